@@ -157,26 +157,23 @@ t.test('a pinned key is the one that signed, or the report says that it is not',
   }
 })
 
-t.test(
-  'with a pinned key, another key of the bundle signs no tree head: not even one of a log that has the receipt',
-  async (t) => {
-    const added = {
-      key_id: stranger.keyId,
-      public_key: toBase64url(stranger.publicKey),
-      valid_from: '2020-01-01T00:00:00.000Z',
-      revoked_at: null,
-    }
-    const document = JSON.parse(keys)
-    const both = JSON.stringify({ ...document, keys: [...document.keys, added] })
-    const bundle = { ...(await bundleAt(7, 7)), keys: both, tree_head: await headAt(7, { by: stranger }) }
-    const pinned = { pinnedKey: signature.key_id }
-    t.match(await check(bundle), { tree_head: { tree_head: 'holds' } })
-    t.match(await checkBundle(bundle, pinned), { key_pinned: true, tree_head: { tree_head: 'not_signed' } })
-    const trusted = { ...pinned, keys: parseKeySet(both) }
-    t.match(await checkBundle(bundle, trusted), { tree_head: { tree_head: 'holds' } }, 'the reader trusts both keys')
-    t.match(await checkBundle({ ...bundle, tree_head: await headAt(7) }, pinned), { tree_head: { tree_head: 'holds' } })
-  },
-)
+t.test('with a pinned key, another key of the bundle signs no tree head, not even of the same log', async (t) => {
+  const added = {
+    key_id: stranger.keyId,
+    public_key: toBase64url(stranger.publicKey),
+    valid_from: '2020-01-01T00:00:00.000Z',
+    revoked_at: null,
+  }
+  const document = JSON.parse(keys)
+  const both = JSON.stringify({ ...document, keys: [...document.keys, added] })
+  const bundle = { ...(await bundleAt(7, 7)), keys: both, tree_head: await headAt(7, { by: stranger }) }
+  const pinned = { pinnedKey: signature.key_id }
+  t.match(await check(bundle), { tree_head: { tree_head: 'holds' } })
+  t.match(await checkBundle(bundle, pinned), { key_pinned: true, tree_head: { tree_head: 'not_signed' } })
+  const trusted = { ...pinned, keys: parseKeySet(both) }
+  t.match(await checkBundle(bundle, trusted), { tree_head: { tree_head: 'holds' } }, 'the reader trusts both keys')
+  t.match(await checkBundle({ ...bundle, tree_head: await headAt(7) }, pinned), { tree_head: { tree_head: 'holds' } })
+})
 
 t.test('a head of the empty tree binds nothing', async (t) => {
   const bundle = { ...(await bundleAt(7, 7)), tree_head: await headAt(0, { rootHash: hasher.empty }) }

@@ -85,23 +85,20 @@ t.test('keys and signatures of another length are refused', async (t) => {
   t.notOk(verifyEd25519(SIGNATURE, MESSAGE, PUBLIC.subarray(0, 31)))
 })
 
-t.test(
-  'a signer signs the domain, a line feed and the canonical body, and the signature is valid in no other domain',
-  async (t) => {
-    const signer = createNobleSigner(SECRET)
-    const signature = await signer.sign(DOMAINS.receipt, canonicalBytes({ b: 1, a: 'é' }))
-    t.match(signature, { alg: 'Ed25519', key_id: keyIdOf(PUBLIC) })
-    t.equal(
-      Buffer.from(signedMessage(DOMAINS.receipt, canonicalBytes({ b: 1, a: 'é' }))).toString(),
-      'POAW-RECEIPT-V0\n{"a":"é","b":1}',
-    )
-    t.equal(fromBase64url(signature.value)?.length, 64)
-    for (const domain of Object.values(DOMAINS)) {
-      const accepted = verifySignature(PUBLIC, domain, { a: 'é', b: 1 }, signature.value)
-      t.equal(accepted, domain === DOMAINS.receipt, domain)
-    }
-  },
-)
+t.test('a signer signs domain, line feed and canonical body, and that holds in no other domain', async (t) => {
+  const signer = createNobleSigner(SECRET)
+  const signature = await signer.sign(DOMAINS.receipt, canonicalBytes({ b: 1, a: 'é' }))
+  t.match(signature, { alg: 'Ed25519', key_id: keyIdOf(PUBLIC) })
+  t.equal(
+    Buffer.from(signedMessage(DOMAINS.receipt, canonicalBytes({ b: 1, a: 'é' }))).toString(),
+    'POAW-RECEIPT-V0\n{"a":"é","b":1}',
+  )
+  t.equal(fromBase64url(signature.value)?.length, 64)
+  for (const domain of Object.values(DOMAINS)) {
+    const accepted = verifySignature(PUBLIC, domain, { a: 'é', b: 1 }, signature.value)
+    t.equal(accepted, domain === DOMAINS.receipt, domain)
+  }
+})
 
 function scalarOf(signature: Uint8Array): bigint {
   return littleEndian(signature.subarray(32))

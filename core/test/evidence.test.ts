@@ -151,15 +151,12 @@ t.test('facts are told of the check that the verdict rests on, and of the last t
   )
 })
 
-t.test(
-  'a verdict that could not be read to the end keeps the facts that were seen before, and the failure',
-  async (t) => {
-    const { body } = told([absent(NOON), failed(D), failed(D + 10 * MINUTE_MS)])
-    const { facts, source } = body.observation as JsonObject
-    t.strictSame(facts, { at: 0, error: 'rate_limited', status: 429 })
-    t.strictSame(source, { provider: 'git', listed: false, base_url: 'https://git.example' })
-  },
-)
+t.test('a verdict that could not be read to the end keeps the facts seen before, and the failure', async (t) => {
+  const { body } = told([absent(NOON), failed(D), failed(D + 10 * MINUTE_MS)])
+  const { facts, source } = body.observation as JsonObject
+  t.strictSame(facts, { at: 0, error: 'rate_limited', status: 429 })
+  t.strictSame(source, { provider: 'git', listed: false, base_url: 'https://git.example' })
+})
 
 t.test('evidence of a check that could not read follows, whatever its code', async (t) => {
   for (const code of FAILURE_CODES) {

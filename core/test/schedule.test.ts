@@ -39,16 +39,13 @@ t.test('the second check comes two seconds after the first, and the gaps grow to
   t.strictSame(gaps, [0, 2000, 5000, 12_500, 31_250, 78_125, 195_313, 300_000, 300_000])
 })
 
-t.test(
-  'there is a pair of checks around each deciding moment, and an early one before the tolerance ends',
-  async (t) => {
-    const history: CheckRecord[] = []
-    while ((history.at(-1)?.sentAt ?? 0) < D) history.push(read(next(history)))
-    const sent = history.map((record) => record.sentAt)
-    for (const moment of [L - 5500, L - 500, L, D - 500, D]) t.ok(sent.includes(moment), `checked at ${moment}`)
-    t.ok(sent.length <= 16, `${sent.length} checks in all`)
-  },
-)
+t.test('a pair of checks is around each deciding moment, and an early one before the tolerance ends', async (t) => {
+  const history: CheckRecord[] = []
+  while ((history.at(-1)?.sentAt ?? 0) < D) history.push(read(next(history)))
+  const sent = history.map((record) => record.sentAt)
+  for (const moment of [L - 5500, L - 500, L, D - 500, D]) t.ok(sent.includes(moment), `checked at ${moment}`)
+  t.ok(sent.length <= 16, `${sent.length} checks in all`)
+})
 
 t.test('the first check of a pair is early by twice the time that the slowest check took', async (t) => {
   t.equal(next([read(L - 30_000, false, 2000), read(L - 8000)]), L - 4000)
@@ -103,29 +100,26 @@ t.test('a host that was down at the deadline checks at once when it is back', as
   t.ok(next([read(D - 60_000)]) <= D)
 })
 
-t.test(
-  'a claim whose checks ended the process of its plugin twice is read only at the moments that decide',
-  async (t) => {
-    const ended = (sentAt: number): CheckRecord => ({
-      sentAt,
-      answeredAt: sentAt + 100,
-      failure: { code: 'verifier_error', endedProcess: true },
-    })
-    const once = [ended(1000)]
-    t.equal(next(once), 3100, 'once may be chance')
-    const history = [...once, ended(3100)]
-    const moments: number[] = []
-    while (moments.length < 6) {
-      const at = next(history)
-      moments.push(at)
-      history.push(ended(at))
-    }
-    const [early, before, after, closing, deadline, end] = moments
-    t.ok(early! < before! && before! < L && after === L && closing! < D && deadline === D, moments.join(' '))
-    t.equal(end, D + CLOSING.graceMs, 'and not again until its time is over')
-    t.equal(next([...once, ended(3100), read(before!)]), after, 'also after a read')
-  },
-)
+t.test('a claim whose checks ended their process twice is read only at the moments that decide', async (t) => {
+  const ended = (sentAt: number): CheckRecord => ({
+    sentAt,
+    answeredAt: sentAt + 100,
+    failure: { code: 'verifier_error', endedProcess: true },
+  })
+  const once = [ended(1000)]
+  t.equal(next(once), 3100, 'once may be chance')
+  const history = [...once, ended(3100)]
+  const moments: number[] = []
+  while (moments.length < 6) {
+    const at = next(history)
+    moments.push(at)
+    history.push(ended(at))
+  }
+  const [early, before, after, closing, deadline, end] = moments
+  t.ok(early! < before! && before! < L && after === L && closing! < D && deadline === D, moments.join(' '))
+  t.equal(end, D + CLOSING.graceMs, 'and not again until its time is over')
+  t.equal(next([...once, ended(3100), read(before!)]), after, 'also after a read')
+})
 
 t.test('what is under way is looked at every 12 s, later every 18 s, and after an hour in proportion', async (t) => {
   const rules: Rules = { ...RULES, toleranceMs: 80_000_000, underWay: 'pending' }

@@ -89,22 +89,19 @@ for (const [what, fault, options] of recovered) {
   })
 }
 
-t.test(
-  'the client waits as long as the service asks: for seconds, or until a time by the clock of the service',
-  async (t) => {
-    const date = Date.parse('2030-01-01T00:00:00Z')
-    const until = { date: new Date(date).toUTCString(), 'retry-after': new Date(date + 1000).toUTCString() }
-    const { server, client } = await inFrontOfTheService([
-      { status: 429, headers: { 'retry-after': '1' } },
-      { status: 503, headers: until },
-    ])
-    const startedAt = performance.now()
-    await client.submit(CLAIM)
-    const elapsedMs = performance.now() - startedAt
-    t.ok(elapsedMs >= 2000 && elapsedMs < 30_000, `${elapsedMs} ms`)
-    t.equal(server.asked.length, 3)
-  },
-)
+t.test('the client waits as long as the service asks: for seconds, or until a time by its clock', async (t) => {
+  const date = Date.parse('2030-01-01T00:00:00Z')
+  const until = { date: new Date(date).toUTCString(), 'retry-after': new Date(date + 1000).toUTCString() }
+  const { server, client } = await inFrontOfTheService([
+    { status: 429, headers: { 'retry-after': '1' } },
+    { status: 503, headers: until },
+  ])
+  const startedAt = performance.now()
+  await client.submit(CLAIM)
+  const elapsedMs = performance.now() - startedAt
+  t.ok(elapsedMs >= 2000 && elapsedMs < 30_000, `${elapsedMs} ms`)
+  t.equal(server.asked.length, 3)
+})
 
 t.test('it does not wait longer than its limit, and throws what the service said', async (t) => {
   const limited = await alone([{ status: 429, headers: { 'retry-after': '3600' }, body: '{"detail":"slow down"}' }])

@@ -57,33 +57,30 @@ for (const [what, body] of ANSWERS) {
   })
 }
 
-t.test(
-  'watching ends where the service says "queued" long after the deadline, when the other claims are decided',
-  async (t) => {
-    const overdue = JSON.stringify({ ...CLAIM, deadline_at: new Date(Date.now() - 2 * 3_600_000).toISOString() })
-    const other = { ...CLAIM, claim_id: 'clm_2' }
-    const decided = { ...other, state: 'decided', verdict: 'verified', receipt_id: 'rcpt_1' }
-    const { url } = await FaultServer.start(
-      [overdue, JSON.stringify(other), JSON.stringify(decided), overdue, overdue].map((body) => ({
-        status: 200,
-        body,
-      })),
-    )
-    const client = createClient({ baseUrl: url, key: 'k' })
-    const seen: (string | null)[] = []
-    const watched = async () => {
-      for await (const { verdict } of client.watch(['clm_1', 'clm_2'])) seen.push(verdict)
-    }
-    await t.rejects(watched(), { name: 'TimeoutError', message: /clm_1 is still queued, and its deadline was/ })
-    t.strictSame(seen, [null, null, 'verified'])
-    await t.rejects(client.wait('clm_1'), { name: 'TimeoutError', claim: { claim_id: 'clm_1' } })
-    const env = { CLAIMCHECK_URL: url, CLAIMCHECK_API_KEY: 'k' }
-    const { code, stdout, stderr } = await runClaimcheck(t.testdir(), ['claims', 'watch', 'clm_1'], env)
-    t.equal(code, 1)
-    t.match(stdout, /queued/)
-    t.match(stderr, /^Claim clm_1 is still queued.*Ask its operator, or wait for it again later\.$/m)
-  },
-)
+t.test('watching ends where a claim is "queued" long after its deadline and the others are decided', async (t) => {
+  const overdue = JSON.stringify({ ...CLAIM, deadline_at: new Date(Date.now() - 2 * 3_600_000).toISOString() })
+  const other = { ...CLAIM, claim_id: 'clm_2' }
+  const decided = { ...other, state: 'decided', verdict: 'verified', receipt_id: 'rcpt_1' }
+  const { url } = await FaultServer.start(
+    [overdue, JSON.stringify(other), JSON.stringify(decided), overdue, overdue].map((body) => ({
+      status: 200,
+      body,
+    })),
+  )
+  const client = createClient({ baseUrl: url, key: 'k' })
+  const seen: (string | null)[] = []
+  const watched = async () => {
+    for await (const { verdict } of client.watch(['clm_1', 'clm_2'])) seen.push(verdict)
+  }
+  await t.rejects(watched(), { name: 'TimeoutError', message: /clm_1 is still queued, and its deadline was/ })
+  t.strictSame(seen, [null, null, 'verified'])
+  await t.rejects(client.wait('clm_1'), { name: 'TimeoutError', claim: { claim_id: 'clm_1' } })
+  const env = { CLAIMCHECK_URL: url, CLAIMCHECK_API_KEY: 'k' }
+  const { code, stdout, stderr } = await runClaimcheck(t.testdir(), ['claims', 'watch', 'clm_1'], env)
+  t.equal(code, 1)
+  t.match(stdout, /queued/)
+  t.match(stderr, /^Claim clm_1 is still queued.*Ask its operator, or wait for it again later\.$/m)
+})
 
 const LISTS: readonly (readonly [what: string, bodies: readonly string[]])[] = [
   ['no claims', ['{}']],

@@ -128,18 +128,15 @@ t.test('signing sends nothing, and a subject without a sent transaction is waiti
   t.equal(await countAnchors(fixture), 0)
 })
 
-t.test(
-  'sending a transaction again, before or after it is mined, is not an error and makes no second anchor',
-  async (t) => {
-    const fixture = await setUpSubmitted(t)
-    const { chain, anchorer, signed, look } = fixture
-    await anchorer.send(signed, signal)
-    t.same(await look(), { state: 'waiting', isKnown: true })
-    await chain.mine()
-    await anchorer.send(signed, signal)
-    t.equal(await countAnchors(fixture), 1)
-  },
-)
+t.test('sending a transaction again, before or after it is mined, is no error and no second anchor', async (t) => {
+  const fixture = await setUpSubmitted(t)
+  const { chain, anchorer, signed, look } = fixture
+  await anchorer.send(signed, signal)
+  t.same(await look(), { state: 'waiting', isKnown: true })
+  await chain.mine()
+  await anchorer.send(signed, signal)
+  t.equal(await countAnchors(fixture), 1)
+})
 
 t.test('refusals because of a nonce or a fee, in the words of all common nodes, are not errors', async (t) => {
   const { proxy, anchorer } = await setUpPrepared(t)
@@ -171,24 +168,21 @@ t.test('a node that answers with the hash of another transaction is an error', a
   await failsWith(t, 'unexpected_response', anchorer.send(signed, signal))
 })
 
-t.test(
-  'on an OP-stack chain the contracts are known by its name, and the cost includes the fee for the chain below',
-  async (t) => {
-    const chain = { chainId: 84532, predeploys: true }
-    const { chain: baseSepolia, proxy } = await setUp(t, { chain })
-    const anchorer = await createAnchorer(t, baseSepolia, { rpc_url: proxy.url, chain: 'base-sepolia' })
-    await anchorer.prepare(signal)
-    const subject = subjectOf(1)
-    const signed = await submit({ anchorer }, subject)
-    await baseSepolia.mine(baseSepolia.finalityDepth + 1)
-    const { anchor, cost } = await finalAnchor({ anchorer }, subject, [signed])
-    t.equal(anchor.chain, 'eip155:84532')
-    const receipt = await baseSepolia.rpc('eth_getTransactionReceipt', signed.txHash)
-    proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers({ ...receipt, l1Fee: '0x64' }) })
-    const withL1Fee = await finalAnchor({ anchorer }, subject, [signed])
-    t.equal(BigInt(withL1Fee.cost), BigInt(cost) + 100n)
-  },
-)
+t.test('on an OP-stack chain the contracts are known, and the cost includes the fee for the chain below', async (t) => {
+  const chain = { chainId: 84532, predeploys: true }
+  const { chain: baseSepolia, proxy } = await setUp(t, { chain })
+  const anchorer = await createAnchorer(t, baseSepolia, { rpc_url: proxy.url, chain: 'base-sepolia' })
+  await anchorer.prepare(signal)
+  const subject = subjectOf(1)
+  const signed = await submit({ anchorer }, subject)
+  await baseSepolia.mine(baseSepolia.finalityDepth + 1)
+  const { anchor, cost } = await finalAnchor({ anchorer }, subject, [signed])
+  t.equal(anchor.chain, 'eip155:84532')
+  const receipt = await baseSepolia.rpc('eth_getTransactionReceipt', signed.txHash)
+  proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers({ ...receipt, l1Fee: '0x64' }) })
+  const withL1Fee = await finalAnchor({ anchorer }, subject, [signed])
+  t.equal(BigInt(withL1Fee.cost), BigInt(cost) + 100n)
+})
 
 t.test('when no block is finalized, an anchor is final with enough blocks after its own', async (t) => {
   const { chain, proxy, look } = await setUpSubmitted(t, { chain: { finalityDepth: 64 }, confirmations: 3 })

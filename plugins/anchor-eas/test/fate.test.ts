@@ -57,25 +57,22 @@ t.test('a receipt from a block that was replaced is an error', async (t) => {
   await failsWith(t, 'unexpected_response', look())
 })
 
-t.test(
-  'a stuck transaction is signed again with its nonce and fees raised by a quarter, and one of the two is mined',
-  async (t) => {
-    const fixture = await setUpPrepared(t)
-    const { chain, anchorer } = fixture
-    const subject = subjectOf(1)
-    const first = await submit(fixture, subject)
-    const second = await submit(fixture, subject, [first])
-    t.equal(second.nonce, first.nonce)
-    t.ok(BigInt(second.maxFee) * 4n >= BigInt(first.maxFee) * 5n)
-    t.ok(BigInt(second.priorityFee) * 4n >= BigInt(first.priorityFee) * 5n)
-    t.same(await anchorer.look(subject, [first, second], signal), { state: 'waiting', isKnown: true })
-    await chain.mine()
-    await chain.finalize()
-    const { anchor } = await finalAnchor(fixture, subject, [first, second])
-    t.equal(anchor.txHash, second.txHash)
-    t.equal(await countAnchors(fixture), 1)
-  },
-)
+t.test('a stuck transaction is signed again with fees raised by a quarter, and one of the two is mined', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const subject = subjectOf(1)
+  const first = await submit(fixture, subject)
+  const second = await submit(fixture, subject, [first])
+  t.equal(second.nonce, first.nonce)
+  t.ok(BigInt(second.maxFee) * 4n >= BigInt(first.maxFee) * 5n)
+  t.ok(BigInt(second.priorityFee) * 4n >= BigInt(first.priorityFee) * 5n)
+  t.same(await anchorer.look(subject, [first, second], signal), { state: 'waiting', isKnown: true })
+  await chain.mine()
+  await chain.finalize()
+  const { anchor } = await finalAnchor(fixture, subject, [first, second])
+  t.equal(anchor.txHash, second.txHash)
+  t.equal(await countAnchors(fixture), 1)
+})
 
 t.test('when an earlier one of the signed transactions is mined, it is the anchor', async (t) => {
   const fixture = await setUpPrepared(t)
@@ -247,25 +244,22 @@ t.test('a transaction that succeeds without an attestation is not an anchor', as
   await failsWith(t, 'unexpected_response', look())
 })
 
-t.test(
-  'transactions are looked for under the account that signed them, also when another one is configured',
-  async (t) => {
-    const fixture = await setUpPrepared(t)
-    const { chain, anchorer } = fixture
-    const { key } = await chain.createAccount()
-    const successor = await createAnchorer(t, chain, {}, key)
-    await submit(fixture, subjectOf(1))
-    await chain.mine()
-    const subject = subjectOf(2)
-    const signed = await anchorer.sign(subject, [], signal)
-    t.same(await successor.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
-    await successor.send(signed, signal)
-    await chain.mine()
-    await chain.finalize()
-    const { anchor } = await finalAnchor({ anchorer: successor }, subject, [signed])
-    t.equal(anchor.txHash, signed.txHash)
-  },
-)
+t.test('transactions are looked for under the account that signed them, whichever is configured', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { chain, anchorer } = fixture
+  const { key } = await chain.createAccount()
+  const successor = await createAnchorer(t, chain, {}, key)
+  await submit(fixture, subjectOf(1))
+  await chain.mine()
+  const subject = subjectOf(2)
+  const signed = await anchorer.sign(subject, [], signal)
+  t.same(await successor.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
+  await successor.send(signed, signal)
+  await chain.mine()
+  await chain.finalize()
+  const { anchor } = await finalAnchor({ anchorer: successor }, subject, [signed])
+  t.equal(anchor.txHash, signed.txHash)
+})
 
 t.test('an attestation of another account is not taken for ours', async (t) => {
   const fixture = await setUpPrepared(t)

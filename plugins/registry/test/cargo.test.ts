@@ -141,33 +141,30 @@ t.test('the caches of crates.io may be ten minutes behind', async (t) => {
   t.equal(await ageOf('cargo:other', NOON + 11 * MINUTE), 10 * MINUTE)
 })
 
-t.test(
-  'at an index that is not the public one, an old copy shows what is there, and not what is missing',
-  async (t) => {
-    const rows: readonly [name: string, routes: Routes, result: string, params?: Asked['params']][] = [
-      ['the version', { [PATH]: aged('301', line('1.0.0')) }, 'as claimed'],
-      ['no version', { [PATH]: aged('301', line('0.9.0')) }, 'unexpected_response'],
-      ['no version, in a copy of a minute', { [PATH]: aged('60', line('0.9.0')) }, 'absent'],
-      ['no crate', { [PATH]: { status: 404, headers: { age: '301' } }, ...CONFIG }, 'unexpected_response'],
-      [
-        'no crate, in a copy of a copy',
-        { [PATH]: { status: 404, headers: { age: '5, 6' } }, ...CONFIG },
-        'unexpected_response',
-      ],
-      ['other content', { [PATH]: aged('301', line('1.0.0')) }, 'unexpected_response', { integrity: 'cd'.repeat(32) }],
-    ]
-    for (const [name, routes, result, params = {}] of rows) {
-      const { url } = await serve(t, routes)
-      const connection = { provider: 'cargo', options: { base_url: url, sees_all_packages: true } }
-      t.equal(await outcome(look({ target: 'cargo:tool', connection, now: NOON, params })), result, name)
-    }
-    const { url } = await serve(t, { [PATH]: aged('301', line('0.9.0')) })
-    const atPublic = look({ target: 'cargo:tool', options: { public_cargo_url: url } })
-    t.equal(await outcome(atPublic), 'absent (never_before)', 'the host counts the age of what it lists')
+t.test('at another index than the public one, an old copy shows what is there, not what is missing', async (t) => {
+  const rows: readonly [name: string, routes: Routes, result: string, params?: Asked['params']][] = [
+    ['the version', { [PATH]: aged('301', line('1.0.0')) }, 'as claimed'],
+    ['no version', { [PATH]: aged('301', line('0.9.0')) }, 'unexpected_response'],
+    ['no version, in a copy of a minute', { [PATH]: aged('60', line('0.9.0')) }, 'absent'],
+    ['no crate', { [PATH]: { status: 404, headers: { age: '301' } }, ...CONFIG }, 'unexpected_response'],
+    [
+      'no crate, in a copy of a copy',
+      { [PATH]: { status: 404, headers: { age: '5, 6' } }, ...CONFIG },
+      'unexpected_response',
+    ],
+    ['other content', { [PATH]: aged('301', line('1.0.0')) }, 'unexpected_response', { integrity: 'cd'.repeat(32) }],
+  ]
+  for (const [name, routes, result, params = {}] of rows) {
+    const { url } = await serve(t, routes)
+    const connection = { provider: 'cargo', options: { base_url: url, sees_all_packages: true } }
+    t.equal(await outcome(look({ target: 'cargo:tool', connection, now: NOON, params })), result, name)
+  }
+  const { url } = await serve(t, { [PATH]: aged('301', line('0.9.0')) })
+  const atPublic = look({ target: 'cargo:tool', options: { public_cargo_url: url } })
+  t.equal(await outcome(atPublic), 'absent (never_before)', 'the host counts the age of what it lists')
 
-    const { url: another } = await serve(t, { '/3/a/a_b': line('1.0.0', { name: 'a_b' }), ...CONFIG })
-    const options = { base_url: another, sees_all_packages: true }
-    const otherCrate = look({ target: 'cargo:a-b', connection: { provider: 'cargo', options } })
-    t.equal(await outcome(otherCrate), 'ambiguous_claim', 'elsewhere two spellings may be two crates')
-  },
-)
+  const { url: another } = await serve(t, { '/3/a/a_b': line('1.0.0', { name: 'a_b' }), ...CONFIG })
+  const options = { base_url: another, sees_all_packages: true }
+  const otherCrate = look({ target: 'cargo:a-b', connection: { provider: 'cargo', options } })
+  t.equal(await outcome(otherCrate), 'ambiguous_claim', 'elsewhere two spellings may be two crates')
+})

@@ -186,37 +186,34 @@ t.test('destinations that disagree with each other confirm nothing', async (t) =
   t.equal(other.offMs, 20 * MINUTE_MS)
 })
 
-t.test(
-  'the time is in doubt while all listed destinations differ from it by more than 30 s, in one direction',
-  async (t) => {
-    const rows: [least: number, most: number, isDoubted: boolean][] = [
-      [30_000, 31_000, false],
-      [30_001, 31_000, true],
-      [-31_000, -30_000, false],
-      [-32_000, -30_001, true],
-      [-90_000, 90_000, false],
-      [10_000, 90_000, false],
-    ]
-    for (const [least, most, isDoubted] of rows) {
-      const world = new World()
-      for (const origin of ['https://a.example', 'https://b.example'])
-        world.keeper.heard(origin, { ahead: { least, most }, isUndated: false }, 0)
-      t.equal(world.isDoubted, isDoubted, `${least} to ${most}`)
-    }
+t.test('the time is in doubt while all listed destinations differ by more than 30 s, in one direction', async (t) => {
+  const rows: [least: number, most: number, isDoubted: boolean][] = [
+    [30_000, 31_000, false],
+    [30_001, 31_000, true],
+    [-31_000, -30_000, false],
+    [-32_000, -30_001, true],
+    [-90_000, 90_000, false],
+    [10_000, 90_000, false],
+  ]
+  for (const [least, most, isDoubted] of rows) {
     const world = new World()
-    world.hear('https://a.example', 40_000)
-    t.notOk(world.isDoubted, 'one alone proves nothing')
-    t.ok(world.keeper.isSuspected(), 'but others are asked')
-    world.hear('https://b.example', -41_000)
-    t.notOk(world.isDoubted, 'in opposite directions')
-    world.hear('https://b.example', 50_000)
-    t.match(world.keeper.doubt(), 'https://a.example')
-    world.pass(HOUR_MS)
-    t.ok(world.isDoubted, 'silence ends no doubt')
-    world.hear('https://c.example')
-    t.notOk(world.isDoubted, 'one of them agrees with this host')
-  },
-)
+    for (const origin of ['https://a.example', 'https://b.example'])
+      world.keeper.heard(origin, { ahead: { least, most }, isUndated: false }, 0)
+    t.equal(world.isDoubted, isDoubted, `${least} to ${most}`)
+  }
+  const world = new World()
+  world.hear('https://a.example', 40_000)
+  t.notOk(world.isDoubted, 'one alone proves nothing')
+  t.ok(world.keeper.isSuspected(), 'but others are asked')
+  world.hear('https://b.example', -41_000)
+  t.notOk(world.isDoubted, 'in opposite directions')
+  world.hear('https://b.example', 50_000)
+  t.match(world.keeper.doubt(), 'https://a.example')
+  world.pass(HOUR_MS)
+  t.ok(world.isDoubted, 'silence ends no doubt')
+  world.hear('https://c.example')
+  t.notOk(world.isDoubted, 'one of them agrees with this host')
+})
 
 t.test('what a destination said more than ten minutes ago counts no more', async (t) => {
   const world = new World()
@@ -328,26 +325,23 @@ t.test('a jump that the clock of this host does not follow within ten minutes wa
   }
 })
 
-t.test(
-  'a machine that stood still recovers by itself when its clock is set and destinations confirm that',
-  async (t) => {
-    const world = new World()
-    for (const origin of ['a', 'b']) world.hearTwice(origin)
-    world.stoodMs += 10_000
-    world.setMs -= 10_000
-    world.pass(SECOND_MS)
-    t.equal(world.offMs, -10_000)
-    for (const origin of ['a', 'b']) world.hear(origin)
-    t.ok(world.isDoubted, 'both of its clocks stood still')
-    world.time += SECOND_MS
-    world.set(0)
-    world.pass(SECOND_MS)
-    t.ok(world.isDoubted)
-    world.hear('a')
-    t.notOk(world.isDoubted)
-    t.equal(world.offMs, 0)
-  },
-)
+t.test('a machine that stood still recovers when its clock is set and destinations confirm that', async (t) => {
+  const world = new World()
+  for (const origin of ['a', 'b']) world.hearTwice(origin)
+  world.stoodMs += 10_000
+  world.setMs -= 10_000
+  world.pass(SECOND_MS)
+  t.equal(world.offMs, -10_000)
+  for (const origin of ['a', 'b']) world.hear(origin)
+  t.ok(world.isDoubted, 'both of its clocks stood still')
+  world.time += SECOND_MS
+  world.set(0)
+  world.pass(SECOND_MS)
+  t.ok(world.isDoubted)
+  world.hear('a')
+  t.notOk(world.isDoubted)
+  t.equal(world.offMs, 0)
+})
 
 t.test('nothing is certain behind the newest time in the log', async (t) => {
   const world = new World()

@@ -42,24 +42,21 @@ t.test('alone, a workspace takes nearly all that checks may take which only look
   )
 })
 
-t.test(
-  'however many connections, keys and destinations they use, workspaces leave slots to the next one',
-  async (t) => {
-    for (const [workspaces, left] of [
-      [1, 42],
-      [3, 16],
-      [9, 6],
-    ] as const) {
-      const slots = createConcurrencyLimit(256)
-      const askers = Array.from({ length: workspaces * 36 }, (_, index) =>
-        asker(`workspace ${index % workspaces}`, `place-${index}`, `key-${index % 4}`),
-      )
-      const taken = sum(fill(slots, askers))
-      t.equal(taken, 160 - left, `${workspaces} workspaces`)
-      t.type(slots.take(asker('victim', 'elsewhere'), 'looking'), 'function')
-    }
-  },
-)
+t.test('with any number of connections, keys and destinations, workspaces leave slots to the next', async (t) => {
+  for (const [workspaces, left] of [
+    [1, 42],
+    [3, 16],
+    [9, 6],
+  ] as const) {
+    const slots = createConcurrencyLimit(256)
+    const askers = Array.from({ length: workspaces * 36 }, (_, index) =>
+      asker(`workspace ${index % workspaces}`, `place-${index}`, `key-${index % 4}`),
+    )
+    const taken = sum(fill(slots, askers))
+    t.equal(taken, 160 - left, `${workspaces} workspaces`)
+    t.type(slots.take(asker('victim', 'elsewhere'), 'looking'), 'function')
+  }
+})
 
 t.test('a destination takes half, whichever workspaces ask, and one workspace less', async (t) => {
   const slots = createConcurrencyLimit(256)
@@ -145,27 +142,24 @@ t.test('whose part is used up is told, the largest first', async (t) => {
   t.equal(slots.usedUp(asker('a', 'place-x', 'key-x'), 'looking'), 'workspace')
 })
 
-t.test(
-  '25 workspaces and 60 keys of one account take no more than one account may, and others have their part',
-  async (t) => {
-    const taken = (workspaces: number, keys: number) => {
-      const slots = createConcurrencyLimit(256)
-      const hostile = Array.from({ length: 300 }, (_, index) =>
-        asker(`ws ${index % workspaces}`, `place-${index}`, `key-${index % keys}`, 'hostile'),
-      )
-      const all = (['looking', 'first', 'deciding'] as const).map((kind) => sum(fill(slots, hostile, kind)))
-      for (const kind of ['deciding', 'first', 'looking'] as const)
-        t.notOk(slots.usedUp(asker('b', 'elsewhere'), kind), kind)
-      t.equal(slots.usedUp(asker('ws new', 'place-x', 'key-new', 'hostile'), 'looking'), 'payer')
-      return sum(all)
-    }
-    t.equal(taken(25, 60), 192)
+t.test('25 workspaces and 60 keys of one account take no more than it may, and others have their part', async (t) => {
+  const taken = (workspaces: number, keys: number) => {
     const slots = createConcurrencyLimit(256)
-    const destination = Array.from({ length: 25 }, (_, index) => asker(`ws ${index}`, 'github', 'key', 'hostile'))
-    t.equal(sum(fill(slots, destination)), 69, 'as one workspace at one destination')
-    t.type(slots.take(asker('b', 'github'), 'looking'), 'function')
-  },
-)
+    const hostile = Array.from({ length: 300 }, (_, index) =>
+      asker(`ws ${index % workspaces}`, `place-${index}`, `key-${index % keys}`, 'hostile'),
+    )
+    const all = (['looking', 'first', 'deciding'] as const).map((kind) => sum(fill(slots, hostile, kind)))
+    for (const kind of ['deciding', 'first', 'looking'] as const)
+      t.notOk(slots.usedUp(asker('b', 'elsewhere'), kind), kind)
+    t.equal(slots.usedUp(asker('ws new', 'place-x', 'key-new', 'hostile'), 'looking'), 'payer')
+    return sum(all)
+  }
+  t.equal(taken(25, 60), 192)
+  const slots = createConcurrencyLimit(256)
+  const destination = Array.from({ length: 25 }, (_, index) => asker(`ws ${index}`, 'github', 'key', 'hostile'))
+  t.equal(sum(fill(slots, destination)), 69, 'as one workspace at one destination')
+  t.type(slots.take(asker('b', 'github'), 'looking'), 'function')
+})
 
 t.test('within an account one workspace leaves slots to another', async (t) => {
   const slots = createConcurrencyLimit(256)

@@ -74,27 +74,24 @@ t.test('trials of new credentials push no budget out', async (t) => {
   t.notOk(budgets.mayBegin(known), 'it is used up still')
 })
 
-t.test(
-  'one key leaves requests to other keys, its workspace to other workspaces, and all to checks that decide',
-  async (t) => {
-    const { place, read, untilRefused } = github()
-    t.equal(untilRefused(anonymous('a', 'greedy')), 14)
-    t.equal(place.used, 28)
-    t.ok(untilRefused(anonymous('a', 'honest')) >= 1, 'another key of the workspace')
-    t.ok(untilRefused(anonymous('b')) >= 2, 'another workspace')
-    const rest = 60 - place.used
-    t.ok(rest >= 15, `${rest} are kept`)
-    read(anonymous('c'), true)
-    t.throws(
-      () => {
-        for (;;) read(anonymous('a', 'greedy'), true)
-      },
-      { code: 'rate_limited', retryAfterMs: undefined },
-    )
-    t.ok(place.used < 60, 'checks that decide share the kept ones in the same way')
-    read(anonymous('c'), true)
-  },
-)
+t.test('keys leave requests to other keys, workspaces to others, and all to checks that decide', async (t) => {
+  const { place, read, untilRefused } = github()
+  t.equal(untilRefused(anonymous('a', 'greedy')), 14)
+  t.equal(place.used, 28)
+  t.ok(untilRefused(anonymous('a', 'honest')) >= 1, 'another key of the workspace')
+  t.ok(untilRefused(anonymous('b')) >= 2, 'another workspace')
+  const rest = 60 - place.used
+  t.ok(rest >= 15, `${rest} are kept`)
+  read(anonymous('c'), true)
+  t.throws(
+    () => {
+      for (;;) read(anonymous('a', 'greedy'), true)
+    },
+    { code: 'rate_limited', retryAfterMs: undefined },
+  )
+  t.ok(place.used < 60, 'checks that decide share the kept ones in the same way')
+  read(anonymous('c'), true)
+})
 
 t.test('when the hour is over, all begins anew', async (t) => {
   const { clock, look, untilRefused } = github()
@@ -121,18 +118,15 @@ t.test('each connection has its own', async (t) => {
   t.ok(look({ ...mine, connectionId: 'conn_2' }))
 })
 
-t.test(
-  'before the first answer few checks without credentials begin, and a silent destination ends that',
-  async (t) => {
-    const { budgets } = github()
-    const ends = [1, 2, 3, 4].map(() => budgets.begin(anonymous('a'), false))
-    t.notOk(budgets.mayBegin(anonymous('b')))
-    t.ok(budgets.mayBegin({ ...anonymous('b'), connectionId: 'conn_1' }), 'a connection has enough')
-    t.ok(budgets.mayBegin({ ...anonymous('b'), origin: null }), 'what reads nothing needs none')
-    ends[0]!()
-    t.ok(budgets.mayBegin(anonymous('b')))
-  },
-)
+t.test('before the first answer few anonymous checks begin, and a silent destination ends that', async (t) => {
+  const { budgets } = github()
+  const ends = [1, 2, 3, 4].map(() => budgets.begin(anonymous('a'), false))
+  t.notOk(budgets.mayBegin(anonymous('b')))
+  t.ok(budgets.mayBegin({ ...anonymous('b'), connectionId: 'conn_1' }), 'a connection has enough')
+  t.ok(budgets.mayBegin({ ...anonymous('b'), origin: null }), 'what reads nothing needs none')
+  ends[0]!()
+  t.ok(budgets.mayBegin(anonymous('b')))
+})
 
 const HEADERS: [what: string, headers: Record<string, string>, isTold: boolean][] = [
   ['of GitHub', githubHeaders(60, 0, NOON + HOUR_MS, NOON), true],

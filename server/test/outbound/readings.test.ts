@@ -5,14 +5,11 @@ const NOON = Date.UTC(2026, 8, 25, 12)
 const answer = (headers: Record<string, string>, tookMs = 0) => readAnswer(new Headers(headers), NOON, NOON + tookMs)
 const date = (offsetMs: number) => ({ date: new Date(NOON + offsetMs).toUTCString() })
 
-t.test(
-  'a Date header bounds how far the clock is ahead, with its whole second and the time of the request',
-  async (t) => {
-    t.strictSame(answer(date(0)).ahead, { least: 0, most: 999 })
-    t.strictSame(answer(date(5000), 2000).ahead, { least: 3000, most: 5999 })
-    t.strictSame(answer(date(-5000), 2000).ahead, { least: -7000, most: -4001 })
-  },
-)
+t.test('a Date header bounds how far the clock is ahead, by its second and the time of the request', async (t) => {
+  t.strictSame(answer(date(0)).ahead, { least: 0, most: 999 })
+  t.strictSame(answer(date(5000), 2000).ahead, { least: 3000, most: 5999 })
+  t.strictSame(answer(date(-5000), 2000).ahead, { least: -7000, most: -4001 })
+})
 
 t.test('an answer without a Date header, or with another text there, is undated', async (t) => {
   for (const headers of [{}, { date: '' }, { date: 'now' }] as Record<string, string>[]) {

@@ -133,16 +133,13 @@ for (const [what, text] of SMUGGLED) {
   })
 }
 
-t.test(
-  'a protocol that the host does not speak takes no login, and one that it speaks no other protocol',
-  async (t) => {
-    const secrets = new Map([['secret:password', 's3cret-pass']])
-    const login = { mechanism: 'plain', user: 'ann', secret: 'secret:password' } as const
-    const { check, url } = checkOf(t, { host: await serveTls(t, news), over: { secrets } })
-    t.equal(await code(check.connect(url, { login })), 'breach')
-    t.equal(await code(check.query(url, { statement: 'a', database: 'b', login })), 'breach')
-  },
-)
+t.test('a protocol that the host does not speak takes no login, and one that it speaks no other', async (t) => {
+  const secrets = new Map([['secret:password', 's3cret-pass']])
+  const login = { mechanism: 'plain', user: 'ann', secret: 'secret:password' } as const
+  const { check, url } = checkOf(t, { host: await serveTls(t, news), over: { secrets } })
+  t.equal(await code(check.connect(url, { login })), 'breach')
+  t.equal(await code(check.query(url, { statement: 'a', database: 'b', login })), 'breach')
+})
 
 t.test('the certificate has to be of the name, and of an authority that is trusted', async (t) => {
   const foreign = await serveTls(t, news, OTHER)
@@ -260,22 +257,19 @@ t.test('a name that is aimed elsewhere between two lookups is not followed', asy
   t.strictSame(answers, [])
 })
 
-t.test(
-  'a server that never completes the connection costs five seconds at most, and less when the check ends',
-  async (t) => {
-    const host = await serveSockets(t, () => {})
-    const begun = Date.now()
-    const timer = new AbortController()
-    const ended = checkOf(t, { host, over: { timer } })
-    const connecting = code(ended.check.connect(ended.url))
-    await setTimeout(100)
-    timer.abort()
-    t.equal(await connecting, 'timeout')
-    t.ok(Date.now() - begun < 4000, 'before the time for a connection is over')
-    const { check, url } = checkOf(t, { host })
-    t.equal(await code(check.connect(url)), 'timeout')
-  },
-)
+t.test('a server that never completes the connection costs five seconds, or less if the check ends', async (t) => {
+  const host = await serveSockets(t, () => {})
+  const begun = Date.now()
+  const timer = new AbortController()
+  const ended = checkOf(t, { host, over: { timer } })
+  const connecting = code(ended.check.connect(ended.url))
+  await setTimeout(100)
+  timer.abort()
+  t.equal(await connecting, 'timeout')
+  t.ok(Date.now() - begun < 4000, 'before the time for a connection is over')
+  const { check, url } = checkOf(t, { host })
+  t.equal(await code(check.connect(url)), 'timeout')
+})
 
 t.test('nobody at home, and a reset, are unavailable', async (t) => {
   const away = checkOf(t, { host: '127.0.0.1:1', tls: false })

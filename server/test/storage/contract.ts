@@ -131,29 +131,26 @@ export function testStorage(
     await t.rejects(query(url, 'SELECT 1 FROM claims'))
   })
 
-  t.test(
-    'a migration that comes later is applied once to a database with rows, which earlier code refuses',
-    async (t) => {
-      const url = await fresh(t)
-      await (await begin(t, url)).close()
-      const named: Migration = { up: (db) => db.schema.alterTable('workspaces', (table) => table.text('motto')) }
-      const failing: Migration = { up: () => Promise.reject(new Error('out of paper')) }
-      const later = (over: Readonly<Record<string, Migration>>): TestStorageOptions => ({
-        ...options,
-        schema: schemaOf([SCHEMA, { tables: [], migrations: { '100-mottos': named, ...over } }]),
-      })
-      const open = (over = {}) => openStorage({ databaseUrl: url }, later(over))
-      await t.rejects(open({ '101-failing': failing }), { message: /out of paper/ })
-      await t.rejects(query(url, 'SELECT motto FROM workspaces'), 'all of them are applied, or none')
-      for (const migrated of [['100-mottos'], []]) {
-        const storage = await open()
-        t.strictSame(storage.migrated, migrated)
-        await storage.close()
-      }
-      t.strictSame(await query(url, 'SELECT name, motto FROM workspaces'), [{ name: 'acme', motto: null }])
-      await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'newer_schema', message: /100-mottos/ })
-    },
-  )
+  t.test('a later migration is applied once to a database with rows, which earlier code refuses', async (t) => {
+    const url = await fresh(t)
+    await (await begin(t, url)).close()
+    const named: Migration = { up: (db) => db.schema.alterTable('workspaces', (table) => table.text('motto')) }
+    const failing: Migration = { up: () => Promise.reject(new Error('out of paper')) }
+    const later = (over: Readonly<Record<string, Migration>>): TestStorageOptions => ({
+      ...options,
+      schema: schemaOf([SCHEMA, { tables: [], migrations: { '100-mottos': named, ...over } }]),
+    })
+    const open = (over = {}) => openStorage({ databaseUrl: url }, later(over))
+    await t.rejects(open({ '101-failing': failing }), { message: /out of paper/ })
+    await t.rejects(query(url, 'SELECT motto FROM workspaces'), 'all of them are applied, or none')
+    for (const migrated of [['100-mottos'], []]) {
+      const storage = await open()
+      t.strictSame(storage.migrated, migrated)
+      await storage.close()
+    }
+    t.strictSame(await query(url, 'SELECT name, motto FROM workspaces'), [{ name: 'acme', motto: null }])
+    await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'newer_schema', message: /100-mottos/ })
+  })
 
   t.test('what hosts share is there where the URL says that they can share the database', async (t) => {
     const url = await fresh(t)
@@ -422,49 +419,46 @@ export function testStorage(
     t.same(await storage.read.claims.list({ workspaceId: 'ws_1', limit: 5000 }), many.toReversed())
   })
 
-  t.test(
-    'the audit trail is a chain without gaps, also when many write at once, and holds nothing of what failed',
-    async (t) => {
-      const url = await fresh(t)
-      const hosts = [await begin(t, url), await open(t, url)]
-      const entry = (subject: string) => ({ event: 'key.created', at: NOON, by: BY_SERVICE, subject }) as const
-      const writes = Array.from({ length: 20 }, (_, number) =>
-        hosts[number % 2]!.write(async (tx) => {
-          tx.audit.record(entry(`first ${number}`))
-          tx.audit.record({ ...entry(`second ${number}`), workspaceId: 'ws_1', details: { name: 'ünïcödé', count: 1 } })
-          if (number === 7) throw new Error('refused')
-        }),
+  t.test('the audit trail is a chain without gaps, also when many write at once or fail', async (t) => {
+    const url = await fresh(t)
+    const hosts = [await begin(t, url), await open(t, url)]
+    const entry = (subject: string) => ({ event: 'key.created', at: NOON, by: BY_SERVICE, subject }) as const
+    const writes = Array.from({ length: 20 }, (_, number) =>
+      hosts[number % 2]!.write(async (tx) => {
+        tx.audit.record(entry(`first ${number}`))
+        tx.audit.record({ ...entry(`second ${number}`), workspaceId: 'ws_1', details: { name: 'ünïcödé', count: 1 } })
+        if (number === 7) throw new Error('refused')
+      }),
+    )
+    t.equal((await Promise.allSettled(writes)).filter(({ status }) => status === 'rejected').length, 1)
+    const rows = await hosts[0]!.read.audit.after(0, 100)
+    t.strictSame(
+      rows.map(({ position }) => position),
+      Array.from({ length: 38 }, (_, index) => index + 1),
+    )
+    t.notOk(
+      rows.some(({ subject }) => subject === 'first 7'),
+      'nothing of a write that failed',
+    )
+    let hash = CHAIN_START
+    for (const row of rows) {
+      hash = chainHash(hash, row)
+      t.same(Buffer.from(row.hash), Buffer.from(hash), `entry ${row.position}`)
+    }
+    t.match(await hosts[0]!.read.audit.ends(), { last: 38, first: 1 })
+    t.same(Buffer.from((await hosts[0]!.read.audit.ends())!.lastHash), Buffer.from(hash))
+    for (const sql of [`UPDATE audit_trail SET event = 'x'`, 'DELETE FROM audit_trail WHERE position = 1']) {
+      await t.rejects(
+        hosts[0]!.transaction((db) => db.query(sql)),
+        /append-only/,
       )
-      t.equal((await Promise.allSettled(writes)).filter(({ status }) => status === 'rejected').length, 1)
-      const rows = await hosts[0]!.read.audit.after(0, 100)
-      t.strictSame(
-        rows.map(({ position }) => position),
-        Array.from({ length: 38 }, (_, index) => index + 1),
-      )
-      t.notOk(
-        rows.some(({ subject }) => subject === 'first 7'),
-        'nothing of a write that failed',
-      )
-      let hash = CHAIN_START
-      for (const row of rows) {
-        hash = chainHash(hash, row)
-        t.same(Buffer.from(row.hash), Buffer.from(hash), `entry ${row.position}`)
-      }
-      t.match(await hosts[0]!.read.audit.ends(), { last: 38, first: 1 })
-      t.same(Buffer.from((await hosts[0]!.read.audit.ends())!.lastHash), Buffer.from(hash))
-      for (const sql of [`UPDATE audit_trail SET event = 'x'`, 'DELETE FROM audit_trail WHERE position = 1']) {
-        await t.rejects(
-          hosts[0]!.transaction((db) => db.query(sql)),
-          /append-only/,
-        )
-      }
-      await hosts[0]!.transaction(async (db) => {
-        await db.query('UPDATE audit_trail_head SET first_position = 3')
-        await db.query('DELETE FROM audit_trail WHERE position < 3')
-      })
-      t.equal((await hosts[0]!.read.audit.after(0, 1))[0]?.position, 3, 'below the first that is kept, entries go')
-    },
-  )
+    }
+    await hosts[0]!.transaction(async (db) => {
+      await db.query('UPDATE audit_trail_head SET first_position = 3')
+      await db.query('DELETE FROM audit_trail WHERE position < 3')
+    })
+    t.equal((await hosts[0]!.read.audit.after(0, 1))[0]?.position, 3, 'below the first that is kept, entries go')
+  })
 
   t.test('what belongs to a workspace needs one', async (t) => {
     const storage = await begin(t, await fresh(t))

@@ -14,34 +14,31 @@ const LOOKUPS = 100
 
 testStorage(t, 'postgres', (table) => [`TRUNCATE ${table} CASCADE`])
 
-t.test(
-  'a migration waits for what a running host has begun, and takes nothing that this host needs to end it',
-  async (t) => {
-    const url = await newDatabase(t, 'postgres')
-    await (await openStorage({ databaseUrl: url })).close()
-    const later: Migration = { up: (db) => db.raw('ALTER TABLE claims ADD COLUMN note text') }
-    // Storing a claim, which looks for its workspace at the end.
-    const host = new pg.Client(url)
-    await host.connect()
-    await host.query('BEGIN')
-    await host.query('LOCK TABLE claims IN ROW EXCLUSIVE MODE')
-    let isDone = false
-    const migrated = openStorage(
-      { databaseUrl: url },
-      { schema: schemaOf([SCHEMA, { tables: [], migrations: { '100-notes': later } }]) },
-    ).finally(() => {
-      isDone = true
-    })
-    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'claims'::regclass`
-    while ((await query(url, waits)).length === 0) t.notOk(isDone, 'it waits')
-    await host.query('SELECT id FROM workspaces FOR KEY SHARE')
-    await host.query('COMMIT')
-    await host.end()
-    const storage = await migrated
-    t.strictSame(storage.migrated, ['100-notes'])
-    await storage.close()
-  },
-)
+t.test('a migration waits for what a running host began, and takes nothing that ends it', async (t) => {
+  const url = await newDatabase(t, 'postgres')
+  await (await openStorage({ databaseUrl: url })).close()
+  const later: Migration = { up: (db) => db.raw('ALTER TABLE claims ADD COLUMN note text') }
+  // Storing a claim, which looks for its workspace at the end.
+  const host = new pg.Client(url)
+  await host.connect()
+  await host.query('BEGIN')
+  await host.query('LOCK TABLE claims IN ROW EXCLUSIVE MODE')
+  let isDone = false
+  const migrated = openStorage(
+    { databaseUrl: url },
+    { schema: schemaOf([SCHEMA, { tables: [], migrations: { '100-notes': later } }]) },
+  ).finally(() => {
+    isDone = true
+  })
+  const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'claims'::regclass`
+  while ((await query(url, waits)).length === 0) t.notOk(isDone, 'it waits')
+  await host.query('SELECT id FROM workspaces FOR KEY SHARE')
+  await host.query('COMMIT')
+  await host.end()
+  const storage = await migrated
+  t.strictSame(storage.migrated, ['100-notes'])
+  await storage.close()
+})
 
 t.test('what is looked up by its key is all that is read, also by a host that began with empty tables', async (t) => {
   const url = await newDatabase(t, 'postgres', { isEmpty: true })

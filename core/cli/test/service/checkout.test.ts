@@ -149,30 +149,27 @@ t.test('nothing that the checkout configures is run', async (t) => {
   t.notOk(existsSync(join(root, 'sprung')))
 })
 
-t.test(
-  'nothing is fetched, by whatever the checkout configures, and also by a git that knows less than this one',
-  async (t) => {
-    const { root, folder, git, commit, last } = checkout(t)
-    commit()
-    const trap = join(root, 'trap')
-    writeFileSync(trap, `#!/bin/sh\ntouch ${join(root, 'sprung')}\n`, { mode: 0o755 })
-    git('config', 'core.repositoryFormatVersion', '1')
-    git('config', 'extensions.partialClone', 'origin')
-    git('config', 'remote.origin.promisor', 'true')
-    git('config', 'remote.origin.url', `ext::${trap}`)
-    git('config', 'protocol.ext.allow', 'always')
-    writeFileSync(join(folder, '.git/refs/heads/main'), `${'1'.repeat(40)}\n`)
-    await t.rejects(last(), noPush(/no commit "HEAD"/))
+t.test('nothing is fetched, whatever the checkout configures, also by an older git', async (t) => {
+  const { root, folder, git, commit, last } = checkout(t)
+  commit()
+  const trap = join(root, 'trap')
+  writeFileSync(trap, `#!/bin/sh\ntouch ${join(root, 'sprung')}\n`, { mode: 0o755 })
+  git('config', 'core.repositoryFormatVersion', '1')
+  git('config', 'extensions.partialClone', 'origin')
+  git('config', 'remote.origin.promisor', 'true')
+  git('config', 'remote.origin.url', `ext::${trap}`)
+  git('config', 'protocol.ext.allow', 'always')
+  writeFileSync(join(folder, '.git/refs/heads/main'), `${'1'.repeat(40)}\n`)
+  await t.rejects(last(), noPush(/no commit "HEAD"/))
 
-    const { PATH } = process.env
-    t.teardown(() => {
-      process.env.PATH = PATH
-    })
-    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
-    mkdirSync(join(root, 'old'))
-    writeFileSync(join(root, 'old/git'), `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${real} "$@"\n`, { mode: 0o755 })
-    process.env.PATH = `${join(root, 'old')}:${PATH}`
-    await t.rejects(last(), noPush(/no commit "HEAD"/))
-    t.notOk(existsSync(join(root, 'sprung')))
-  },
-)
+  const { PATH } = process.env
+  t.teardown(() => {
+    process.env.PATH = PATH
+  })
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  mkdirSync(join(root, 'old'))
+  writeFileSync(join(root, 'old/git'), `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${real} "$@"\n`, { mode: 0o755 })
+  process.env.PATH = `${join(root, 'old')}:${PATH}`
+  await t.rejects(last(), noPush(/no commit "HEAD"/))
+  t.notOk(existsSync(join(root, 'sprung')))
+})

@@ -77,103 +77,93 @@ async function people(storage: OpenedStorage): Promise<void> {
 for (const dialect of DIALECTS) {
   const open = async (t: Test) => opened(t, await newDatabase(t, dialect))
 
-  t.test(
-    `on ${dialect}: a workspace sees its own entries, and those on accounts of its members since they joined`,
-    async (t) => {
-      const storage = await open(t)
-      await people(storage)
-      await tell(
-        storage,
-        { event: 'sign_in.succeeded', userId: 'usr_bob', at: NOON - 1 },
-        { event: 'key.created', workspaceId: 'ws_1', subject: 'key_1', details: { name: 'Büro 100%' } },
-        { event: 'key.created', workspaceId: 'ws_2', userId: 'usr_bob' },
-        {
-          event: 'sign_in.failed',
-          userId: 'usr_bob',
-          at: NOON + 1,
-          by: { actor: { kind: 'nobody', id: null }, address: '::1' },
-        },
-        { event: 'sign_in.succeeded', userId: 'usr_else', at: NOON + 1 },
-        { event: 'member.invited', workspaceId: 'ws_1', at: NOON + 2 },
-      )
-      const ofWorkspace = { scope: { workspaceId: 'ws_1' } } as const
-      t.strictSame(await listed(storage, ofWorkspace), [6, 4, 2])
-      t.strictSame(await listed(storage, { scope: { workspaceId: 'ws_2' } }), [3])
-      t.strictSame(
-        await listed(storage, { scope: { userId: 'usr_bob' } }),
-        [4, 1],
-        'of an account: nothing of workspaces',
-      )
-      t.strictSame(await listed(storage, { scope: 'everything' }), [6, 5, 4, 3, 2, 1])
+  t.test(`on ${dialect}: a workspace sees its entries, and those on its members since they joined`, async (t) => {
+    const storage = await open(t)
+    await people(storage)
+    await tell(
+      storage,
+      { event: 'sign_in.succeeded', userId: 'usr_bob', at: NOON - 1 },
+      { event: 'key.created', workspaceId: 'ws_1', subject: 'key_1', details: { name: 'Büro 100%' } },
+      { event: 'key.created', workspaceId: 'ws_2', userId: 'usr_bob' },
+      {
+        event: 'sign_in.failed',
+        userId: 'usr_bob',
+        at: NOON + 1,
+        by: { actor: { kind: 'nobody', id: null }, address: '::1' },
+      },
+      { event: 'sign_in.succeeded', userId: 'usr_else', at: NOON + 1 },
+      { event: 'member.invited', workspaceId: 'ws_1', at: NOON + 2 },
+    )
+    const ofWorkspace = { scope: { workspaceId: 'ws_1' } } as const
+    t.strictSame(await listed(storage, ofWorkspace), [6, 4, 2])
+    t.strictSame(await listed(storage, { scope: { workspaceId: 'ws_2' } }), [3])
+    t.strictSame(
+      await listed(storage, { scope: { userId: 'usr_bob' } }),
+      [4, 1],
+      'of an account: nothing of workspaces',
+    )
+    t.strictSame(await listed(storage, { scope: 'everything' }), [6, 5, 4, 3, 2, 1])
 
-      t.strictSame(await listed(storage, ofWorkspace, undefined, 2), [6, 4])
-      t.strictSame(await listed(storage, ofWorkspace, 4), [2], 'pages go on by position')
-      t.strictSame(await listed(storage, { ...ofWorkspace, events: ['key.created', 'member.invited'] }), [6, 2])
-      t.strictSame(await listed(storage, { ...ofWorkspace, actor: { kind: 'nobody' } }), [4])
-      t.strictSame(await listed(storage, { ...ofWorkspace, actor: { kind: 'user', id: 'usr_ann' } }), [6, 2])
-      t.strictSame(await listed(storage, { ...ofWorkspace, since: NOON + 1, until: NOON + 2 }), [4])
-      t.strictSame(await listed(storage, { ...ofWorkspace, search: 'KEY_1' }), [2])
-      t.strictSame(await listed(storage, { ...ofWorkspace, search: '100%' }), [2], 'wildcards mean themselves')
-      t.strictSame(await listed(storage, { ...ofWorkspace, search: '1_0%' }), [])
-      t.strictSame(await listed(storage, { ...ofWorkspace, search: 'bob', searchedUsers: ['usr_bob'] }), [4])
+    t.strictSame(await listed(storage, ofWorkspace, undefined, 2), [6, 4])
+    t.strictSame(await listed(storage, ofWorkspace, 4), [2], 'pages go on by position')
+    t.strictSame(await listed(storage, { ...ofWorkspace, events: ['key.created', 'member.invited'] }), [6, 2])
+    t.strictSame(await listed(storage, { ...ofWorkspace, actor: { kind: 'nobody' } }), [4])
+    t.strictSame(await listed(storage, { ...ofWorkspace, actor: { kind: 'user', id: 'usr_ann' } }), [6, 2])
+    t.strictSame(await listed(storage, { ...ofWorkspace, since: NOON + 1, until: NOON + 2 }), [4])
+    t.strictSame(await listed(storage, { ...ofWorkspace, search: 'KEY_1' }), [2])
+    t.strictSame(await listed(storage, { ...ofWorkspace, search: '100%' }), [2], 'wildcards mean themselves')
+    t.strictSame(await listed(storage, { ...ofWorkspace, search: '1_0%' }), [])
+    t.strictSame(await listed(storage, { ...ofWorkspace, search: 'bob', searchedUsers: ['usr_bob'] }), [4])
 
-      await storage.write((tx) => tx.members.remove('mem_bob'))
-      t.strictSame(await listed(storage, ofWorkspace), [6, 2], 'whose account it is nobody here may see any more')
-    },
-  )
+    await storage.write((tx) => tx.members.remove('mem_bob'))
+    t.strictSame(await listed(storage, ofWorkspace), [6, 2], 'whose account it is nobody here may see any more')
+  })
 
-  t.test(
-    `on ${dialect}: an export is checked without the installation, and whatever is changed in it is found`,
-    async (t) => {
-      const storage = await open(t)
-      await people(storage)
-      const entries = Array.from({ length: 1100 }, (_, index) => ({
-        event: 'key.created' as const,
-        workspaceId: index % 3 === 0 ? 'ws_1' : 'ws_2',
-        subject: `key_${index}`,
-        details: { name: 'ünïcödé 😀 "quotes"', count: index, isNew: true, none: null },
-      }))
-      await tell(storage, ...entries)
-      const lines = await exported(storage)
-      const whole = await checkLines(each(lines))
-      const ends = (await storage.read.audit.ends())!
-      const lastHash = Buffer.from(ends.lastHash).toString('hex')
-      t.strictSame(whole, { ok: true, entries: 1100, first: 1, last: 1100, lastHash, gaps: 0, problem: null })
-      t.match(JSON.parse(lines[0]!), { position: 1, at: '2026-09-25T12:00:00.000Z', previous_hash: '0'.repeat(64) })
+  t.test(`on ${dialect}: an export is checked by itself, and whatever is changed in it is found`, async (t) => {
+    const storage = await open(t)
+    await people(storage)
+    const entries = Array.from({ length: 1100 }, (_, index) => ({
+      event: 'key.created' as const,
+      workspaceId: index % 3 === 0 ? 'ws_1' : 'ws_2',
+      subject: `key_${index}`,
+      details: { name: 'ünïcödé 😀 "quotes"', count: index, isNew: true, none: null },
+    }))
+    await tell(storage, ...entries)
+    const lines = await exported(storage)
+    const whole = await checkLines(each(lines))
+    const ends = (await storage.read.audit.ends())!
+    const lastHash = Buffer.from(ends.lastHash).toString('hex')
+    t.strictSame(whole, { ok: true, entries: 1100, first: 1, last: 1100, lastHash, gaps: 0, problem: null })
+    t.match(JSON.parse(lines[0]!), { position: 1, at: '2026-09-25T12:00:00.000Z', previous_hash: '0'.repeat(64) })
 
-      const some: FileEntry[] = []
-      const ofOne = await exported(storage, { scope: { workspaceId: 'ws_1' } })
-      t.match(await checkLines(each(ofOne), (entry) => void some.push(entry)), { ok: true, entries: 367, gaps: 366 })
-      t.equal((await storage.read.audit.hashesOf(some.map(({ position }) => position))).size, 367)
+    const some: FileEntry[] = []
+    const ofOne = await exported(storage, { scope: { workspaceId: 'ws_1' } })
+    t.match(await checkLines(each(ofOne), (entry) => void some.push(entry)), { ok: true, entries: 367, gaps: 366 })
+    t.equal((await storage.read.audit.hashesOf(some.map(({ position }) => position))).size, 367)
 
-      const changed = (index: number, change: (line: string) => string) => lines.with(index, change(lines[index]!))
-      const wrong: [string, readonly string[], RegExp][] = [
-        [
-          'a changed detail',
-          changed(4, (line) => line.replace('"count":4', '"count":5')),
-          /^line 5: position 5: its hash/,
-        ],
-        ['an added member', changed(4, (line) => line.replace('{', '{"more":1,')), /^line 5: position 5: its hash/],
-        ['another hash', changed(4, (line) => line.replace(/"hash":"./, '"hash":"g')), /^line 5: it lacks a hash/],
-        ['two places exchanged', [lines[1]!, lines[0]!], /^line 2, position 1: it does not follow 2/],
-        ['no JSON', ['nonsense'], /^line 1: it is not a JSON object/],
-        ['an array', ['[]'], /^line 1: it is not a JSON object/],
-        ['no position', ['{}'], /^line 1: it has no position/],
-        [
-          'the same member twice',
-          changed(0, (line) => line.replace('{', '{"position":1,')),
-          /^line 1: it is not a JSON/,
-        ],
-      ]
-      for (const [what, file, problem] of wrong) t.match(await checkLines(each(file)), { ok: false, problem }, what)
-      t.match(await checkLines(each(lines.toSpliced(4, 1))), { ok: true, gaps: 1 }, 'a line that is gone leaves a gap')
-      t.match(await checkLines(each([])), { ok: true, entries: 0, first: null, lastHash: null })
+    const changed = (index: number, change: (line: string) => string) => lines.with(index, change(lines[index]!))
+    const wrong: [string, readonly string[], RegExp][] = [
+      [
+        'a changed detail',
+        changed(4, (line) => line.replace('"count":4', '"count":5')),
+        /^line 5: position 5: its hash/,
+      ],
+      ['an added member', changed(4, (line) => line.replace('{', '{"more":1,')), /^line 5: position 5: its hash/],
+      ['another hash', changed(4, (line) => line.replace(/"hash":"./, '"hash":"g')), /^line 5: it lacks a hash/],
+      ['two places exchanged', [lines[1]!, lines[0]!], /^line 2, position 1: it does not follow 2/],
+      ['no JSON', ['nonsense'], /^line 1: it is not a JSON object/],
+      ['an array', ['[]'], /^line 1: it is not a JSON object/],
+      ['no position', ['{}'], /^line 1: it has no position/],
+      ['the same member twice', changed(0, (line) => line.replace('{', '{"position":1,')), /^line 1: it is not a JSON/],
+    ]
+    for (const [what, file, problem] of wrong) t.match(await checkLines(each(file)), { ok: false, problem }, what)
+    t.match(await checkLines(each(lines.toSpliced(4, 1))), { ok: true, gaps: 1 }, 'a line that is gone leaves a gap')
+    t.match(await checkLines(each([])), { ok: true, entries: 0, first: null, lastHash: null })
 
-      // Whoever rewrites an entry with its hash breaks the next one.
-      const rewritten = await checkLines(each([...lines.slice(0, 1), ...(await other(t)).slice(1, 2)]))
-      t.match(rewritten, { ok: false, problem: 'line 2, position 2: it does not hold the hash of the entry before it' })
-    },
-  )
+    // Whoever rewrites an entry with its hash breaks the next one.
+    const rewritten = await checkLines(each([...lines.slice(0, 1), ...(await other(t)).slice(1, 2)]))
+    t.match(rewritten, { ok: false, problem: 'line 2, position 2: it does not hold the hash of the entry before it' })
+  })
 
   async function other(t: Test): Promise<string[]> {
     const storage = await open(t)
@@ -181,37 +171,34 @@ for (const dialect of DIALECTS) {
     return exported(storage)
   }
 
-  t.test(
-    `on ${dialect}: what is older than it is kept goes, and the rest of the chain stands on what is told of the cut`,
-    async (t) => {
-      const storage = await open(t)
-      const at = (day: number) => ({ event: 'key.created', at: NOON + day * DAY_MS }) as const
-      await tell(storage, at(0), at(1), at(2), at(9), at(1), at(10))
-      const whole = await exported(storage)
-      const now = NOON + 10 * DAY_MS
-      t.equal(await cutOnce(storage, 5, now, 2), true, 'at most so many at once')
-      t.equal(await cutOnce(storage, 5, now, 2), true)
-      t.equal(await cutOnce(storage, 5, now, 2), false)
-      // The entry of day 1 stands behind one that is kept.
-      t.strictSame(await listed(storage, { scope: 'everything' }), [8, 7, 6, 5, 4])
-      const [newest] = await storage.read.audit.list({ scope: 'everything' }, { order: 'newest first', limit: 1 })
-      const { hash } = JSON.parse(whole[2]!)
-      t.match(newest, {
-        event: 'audit_trail.cut',
-        actorKind: 'service',
-        details: { from: 3, through: 3, through_hash: hash, retention_days: 5, before: '2026-09-30T12:00:00.000Z' },
-      })
-      t.strictSame(await problemsOf(storage), [])
-      const rest = await exported(storage)
-      t.match(await checkLines(each(rest)), { ok: true, entries: 5, first: 4, gaps: 0 })
-      t.equal(rest[0], whole[3], 'what stays is what it was')
+  t.test(`on ${dialect}: what is too old goes, and the rest of the chain stands on the entry of the cut`, async (t) => {
+    const storage = await open(t)
+    const at = (day: number) => ({ event: 'key.created', at: NOON + day * DAY_MS }) as const
+    await tell(storage, at(0), at(1), at(2), at(9), at(1), at(10))
+    const whole = await exported(storage)
+    const now = NOON + 10 * DAY_MS
+    t.equal(await cutOnce(storage, 5, now, 2), true, 'at most so many at once')
+    t.equal(await cutOnce(storage, 5, now, 2), true)
+    t.equal(await cutOnce(storage, 5, now, 2), false)
+    // The entry of day 1 stands behind one that is kept.
+    t.strictSame(await listed(storage, { scope: 'everything' }), [8, 7, 6, 5, 4])
+    const [newest] = await storage.read.audit.list({ scope: 'everything' }, { order: 'newest first', limit: 1 })
+    const { hash } = JSON.parse(whole[2]!)
+    t.match(newest, {
+      event: 'audit_trail.cut',
+      actorKind: 'service',
+      details: { from: 3, through: 3, through_hash: hash, retention_days: 5, before: '2026-09-30T12:00:00.000Z' },
+    })
+    t.strictSame(await problemsOf(storage), [])
+    const rest = await exported(storage)
+    t.match(await checkLines(each(rest)), { ok: true, entries: 5, first: 4, gaps: 0 })
+    t.equal(rest[0], whole[3], 'what stays is what it was')
 
-      t.equal(await cutOnce(storage, 1, now + 100 * DAY_MS), true, 'also all of it')
-      t.strictSame(await listed(storage, { scope: 'everything' }), [9])
-      t.strictSame(await problemsOf(storage), [])
-      t.equal(await cutOnce(storage, 1, now + 100 * DAY_MS), false)
-    },
-  )
+    t.equal(await cutOnce(storage, 1, now + 100 * DAY_MS), true, 'also all of it')
+    t.strictSame(await listed(storage, { scope: 'everything' }), [9])
+    t.strictSame(await problemsOf(storage), [])
+    t.equal(await cutOnce(storage, 1, now + 100 * DAY_MS), false)
+  })
 
   t.test(`on ${dialect}: the doctor names the first position that is wrong`, async (t) => {
     const damages: [what: string, statements: string[], problem: RegExp | undefined][] = [

@@ -99,17 +99,14 @@ const ways: [what: string, after: (asked: Promise<unknown>) => unknown][] = [
   ],
 ]
 for (const [what, after] of ways) {
-  t.test(
-    `a plugin that asks an undeclared host and ${what} fails its own check, and the log names the host`,
-    async (t) => {
-      const host = await serve(t, () => t.fail('it was reached'))
-      const baseUrl = `http://${host}`
-      const check = ({ fetch }: CheckContext) => after(fetch(baseUrl))
-      const { outcome, logged } = await run(t, { manifest: { hosts: ['api.example.com'] }, baseUrl, check })
-      t.equal(outcome, 'verifier_error')
-      t.match(logged, host)
-    },
-  )
+  t.test(`a plugin that asks an undeclared host and ${what} fails its check, and the log names the host`, async (t) => {
+    const host = await serve(t, () => t.fail('it was reached'))
+    const baseUrl = `http://${host}`
+    const check = ({ fetch }: CheckContext) => after(fetch(baseUrl))
+    const { outcome, logged } = await run(t, { manifest: { hosts: ['api.example.com'] }, baseUrl, check })
+    t.equal(outcome, 'verifier_error')
+    t.match(logged, host)
+  })
 }
 
 t.test("a plugin does not send a connection's credentials to where it says that a claim is read", async (t) => {
@@ -124,19 +121,16 @@ t.test("a plugin does not send a connection's credentials to where it says that 
   }
 })
 
-t.test(
-  'a plugin that moves the port, the scheme or the host of what a workspace typed gets no credentials there',
-  async (t) => {
-    const host = await serve(t, () => t.fail('it was reached'))
-    const manifest = { hosts: ['connection.base_url', 'target'] }
-    const typed = [`http://${host}0`, `https://${host}`, 'http://inner.example', 'inner.example', '']
-    for (const baseUrl of typed) {
-      const check = ({ fetch }: CheckContext) => fetch(`http://${host}/`).then(() => ABSENT)
-      const { outcome } = await run(t, { manifest, baseUrl, moved: `http://${host}`, check })
-      t.equal(outcome, 'verifier_error', baseUrl)
-    }
-  },
-)
+t.test('a plugin that moves port, scheme or host of what a workspace typed gets no credentials there', async (t) => {
+  const host = await serve(t, () => t.fail('it was reached'))
+  const manifest = { hosts: ['connection.base_url', 'target'] }
+  const typed = [`http://${host}0`, `https://${host}`, 'http://inner.example', 'inner.example', '']
+  for (const baseUrl of typed) {
+    const check = ({ fetch }: CheckContext) => fetch(`http://${host}/`).then(() => ABSENT)
+    const { outcome } = await run(t, { manifest, baseUrl, moved: `http://${host}`, check })
+    t.equal(outcome, 'verifier_error', baseUrl)
+  }
+})
 
 t.test('a destination that the manifest names, or that is the address of the connection, is read', async (t) => {
   const host = await serve(t, (_, response) => response.end())
@@ -220,9 +214,6 @@ t.test('the handle of a secret in what a plugin writes stays what it is', async 
   t.equal(seen, 'secret:token\r\n')
 })
 
-t.test(
-  'a line that the manifest does not declare is not written, and the check is an error of its plugin',
-  async (t) => {
-    t.strictSame(await atLines(t, () => 'DELETE 7\r\n'), { outcome: 'verifier_error', seen: '' })
-  },
-)
+t.test('a line that the manifest does not declare is not written, and is an error of the plugin', async (t) => {
+  t.strictSame(await atLines(t, () => 'DELETE 7\r\n'), { outcome: 'verifier_error', seen: '' })
+})

@@ -34,20 +34,17 @@ function checked(breakers: ReturnType<typeof createCircuitBreakers>, targets: re
   for (const target of targets) breakers.begin(claimAt(target))(record)
 }
 
-t.test(
-  'after four timeouts about several targets two checks try, and the others share how the last one ends',
-  async (t) => {
-    const breakers = createCircuitBreakers(OPTIONS)
-    checked(breakers, ['a', 'b', 'c', 'd'], timeout())
-    t.equal(breakers.toShare(claimAt('x')), undefined)
-    breakers.begin(claimAt('x'))
-    const end = breakers.begin(claimAt('y'))
-    const outcome = breakers.toShare(claimAt('z'))!
-    t.ok(breakers.mustWait(claimAt('z')), 'those that only look wait')
-    end(timeout())
-    t.equal(await outcome, true)
-  },
-)
+t.test('after four timeouts about several targets two checks try, and the others share the last one', async (t) => {
+  const breakers = createCircuitBreakers(OPTIONS)
+  checked(breakers, ['a', 'b', 'c', 'd'], timeout())
+  t.equal(breakers.toShare(claimAt('x')), undefined)
+  breakers.begin(claimAt('x'))
+  const end = breakers.begin(claimAt('y'))
+  const outcome = breakers.toShare(claimAt('z'))!
+  t.ok(breakers.mustWait(claimAt('z')), 'those that only look wait')
+  end(timeout())
+  t.equal(await outcome, true)
+})
 
 t.test('an answer ends it, and who shares it is told that nothing hung', async (t) => {
   const breakers = createCircuitBreakers(OPTIONS)

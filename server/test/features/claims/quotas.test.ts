@@ -75,35 +75,32 @@ t.test('0 is no limit', async (t) => {
   t.equal((await state('a')).waiting, 100_000, 'and it is not counted to the end')
 })
 
-t.test(
-  '25 workspaces of one account submit as many a minute as one account may, and leave other accounts theirs',
-  async (t) => {
-    const { refusal, clock } = quotasOf({ claimsPerMinute: 40, waitingClaims: 0 })
-    const submit = async (payer: string, workspaces: number) => {
-      let accepted = 0
-      for (let claim = 0; claim < 500; claim++) {
-        const refused = await refusal(`${payer} ${claim % workspaces}`, payer)
-        if (refused === undefined) accepted++
-      }
-      return accepted
+t.test('25 workspaces of one account submit as many a minute as it may, and leave others theirs', async (t) => {
+  const { refusal, clock } = quotasOf({ claimsPerMinute: 40, waitingClaims: 0 })
+  const submit = async (payer: string, workspaces: number) => {
+    let accepted = 0
+    for (let claim = 0; claim < 500; claim++) {
+      const refused = await refusal(`${payer} ${claim % workspaces}`, payer)
+      if (refused === undefined) accepted++
     }
-    t.equal(await submit('hostile', 25), 40)
-    t.equal(await submit('one workspace', 1), 30, 'three quarters')
-    t.match(await refusal('one workspace 0', 'one workspace'), {
-      message: /this workspace may submit at most 30 a minute/,
-    })
-    t.equal(
-      await refusal('one workspace 1', 'one workspace'),
-      undefined,
-      'the rest is for other workspaces of the account',
-    )
-    t.match(await refusal('hostile new', 'hostile'), {
-      message: /an account, with those that share its allowance, may submit at most 40 a minute/,
-    })
-    clock.now += 45_000
-    t.equal(await submit('hostile', 25), 40, 'again in the next minute')
-  },
-)
+    return accepted
+  }
+  t.equal(await submit('hostile', 25), 40)
+  t.equal(await submit('one workspace', 1), 30, 'three quarters')
+  t.match(await refusal('one workspace 0', 'one workspace'), {
+    message: /this workspace may submit at most 30 a minute/,
+  })
+  t.equal(
+    await refusal('one workspace 1', 'one workspace'),
+    undefined,
+    'the rest is for other workspaces of the account',
+  )
+  t.match(await refusal('hostile new', 'hostile'), {
+    message: /an account, with those that share its allowance, may submit at most 40 a minute/,
+  })
+  clock.now += 45_000
+  t.equal(await submit('hostile', 25), 40, 'again in the next minute')
+})
 
 t.test('25 workspaces of one account have as many claims waiting as one account may', async (t) => {
   const { refusal } = quotasOf({ claimsPerMinute: 0, waitingClaims: 40 })

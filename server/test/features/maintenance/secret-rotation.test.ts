@@ -88,47 +88,40 @@ async function counted(claimcheck: Claimcheck): Promise<Record<string, number>> 
 }
 
 for (const dialect of DIALECTS) {
-  t.test(
-    `on ${dialect}, everything that is sealed is in the table of sealed columns, and doctor opens it`,
-    async (t) => {
-      const there = await place(t, dialect)
-      const claimcheck = await host(t, there, { SECRET_KEY: OLD })
-      await fill(claimcheck)
-      const found = new Set<string>()
-      for (const { table, isShared } of SCHEMA.tables) {
-        if (isShared) continue
-        const { name, columns } = table
-        for (const row of await query(there.databaseUrl, `SELECT * FROM ${name}`)) {
-          for (const column of columns) if (holdsSealed(row[column.name])) found.add(`${name}.${column.name}`)
-        }
+  t.test(`on ${dialect}, all that is sealed is in the table of sealed columns, and doctor opens it`, async (t) => {
+    const there = await place(t, dialect)
+    const claimcheck = await host(t, there, { SECRET_KEY: OLD })
+    await fill(claimcheck)
+    const found = new Set<string>()
+    for (const { table, isShared } of SCHEMA.tables) {
+      if (isShared) continue
+      const { name, columns } = table
+      for (const row of await query(there.databaseUrl, `SELECT * FROM ${name}`)) {
+        for (const column of columns) if (holdsSealed(row[column.name])) found.add(`${name}.${column.name}`)
       }
-      const listed = SCHEMA.sealed.map(({ table, column }) => `${table.name}.${column}`)
-      // SQLite has the signing keys in files.
-      const expected = listed.filter((name) => dialect === 'postgres' || name !== 'sealed_signing_keys.sealed')
-      t.strictSame([...found].sort(), expected.sort())
-      t.strictSame(await doctorFinds(claimcheck), [])
+    }
+    const listed = SCHEMA.sealed.map(({ table, column }) => `${table.name}.${column}`)
+    // SQLite has the signing keys in files.
+    const expected = listed.filter((name) => dialect === 'postgres' || name !== 'sealed_signing_keys.sealed')
+    t.strictSame([...found].sort(), expected.sort())
+    t.strictSame(await doctorFinds(claimcheck), [])
 
-      const lost = await host(t, there, { SECRET_KEY: STRANGER })
-      const named = await doctorFinds(lost)
-      const places = [
-        /^connections conn_\S+: sealed_secrets: token: /,
-        /^connections conn_\S+: sealed_tokens: token: /,
-        /^connections conn_\S+: source_key: /,
-      ]
-      const rows = [
-        /^records passkey_challenge [0-9a-f]{64}: payload: /,
-        /^records oauth:Grant [0-9a-f]{64}: payload: /,
-      ]
-      const keys =
-        dialect === 'postgres' ? /^sealed_signing_keys ed25519:\S+: sealed: / : /^the signing key \/.*\.pem: /
-      for (const pattern of [...places, ...rows, keys])
-        t.ok(
-          named.some((text) => pattern.test(text)),
-          `${pattern}`,
-        )
-      for (const text of named) t.match(text, new RegExp(`sealed under the key ${idOf(OLD)}, which is not configured`))
-    },
-  )
+    const lost = await host(t, there, { SECRET_KEY: STRANGER })
+    const named = await doctorFinds(lost)
+    const places = [
+      /^connections conn_\S+: sealed_secrets: token: /,
+      /^connections conn_\S+: sealed_tokens: token: /,
+      /^connections conn_\S+: source_key: /,
+    ]
+    const rows = [/^records passkey_challenge [0-9a-f]{64}: payload: /, /^records oauth:Grant [0-9a-f]{64}: payload: /]
+    const keys = dialect === 'postgres' ? /^sealed_signing_keys ed25519:\S+: sealed: / : /^the signing key \/.*\.pem: /
+    for (const pattern of [...places, ...rows, keys])
+      t.ok(
+        named.some((text) => pattern.test(text)),
+        `${pattern}`,
+      )
+    for (const text of named) t.match(text, new RegExp(`sealed under the key ${idOf(OLD)}, which is not configured`))
+  })
 
   t.test(`on ${dialect}, a rotation seals everything under the current key while another host serves`, async (t) => {
     const there = await place(t, dialect)
@@ -178,26 +171,23 @@ for (const dialect of DIALECTS) {
     t.notMatch(JSON.stringify(trail), new RegExp(`${OLD}|${NEXT}|sesame`))
   })
 
-  t.test(
-    `on ${dialect}, a rotation that was cut off goes on where it was, and changes nothing when it is done`,
-    async (t) => {
-      const there = await place(t, dialect)
-      await fill(await host(t, there, { SECRET_KEY: OLD }), 200)
-      const next = await host(t, there, { SECRET_KEY: NEXT, SECRET_KEY_ALSO: OLD })
-      const rotation = createSecretRotation(next)
-      const crash = new Error('crash')
-      const cut = rotation.rotate(BY, (rows) => {
-        if (rows > 100) throw crash
-      })
-      await t.rejects(cut, crash)
-      const half = await counted(next)
-      t.ok(half[idOf(OLD)]! > 0 && half[idOf(NEXT)]! > 0, JSON.stringify(half))
-      t.strictSame(await doctorFinds(next), [])
-      t.equal((await rotation.rotate(BY)).resealed, half[idOf(OLD)])
-      t.strictSame(Object.keys(await counted(next)), [idOf(NEXT)])
-      t.match(await rotation.rotate(BY), { resealed: 0, isNew: false })
-    },
-  )
+  t.test(`on ${dialect}, a rotation that was cut off goes on, and changes nothing when it is done`, async (t) => {
+    const there = await place(t, dialect)
+    await fill(await host(t, there, { SECRET_KEY: OLD }), 200)
+    const next = await host(t, there, { SECRET_KEY: NEXT, SECRET_KEY_ALSO: OLD })
+    const rotation = createSecretRotation(next)
+    const crash = new Error('crash')
+    const cut = rotation.rotate(BY, (rows) => {
+      if (rows > 100) throw crash
+    })
+    await t.rejects(cut, crash)
+    const half = await counted(next)
+    t.ok(half[idOf(OLD)]! > 0 && half[idOf(NEXT)]! > 0, JSON.stringify(half))
+    t.strictSame(await doctorFinds(next), [])
+    t.equal((await rotation.rotate(BY)).resealed, half[idOf(OLD)])
+    t.strictSame(Object.keys(await counted(next)), [idOf(NEXT)])
+    t.match(await rotation.rotate(BY), { resealed: 0, isNew: false })
+  })
 }
 
 t.test('a row that changes while it is sealed again keeps its change', async (t) => {
@@ -256,43 +246,40 @@ t.test('what is sealed under another key is sealed again, and what no key opens 
   await t.rejects(rotation.forget(BY), { code: 'bad_request' })
 })
 
-t.test(
-  'the key file of an installation takes a new key beside a server that runs, and loses the old one when asked',
-  async (t) => {
-    const there = await place(t, 'sqlite')
-    const running = await host(t, there, {})
-    await fill(running)
-    const oldKey = readFileSync(join(there.folder, 'data/secret.key'), 'utf8').trim()
-    const ticket = await running.tickets.issue('passkey_challenge', { kept: true })
+t.test('a key file takes a new key beside a server that runs, and loses the old one when asked', async (t) => {
+  const there = await place(t, 'sqlite')
+  const running = await host(t, there, {})
+  await fill(running)
+  const oldKey = readFileSync(join(there.folder, 'data/secret.key'), 'utf8').trim()
+  const ticket = await running.tickets.issue('passkey_challenge', { kept: true })
 
-    const command = createSecretRotation(await host(t, there, {}))
-    const before = await command.use()
-    const { keyId, isNew, resealed, use } = await command.rotate(BY)
-    t.ok(isNew)
-    t.equal(resealed, before[0]!.values)
-    t.match(use, [
-      { keyId, role: 'current', values: resealed },
-      { keyId: idOf(oldKey), role: 'also', values: 0 },
-    ])
-    t.same(await running.tickets.take('passkey_challenge', ticket), { kept: true })
-    const later = await running.tickets.issue('passkey_challenge', { later: true })
-    t.match(await command.use(), [{ keyId }, { values: 0 }], 'the server seals under the new key at once')
+  const command = createSecretRotation(await host(t, there, {}))
+  const before = await command.use()
+  const { keyId, isNew, resealed, use } = await command.rotate(BY)
+  t.ok(isNew)
+  t.equal(resealed, before[0]!.values)
+  t.match(use, [
+    { keyId, role: 'current', values: resealed },
+    { keyId: idOf(oldKey), role: 'also', values: 0 },
+  ])
+  t.same(await running.tickets.take('passkey_challenge', ticket), { kept: true })
+  const later = await running.tickets.issue('passkey_challenge', { later: true })
+  t.match(await command.use(), [{ keyId }, { values: 0 }], 'the server seals under the new key at once')
 
-    t.strictSame(await command.forget(BY, atOnce), [idOf(oldKey)])
-    t.strictSame(await command.forget(BY), [])
-    t.notMatch(readFileSync(join(there.folder, 'data/secret.key'), 'utf8'), oldKey)
-    t.same(await running.tickets.take('passkey_challenge', later), { later: true })
-    t.strictSame(await doctorFinds(await host(t, there, {})), [])
-    const trail = await running.storage.read.audit.after(0, 1000)
-    t.match(
-      trail.map(({ event, subject }) => [event, subject]).filter(([event]) => event?.startsWith('secret_key')),
-      [
-        ['secret_key.rotated', keyId],
-        ['secret_key.forgotten', idOf(oldKey)],
-      ],
-    )
-  },
-)
+  t.strictSame(await command.forget(BY, atOnce), [idOf(oldKey)])
+  t.strictSame(await command.forget(BY), [])
+  t.notMatch(readFileSync(join(there.folder, 'data/secret.key'), 'utf8'), oldKey)
+  t.same(await running.tickets.take('passkey_challenge', later), { later: true })
+  t.strictSame(await doctorFinds(await host(t, there, {})), [])
+  const trail = await running.storage.read.audit.after(0, 1000)
+  t.match(
+    trail.map(({ event, subject }) => [event, subject]).filter(([event]) => event?.startsWith('secret_key')),
+    [
+      ['secret_key.rotated', keyId],
+      ['secret_key.forgotten', idOf(oldKey)],
+    ],
+  )
+})
 
 t.test('a rotation of the key file that was cut off is ended before another key is made', async (t) => {
   const there = await place(t, 'sqlite')

@@ -63,22 +63,19 @@ t.test('of two who type one code at the same time on two hosts, one gets in', as
   }
 })
 
-t.test(
-  'ten recovery codes work once each, without their dashes and in capitals too, until others replace them',
-  async (t) => {
-    const { secondSteps, codes, enter, user } = await withSecondStep(t)
-    t.equal(new Set(codes).size, 10)
-    for (const code of codes) t.match(code, /^(?:[a-z0-9]{4}-){3}[a-z0-9]{4}$/)
-    t.ok('user' in (await enter(codes[0]!)))
-    t.match(await enter(codes[0]!), { problem: /not right/ })
-    t.ok('user' in (await enter(codes[1]!.toUpperCase().replaceAll('-', ' '))))
-    t.match(await secondSteps.find(user.id), { codesLeft: 8 })
-    const others = await secondSteps.replaceCodes(user)
-    t.match(await enter(codes[2]!), { problem: /not right/ })
-    t.ok('user' in (await enter(others[2]!)))
-    t.match(await secondSteps.find(user.id), { codesLeft: 9 })
-  },
-)
+t.test('ten recovery codes work once each, in capitals and without dashes too, until replaced', async (t) => {
+  const { secondSteps, codes, enter, user } = await withSecondStep(t)
+  t.equal(new Set(codes).size, 10)
+  for (const code of codes) t.match(code, /^(?:[a-z0-9]{4}-){3}[a-z0-9]{4}$/)
+  t.ok('user' in (await enter(codes[0]!)))
+  t.match(await enter(codes[0]!), { problem: /not right/ })
+  t.ok('user' in (await enter(codes[1]!.toUpperCase().replaceAll('-', ' '))))
+  t.match(await secondSteps.find(user.id), { codesLeft: 8 })
+  const others = await secondSteps.replaceCodes(user)
+  t.match(await enter(codes[2]!), { problem: /not right/ })
+  t.ok('user' in (await enter(others[2]!)))
+  t.match(await secondSteps.find(user.id), { codesLeft: 9 })
+})
 
 t.test('a right password is good for five tries, and the ticket for five minutes', async (t) => {
   const { secondSteps, clock, secret, user } = await withSecondStep(t)
@@ -97,23 +94,20 @@ t.test('a right password is good for five tries, and the ticket for five minutes
   t.match(await secondSteps.answer(undefined, '123456'), { problem: /begin again/ })
 })
 
-t.test(
-  'who has the password alone cannot try all codes: after ten wrong ones the app has to wait, and nothing else',
-  async (t) => {
-    const { clock, secret, enter, codes } = await withSecondStep(t)
-    for (let count = 0; count < 10; count++) await enter(wrongCode(secret, clock.now))
-    t.match(await enter(codeOf(secret, clock.now)), {
-      problem: /too many wrong codes: use a recovery code or a passkey/,
-    })
-    t.ok('user' in (await enter(codes[0]!)), 'a recovery code is looked at')
-    clock.now += 15 * 60_000
-    t.match(await enter(wrongCode(secret, clock.now)), { problem: /not right/ })
-    t.match(await enter(codeOf(secret, clock.now)), { problem: /too many wrong codes/ }, 'one try each time')
-    clock.now += 15 * 60_000
-    t.ok('user' in (await enter(codeOf(secret, clock.now))))
-    t.match(await enter(wrongCode(secret, clock.now)), { problem: /not right/ }, 'and then they count anew')
-  },
-)
+t.test('who has the password alone cannot try all codes: after ten wrong ones the app has to wait', async (t) => {
+  const { clock, secret, enter, codes } = await withSecondStep(t)
+  for (let count = 0; count < 10; count++) await enter(wrongCode(secret, clock.now))
+  t.match(await enter(codeOf(secret, clock.now)), {
+    problem: /too many wrong codes: use a recovery code or a passkey/,
+  })
+  t.ok('user' in (await enter(codes[0]!)), 'a recovery code is looked at')
+  clock.now += 15 * 60_000
+  t.match(await enter(wrongCode(secret, clock.now)), { problem: /not right/ })
+  t.match(await enter(codeOf(secret, clock.now)), { problem: /too many wrong codes/ }, 'one try each time')
+  clock.now += 15 * 60_000
+  t.ok('user' in (await enter(codeOf(secret, clock.now))))
+  t.match(await enter(wrongCode(secret, clock.now)), { problem: /not right/ }, 'and then they count anew')
+})
 
 t.test('it is switched on by a code, which ends other sessions and makes this one stronger', async (t) => {
   const { secondSteps, sessions, clock, user } = await openFirst(t)

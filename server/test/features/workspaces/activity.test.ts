@@ -92,41 +92,34 @@ t.test('a connection shows its last good read, and its last failure with the rea
   t.match(await connection(), { lastFailureAt: NOON + 2 }, 'what is wrong with a claim is no failure of the connection')
 })
 
-t.test(
-  'refused credentials are the state of their connection, until a check is read; other failures leave it',
-  async (t) => {
-    const { host, connection, writes } = await open(t)
-    const { connectionRead, close } = host()
-    const after = async (...records: readonly CheckRecord[]) => {
-      for (const record of records) connectionRead('conn_1', record)
-      await close()
-      const { state, stateAt } = await connection()
-      return [state, stateAt]
-    }
-    t.strictSame(await after(failed(NOON, 'timeout')), [null, null])
-    t.strictSame(await after(failed(NOON + 1, 'unauthorized')), ['refused', NOON + 1])
-    t.strictSame(await after(failed(NOON + 2, 'forbidden')), ['refused', NOON + 1], 'since when')
-    t.strictSame(await after(failed(NOON + 3, 'unavailable')), ['refused', NOON + 1])
-    t.strictSame(await after(read(NOON + 4)), ['reached', NOON + 4])
-    t.strictSame(await after(failed(NOON + 5, 'forbidden'), read(NOON + 6)), ['reached', NOON + 4])
-    t.strictSame(
-      await after(failed(NOON + 7, 'forbidden')),
-      ['reached', NOON + 4],
-      'what a claim named may not be there',
-    )
-    t.strictSame(await after(read(NOON + 8), failed(NOON + 9, 'unauthorized')), ['refused', NOON + 9])
-    t.strictSame(await after(read(NOON + 10)), ['reached', NOON + 10])
-    t.strictSame(
-      await after(failed(NOON + 11, 'unauthorized'), failed(NOON + 12, 'timeout')),
-      ['refused', NOON + 11],
-      'what failed after it hides it no more',
-    )
-    const late = { ...failed(NOON + 14, 'unauthorized'), sentAt: NOON + 12 }
-    t.strictSame(await after(read(NOON + 13)), ['reached', NOON + 13])
-    t.strictSame(await after(late), ['reached', NOON + 13], 'it may be of credentials that were replaced since')
-    t.equal(writes(), 12, 'one for each flush')
-  },
-)
+t.test('refused credentials are the state of a connection until a read; other failures leave it', async (t) => {
+  const { host, connection, writes } = await open(t)
+  const { connectionRead, close } = host()
+  const after = async (...records: readonly CheckRecord[]) => {
+    for (const record of records) connectionRead('conn_1', record)
+    await close()
+    const { state, stateAt } = await connection()
+    return [state, stateAt]
+  }
+  t.strictSame(await after(failed(NOON, 'timeout')), [null, null])
+  t.strictSame(await after(failed(NOON + 1, 'unauthorized')), ['refused', NOON + 1])
+  t.strictSame(await after(failed(NOON + 2, 'forbidden')), ['refused', NOON + 1], 'since when')
+  t.strictSame(await after(failed(NOON + 3, 'unavailable')), ['refused', NOON + 1])
+  t.strictSame(await after(read(NOON + 4)), ['reached', NOON + 4])
+  t.strictSame(await after(failed(NOON + 5, 'forbidden'), read(NOON + 6)), ['reached', NOON + 4])
+  t.strictSame(await after(failed(NOON + 7, 'forbidden')), ['reached', NOON + 4], 'what a claim named may not be there')
+  t.strictSame(await after(read(NOON + 8), failed(NOON + 9, 'unauthorized')), ['refused', NOON + 9])
+  t.strictSame(await after(read(NOON + 10)), ['reached', NOON + 10])
+  t.strictSame(
+    await after(failed(NOON + 11, 'unauthorized'), failed(NOON + 12, 'timeout')),
+    ['refused', NOON + 11],
+    'what failed after it hides it no more',
+  )
+  const late = { ...failed(NOON + 14, 'unauthorized'), sentAt: NOON + 12 }
+  t.strictSame(await after(read(NOON + 13)), ['reached', NOON + 13])
+  t.strictSame(await after(late), ['reached', NOON + 13], 'it may be of credentials that were replaced since')
+  t.equal(writes(), 12, 'one for each flush')
+})
 
 t.test('of two hosts the latest stands, whichever writes last', async (t) => {
   const { host, connection, lastUsed } = await open(t)

@@ -282,50 +282,44 @@ t.test('of two who replace secrets at once, the later is told to look again', as
   }
 })
 
-t.test(
-  'secrets that are sealed under another key meanwhile are replaced all the same, and stay under that key',
-  async (t) => {
-    let trial = async () => {}
-    const { connections, workspace, db } = await open(t, async (...given) => {
-      await trial()
-      return nothing(...given)
+t.test('secrets sealed under another key meanwhile are replaced, and stay under that key', async (t) => {
+  let trial = async () => {}
+  const { connections, workspace, db } = await open(t, async (...given) => {
+    await trial()
+    return nothing(...given)
+  })
+  const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const options = { host: 'a', token: TOKEN, password: 'stays' }
+  const { id } = await connect({ connections: connections() }, workspace.id, 'test', options)
+  trial = async () => {
+    const secrets = openSecrets({ secretKey: next, secretKeysAlso: [old], dataDir: '' })
+    const { sealed_secrets: sealed, source_key: sourceKey } = await db('connections').first()
+    const resealed = Object.entries<string>(JSON.parse(sealed)).map(([name, text]) => [
+      name,
+      secrets.reseal(text, `connection:${id}:${name}`),
+    ])
+    await db('connections').update({
+      sealed_secrets: JSON.stringify(Object.fromEntries(resealed)),
+      source_key: secrets.reseal(sourceKey, `connection-source:${id}`),
     })
-    const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-    const options = { host: 'a', token: TOKEN, password: 'stays' }
-    const { id } = await connect({ connections: connections() }, workspace.id, 'test', options)
-    trial = async () => {
-      const secrets = openSecrets({ secretKey: next, secretKeysAlso: [old], dataDir: '' })
-      const { sealed_secrets: sealed, source_key: sourceKey } = await db('connections').first()
-      const resealed = Object.entries<string>(JSON.parse(sealed)).map(([name, text]) => [
-        name,
-        secrets.reseal(text, `connection:${id}:${name}`),
-      ])
-      await db('connections').update({
-        sealed_secrets: JSON.stringify(Object.fromEntries(resealed)),
-        source_key: secrets.reseal(sourceKey, `connection-source:${id}`),
-      })
-    }
-    t.match(await connections(next, [old]).replaceSecrets(id, { token: 'newer' }, { insists: false }), {
-      failure: null,
-    })
-    t.match(await connections(next).openById(id), { options: { token: 'newer', password: 'stays' } })
-  },
-)
+  }
+  t.match(await connections(next, [old]).replaceSecrets(id, { token: 'newer' }, { insists: false }), {
+    failure: null,
+  })
+  t.match(await connections(next).openById(id), { options: { token: 'newer', password: 'stays' } })
+})
 
-t.test(
-  'a connection outlives the key that sealed it: new secrets bring a new id of its withheld address',
-  async (t) => {
-    const { connections, add } = await open(t)
-    const { id } = await add()
-    const before = (await connections().openById(id))!.sourceKey
-    const lost = connections(Buffer.alloc(32, 2))
-    await t.rejects(lost.openById(id), { code: 'wrong_key' })
-    await lost.replaceSecrets(id, { token: 'newer' }, { insists: false })
-    const opened = await lost.openById(id)
-    t.match(opened, { options: { token: 'newer' } })
-    t.notSame(opened?.sourceKey, before)
-  },
-)
+t.test('a connection outlives the key that sealed it: new secrets bring its address a new id', async (t) => {
+  const { connections, add } = await open(t)
+  const { id } = await add()
+  const before = (await connections().openById(id))!.sourceKey
+  const lost = connections(Buffer.alloc(32, 2))
+  await t.rejects(lost.openById(id), { code: 'wrong_key' })
+  await lost.replaceSecrets(id, { token: 'newer' }, { insists: false })
+  const opened = await lost.openById(id)
+  t.match(opened, { options: { token: 'newer' } })
+  t.notSame(opened?.sourceKey, before)
+})
 
 t.test('secrets that could not be tried are kept for whoever insists, and those that are refused never', async (t) => {
   let failure: DestinationErrorCode = 'unavailable'

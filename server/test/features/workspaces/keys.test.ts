@@ -119,46 +119,41 @@ t.test('a key with networks is accepted from these alone', async (t) => {
   })
 })
 
-t.test(
-  'an agent is bound by its first key, and stays bound when its keys end until an owner releases it',
-  async (t) => {
-    const { keys, workspace, clock } = await open(t)
-    const free = await keys.create(workspace.id, 'free')
-    t.match(await keys.authenticate(free.key, ADDRESS), { agentIds: null, bindsAgents: false })
-    const one = await keys.create(workspace.id, 'one', { agentIds: ['release-bot', 'release-bot'] })
-    clock.now += 1
-    const other = await keys.create(workspace.id, 'other', { agentIds: ['release-bot'], expiresAt: NOON + DAY_MS })
-    t.match(await keys.authenticate(free.key, ADDRESS), { agentIds: null, bindsAgents: true })
-    t.match(await keys.authenticate(one.key, ADDRESS), { agentIds: ['release-bot'] })
-    t.match(await keys.boundAgents(workspace.id), [
-      { agentId: 'release-bot', keys: [{ id: one.id }, { id: other.id }] },
-    ])
+t.test('an agent is bound by its first key, also when its keys end, until an owner releases it', async (t) => {
+  const { keys, workspace, clock } = await open(t)
+  const free = await keys.create(workspace.id, 'free')
+  t.match(await keys.authenticate(free.key, ADDRESS), { agentIds: null, bindsAgents: false })
+  const one = await keys.create(workspace.id, 'one', { agentIds: ['release-bot', 'release-bot'] })
+  clock.now += 1
+  const other = await keys.create(workspace.id, 'other', { agentIds: ['release-bot'], expiresAt: NOON + DAY_MS })
+  t.match(await keys.authenticate(free.key, ADDRESS), { agentIds: null, bindsAgents: true })
+  t.match(await keys.authenticate(one.key, ADDRESS), { agentIds: ['release-bot'] })
+  t.match(await keys.boundAgents(workspace.id), [{ agentId: 'release-bot', keys: [{ id: one.id }, { id: other.id }] }])
 
-    await t.rejects(keys.releaseAgent(workspace.id, 'release-bot'), { code: 'conflict' })
-    await keys.revoke(one.id)
-    await t.rejects(keys.releaseAgent(workspace.id, 'release-bot'), { code: 'conflict' }, 'one key is left')
-    clock.now = NOON + DAY_MS
-    t.match(await keys.boundAgents(workspace.id), [{ agentId: 'release-bot', keys: [] }])
-    await keys.releaseAgent(workspace.id, 'release-bot')
-    t.strictSame(await keys.boundAgents(), [])
-    await t.rejects(keys.releaseAgent(workspace.id, 'release-bot'), { code: 'not_found' })
+  await t.rejects(keys.releaseAgent(workspace.id, 'release-bot'), { code: 'conflict' })
+  await keys.revoke(one.id)
+  await t.rejects(keys.releaseAgent(workspace.id, 'release-bot'), { code: 'conflict' }, 'one key is left')
+  clock.now = NOON + DAY_MS
+  t.match(await keys.boundAgents(workspace.id), [{ agentId: 'release-bot', keys: [] }])
+  await keys.releaseAgent(workspace.id, 'release-bot')
+  t.strictSame(await keys.boundAgents(), [])
+  await t.rejects(keys.releaseAgent(workspace.id, 'release-bot'), { code: 'not_found' })
 
-    await keys.change(other.id, { expiresAt: null })
-    t.match(
-      await keys.boundAgents(),
-      [{ agentId: 'release-bot', keys: [{ id: other.id }] }],
-      'a key that is extended binds',
-    )
-    await keys.change(other.id, { agentIds: ['deploy-bot'] })
-    t.match(await keys.boundAgents(), [
-      { agentId: 'deploy-bot', keys: [{ id: other.id }] },
-      { agentId: 'release-bot', keys: [] },
-    ])
-    for (const agentIds of [[], [''], ['x'.repeat(257)], ['a\nb'], Array.from({ length: 51 }, (_, at) => `${at}`)]) {
-      await t.rejects(keys.create(workspace.id, 'wrong', { agentIds }), { code: 'bad_request' })
-    }
-  },
-)
+  await keys.change(other.id, { expiresAt: null })
+  t.match(
+    await keys.boundAgents(),
+    [{ agentId: 'release-bot', keys: [{ id: other.id }] }],
+    'a key that is extended binds',
+  )
+  await keys.change(other.id, { agentIds: ['deploy-bot'] })
+  t.match(await keys.boundAgents(), [
+    { agentId: 'deploy-bot', keys: [{ id: other.id }] },
+    { agentId: 'release-bot', keys: [] },
+  ])
+  for (const agentIds of [[], [''], ['x'.repeat(257)], ['a\nb'], Array.from({ length: 51 }, (_, at) => `${at}`)]) {
+    await t.rejects(keys.create(workspace.id, 'wrong', { agentIds }), { code: 'bad_request' })
+  }
+})
 
 t.test('what bound agents look like is made anew when another table made it, and doctor says so', async (t) => {
   const { keys, workspace, storage, db } = await open(t)

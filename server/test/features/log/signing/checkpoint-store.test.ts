@@ -26,18 +26,15 @@ t.test('a host that has not signed remembers nothing', async (t) => {
   t.strictSame(open().recall(HEAD.logId), [])
 })
 
-t.test(
-  'what is remembered is recalled by the next process, from a file for its owner alone that is always as long',
-  async (t) => {
-    const { open, path } = folder(t)
-    for (const head of [{ ...HEAD, treeSize: 0 }, HEAD, LARGEST]) {
-      open().remember(head)
-      t.strictSame(open().recall(HEAD.logId), [head])
-      t.match(statSync(path), { size: 2048 })
-      t.equal(statSync(path).mode & 0o777, 0o600)
-    }
-  },
-)
+t.test('the next process recalls it, from a file for its owner alone that is always as long', async (t) => {
+  const { open, path } = folder(t)
+  for (const head of [{ ...HEAD, treeSize: 0 }, HEAD, LARGEST]) {
+    open().remember(head)
+    t.strictSame(open().recall(HEAD.logId), [head])
+    t.match(statSync(path), { size: 2048 })
+    t.equal(statSync(path).mode & 0o777, 0o600)
+  }
+})
 
 t.test('within a log nothing earlier is remembered, also when another process has remembered more', async (t) => {
   const { open } = folder(t)

@@ -137,29 +137,26 @@ const keyFile = (folder: string) => {
   return join(keys, readdirSync(keys)[0]!)
 }
 
-t.test(
-  'a key file is sealed where the secret key comes from outside: a plain one at the next start, a new one at once',
-  async (t) => {
-    const folder = t.testdir()
-    await (await openFiles(t, folder, {})).signingKeys.ensureLog()
-    const path = keyFile(folder)
-    t.match(readFileSync(path, 'utf8'), /BEGIN PRIVATE KEY/)
+t.test('with a secret key from outside, key files are sealed: old ones at the next start, new at once', async (t) => {
+  const folder = t.testdir()
+  await (await openFiles(t, folder, {})).signingKeys.ensureLog()
+  const path = keyFile(folder)
+  t.match(readFileSync(path, 'utf8'), /BEGIN PRIVATE KEY/)
 
-    const host = await openFiles(t, folder, { SECRET_KEY: KEY })
-    await host.signingKeys.ensureLog()
-    t.match(readFileSync(path, 'utf8'), /^v2\.[0-9a-f]{8}\.[A-Za-z0-9_-]+\n$/)
-    t.equal(statSync(path).mode & 0o777, 0o600)
-    t.equal(readdirSync(join(folder, 'data/signing-keys')).length, 1, 'no draft is left, and no plain copy')
-    const { keyId } = (await host.storage.read.log.state())!
-    t.equal((await (await openFiles(t, folder, { SECRET_KEY: KEY })).signingKeys.latest()).keyId, keyId)
+  const host = await openFiles(t, folder, { SECRET_KEY: KEY })
+  await host.signingKeys.ensureLog()
+  t.match(readFileSync(path, 'utf8'), /^v2\.[0-9a-f]{8}\.[A-Za-z0-9_-]+\n$/)
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  t.equal(readdirSync(join(folder, 'data/signing-keys')).length, 1, 'no draft is left, and no plain copy')
+  const { keyId } = (await host.storage.read.log.state())!
+  t.equal((await (await openFiles(t, folder, { SECRET_KEY: KEY })).signingKeys.latest()).keyId, keyId)
 
-    const rotated = await host.signingKeys.rotate()
-    const names = readdirSync(join(folder, 'data/signing-keys'))
-    t.equal(names.length, 2)
-    for (const name of names) t.match(readFileSync(join(folder, 'data/signing-keys', name), 'utf8'), /^v2\./)
-    t.equal((await host.vault.load(rotated.keyId)).keyId, rotated.keyId)
-  },
-)
+  const rotated = await host.signingKeys.rotate()
+  const names = readdirSync(join(folder, 'data/signing-keys'))
+  t.equal(names.length, 2)
+  for (const name of names) t.match(readFileSync(join(folder, 'data/signing-keys', name), 'utf8'), /^v2\./)
+  t.equal((await host.vault.load(rotated.keyId)).keyId, rotated.keyId)
+})
 
 t.test('a start with a wrong key, or with none, says what to do, and makes no key and no file', async (t) => {
   const folder = t.testdir()

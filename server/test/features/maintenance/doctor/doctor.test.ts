@@ -22,20 +22,17 @@ t.test('a log that was kept as it should be is in order', async (t) => {
   )
 })
 
-t.test(
-  'the code that makes receipts makes each of them again, with the plugin that it names and without one',
-  async (t) => {
-    const { read, close } = await openSqlite(kept.file)
-    t.teardown(close)
-    const { logId } = (await read.log.state())!
-    const receipts = (await read.doctor.receipts(logId, 0, LEAVES)).map(receiptOfRow)
-    const claims = await claimsWithChecks(read.doctor, await read.doctor.claims(receipts.map(({ claimId }) => claimId)))
-    const made = receipts.flatMap((receipt) => asMade(receipt, claims.get(receipt.claimId)!) ?? [])
-    t.equal(made.length, LEAVES)
-    const named = made.filter(({ body }) => body.observation.verifier.package !== undefined)
-    t.ok(named.length > 0 && named.length < LEAVES, `${named.length} of ${LEAVES} name a plugin`)
-  },
-)
+t.test('the code that makes receipts makes each again, with the plugin that it names and without', async (t) => {
+  const { read, close } = await openSqlite(kept.file)
+  t.teardown(close)
+  const { logId } = (await read.log.state())!
+  const receipts = (await read.doctor.receipts(logId, 0, LEAVES)).map(receiptOfRow)
+  const claims = await claimsWithChecks(read.doctor, await read.doctor.claims(receipts.map(({ claimId }) => claimId)))
+  const made = receipts.flatMap((receipt) => asMade(receipt, claims.get(receipt.claimId)!) ?? [])
+  t.equal(made.length, LEAVES)
+  const named = made.filter(({ body }) => body.observation.verifier.package !== undefined)
+  t.ok(named.length > 0 && named.length < LEAVES, `${named.length} of ${LEAVES} name a plugin`)
+})
 
 t.test('a database without a log is in order', async (t) => {
   t.strictSame(await diagnoseFile(join(t.testdir(), 'claimcheck.db')), { ok: true, problems: [], leaves: 0 })
