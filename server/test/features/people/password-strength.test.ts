@@ -5,18 +5,10 @@ import { first, NONE_KEPT, newUser, openPeople, PASSWORD } from './people.ts'
 
 const OWN = { email: 'ann.smith@example.com', name: 'Ann Smith', workspaces: ['Acme Rockets'] }
 
-const COMMON = [
-  'password1234',
-  'Password1234!',
-  'P@ssw0rd1234',
-  'qwertyuiop12',
-  '123456789012',
-  'aaaaaaaaaaaa',
-  'letmeinletmein',
-  '1q2w3e4r5t6y',
-  'iloveyou2026',
-  'passwordpassword',
-]
+const COMMON =
+  'password1234 Password1234! P@ssw0rd1234 qwertyuiop12 123456789012 aaaaaaaaaaaa letmeinletmein 1q2w3e4r5t6y iloveyou2026 passwordpassword'.split(
+    ' ',
+  )
 
 const NAMES = [
   'ann.smith@example.com',
