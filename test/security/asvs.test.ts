@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 
 const PAGE = readFileSync('server/docs/asvs.md', 'utf8')
-const ANSWERS = ['yes', 'partly', 'no', 'n/a']
+const ANSWERS = ['Yes', 'Partly', 'No', 'Not applicable']
 
 /** How many requirements of levels 1 and 2 each section of ASVS 5.0.0 has, or which, where some are of level 3. */
 const SECTIONS: Readonly<Record<string, number | readonly number[]>> = {
@@ -84,14 +84,17 @@ const SECTIONS: Readonly<Record<string, number | readonly number[]>> = {
   '17.3': 2,
 }
 
-/** Each row begins with the numbers of requirements. */
-const ROW = /^\| (\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*) \| ([^|]+) \| ([^|]+) \|(.*)\|$/gm
-const rows = [...PAGE.matchAll(ROW)].map(([, numbers, answer, how, tests]) => ({
-  numbers: numbers!.split(', '),
-  answer: answer!,
-  how: how!.trim(),
-  tests: [...tests!.matchAll(/`([^`]+)`/g)].map(([, file]) => file!),
-}))
+/** A section for each answer; each row of it begins with the numbers of requirements. */
+const ROW = /^\| (\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*) \| ([^|]+) \|(.*)$/gm
+const [, ...sections] = PAGE.split(/^## /m)
+const rows = sections.flatMap((section) =>
+  [...section.matchAll(ROW)].map(([, numbers, how, tests]) => ({
+    numbers: numbers!.split(', '),
+    answer: section.split('\n')[0]!,
+    how: how!.trim(),
+    tests: [...tests!.matchAll(/`([^`]+)`/g)].map(([, file]) => file!),
+  })),
+)
 
 t.test('every requirement is answered once', async (t) => {
   const expected = Object.entries(SECTIONS).flatMap(([section, those]) => {
@@ -106,7 +109,7 @@ t.test('each answer has a reason, and what holds has tests that are there', asyn
   for (const { numbers, answer, how, tests } of rows) {
     t.ok(ANSWERS.includes(answer), `${numbers}: ${answer}`)
     t.not(how, '', `${numbers} has a reason`)
-    const holds = answer === 'yes' || answer === 'partly'
+    const holds = answer === 'Yes' || answer === 'Partly'
     t.equal(tests.length > 0, holds, `${numbers}: tests of ${answer}`)
     for (const file of tests) t.ok(/\.test\.ts$/.test(file) && existsSync(file), `${numbers}: ${file}`)
   }
