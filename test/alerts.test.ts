@@ -44,10 +44,7 @@ t.test('each fault has an alert, or a reason why none is needed', async (t) => {
   const names = RULES.map(({ name }) => name)
   t.ok(FAULTS.length >= 30, `${FAULTS.length} faults`)
   t.equal(new Set(FAULTS.map(({ fault }) => fault)).size, FAULTS.length)
-  for (const { fault, alert, played } of FAULTS) {
-    t.ok(names.includes(alert) || /^none: .+/.test(alert), `${fault}: ${alert}`)
-    t.match(played, alert.startsWith('none') ? /^no$/ : /^(yes|no: .+)$/, fault)
-  }
+  for (const { fault, alert } of FAULTS) t.ok(names.includes(alert) || /^none: .+/.test(alert), `${fault}: ${alert}`)
   const anchors = readPage(readFileSync('server/docs/monitoring.md', 'utf8')).anchors
   for (const { name, summary, runbook } of RULES) {
     t.ok(
@@ -428,7 +425,7 @@ t.test(
       await comesTrue(t, 'a host ends again and again')
     })
 
-    const yes = FAULTS.filter((row) => row.played === 'yes').map(({ fault }) => fault)
+    const yes = FAULTS.filter(({ isPlayed }) => isPlayed).map(({ fault }) => fault)
     const left = CANNOT_MOUNT ? ['its disk is full'] : []
     t.strictSame(
       yes.filter((fault) => !played.has(fault)),

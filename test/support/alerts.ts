@@ -15,8 +15,8 @@ export interface Fault {
   readonly fault: string
   /** Its name, or `none` and why none is needed. */
   readonly alert: string
-  /** `yes`, or `no` and why no test plays it. */
-  readonly played: string
+  /** Whether a test plays it and sees the alert: a star says that none does. */
+  readonly isPlayed: boolean
 }
 
 /** Reads the part of YAML that the file is written in; promtool reads all of it. */
@@ -38,8 +38,12 @@ export function readFaults(): Fault[] {
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .map((line) => line.slice(2, -2).split(' | '))
-    .filter((cells) => cells.length === 5 && cells[0] !== 'fault')
-  return rows.map(([fault = '', , , alert = '', played = '']) => ({ fault, alert, played }))
+    .filter((cells) => cells.length === 4 && cells[0] !== 'fault')
+  return rows.map(([fault = '', , , alert = '']) => ({
+    fault,
+    alert: alert.replace(/\*$/, ''),
+    isPlayed: /^Claimcheck\w+$/.test(alert),
+  }))
 }
 
 /** The metrics that an expression of Prometheus names. */
