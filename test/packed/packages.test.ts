@@ -1,7 +1,7 @@
 /** Core and the client as others get them: installed in an empty folder, and used as their READMEs show. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,11 @@ import { installPacked } from './installed.ts'
 const execute = promisify(execFile)
 const README = await readFile('core/README.md', 'utf8')
 const CLIENT_README = await readFile('core/client/README.md', 'utf8')
-const EXAMPLES = examplesIn(README)
+/** Those of the README; of a plugin and its test kit, for which the guide shows larger ones, those beside this file. */
+const EXAMPLES: readonly Pick<Block, 'text'>[] = [
+  ...examplesIn(README),
+  ...['plugin', 'testkit'].map((name) => ({ text: readFileSync(`test/packed/examples/${name}.ts`, 'utf8') })),
+]
 /** Of a page that it publishes, and claims to have published. */
 const CLIENT_EXAMPLE = examplesIn(CLIENT_README).find(({ text }) => text.includes('web.page.publish'))!
 const EAS_README = await readFile('plugins/anchor-eas/README.md', 'utf8')
@@ -119,7 +123,7 @@ t.test('the package brings all that it imports', async (t) => {
   t.strictSame(Object.keys(dependencies), ['@noble/curves', '@noble/hashes', 're2js', 'typebox'])
 })
 
-t.test('every subpath has an example in the README, and what each example prints is known', async (t) => {
+t.test('every subpath has an example, and what each example prints is known', async (t) => {
   const subpaths = await exportedSubpaths()
   t.strictSame(withoutExample(subpaths, EXAMPLES), [])
   t.strictSame(Object.keys(PRINTS), subpaths.toSorted())
