@@ -122,7 +122,7 @@ t.test('an export is checked anywhere, and compared with the installation that i
 
 t.test('the page about it lists every event, and its program computes the hashes of an export', async (t) => {
   const page = await readFile('server/docs/audit-trail.md', 'utf8')
-  const rows = [...page.slice(page.indexOf('## Events')).matchAll(/^\| `(\w+)` \| (.*) \|$/gm)]
+  const rows = [...page.slice(page.indexOf('## Events')).matchAll(/^- `(\w+)`: (.*)\.$/gm)]
   const listed = rows.flatMap(([, group, events]) =>
     [...events!.matchAll(/`(\w+)`/g)].map(([, event]) => `${group}.${event}`),
   )

@@ -26,7 +26,8 @@ function namedCommands({ prose, spans }: Pick<Page, 'prose' | 'spans'>): string[
   const tables = [...prose.matchAll(/^\| `\.\/claimcheck \.\.\.` \|.*\n\|[-|]+\n((?:\|.*\n)+)/gm)].map(
     ([, rows]) => rows!,
   )
-  const rows = [...tables.join('').matchAll(/^\| `([^`]+)`/gm)].map(([, row]) => `./claimcheck ${row}`)
+  const cells = [...tables.join('').matchAll(/^\| (`[^|]+`) \|/gm)].map(([, cell]) => cell!)
+  const rows = cells.flatMap(spansIn).map((row) => `./claimcheck ${row}`)
   const inText = spans
     .filter((span) => /^(\.\/claimcheck|claimcheck|npx|npm) [a-z-]/.test(span))
     .map((span) => span.replace(/^claimcheck/, './claimcheck'))
@@ -36,7 +37,7 @@ function namedCommands({ prose, spans }: Pick<Page, 'prose' | 'spans'>): string[
 t.test('there are pages to look at', async (t) => {
   t.ok(FILES.includes('README.md'))
   t.ok(FILES.includes('server/docs/commands.md'))
-  t.ok(namedCommands(pages.get('server/docs/commands.md')!).length > 30)
+  t.ok(namedCommands(pages.get('server/docs/commands.md')!).length > 25)
 })
 
 for (const [file, page] of pages) {
@@ -56,8 +57,8 @@ t.test('every page of the server is linked to by the README', async (t) => {
   )
 })
 
-t.test('the README of the server has a row for each room, in their order', async (t) => {
-  const rows = [...pages.get('server/README.md')!.prose.matchAll(/^\| `([\w./*-]+)` \|/gm)].map(([, room]) => room)
+t.test('the README of the server has a line for each room, in their order', async (t) => {
+  const rows = [...pages.get('server/README.md')!.prose.matchAll(/^- `([\w./*-]+)`: /gm)].map(([, room]) => room)
   t.strictSame(rows, ROOMS)
 })
 
