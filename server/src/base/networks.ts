@@ -1,5 +1,5 @@
-/** Networks in CIDR notation (RFC 4632, RFC 4291 2.3), and whether an address is in one. */
-import { isIP } from 'node:net'
+/** Networks in CIDR notation (RFC 4632, RFC 4291 2.3), whether an address is in one, and the network of a client. */
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ServiceError } from './errors.ts'
 
@@ -35,6 +35,24 @@ export function isInNetworks(address: string, networks: readonly string[]): bool
     const [start, prefix] = ipaddr.parseCIDR(network)
     return start.kind() === given.kind() && given.match(start, prefix)
   })
+}
+
+const MAPPED = '::ffff:'
+
+/**
+ * The network by which a client, or a machine, is counted: one IPv4 address, also one that is mapped to IPv6, or an IPv6 /64, all of which it
+ * usually has to itself. Undefined for what is no address.
+ */
+export function clientNetwork(address: string): string | undefined {
+  if (isIPv4(address)) return address
+  if (!isIPv6(address)) return undefined
+  // Of a socket that serves both, the usual form.
+  if (address.startsWith(MAPPED) && isIPv4(address.slice(MAPPED.length))) return address.slice(MAPPED.length)
+  const [plain = ''] = address.split('%')
+  const given = ipaddr.process(inGroups(plain))
+  if (!(given instanceof ipaddr.IPv6)) return given.toString()
+  const groups = given.parts.slice(0, 4).map((group) => group.toString(16))
+  return `${groups.join(':')}::/64`
 }
 
 /** As the URL parser writes it: the library takes `::10.0.0.1` for the IPv4 address. */

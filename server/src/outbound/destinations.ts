@@ -1,8 +1,8 @@
 /** Names the machines behind an origin, so that many names and ports of one machine count as one destination. */
-import { isIP, isIPv6 } from 'node:net'
 import { unbracketed } from '@claimcheck/core/hosting'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
+import { clientNetwork } from '../base/networks.ts'
 import type { Outbound } from './outbound.ts'
 
 export interface Destinations {
@@ -37,7 +37,9 @@ export function createDestinations({ outbound, now }: DestinationsOptions): Dest
     known.set(name, { destinations: earlier, at: now() })
     outbound.addressesOf(origin).then(
       (addresses) => {
-        const networks = [...new Set(addresses.slice(0, MAX_ADDRESSES).map(networkOf))]
+        const networks = [
+          ...new Set(addresses.slice(0, MAX_ADDRESSES).flatMap((address) => clientNetwork(address) ?? [])),
+        ]
         if (networks.length > 0) known.set(name, { destinations: networks, at: now() })
       },
       () => {},
@@ -47,25 +49,11 @@ export function createDestinations({ outbound, now }: DestinationsOptions): Dest
   return {
     of(origin) {
       const name = unbracketed(new URL(origin).hostname)
-      if (isIP(name) !== 0) return [networkOf(name)]
+      const network = clientNetwork(name)
+      if (network !== undefined) return [network]
       const found = known.get(name)
       if (!found || now() - found.at > KEPT_MS) lookUp(origin, name)
       return known.get(name)!.destinations
     },
   }
-}
-
-/** A machine usually has 64 bits of IPv6 addresses to itself. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  return `${expanded(address).slice(0, 4).join(':')}::/64`
-}
-
-function expanded(address: string): string[] {
-  const { hostname } = new URL(`http://[${address.replace(/%.*$/, '')}]`)
-  const [head = '', tail] = hostname.slice(1, -1).split('::')
-  const groups = (text: string) => (text === '' ? [] : text.split(':'))
-  if (tail === undefined) return groups(head)
-  const missing = 8 - groups(head).length - groups(tail).length
-  return [...groups(head), ...Array(missing).fill('0'), ...groups(tail)]
 }
