@@ -1,6 +1,7 @@
 /** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
 
-import { type ProvenConsistency, type ProvenInclusion, treeSizeIn } from '@claimcheck/core/log'
+import type { ConsistencyProof, InclusionProof } from '@claimcheck/core/api'
+import { type ProvenConsistency, treeSizeIn } from '@claimcheck/core/log'
 import type { Anchor } from '@claimcheck/core/plugin'
 import { fromBase64url, type Proof } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
@@ -28,33 +29,19 @@ export interface EntriesPage {
   readonly next: number | null
 }
 
-export interface InclusionProof {
-  readonly logId: string
-  readonly leafIndex: number
-  readonly treeSize: number
-  readonly leafHash: string
-  readonly rootHash: string
-  readonly inclusion: readonly string[]
-}
-
 /**
  * Proves that a leaf is in the log, at the tree size of the earliest anchor that covers it. That anchor is the strongest evidence of the
  * leaf's age, and once it exists the proof never changes.
  */
-export interface AnchoredPath extends Pick<InclusionProof, 'logId' | 'treeSize' | 'rootHash' | 'inclusion'> {
+export interface AnchoredPath {
+  readonly logId: string
+  readonly treeSize: number
+  readonly rootHash: string
+  readonly inclusion: readonly string[]
   /** In bytes. */
   readonly leafHash: Uint8Array
   /** null when no landed anchor covers the leaf; the tree size is then the current one. */
   readonly anchor: Anchor | null
-}
-
-export interface ConsistencyProof {
-  readonly logId: string
-  readonly first: number
-  readonly second: number
-  readonly firstRoot: string
-  readonly secondRoot: string
-  readonly proof: readonly string[]
 }
 
 export interface HeadAbove {
@@ -124,7 +111,15 @@ export function createLogService({ storage, archives }: LogServiceOptions): LogS
       if (leafIndex >= treeSize) {
         throw new ServiceError('bad_request', `leaf_index must be below tree_size, which is ${treeSize}`)
       }
-      return toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
+      const { leafHash, rootHash, path } = await view.proveInclusion(leafIndex, treeSize)
+      return {
+        log_id: logId,
+        leaf_index: leafIndex,
+        tree_size: treeSize,
+        leaf_hash: toText(leafHash),
+        root_hash: toText(rootHash),
+        inclusion: path.map(toText),
+      }
     },
     inclusions: (logId, leafIndexes) => inclusions(served, logId, leafIndexes),
     headAbove: (proof) => headAbove(served, proof),
@@ -244,20 +239,20 @@ async function openEnded({ storage, archives }: Served, logId: string): Promise<
   return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
 }
 
-function toProof(
-  leaf: Pick<InclusionProof, 'logId' | 'leafIndex' | 'treeSize'>,
-  { leafHash, rootHash, path }: ProvenInclusion,
-): InclusionProof {
-  return { ...leaf, leafHash: toText(leafHash), rootHash: toText(rootHash), inclusion: path.map(toText) }
-}
-
 function toConsistency(
   logId: string,
   first: number,
   second: number,
   { firstRoot, secondRoot, path }: ProvenConsistency,
 ): ConsistencyProof {
-  return { logId, first, second, firstRoot: toText(firstRoot), secondRoot: toText(secondRoot), proof: path.map(toText) }
+  return {
+    log_id: logId,
+    first,
+    second,
+    first_root: toText(firstRoot),
+    second_root: toText(secondRoot),
+    proof: path.map(toText),
+  }
 }
 
 /** base64url, by Node's own encoder: core's portable one would take most of the time of a proof. */

@@ -3,7 +3,7 @@
 import type * as wire from '@claimcheck/core/api'
 import type { Anchor } from '@claimcheck/core/plugin'
 import { formatInstant } from '@claimcheck/core/rules'
-import type { ConsistencyProof, EntriesPage, InclusionProof } from './log.ts'
+import type { EntriesPage } from './log.ts'
 
 export function toAnchor(anchor: Anchor): wire.Anchor {
   return {
@@ -27,27 +27,5 @@ export function toLogEntries({ treeSize, entries, next }: EntriesPage): wire.Log
       created_at: formatInstant(createdAt),
     })),
     next,
-  }
-}
-
-export function toInclusionProof(proof: InclusionProof): wire.InclusionProof {
-  return {
-    log_id: proof.logId,
-    leaf_index: proof.leafIndex,
-    tree_size: proof.treeSize,
-    leaf_hash: proof.leafHash,
-    root_hash: proof.rootHash,
-    inclusion: [...proof.inclusion],
-  }
-}
-
-export function toConsistencyProof(proof: ConsistencyProof): wire.ConsistencyProof {
-  return {
-    log_id: proof.logId,
-    first: proof.first,
-    second: proof.second,
-    first_root: proof.firstRoot,
-    second_root: proof.secondRoot,
-    proof: [...proof.proof],
   }
 }

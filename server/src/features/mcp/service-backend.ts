@@ -15,7 +15,6 @@ import type { ClaimService } from '../claims/claims.ts'
 import { submitterOf } from '../claims/intake.ts'
 import { claimReader, fromClaimQuery, toClaimStatus, toSubmittedClaim } from '../claims/wire.ts'
 import type { LogService } from '../log/log.ts'
-import { toConsistencyProof } from '../log/wire.ts'
 import type { ReceiptService } from '../receipts/receipts.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import { toConnectionList } from '../workspaces/wire.ts'
@@ -70,7 +69,7 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
       keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
       profiles: JSON.stringify(published),
       tree_head: treeHead,
-      ...(consistency ? { consistency: JSON.stringify(toConsistencyProof(consistency)) } : {}),
+      ...(consistency ? { consistency: JSON.stringify(consistency) } : {}),
       ...(evidence === undefined ? {} : { evidence }),
     }
     return checkBundle(bundle, { fromIssuer: true })

@@ -13,7 +13,7 @@ import {
 import type { App } from '../../../http/instance.ts'
 import { errors, JSON_TYPE, jsonText } from '../../../http/route.ts'
 import type { LogService } from '../log.ts'
-import { toAnchor, toConsistencyProof, toInclusionProof, toLogEntries } from '../wire.ts'
+import { toAnchor, toLogEntries } from '../wire.ts'
 
 export function logRoutes(app: App, log: LogService): void {
   const tags = ['Log']
@@ -51,7 +51,7 @@ export function logRoutes(app: App, log: LogService): void {
       querystring: InclusionProofQuery,
       response: { 200: InclusionProof, ...errors(400, 404, 422, 429, 503) },
     },
-    handler: async ({ query }) => toInclusionProof(await log.inclusion(query.leaf_index, query.tree_size)),
+    handler: ({ query }) => log.inclusion(query.leaf_index, query.tree_size),
   })
 
   app.get('/v1/log/consistency', {
@@ -62,7 +62,7 @@ export function logRoutes(app: App, log: LogService): void {
       querystring: ConsistencyProofQuery,
       response: { 200: ConsistencyProof, ...errors(400, 404, 422, 429, 503) },
     },
-    handler: async ({ query }) => toConsistencyProof(await log.consistency(query.first, query.second)),
+    handler: ({ query }) => log.consistency(query.first, query.second),
   })
 
   app.get('/v1/log/anchors', {

@@ -9,7 +9,6 @@ import { publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'
 import type { Day } from '../../log/growth.ts'
 import type { EntriesPage, LogEntry } from '../../log/log.ts'
-import { toConsistencyProof, toInclusionProof } from '../../log/wire.ts'
 import { Anchors, type AnchorsProps, counted, Entries, Growth, logPaths, ProofForms } from './parts.tsx'
 import type { Proof, Typed } from './question.ts'
 
@@ -129,7 +128,7 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin, comman
       <Checked proof={proof} />
       <h2>The proof</h2>
       <p>{wordsOf(proof)}</p>
-      <Code text={JSON.stringify(documentOf(proof), null, 2)} label="The proof" />
+      <Code text={JSON.stringify(proof.proof, null, 2)} label="The proof" />
       <h2>Check it without this page</h2>
       <p>
         Fetch the signed head, the keys and the proof, and let a program of your choice check them. The roots of the
@@ -145,7 +144,7 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin, comman
 function Checked({ proof }: { readonly proof: Proof }) {
   const asked =
     proof.kind === 'inclusion'
-      ? { 'data-leaf': proof.proof.leafIndex, 'data-hash': proof.proof.leafHash, 'data-size': proof.proof.treeSize }
+      ? { 'data-leaf': proof.proof.leaf_index, 'data-hash': proof.proof.leaf_hash, 'data-size': proof.proof.tree_size }
       : { 'data-first': proof.proof.first, 'data-second': proof.proof.second }
   return (
     <section id="checked" class="card" aria-labelledby="checked-heading" {...asked} hidden>
@@ -158,7 +157,7 @@ function Checked({ proof }: { readonly proof: Proof }) {
 
 function wordsOf(proof: Proof): string {
   if (proof.kind === 'inclusion') {
-    const { leafIndex, treeSize, inclusion } = proof.proof
+    const { leaf_index: leafIndex, tree_size: treeSize, inclusion } = proof.proof
     return `Entry ${leafIndex} is in the tree of size ${treeSize}. ${counted(inclusion.length, 'hash leads', 'hashes lead')} from it to the root.`
   }
   const { first, second, proof: path } = proof.proof
@@ -166,14 +165,10 @@ function wordsOf(proof: Proof): string {
   return `The tree of size ${second} begins with the tree of size ${first}. ${counted(path.length, 'hash connects', 'hashes connect')} the two roots.`
 }
 
-function documentOf(proof: Proof) {
-  return proof.kind === 'inclusion' ? toInclusionProof(proof.proof) : toConsistencyProof(proof.proof)
-}
-
 function commandsFor(proof: Proof, origin: string, { program }: CommandLine): string {
   const query =
     proof.kind === 'inclusion'
-      ? `proof?leaf_index=${proof.proof.leafIndex}&tree_size=${proof.proof.treeSize}`
+      ? `proof?leaf_index=${proof.proof.leaf_index}&tree_size=${proof.proof.tree_size}`
       : `consistency?first=${proof.proof.first}&second=${proof.proof.second}`
   return [
     `curl -s ${origin}/.well-known/poaw-keys.json > keys.json`,

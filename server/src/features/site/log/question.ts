@@ -1,6 +1,7 @@
 /** A question to the log, from a form: whether a leaf is in it, or whether one size of it continues another. */
+import type { ConsistencyProof, InclusionProof } from '@claimcheck/core/api'
 import { ServiceError } from '../../../base/errors.ts'
-import type { ConsistencyProof, InclusionProof, LogService } from '../../log/log.ts'
+import type { LogService } from '../../log/log.ts'
 
 /** As it was typed. */
 export interface Typed {

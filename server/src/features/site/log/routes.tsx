@@ -68,7 +68,7 @@ export function logRoutes(app: App, services: LogPagesDependencies): void {
     const { treeSize } = await log.entries(undefined, 1)
     try {
       const proof = await answer(log, typed)
-      const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leafIndex} is in the log` : 'The log only grew'
+      const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leaf_index} is in the log` : 'The log only grew'
       const props = { title, proof, typed, treeSize, origin: ownAddress.origin(), commandLine }
       return sendPage(reply, <ProofPage {...props} />)
     } catch (error) {

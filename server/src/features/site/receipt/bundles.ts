@@ -4,7 +4,6 @@ import type { ProfileList } from '@claimcheck/core/api'
 import type { Bundle, Receipt } from '@claimcheck/core/receipts'
 import type { JsonValue } from '@claimcheck/core/rules'
 import type { LogService } from '../../log/log.ts'
-import { toConsistencyProof } from '../../log/wire.ts'
 import type { ReceiptService } from '../../receipts/receipts.ts'
 
 export interface BundleSources {
@@ -36,7 +35,7 @@ export async function bundleOf(
     keys: textOf(keys),
     ...(evidence === undefined ? {} : { evidence }),
     tree_head: treeHead,
-    ...(consistency ? { consistency: textOf(toConsistencyProof(consistency)) } : {}),
+    ...(consistency ? { consistency: textOf(consistency) } : {}),
     profiles: textOf({ profiles: judging }),
   }
 }
