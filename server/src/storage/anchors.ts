@@ -15,11 +15,12 @@ import {
 import type { Binding, Db } from './db.ts'
 import { receipts } from './log.ts'
 import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, logStates, OPEN_LOG, toAnchoredState } from './log-state.ts'
-import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
+import { countRows, insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, part } from './table.ts'
 
 const OPEN = `state IN (${OPEN_STATES.map((state) => `'${state}'`).join(', ')})`
 
+const identities = part(anchors, 'attester', 'schema')
 const leafIndexes = part(receipts, 'leafIndex')
 
 export function anchorReads(db: Db) {
@@ -73,12 +74,10 @@ export function anchorReads(db: Db) {
     },
     /** The identities that made the final anchors of all logs, oldest first. */
     async identities(): Promise<AnchorIdentity[]> {
-      const sql = `SELECT attester, schema FROM anchors WHERE state = 'final' GROUP BY attester, schema ORDER BY MIN(id)`
-      return (await db.query(sql)).map((row) => ({ attester: String(row.attester), schema: String(row.schema) }))
+      return selectRows(db, identities, `WHERE state = 'final' GROUP BY attester, schema ORDER BY MIN(id)`)
     },
     async droppedCount(): Promise<number> {
-      const [row] = await db.query(`SELECT COUNT(*) AS count FROM anchors WHERE state = 'dropped'`)
-      return Number(row!.count)
+      return countRows(db, `anchors WHERE state = 'dropped'`)
     },
     /** What the final anchors cost, by chain. */
     async costs(): Promise<Map<string, bigint>> {

@@ -1,5 +1,5 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
-import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core/rules'
+import type { CheckRecord, Instant } from '@claimcheck/core/rules'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
 import {
   type ClaimIdentity,
@@ -21,45 +21,33 @@ import {
 import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
-import { allowanceOf, allowanceSql, type Payer } from './payers.ts'
+import { allowanceOf, allowanceSql } from './payers.ts'
 import { rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { assignments } from './table.ts'
+import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
+
+const count = bigint('count')
+/** Which period: how many of its length have passed since the Unix epoch. */
+const bucket = bigint('bucket')
+
+const counts = extended(part(claims, 'verdict'), { bucket, count })
+const actionCounts = extended(part(claims, 'action', 'verdict'), { count })
+const queuedCounts = extended(part(claims, 'payer', 'workspaceId'), { count })
+const lastClaims = part(claims, 'agentId', 'submittedAt', 'claimId')
+const dueClaims = extended(part(claims, 'claimId', 'target', 'deadlineAt'), { lane: text('lane') })
 
 /** How many claims of one verdict were submitted within one period. */
-export interface ClaimCount {
-  /** Which period: how many of its length have passed since the Unix epoch. */
-  readonly bucket: number
-  /** null: not decided yet. */
-  readonly verdict: VerdictValue | null
-  readonly count: number
-}
+export type ClaimCount = RowOf<typeof counts>
 
 /** How many claims of one action have one verdict. */
-export interface ActionCount {
-  readonly action: string
-  /** null: not decided yet. */
-  readonly verdict: VerdictValue | null
-  readonly count: number
-}
+export type ActionCount = RowOf<typeof actionCounts>
+
+export type QueuedCount = RowOf<typeof queuedCounts>
 
 /** An agent, and where its newest claim is. */
-export interface LastClaim extends ClaimPosition {
-  readonly agentId: string
-}
-
-export interface QueuedCount {
-  readonly payer: Payer
-  readonly workspaceId: string
-  readonly count: number
-}
+export type LastClaim = RowOf<typeof lastClaims>
 
 /** A claim's place in the queue. */
-export interface DueClaim {
-  readonly claimId: string
-  readonly target: string
-  readonly lane: string
-  readonly deadlineAt: Instant
-}
+export type DueClaim = RowOf<typeof dueClaims>
 
 /** Claims of one lane hold each other up: one submitter's, through one connection or none, at one origin. The parts are ids, without spaces. */
 export function laneOf(claim: Lane): string {
@@ -148,9 +136,8 @@ export function claimReads(db: Db) {
     /** The position of the `count`th claim, oldest first; undefined when there are fewer. */
     async positionFromOldest(query: Omit<ClaimQuery, 'limit'>, count: number): Promise<ClaimPosition | undefined> {
       const { condition, bindings } = narrowed(query)
-      const sql = `SELECT submitted_at, claim_id FROM claims WHERE ${condition} ORDER BY submitted_at, claim_id LIMIT 1 OFFSET ?`
-      const [row] = await db.query(sql, [...bindings, count - 1])
-      return row && { submittedAt: Number(row.submitted_at), claimId: String(row.claim_id) }
+      const rest = `WHERE ${condition} ORDER BY submitted_at, claim_id LIMIT 1 OFFSET ?`
+      return selectRow(db, position, rest, [...bindings, count - 1])
     },
     /** When each of these claims was decided, of those that are. */
     async decidedAt(claimIds: readonly string[]): Promise<Map<string, Instant>> {
@@ -191,36 +178,21 @@ function countReads(db: Db) {
       const { condition, bindings } = narrowed(query)
       const sql = `SELECT submitted_at / CAST(? AS bigint) AS bucket, verdict, COUNT(*) AS count FROM claims
         WHERE ${condition} GROUP BY 1, 2`
-      const rows = await db.query(sql, [periodMs, ...bindings])
-      return rows.map((row) => ({
-        bucket: Number(row.bucket),
-        verdict: row.verdict as VerdictValue | null,
-        count: Number(row.count),
-      }))
+      return (await db.query(sql, [periodMs, ...bindings])).map(counts.read)
     },
     async countsByAction(scope: ClaimScope): Promise<ActionCount[]> {
       const { condition, bindings } = narrowed(scope)
       const sql = `SELECT action, verdict, COUNT(*) AS count FROM claims WHERE ${condition} GROUP BY action, verdict`
-      const rows = await db.query(sql, bindings)
-      return rows.map((row) => ({
-        action: String(row.action),
-        verdict: row.verdict as VerdictValue | null,
-        count: Number(row.count),
-      }))
+      return (await db.query(sql, bindings)).map(actionCounts.read)
     },
     /** The agents that have their newest claim in the scope, the latest first. Each claim that is read costs one look into an index. */
     async agents({ limit, ...scope }: Omit<ClaimScope, 'agentId'> & { readonly limit: number }): Promise<LastClaim[]> {
       const { condition, bindings } = narrowed(scope)
-      const sql = `SELECT agent_id, submitted_at, claim_id FROM claims WHERE ${condition} AND agent_id <> '' AND NOT EXISTS (
+      const rest = `WHERE ${condition} AND agent_id <> '' AND NOT EXISTS (
           SELECT 1 FROM claims AS newer WHERE newer.workspace_id = claims.workspace_id AND newer.agent_id = claims.agent_id
             AND (newer.submitted_at, newer.claim_id) > (claims.submitted_at, claims.claim_id))
         ${NEWEST_FIRST} LIMIT ?`
-      const rows = await db.query(sql, [...bindings, limit])
-      return rows.map((row) => ({
-        agentId: String(row.agent_id),
-        submittedAt: Number(row.submitted_at),
-        claimId: String(row.claim_id),
-      }))
+      return selectRows(db, lastClaims, rest, [...bindings, limit])
     },
   }
 }
@@ -236,13 +208,7 @@ function queueReads(db: Db) {
       const sql = `SELECT claim_id, target, ${LANE} AS lane, deadline_at FROM claims
         WHERE state = 'queued' AND due_at <= ? AND ${isFree} AND ${DUE[kind]} LIMIT ?`
       const names = JSON.stringify(busy)
-      const rows = await db.query(sql, [now, ...BUSY_NAMES.map(() => names), now, limit])
-      return rows.map((row) => ({
-        claimId: String(row.claim_id),
-        target: String(row.target),
-        lane: String(row.lane),
-        deadlineAt: Number(row.deadline_at),
-      }))
+      return (await db.query(sql, [now, ...BUSY_NAMES.map(() => names), now, limit])).map(dueClaims.read)
     },
     /** The queued claim with the earliest next check, also when it is not due yet. */
     async firstQueued(): Promise<ClaimRow | undefined> {
@@ -253,12 +219,7 @@ function queueReads(db: Db) {
       // A range, as the index has them: the allowance, then its guests, `/` before each. 0 is the next character.
       const some = `SELECT payer, workspace_id FROM claims WHERE state = 'queued' AND payer >= ? AND payer < ? LIMIT ?`
       const sql = `SELECT payer, workspace_id, COUNT(*) AS count FROM (${some}) AS queued GROUP BY payer, workspace_id`
-      const rows = await db.query(sql, [allowance, `${allowance}0`, most])
-      return rows.map((row) => ({
-        payer: String(row.payer),
-        workspaceId: String(row.workspace_id),
-        count: Number(row.count),
-      }))
+      return (await db.query(sql, [allowance, `${allowance}0`, most])).map(queuedCounts.read)
     },
     /** How many claims of all workspaces are due, of each kind, and since when the oldest check that decides has been. */
     async dueCounts(

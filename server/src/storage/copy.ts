@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts'
 import { BOOKKEEPING, migrate } from './migrate.ts'
 import { openStorage } from './open.ts'
 import type { OpenedStorage } from './pools.ts'
-import { insertCells } from './rows.ts'
+import { countRows, insertCells } from './rows.ts'
 import { copiedTables, type Schema } from './schema.ts'
 import { StorageError } from './storage.ts'
 import { type Cell, type Cells, type Table, toHex } from './table.ts'
@@ -91,10 +91,7 @@ function refusal(table: string, cause: unknown): StorageError {
 /** The rows of a snapshot, in the order of their keys. */
 export function rowsOfDatabase(db: Db): RowSource {
   return {
-    async count({ name }) {
-      const [row] = await db.query(`SELECT COUNT(*) AS rows FROM ${name}`)
-      return Number(row!.rows)
-    },
+    count: ({ name }) => countRows(db, name),
     async *pages({ name, names, key, columns }) {
       const order = key.join(', ')
       const first = `SELECT ${names} FROM ${name} ORDER BY ${order} LIMIT ?`

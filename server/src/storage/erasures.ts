@@ -7,8 +7,8 @@ import type { ErasureRule } from '../base/erasure-rules.ts'
 import type { ClaimPosition } from './claim-query.ts'
 import { type ClaimRow, claims, type ErasedContent, RECEIPT_OF_CLAIM } from './claim-row.ts'
 import type { Db } from './db.ts'
-import { insertRows, selectRow, selectRows } from './rows.ts'
-import { bigint, bytes, instant, part, type RowOf, table, text } from './table.ts'
+import { countRows, insertRows, selectRow, selectRows } from './rows.ts'
+import { bigint, bytes, extended, instant, nullable, part, type RowOf, table, text } from './table.ts'
 
 export const erasures = table('erasures', ['receiptId'], {
   receiptId: text('receipt_id'),
@@ -39,19 +39,18 @@ const remains = part(erasures, 'receiptId', 'logId', 'leafIndex', 'leafHash', 'i
 /** What stays of a receipt that is erased. */
 export type Remains = RowOf<typeof remains>
 
-/** A decided claim that its workspace's retention looks at. */
-export interface AgedClaim extends ClaimPosition {
-  readonly receiptId: string | null
+const agedClaims = extended(part(claims, 'claimId', 'submittedAt', 'agentId', 'receiptId'), {
   /** null: it is not decided. Of a receipt in an archive, its claim's deadline. */
-  readonly issuedAt: Instant | null
-  readonly isErased: boolean
-}
+  issuedAt: nullable(instant('issued_at')),
+})
 
-/** How many claims ask for the same at the same place. */
-export interface SameOutcome {
-  readonly claimId: string
-  readonly receiptId: string | null
-}
+/** A decided claim that its workspace's retention looks at. */
+export type AgedClaim = RowOf<typeof agedClaims>
+
+const sameOutcomes = part(claims, 'claimId', 'receiptId')
+
+/** A claim that asks for the same at the same place. */
+export type SameOutcome = RowOf<typeof sameOutcomes>
 
 export function erasureReads(db: Db) {
   const { texts } = db.dialect
@@ -71,13 +70,8 @@ export function erasureReads(db: Db) {
     },
     /** Other claims of the workspace that are not erased, with the same target and the same params. */
     async sameOutcome({ workspaceId, claimId, target, params }: ClaimRow, limit: number): Promise<SameOutcome[]> {
-      const sql = `SELECT claim_id, receipt_id FROM claims
-        WHERE workspace_id = ? AND target = ? AND params = ? AND claim_id <> ? ORDER BY claim_id LIMIT ?`
-      const rows = await db.query(sql, [workspaceId, target, JSON.stringify(params), claimId, limit])
-      return rows.map((row) => ({
-        claimId: String(row.claim_id),
-        receiptId: row.receipt_id === null ? null : String(row.receipt_id),
-      }))
+      const rest = 'WHERE workspace_id = ? AND target = ? AND params = ? AND claim_id <> ? ORDER BY claim_id LIMIT ?'
+      return selectRows(db, sameOutcomes, rest, [workspaceId, target, JSON.stringify(params), claimId, limit])
     },
     /** The claim of this receipt. */
     async claimOf(receiptId: string): Promise<ClaimRow | undefined> {
@@ -90,12 +84,7 @@ export function erasureReads(db: Db) {
     /** How many claims of a workspace were submitted before then and hold their content, counted up to `most`. */
     async agedCount(workspaceId: string, before: Instant, most: number): Promise<number> {
       const some = `SELECT 1 FROM claims WHERE workspace_id = ? AND submitted_at < ? AND agent_id <> '' AND state = 'decided' LIMIT ?`
-      const [row] = await db.query(`SELECT COUNT(*) AS count FROM (${some}) AS some_claims`, [
-        workspaceId,
-        before,
-        most,
-      ])
-      return Number(row!.count)
+      return countRows(db, `(${some}) AS some_claims`, [workspaceId, before, most])
     },
     /** The next claims of a workspace that were submitted from one moment on and before another. */
     async aged(workspaceId: string, after: ClaimPosition, before: Instant, limit: number): Promise<AgedClaim[]> {
@@ -104,14 +93,8 @@ export function erasureReads(db: Db) {
         LEFT JOIN receipts ON ${RECEIPT_OF_CLAIM}
         WHERE workspace_id = ? AND (submitted_at, claims.claim_id) > (?, ?) AND submitted_at < ?
         ORDER BY submitted_at, claims.claim_id LIMIT ?`
-      const rows = await db.query(sql, [workspaceId, after.submittedAt, after.claimId, before, limit])
-      return rows.map((row) => ({
-        claimId: String(row.claim_id),
-        submittedAt: Number(row.submitted_at),
-        receiptId: row.receipt_id === null ? null : String(row.receipt_id),
-        issuedAt: row.issued_at === null ? null : Number(row.issued_at),
-        isErased: row.agent_id === '',
-      }))
+      const bindings = [workspaceId, after.submittedAt, after.claimId, before, limit]
+      return (await db.query(sql, bindings)).map(agedClaims.read)
     },
   }
 }

@@ -109,7 +109,7 @@ function toReceipt(row: Row): ReceiptRow {
 }
 
 /** The evidence of a receipt, found by its claim. */
-export const EVIDENCE_OF_CLAIM = 'evidence.log_id = claims.log_id AND evidence.receipt_id = claims.receipt_id'
+const EVIDENCE_OF_CLAIM = 'evidence.log_id = claims.log_id AND evidence.receipt_id = claims.receipt_id'
 
 function answersAs({ dialect }: Db): string {
   return `${dialect.answersAs ?? "''"} AS answers_as`

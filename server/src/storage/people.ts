@@ -3,9 +3,9 @@ import type { Instant } from '@claimcheck/core/rules'
 import { reservedAddress } from '../base/reserved-addresses.ts'
 import type { Db } from './db.ts'
 import { type Payer, payerOfWorkspace } from './payers.ts'
-import { insertRows, selectRow, selectRows } from './rows.ts'
-import { instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
-import { type WorkspaceRow, workspaces } from './workspaces.ts'
+import { countRows, insertIfNew, selectRow, selectRows } from './rows.ts'
+import { extended, instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
+import { workspaces } from './workspaces.ts'
 
 export type Role = 'owner' | 'member'
 
@@ -46,12 +46,14 @@ export interface MemberOfWorkspace extends MemberRow {
   readonly name: string
 }
 
-export interface WorkspaceOfMember extends WorkspaceRow {
-  readonly memberId: string
-  readonly role: Role
+const workspacesOfMember = extended(workspaces, {
+  memberId: text('member_id'),
+  role: text<Role>('role'),
   /** Who pays for what the workspace uses. */
-  readonly payer: Payer
-}
+  payer: text<Payer>('payer'),
+})
+
+export type WorkspaceOfMember = RowOf<typeof workspacesOfMember>
 
 export function userReads(db: Db) {
   return {
@@ -67,10 +69,7 @@ export function userReads(db: Db) {
     },
     /** How many accounts share the allowance of this one. Closed accounts do not count. */
     async countOfGuests(id: string): Promise<number> {
-      const [row] = await db.query('SELECT COUNT(*) AS count FROM users WHERE shares_with = ? AND closed_at IS NULL', [
-        id,
-      ])
-      return Number(row!.count)
+      return countRows(db, 'users WHERE shares_with = ? AND closed_at IS NULL', [id])
     },
     /** Closed accounts do not count. */
     async any(): Promise<boolean> {
@@ -92,17 +91,8 @@ export function userWrites(db: Db) {
     },
     /** False when the address is taken. */
     async insert(user: NewUserRow): Promise<boolean> {
-      const suffix = 'ON CONFLICT (email) DO NOTHING RETURNING id'
-      return (
-        (
-          await insertRows(
-            db,
-            users,
-            [{ sharesWith: null, confirmedAt: null, ...user, generation: 0, closedAt: null }],
-            suffix,
-          )
-        ).length === 1
-      )
+      const row = { sharesWith: null, confirmedAt: null, ...user, generation: 0, closedAt: null }
+      return insertIfNew(db, users, row, 'email')
     },
     async setPassword(id: string, passwordHash: string): Promise<void> {
       await db.table('users').where({ id }).update({ password_hash: passwordHash })
@@ -169,13 +159,7 @@ export function memberReads(db: Db) {
     async workspacesOf(userId: string): Promise<WorkspaceOfMember[]> {
       const sql = `SELECT ${qualified(workspaces)}, members.id AS member_id, role, ${payerOfWorkspace('members.workspace_id')} AS payer
         FROM members JOIN workspaces ON workspaces.id = members.workspace_id WHERE user_id = ? ORDER BY workspaces.name`
-      const rows = await db.query(sql, [userId])
-      return rows.map((row) => ({
-        ...workspaces.read(row),
-        memberId: String(row.member_id),
-        role: row.role as Role,
-        payer: String(row.payer),
-      }))
+      return (await db.query(sql, [userId])).map(workspacesOfMember.read)
     },
   }
 }
@@ -185,8 +169,7 @@ export function memberWrites(db: Db) {
     ...memberReads(db),
     /** False when that person is a member already. */
     async insert(member: MemberRow): Promise<boolean> {
-      const suffix = 'ON CONFLICT (workspace_id, user_id) DO NOTHING RETURNING id'
-      return (await insertRows(db, members, [member], suffix)).length === 1
+      return insertIfNew(db, members, member, 'workspace_id, user_id')
     },
     /** The workspace's owners, locked until this transaction ends: otherwise two owners could remove each other at once, and none would stay. */
     async lockOwners(workspaceId: string): Promise<MemberRow[]> {

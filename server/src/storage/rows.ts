@@ -25,6 +25,12 @@ export async function selectRow<R>(
   return (await selectRows(db, table, rest, bindings))[0]
 }
 
+/** How many rows there are of what follows FROM. */
+export async function countRows(db: Db, from: string, bindings?: readonly Binding[]): Promise<number> {
+  const [row] = await db.query(`SELECT COUNT(*) AS count FROM ${from}`, bindings)
+  return Number(row!.count)
+}
+
 /** The rows of one binding, made by `toJson`, as something to select from. */
 export function rowsOf(sql: Pick<Expressions, 'cell' | 'unfold'>, { columns }: Table<unknown>, binding = '?'): string {
   const cells = columns.map(({ name, type }, index) => `${sql.cell(index, type)} AS ${name}`)
@@ -44,6 +50,12 @@ export function columnsOf<R>({ columns, cells }: Table<R>, row: R): Readonly<Rec
 /** Inserts rows in one statement. Returns what `suffix` returns. */
 export function insertRows<R>(db: Db, table: Table<R>, rows: readonly NoInfer<R>[], suffix?: string): Promise<Row[]> {
   return insertCells(db, table, rows.map(table.cells), suffix)
+}
+
+/** False when a row is there that has the same in these columns. */
+export async function insertIfNew<R>(db: Db, table: Table<R>, row: NoInfer<R>, columns: string): Promise<boolean> {
+  const inserted = await insertRows(db, table, [row], `ON CONFLICT (${columns}) DO NOTHING RETURNING ${columns}`)
+  return inserted.length === 1
 }
 
 export async function insertCells(db: Db, table: Table<unknown>, rows: readonly Cells[], suffix = ''): Promise<Row[]> {

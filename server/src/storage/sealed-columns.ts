@@ -1,5 +1,6 @@
 /** The columns that hold sealed values, as rows: what is sealed there, and how it is sealed anew. */
 import type { Db } from './db.ts'
+import { countRows } from './rows.ts'
 import type { Table } from './table.ts'
 
 /** The context under which a value is sealed: it opens nowhere else. @param name in a cell of JSON, of the value */
@@ -44,12 +45,10 @@ export function toStored(column: SealedColumn, values: readonly Pick<SealedValue
 export function sealedReads(db: Db) {
   return {
     async count(columns: readonly SealedColumn[]): Promise<number> {
-      const counted = await Promise.all(
-        columns.map(({ table, column }) =>
-          db.query(`SELECT COUNT(*) AS count FROM ${table.name} WHERE ${column} IS NOT NULL`),
-        ),
+      const counts = await Promise.all(
+        columns.map(({ table, column }) => countRows(db, `${table.name} WHERE ${column} IS NOT NULL`)),
       )
-      return counted.reduce((sum, [row]) => sum + Number(row?.count), 0)
+      return counts.reduce((sum, count) => sum + count, 0)
     },
     /** The next cells after this key, which is empty at first. */
     async cells({ table, column }: SealedColumn, after: readonly string[], limit: number): Promise<SealedCell[]> {

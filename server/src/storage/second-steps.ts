@@ -1,7 +1,7 @@
 /** Second steps at signing in, and their recovery codes, as rows. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
-import { insertRows, selectRow } from './rows.ts'
+import { countRows, insertIfNew, insertRows, selectRow } from './rows.ts'
 import { bigint, instant, integer, nullable, type RowOf, table, text } from './table.ts'
 
 export const secondSteps = table('second_steps', ['userId'], {
@@ -30,8 +30,7 @@ export function secondStepReads(db: Db) {
       return selectRow(db, secondSteps, 'WHERE user_id = ?', [userId])
     },
     async codesLeft(userId: string): Promise<number> {
-      const [row] = await db.query('SELECT count(*) AS n FROM recovery_codes WHERE user_id = ?', [userId])
-      return Number(row!.n)
+      return countRows(db, 'recovery_codes WHERE user_id = ?', [userId])
     },
   }
 }
@@ -45,8 +44,7 @@ export function secondStepWrites(db: Db) {
     },
     /** False when this person has one. */
     async insert(row: SecondStepRow): Promise<boolean> {
-      const suffix = 'ON CONFLICT (user_id) DO NOTHING RETURNING user_id'
-      return (await insertRows(db, secondSteps, [row], suffix)).length === 1
+      return insertIfNew(db, secondSteps, row, 'user_id')
     },
     async used(userId: string, lastCounter: number, at: Instant): Promise<void> {
       const changes = { last_counter: lastCounter, failures: 0, failed_at: null, last_used_at: at }

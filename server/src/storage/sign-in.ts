@@ -2,8 +2,20 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import type { Role } from './people.ts'
-import { columnsOf, insertRows, selectRow, selectRows } from './rows.ts'
-import { bigint, instant, json, nullable, part, qualified, type RowOf, table, text } from './table.ts'
+import { columnsOf, insertIfNew, insertRows, selectRow, selectRows } from './rows.ts'
+import {
+  bigint,
+  extended,
+  instant,
+  integer,
+  json,
+  nullable,
+  part,
+  qualified,
+  type RowOf,
+  table,
+  text,
+} from './table.ts'
 
 /** How a session was begun. A code comes after a password only. */
 export type SignedInBy = 'password' | 'password_and_code' | 'passkey' | 'outside'
@@ -65,12 +77,14 @@ export type LinkRow = RowOf<typeof links>
 export type PasskeyRow = RowOf<typeof passkeys>
 export type IdentityRow = RowOf<typeof identities>
 
-export interface Invitation extends LinkRow {
+const invitations = extended(links, {
   /** Null: the command line. */
-  readonly creatorName: string | null
+  creatorName: nullable(text('creator_name')),
   /** How often it was tried to send its mail, which waits; null: none waits. */
-  readonly mailAttempts: number | null
-}
+  mailAttempts: nullable(integer('mail_attempts')),
+})
+
+export type Invitation = RowOf<typeof invitations>
 
 export function sessionReads(db: Db) {
   return {
@@ -141,12 +155,7 @@ export function linkReads(db: Db) {
         LEFT JOIN mails ON mails.about = links.id AND mails.sent_at IS NULL
         WHERE links.workspace_id = ? AND links.kind = 'invitation' AND links.used_at IS NULL AND links.expires_at > ?
         ORDER BY links.created_at DESC, links.id`
-      const rows = await db.query(sql, [workspaceId, now])
-      return rows.map((row) => ({
-        ...links.read(row),
-        creatorName: row.creator_name as string | null,
-        mailAttempts: row.mail_attempts === null ? null : Number(row.mail_attempts),
-      }))
+      return (await db.query(sql, [workspaceId, now])).map(invitations.read)
     },
   }
 }
@@ -204,7 +213,7 @@ export function passkeyWrites(db: Db) {
     ...passkeyReads(db),
     /** False when it belongs to a user already. */
     async insert(passkey: PasskeyRow): Promise<boolean> {
-      return (await insertRows(db, passkeys, [passkey], 'ON CONFLICT (id) DO NOTHING RETURNING id')).length === 1
+      return insertIfNew(db, passkeys, passkey, 'id')
     },
     /** False when its counter has changed since it was read. */
     async used(id: string, { from, to }: { from: number; to: number }, at: Instant): Promise<boolean> {
@@ -233,8 +242,7 @@ export function identityWrites(db: Db) {
     ...identityReads(db),
     /** False when it belongs to a user already. */
     async insert(identity: Omit<IdentityRow, 'lastUsedAt'>): Promise<boolean> {
-      const suffix = 'ON CONFLICT (issuer, subject) DO NOTHING RETURNING user_id'
-      return (await insertRows(db, identities, [{ ...identity, lastUsedAt: null }], suffix)).length === 1
+      return insertIfNew(db, identities, { ...identity, lastUsedAt: null }, 'issuer, subject')
     },
     /** False when it is not there any more. */
     async used(issuer: string, subject: string, at: Instant): Promise<boolean> {

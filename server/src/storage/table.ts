@@ -77,12 +77,18 @@ export function table<F extends Fields>(
   key: readonly (keyof F & string)[],
   fields: F,
 ): Table<RowOfFields<F>> {
-  const columns = Object.entries(fields).map(([field, column]) => ({ ...column, field }))
-  return ofColumns(
-    name,
-    key.map((field) => fields[field]!.name),
-    columns,
-  )
+  const names = key.map((field) => fields[field]!.name)
+  return ofColumns(name, names, named(fields))
+}
+
+/** What a statement answers that is no row of a table. */
+export function answer<F extends Fields>(fields: F): Table<RowOfFields<F>> {
+  return table('', [], fields)
+}
+
+/** The rows of a table with what else a statement answers. */
+export function extended<R, F extends Fields>({ name, key, columns }: Table<R>, fields: F): Table<R & RowOfFields<F>> {
+  return ofColumns(name, key, [...columns, ...named(fields)])
 }
 
 /** Some columns of a table, in this order. */
@@ -114,6 +120,10 @@ function column<T>(
   { isJson = false, isNullable = false, computed = null }: Partial<Kind> = {},
 ): Column<T> {
   return { name, type, isJson, isNullable, computed }
+}
+
+function named(fields: Fields): Table<unknown>['columns'] {
+  return Object.entries(fields).map(([field, column]) => ({ ...column, field }))
 }
 
 function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['columns']): Table<R> {

@@ -5,7 +5,7 @@ import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LOOKS_VERSION, looksOf } from '../base/confusables.ts'
 import { type Db, runAll } from './db.ts'
 import { type Payer, payerOfWorkspace } from './payers.ts'
-import { columnsOf, insertRows, selectRow, selectRows } from './rows.ts'
+import { columnsOf, insertIfNew, insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
 /** What a workspace asks of the sign-in of its members. */
@@ -172,11 +172,7 @@ export function workspaceWrites(db: Db) {
     },
     /** False when the name is taken. */
     async insert(workspace: NewWorkspaceRow): Promise<boolean> {
-      const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
-      return (
-        (await insertRows(db, workspaces, [{ paidBy: null, ...workspace, signInRule: 'any', deletedAt: null }], suffix))
-          .length === 1
-      )
+      return insertIfNew(db, workspaces, { paidBy: null, ...workspace, signInRule: 'any', deletedAt: null }, 'name')
     },
     /** False when another workspace has the name. */
     async rename(id: string, name: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { Acting } from '../../base/actor.ts'
 import { retentionReference } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimPosition } from '../../storage/claim-query.ts'
+import { isErased } from '../../storage/claim-row.ts'
 import type { RetentionRow } from '../../storage/retentions.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogArchives } from '../log/log-archives.ts'
@@ -109,8 +110,8 @@ export class RetentionService {
       const last = claims.at(-1)
       if (!last) return undefined
       const isOld = (issuedAt: Instant | null) => issuedAt !== null && issuedAt < cutoff
-      const old = claims.flatMap(({ isErased, issuedAt, receiptId }) =>
-        !isErased && isOld(issuedAt) && receiptId !== null ? [receiptId] : [],
+      const old = claims.flatMap((claim) =>
+        !isErased(claim) && isOld(claim.issuedAt) && claim.receiptId !== null ? [claim.receiptId] : [],
       )
       const reason = { rule: 'retention', reference: retentionReference(days) } as const
       const erased = await eraseIn(tx, this.#with, old, reason, at)
@@ -119,7 +120,7 @@ export class RetentionService {
         tx.audit.record({ event: 'workspace.receipts_erased', at, by, workspaceId, details })
       }
       // A claim that is not decided, or was decided later than it was submitted, waits for a later pass, which begins with it.
-      const waiting = claims.find(({ isErased, issuedAt }) => !isErased && !isOld(issuedAt))
+      const waiting = claims.find((claim) => !isErased(claim) && !isOld(claim.issuedAt))
       const cameTo = waiting?.submittedAt ?? last.submittedAt
       if (!isBehind && cameTo > erasedBefore) await tx.retentions.cameTo(workspaceId, cameTo)
       return { after: last, isBehind: isBehind || waiting !== undefined }
