@@ -7,17 +7,11 @@
 import { DestinationError, mayTake } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
-import { type Payer, takersOf } from '../storage/payers.ts'
+import type { Lane } from '../storage/claims.ts'
+import { takersOf } from '../storage/payers.ts'
 
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
-export interface Spender {
-  /** Who pays for what the workspace uses. */
-  readonly payer: Payer
-  readonly workspaceId: string
-  readonly submittedBy: string
-  readonly connectionId: string | null
-  readonly origin: string | null
-}
+export type Spender = Lane
 
 export interface RateLimitBudgets {
   /** Whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
