@@ -1,6 +1,6 @@
 /** Checks anchors against their log, against each other, and against their signed transactions. */
 
-import { toBase64url } from '@claimcheck/core/receipts'
+import { sameBytes } from '../../base/same-bytes.ts'
 import type { Row } from '../../storage/db.ts'
 import type { Examination } from '../../storage/schema.ts'
 import { readSigned, signatureProblems } from './anchor-signatures.ts'
@@ -39,7 +39,7 @@ export async function examineAnchors({ read, problems, examineAnchor: examine }:
       const addProblem = (problem: string) => problems.add(`anchor ${row.id}: ${problem}`)
       if (!logIds.has(row.log_id)) addProblem('log_id is not the id of a log')
       const mayBeOut = archived.has(row.log_id) && row.signed_root === null
-      if (!mayBeOut && !isSame(row.signed_root, row.root_hash))
+      if (!mayBeOut && !sameBytes(row.signed_root, row.root_hash))
         addProblem('root_hash is not the root of the tree head of its tree_size')
       for (const problem of [
         ...stateProblems(row),
@@ -107,8 +107,4 @@ function remember(row: Row, before: Before): void {
 /** Each anchor refers to the one before it in the same log, on the same chain, by the same scheme. */
 function seriesOf({ log_id, chain, scheme }: Row): string {
   return JSON.stringify([log_id, chain, scheme])
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one instanceof Uint8Array && other instanceof Uint8Array && toBase64url(one) === toBase64url(other)
 }

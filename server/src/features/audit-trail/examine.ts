@@ -1,5 +1,6 @@
 /** Checks the audit trail: its numbering, its hash chain, and that an entry tells of the entries that were removed at its beginning. */
 import { CHAIN_START, chainHash } from '../../base/audit-chain.ts'
+import { sameBytes } from '../../base/same-bytes.ts'
 import type { AuditTrailEnds, AuditTrailRow } from '../../storage/audit-trail.ts'
 import type { Examination } from '../../storage/schema.ts'
 import type { Reads } from '../../storage/storage.ts'
@@ -36,7 +37,7 @@ async function withoutHead(audit: Audit): Promise<string | undefined> {
 /** The first problem. */
 async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTrailEnds): Promise<string | undefined> {
   if (first < 1 || last < first - 1) return `${first}: audit_trail_head says that it goes from ${first} to ${last}`
-  if (first === 1 && !isSame(beforeHash, CHAIN_START)) return '1: the hash before the first entry is not all zeros'
+  if (first === 1 && !sameBytes(beforeHash, CHAIN_START)) return '1: the hash before the first entry is not all zeros'
   let [position, hash] = [first - 1, beforeHash]
   // The newest cut is in what is left, because each cut appends an entry.
   let isCutRecorded = first === 1
@@ -48,7 +49,7 @@ async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTr
     for (const row of rows) {
       if (row.position !== position + 1) return `${position + 1}: the entry is missing`
       const computed = hashOf(hash, row)
-      if (!computed || !isSame(computed, row.hash)) {
+      if (!computed || !sameBytes(computed, row.hash)) {
         return `${row.position}: its hash does not follow from it and the entry before it`
       }
       isCutRecorded ||= recordsCut(row, first, beforeHash)
@@ -56,7 +57,7 @@ async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTr
       hash = computed
     }
   }
-  if (!isSame(hash, lastHash)) return `${last}: audit_trail_head has another hash for it`
+  if (!sameBytes(hash, lastHash)) return `${last}: audit_trail_head has another hash for it`
   if (!isCutRecorded) return `${first}: the entries before it are missing, and no entry tells that they were removed`
   return beyond(audit, last)
 }
@@ -98,6 +99,3 @@ async function beyond(audit: Audit, last: number): Promise<string | undefined> {
 }
 
 /** As stored: SQLite keeps a value of any kind in any column. */
-function isSame(one: unknown, other: unknown): boolean {
-  return one instanceof Uint8Array && other instanceof Uint8Array && Buffer.from(one).equals(other)
-}

@@ -1,5 +1,6 @@
 /** Checks that what is said to be erased is, and that the rows of erasures are possible. */
 import { isErasureRule } from '../../base/erasure-rules.ts'
+import { sameBytes } from '../../base/same-bytes.ts'
 import type { Examination } from '../../storage/schema.ts'
 
 const ERASURES_PER_READ = 1000
@@ -19,7 +20,7 @@ export async function examineErasures({ read: { doctor, log }, problems }: Exami
       }
       if (
         Number(row.leaf) !== Number(row.leaf_index) ||
-        !isSame(row.hash_of_leaf, row.leaf_hash) ||
+        !sameBytes(row.hash_of_leaf, row.leaf_hash) ||
         Number(row.receipt_at) !== Number(row.issued_at)
       )
         addProblem('leaf_index, leaf_hash or issued_at differs from that of the receipt')
@@ -28,8 +29,4 @@ export async function examineErasures({ read: { doctor, log }, problems }: Exami
     }
     after = rows.at(-1) && String(rows.at(-1)!.receipt_id)
   }
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one instanceof Uint8Array && other instanceof Uint8Array && Buffer.compare(one, other) === 0
 }
