@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import { memoryLimit } from '../base/memory.ts'
+import { defined } from '../base/pick.ts'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, connectionSettings } from './connections.ts'
 import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
@@ -189,10 +190,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     plugins: (file.plugins ?? []).map(({ use, with: given = {}, trusted, isolation, memory_mib, processes }) => ({
       use,
       with: given,
-      ...(trusted === undefined ? {} : { trusted }),
-      ...(isolation === undefined ? {} : { isolation }),
-      ...(memory_mib === undefined ? {} : { memoryMib: memory_mib }),
-      ...(processes === undefined ? {} : { processes: readProcesses(processes) }),
+      ...defined({ trusted, isolation, memoryMib: memory_mib, processes: processes && readProcesses(processes) }),
     })),
     disabledFeatures: file.disabled_features ?? [],
     rateLimits,
@@ -316,5 +314,5 @@ function hostAndPort(entry: string): string | undefined {
 }
 
 function readProcesses({ most, memory_mib }: { readonly most?: number; readonly memory_mib?: number }) {
-  return { ...(most === undefined ? {} : { most }), ...(memory_mib === undefined ? {} : { memoryMib: memory_mib }) }
+  return defined({ most, memoryMib: memory_mib })
 }

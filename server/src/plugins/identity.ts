@@ -2,6 +2,7 @@
 
 import { toBase64url } from '@claimcheck/core/receipts'
 import type { PluginName } from '@claimcheck/core/rules'
+import { defined } from '../base/pick.ts'
 import type { PluginIdentity } from './hosted.ts'
 
 const HEX_DIGEST = /^sha256:([0-9a-f]{64})$/
@@ -17,8 +18,7 @@ export function nameInReceipts(identity: PluginIdentity): PluginName {
   const [, digest] = HEX_DIGEST.exec(codeHash) ?? []
   const written: PluginName = {
     package: name,
-    ...(version === undefined ? {} : { version }),
-    ...(digest === undefined ? {} : { codeHash: `sha256:${toBase64url(Buffer.from(digest, 'hex'))}` }),
+    ...defined({ version, codeHash: digest && `sha256:${toBase64url(Buffer.from(digest, 'hex'))}` }),
   }
   names.set(identity, written)
   return written

@@ -2,6 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { type AuditWords, auditEventWords, auditGroups, eventsOfGroup } from '../../base/audit-events.ts'
+import { defined } from '../../base/pick.ts'
 import type { AuditFilter, AuditTrailEnds, AuditTrailRow, NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { exportLines } from './export.ts'
@@ -88,10 +89,6 @@ function scopeWord(scope: AuditFilter['scope']): string {
 function detailsOf({ scope, events, actor, since, until, search }: AuditFilter) {
   return {
     scope: scopeWord(scope),
-    ...(events ? { events: events.join(' ') } : {}),
-    ...(actor ? { actor: actor.id ?? actor.kind } : {}),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(search === undefined ? {} : { search }),
+    ...defined({ events: events?.join(' '), actor: actor && (actor.id ?? actor.kind), since, until, search }),
   }
 }

@@ -1,4 +1,5 @@
 /** Which claims of a workspace a request chooses, and how many of them the database may read for it. */
+import { defined } from '../../base/pick.ts'
 import { type ClaimQuery, type ClaimScope, isWholeId } from '../../storage/claim-query.ts'
 
 export type ClaimChoice = Omit<ClaimQuery, 'workspaceId' | 'limit' | 'before' | 'from'>
@@ -8,12 +9,7 @@ export const MOST_EXAMINED = 10_000
 
 /** The part of a choice that an index finds. */
 export function scopeOf(workspaceId: string, { agentId, since, until }: ClaimChoice): ClaimScope {
-  return {
-    workspaceId,
-    ...(agentId === undefined ? {} : { agentId }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  }
+  return { workspaceId, ...defined({ agentId, since, until }) }
 }
 
 /** False where an index finds all that is asked for. */

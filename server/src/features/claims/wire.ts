@@ -5,6 +5,7 @@ import { ClaimStatus, claimRequest } from '@claimcheck/core/api'
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { type CheckRecord, formatInstant, type Instant, isRead, type JsonObject } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
+import { defined } from '../../base/pick.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import { type Validator, validator } from '../../base/validation.ts'
 import { contentIssues, nestingIssues } from '../../http/text.ts'
@@ -45,14 +46,7 @@ export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {
 }
 
 export function fromClaimQuery({ limit, cursor, agent_id, action, verdict, state }: wire.ClaimQuery): ClaimFilter {
-  return {
-    limit,
-    ...(cursor === undefined ? {} : { cursor }),
-    ...(agent_id === undefined ? {} : { agentId: agent_id }),
-    ...(action === undefined ? {} : { action }),
-    ...(verdict === undefined ? {} : { verdict }),
-    ...(state === undefined ? {} : { state }),
-  }
+  return { limit, ...defined({ cursor, agentId: agent_id, action, verdict, state }) }
 }
 
 /** The members of the answer that are columns of a claim, in the order of the schema. */

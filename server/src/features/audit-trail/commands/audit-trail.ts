@@ -13,6 +13,7 @@ import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { chainedDocument } from '../../../base/audit-chain.ts'
 import { ServiceError } from '../../../base/errors.ts'
+import { defined } from '../../../base/pick.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
@@ -194,10 +195,12 @@ async function filterOf(options: AuditOptions, { workspaces, auditTrail, storage
   }
   return {
     scope: await scopeOf(workspace, account, { workspaces, storage }),
-    ...(event ? { events: event.flatMap((name) => eventsNamed(auditTrail, name)) } : {}),
-    ...(since === undefined ? {} : { since: instantOf('--since', since) }),
-    ...(until === undefined ? {} : { until: instantOf('--until', until) }),
-    ...(search === undefined ? {} : { search }),
+    ...defined({
+      events: event?.flatMap((name) => eventsNamed(auditTrail, name)),
+      since: instantOf('--since', since),
+      until: instantOf('--until', until),
+      search,
+    }),
   }
 }
 
@@ -219,7 +222,8 @@ function eventsNamed({ events, eventsOf }: AuditTrailService, name: string): rea
   throw new CommandError('usage', `There is no event or group ${name}. The events: ${events.join(', ')}.`)
 }
 
-function instantOf(option: string, text: string): Instant {
+function instantOf(option: string, text: string | undefined): Instant | undefined {
+  if (text === undefined) return undefined
   const instant = readTimestamp(text)
   if (typeof instant === 'number') return instant
   throw new CommandError('usage', `${option} takes a time such as 2027-01-31T00:00:00Z, not ${text}.`)

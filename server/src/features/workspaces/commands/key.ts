@@ -5,6 +5,7 @@ import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'
+import { defined } from '../../../base/pick.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
@@ -156,11 +157,8 @@ function addRelease(key: Command, withServices: WithServices<Services>): void {
 }
 
 function limitsOf({ expires, network, agent }: LimitOptions, now: Instant): Partial<KeySettings> {
-  return {
-    ...(expires === undefined ? {} : { expiresAt: timeOf(expires, now) }),
-    ...(network ? { networks: network } : {}),
-    ...(agent ? { agentIds: agent } : {}),
-  }
+  const expiresAt = expires === undefined ? undefined : timeOf(expires, now)
+  return defined({ expiresAt, networks: network, agentIds: agent })
 }
 
 /** @throws ServiceError `bad_request` */
@@ -169,7 +167,7 @@ function changesOf({ expires, network, agent, anyNetwork, anyAgent }: ChangeOpti
     throw new ServiceError('bad_request', 'name networks or --any-network, and agents or --any-agent, but not both')
   }
   return {
-    ...limitsOf({ ...(network ? { network } : {}), ...(agent ? { agent } : {}) }, now),
+    ...defined({ networks: network, agentIds: agent }),
     ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? null : timeOf(expires, now) }),
     ...(anyNetwork ? { networks: [] } : {}),
     ...(anyAgent ? { agentIds: null } : {}),
