@@ -12,6 +12,7 @@ import type {
   PreviousRead,
 } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
+import { defined } from '../base/pick.ts'
 import type { CheckRequests, Reach } from '../outbound/outbound.ts'
 
 /** The workspace that a call is for. An isolated plugin works for each in another process. */
@@ -53,8 +54,15 @@ export interface HostedVerifier {
 
 export type Normalizable = Pick<Claim, 'target' | 'params'>
 
-export interface HostedConnectionType
-  extends Pick<ConnectionType, 'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial'> {
+type ConnectionData = Pick<ConnectionType, 'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial'>
+
+/** What a connection type is, without what it does. */
+export function connectionData(type: ConnectionData): ConnectionData {
+  const { provider, title, options, credentials, help, trial } = type
+  return { provider, title, options, help, ...defined({ credentials, trial }) }
+}
+
+export interface HostedConnectionType extends ConnectionData {
   readonly reach: Reach
   /** As that of verifiers. */
   readonly pace?: Pace

@@ -15,7 +15,13 @@ import { copyJson } from '../base/json-copy.ts'
 import type { Reach } from '../outbound/outbound.ts'
 import { batched } from './batches.ts'
 import { cacheFor, createCheckCache } from './check-cache.ts'
-import type { CheckCall, HostedConnectionType, HostedParts, HostedVerifier } from './hosted.ts'
+import {
+  type CheckCall,
+  connectionData,
+  type HostedConnectionType,
+  type HostedParts,
+  type HostedVerifier,
+} from './hosted.ts'
 import { createOpaqueNames, type OpaqueNames } from './opaque-names.ts'
 import type { PluginLogger } from './plugin-logger.ts'
 
@@ -107,16 +113,10 @@ function copied({ claim, previous }: CheckCall) {
 }
 
 function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host): HostedConnectionType {
-  const { provider, title, options, credentials, help, trial } = type
   const shown = (values: object) =>
     withoutSecretValues(type, copyJson(values as never)).options as Record<string, unknown>
   return {
-    provider,
-    title,
-    options,
-    ...(credentials ? { credentials } : {}),
-    help,
-    ...(trial ? { trial } : {}),
+    ...connectionData(type),
     reach,
     onlyAddress: onlyAddress(type),
     baseUrl: async (values) => type.baseUrl(shown(values)),

@@ -11,6 +11,7 @@ import { createPace } from '../../outbound/pace.ts'
 import { batched } from '../batches.ts'
 import {
   type CheckCall,
+  connectionData,
   type HostedConnectionType,
   type HostedParts,
   type HostedVerifier,
@@ -205,25 +206,16 @@ function remoteConnectionType(
   index: number,
   remote: Remote,
 ): HostedConnectionType {
-  const type = data as unknown as Pick<
-    ConnectionType,
-    'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial'
-  >
-  const { provider, title, options, credentials, help, trial } = type
+  const type = connectionData(data as unknown as ConnectionType)
   const { cells, reach, pace } = remote
   const quick = quickCalls(cells, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
   return {
-    provider,
-    title,
-    options,
-    ...(credentials ? { credentials } : {}),
-    help,
-    ...(trial ? { trial } : {}),
+    ...type,
     reach,
     pace,
-    onlyAddress: functions.includes('baseUrl') ? onlyAddress({ options, baseUrl: () => address ?? '' }) : undefined,
+    onlyAddress: functions.includes('baseUrl') ? onlyAddress({ ...type, baseUrl: () => address ?? '' }) : undefined,
     async baseUrl(values, tenant) {
       const given = shown(values)
       // Of the workspace: what another one's process makes of the same options leads nobody's credentials anywhere else.
