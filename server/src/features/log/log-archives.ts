@@ -60,6 +60,7 @@ export function archivesIn(dataDir: string): string {
 
 export function createLogArchives({ storage, config }: LogArchivesOptions): LogArchives {
   const root = archivesIn(config.dataDir)
+  const archiveOf = (logId: string): Archive => ({ folder: join(root, logId), logId })
   return {
     async write(logId) {
       const log = (await storage.read.log.all()).find((one) => one.logId === logId)
@@ -70,7 +71,7 @@ export function createLogArchives({ storage, config }: LogArchivesOptions): LogA
       }
       const head = await storage.read.log.newestHead(logId)
       if (!head) throw new ServiceError('conflict', `this database has no entries of the log ${logId}`)
-      const archive: Archive = { folder: join(root, logId), logId }
+      const archive = archiveOf(logId)
       const { treeSize } = head
       await writeTiles(archive, storage.read, treeSize)
       await writeReceipts(archive, storage.read, treeSize)
@@ -79,11 +80,11 @@ export function createLogArchives({ storage, config }: LogArchivesOptions): LogA
       await storage.write((tx) => tx.log.archived(logId))
       return { folder: archive.folder, treeSize }
     },
-    open: (logId) => open({ folder: join(root, logId), logId }),
-    receipt: (logId, receiptId) => receipt({ folder: join(root, logId), logId }, receiptId),
-    receiptIds: (logId) => archivedIds({ folder: join(root, logId), logId }),
-    treeProblems: (logId) => treeProblems({ folder: join(root, logId), logId }),
-    erase: (logId, receiptId) => erase({ folder: join(root, logId), logId }, receiptId),
+    open: (logId) => open(archiveOf(logId)),
+    receipt: (logId, receiptId) => receipt(archiveOf(logId), receiptId),
+    receiptIds: (logId) => archivedIds(archiveOf(logId)),
+    treeProblems: (logId) => treeProblems(archiveOf(logId)),
+    erase: (logId, receiptId) => erase(archiveOf(logId), receiptId),
   }
 }
 
@@ -187,24 +188,20 @@ async function writeTiles(archive: Archive, { log }: Reads, treeSize: number): P
   }
 }
 
-async function writeReceipts(archive: Archive, { log }: Reads, treeSize: number): Promise<void> {
-  const { logId } = archive
-  for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
-    const rows = await log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
-    for (const { receiptId, claimId, leafIndex, leafHash, issuedAt, entry } of rows) {
-      if (entry === '') continue
-      const evidence = await log.evidenceOf(receiptId)
-      const row = { leafIndex, claimId, leafHash: Buffer.from(leafHash).toString('hex'), issuedAt, entry, evidence }
-      await put(receiptOf(archive, receiptId), JSON.stringify(row))
-    }
+async function writeReceipts(archive: Archive, read: Reads, treeSize: number): Promise<void> {
+  for await (const stored of storedReceipts(read, archive.logId, treeSize)) {
+    const { receiptId, claimId, leafIndex, leafHash, issuedAt, entry } = stored
+    const evidence = await read.log.evidenceOf(receiptId)
+    const row = { leafIndex, claimId, leafHash: Buffer.from(leafHash).toString('hex'), issuedAt, entry, evidence }
+    await put(receiptOf(archive, receiptId), JSON.stringify(row))
   }
 }
 
-/** The ids of the receipts that have their content. */
-async function* storedReceipts({ log }: Reads, logId: string, treeSize: number): AsyncGenerator<string> {
+/** Those that have their content. */
+async function* storedReceipts({ log }: Reads, logId: string, treeSize: number): AsyncGenerator<ReceiptRow> {
   for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
     const rows = await log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
-    for (const { receiptId, entry } of rows) if (entry !== '') yield receiptId
+    yield* rows.filter(({ entry }) => entry !== '')
   }
 }
 
@@ -238,11 +235,11 @@ async function* treeProblems(archive: Archive): AsyncGenerator<string> {
 }
 
 /** Whether the archived leaves make the tree that was signed, and each entry is its leaf. */
-async function verify(archive: Archive, receiptIds: AsyncIterable<string>): Promise<void> {
+async function verify(archive: Archive, stored: AsyncIterable<ReceiptRow>): Promise<void> {
   const { logId } = archive
   for await (const _problem of treeProblems(archive)) throw damaged(logId)
   const { rows } = await open(archive)
-  for await (const receiptId of receiptIds) {
+  for await (const { receiptId } of stored) {
     const { entry, leafIndex } = await receipt(archive, receiptId)
     const [leaf] = await rows.leaves(logId, leafIndex, leafIndex + 1)
     if (!bytesEqual(SHA256_TREE.leaf(Buffer.from(entry)), leaf!.leafHash)) throw damaged(logId)
