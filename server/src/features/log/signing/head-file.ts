@@ -22,20 +22,14 @@ const RECORD_BYTES = 2048
 
 /** @param name of the file for operators @param keep is given the head of another log before it is overwritten */
 export function headFile(path: string, name: string, keep: (last: Head) => void = () => {}): HeadFile {
-  const parse = parseOnce()
   let latest: Head | undefined
-  const replace = (head: Head, record: Buffer) =>
-    overwrite(path, record, head, (text) => {
-      const stored = parse(text)
-      if (stored && stored.logId !== head.logId) keep(stored)
-      return stored
-    })
+  const replace = (head: Head, record: Buffer) => overwrite(path, record, head, keep)
 
   return {
     recall() {
       try {
         // Another thread or process of this host may have signed in the meantime.
-        const stored = read(path, name, parse)
+        const stored = read(path, name)
         if (stored && !(latest && isBefore(stored, latest))) latest = stored
       } catch (error) {
         if (!latest) throw error
@@ -66,11 +60,12 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Returns false when the file does not exist. Keeps a later head, because commands use the same file while the server runs. */
-function overwrite(path: string, record: Buffer, head: Head, parse: Parse): boolean {
+function overwrite(path: string, record: Buffer, head: Head, keep: (last: Head) => void): boolean {
   const file = openExisting(path, 'r+')
   if (file === undefined) return false
   try {
-    const stored = parse(readRecord(file))
+    const stored = fromRecord(readRecord(file))
+    if (stored && stored.logId !== head.logId) keep(stored)
     if (stored && isBefore(head, stored)) return true
     const retired = stored && retiredBy(head, stored)
     // Before its record is gone. The first line end closes a line that was written in part.
@@ -86,13 +81,13 @@ function writeAll(file: number, bytes: Buffer, at: number): void {
   if (writeSync(file, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('only a part was written')
 }
 
-function read(path: string, name: string, parse: Parse): Head | undefined {
+function read(path: string, name: string): Head | undefined {
   try {
     const file = openExisting(path, 'r')
     if (file === undefined) return undefined
     try {
       // Reads it a second time when it is invalid: another process may have been writing it.
-      const head = parse(readRecord(file)) ?? parse(readRecord(file))
+      const head = fromRecord(readRecord(file)) ?? fromRecord(readRecord(file))
       if (head) return head
     } finally {
       closeSync(file)
@@ -132,15 +127,4 @@ function readRecord(file: number): string {
 
 function write(head: Head): Buffer {
   return Buffer.from(`${toRecord(head).padEnd(RECORD_BYTES - 1)}\n`)
-}
-
-type Parse = (text: string) => Head | undefined
-
-/** The file is read each time, because others write it. Mostly it says what it said before. */
-function parseOnce(): Parse {
-  let known: { readonly text: string; readonly head: Head | undefined } | undefined
-  return (text) => {
-    if (known?.text !== text) known = { text, head: fromRecord(text) }
-    return known.head
-  }
 }
