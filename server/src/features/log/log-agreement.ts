@@ -108,8 +108,7 @@ async function settle(
 async function share(agreement: Agreement, state: Pick<LogHost, 'comparedOn' | 'knows'>, asked: number): Promise<void> {
   const { shared, hostId, beat, question = 0 } = agreement
   const next = { ...state, at: performance.now(), asked: question, answered: Math.max(asked, question) }
-  const isSame = (name: 'comparedOn' | 'knows' | 'asked' | 'answered') => beat?.[name] === next[name]
-  const isNews = !isSame('comparedOn') || !isSame('knows') || !isSame('asked') || !isSame('answered')
+  const isNews = (['comparedOn', 'knows', 'asked', 'answered'] as const).some((name) => beat?.[name] !== next[name])
   if (beat && !isNews && next.at - beat.at < BEAT_MS) return
   await shared.logHosts.beat({ ...next, hostId }, LEASE_MS)
   agreement.beat = next
