@@ -51,15 +51,16 @@ const UNTESTED = 'keep it also when the destination cannot be reached now; never
 
 export function addConnectionCommands(program: Command, withServices: WithServices<Services>): void {
   const connection = program.command('connection').description('read-only connections to destinations')
-  addAdd(connection, withServices)
-  addList(connection, withServices)
-  addRename(connection, withServices)
-  addTest(connection, withServices)
-  addUpdate(connection, withServices)
+  const withPlugins: WithServices<Services> = (work) => withServices(work, { plugins: true })
+  addAdd(connection, withPlugins)
+  addList(connection, withPlugins)
+  addRename(connection, withPlugins)
+  addTest(connection, withPlugins)
+  addUpdate(connection, withPlugins)
   addRemove(connection, withServices)
 }
 
-function addAdd(connection: Command, withServices: WithServices<Services>): void {
+function addAdd(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
     .argument('<provider>')
     .requiredOption('--workspace <workspace>', 'workspace, by id or name')
@@ -69,18 +70,15 @@ function addAdd(connection: Command, withServices: WithServices<Services>): void
     .option('--try <target>', TRY)
     .option('--untested', UNTESTED, false)
     .action(async (provider: string, options: AddOptions) => {
-      const added = await withServices(
-        async ({ workspaces, connections, registry, sources }) => {
-          const { id } = await workspaces.find(options.workspace)
-          const settings = parseSettings(options.set, registry.connectionType(provider))
-          const address = options.publishAddress ? 'published' : 'withheld'
-          const named = { name: options.name ?? '', target: options.try ?? '' }
-          const by = { userId: null, insists: options.untested, address, ...named } as const
-          const connected = await connections.connect(id, provider, settings, by)
-          return 'isRefused' in connected ? connected : withAddress(connected, { registry, sources })
-        },
-        { plugins: true },
-      )
+      const added = await withPlugins(async ({ workspaces, connections, registry, sources }) => {
+        const { id } = await workspaces.find(options.workspace)
+        const settings = parseSettings(options.set, registry.connectionType(provider))
+        const address = options.publishAddress ? 'published' : 'withheld'
+        const named = { name: options.name ?? '', target: options.try ?? '' }
+        const by = { userId: null, insists: options.untested, address, ...named } as const
+        const connected = await connections.connect(id, provider, settings, by)
+        return 'isRefused' in connected ? connected : withAddress(connected, { registry, sources })
+      })
       if ('isRefused' in added) throw notConnected('Nothing was connected', added)
       const notes = notesOn(added)
       const { id, name, scopes, actions, shown, state } = added
@@ -93,17 +91,14 @@ function addAdd(connection: Command, withServices: WithServices<Services>): void
     })
 }
 
-function addList(connection: Command, withServices: WithServices<Services>): void {
+function addList(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'list', 'list active connections, oldest first')
     .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const listed = await withServices(
-        async ({ workspaces, connections, registry, sources }) => {
-          const active = await connections.list(await workspaces.findId(options.workspace))
-          return Promise.all(active.map((connection) => withAddress(connection, { registry, sources })))
-        },
-        { plugins: true },
-      )
+      const listed = await withPlugins(async ({ workspaces, connections, registry, sources }) => {
+        const active = await connections.list(await workspaces.findId(options.workspace))
+        return Promise.all(active.map((connection) => withAddress(connection, { registry, sources })))
+      })
       const rows = listed.map((item) => [
         ...[item.id, item.name, item.workspaceId, item.provider, item.shown],
         ...[stateOf(item), dateOf(item.stateAt), dateOf(item.expiresAt)],
@@ -114,23 +109,20 @@ function addList(connection: Command, withServices: WithServices<Services>): voi
     })
 }
 
-function addRename(connection: Command, withServices: WithServices<Services>): void {
+function addRename(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'rename', 'give a connection another name')
     .argument('<id>')
     .argument('<name>', 'new name; an empty one is made of the kind and options')
     .action(async (id: string, name: string, options: OutputOptions) => {
-      const renamed = await withServices(
-        async ({ connections }) => {
-          await connections.rename(id, name)
-          return (await connections.list()).find((one) => one.id === id)?.name ?? name
-        },
-        { plugins: true },
-      )
+      const renamed = await withPlugins(async ({ connections }) => {
+        await connections.rename(id, name)
+        return (await connections.list()).find((one) => one.id === id)?.name ?? name
+      })
       print(options, { id, name: renamed }, [`The connection ${id} is called ${renamed} now.`])
     })
 }
 
-function addTest(connection: Command, withServices: WithServices<Services>): void {
+function addTest(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(
     connection,
     'test',
@@ -139,21 +131,18 @@ function addTest(connection: Command, withServices: WithServices<Services>): voi
     .argument('<id>')
     .option('--try <target>', `${TRY}; by default what was read last`)
     .action(async (id: string, options: OutputOptions & { try?: string }) => {
-      const tested = await withServices(
-        async ({ connections }) => {
-          const result = await connections.test(id, { target: options.try })
-          const found = (await connections.list()).find((one) => one.id === id)
-          return { ...result, expiresAt: found?.expiresAt ?? null }
-        },
-        { plugins: true },
-      )
+      const tested = await withPlugins(async ({ connections }) => {
+        const result = await connections.test(id, { target: options.try })
+        const found = (await connections.list()).find((one) => one.id === id)
+        return { ...result, expiresAt: found?.expiresAt ?? null }
+      })
       const { failure, state } = tested
       if (failure !== null) throw notRead(tested)
       print(options, { id, failure, state, ...ending(tested) }, stateLines(tested))
     })
 }
 
-function addUpdate(connection: Command, withServices: WithServices<Services>): void {
+function addUpdate(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
     .argument('<id>')
     .requiredOption('--set <name=value...>', 'the secrets that change; for a value of @FILE the file is read')
@@ -161,13 +150,11 @@ function addUpdate(connection: Command, withServices: WithServices<Services>): v
     .option('--untested', UNTESTED, false)
     .action(async (id: string, options: TriedOptions) => {
       const settings = parseSettings(options.set, undefined)
-      const updated = await withServices(
-        ({ connections }) =>
-          connections.replaceSecrets(id, settings, {
-            insists: options.untested,
-            ...(options.try === undefined ? {} : { target: options.try }),
-          }),
-        { plugins: true },
+      const updated = await withPlugins(({ connections }) =>
+        connections.replaceSecrets(id, settings, {
+          insists: options.untested,
+          ...(options.try === undefined ? {} : { target: options.try }),
+        }),
       )
       if ('isRefused' in updated) throw notConnected('Nothing was changed', updated)
       const { connection, failure } = updated
