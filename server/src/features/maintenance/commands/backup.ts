@@ -52,15 +52,12 @@ const KEYS = 'the signing key and all credentials, sealed under the secret key'
 async function recordBackup(options: OutputOptions, { loadConfig, schema }: Program): Promise<void> {
   const { openSource } = await import('../../../storage/copy.ts')
   const { insertBackup } = await import('../last-backup.ts')
-  const storage = await openSource(loadConfig(process.env).databaseUrl, schema)
-  try {
-    const madeAt = Date.now()
-    const epoch = newId('bkp_', madeAt)
-    await insertBackup(storage, { epoch, madeAt }, byCommand())
-    print(options, { epoch }, ['Recorded: the metrics tell the age of a backup that was made now.'])
-  } finally {
-    await storage.close()
-  }
+  const { using } = await import('../handover.ts')
+  const madeAt = Date.now()
+  const epoch = newId('bkp_', madeAt)
+  const source = await openSource(loadConfig(process.env).databaseUrl, schema)
+  await using(source, (storage) => insertBackup(storage, { epoch, madeAt }, byCommand()))
+  print(options, { epoch }, ['Recorded: the metrics tell the age of a backup that was made now.'])
 }
 
 async function restore(from: string, options: OutputOptions, { loadConfig, schema }: Program): Promise<void> {
