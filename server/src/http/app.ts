@@ -33,7 +33,6 @@ export interface Access {
  */
 export type Scope = 'key' | 'credential' | 'api' | 'public' | 'own'
 
-/** Routes of one scope. */
 export interface RouteGroup {
   readonly scope: Scope
   /** Of the routes that name no other one. */

@@ -28,7 +28,6 @@ export interface AuditTrailService {
   readonly events: readonly string[]
   /** Groups of events, in the order of the alphabet. */
   readonly groups: readonly string[]
-  /** The events of a group. */
   eventsOf(group: string): readonly string[]
   list(filter: AuditFilter, place: { readonly before?: number; readonly limit: number }): Promise<AuditTrailPage>
   /** Records the export, and returns its lines, oldest first. @param by who exports, for the record */

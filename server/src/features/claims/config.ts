@@ -6,7 +6,6 @@ import type { ConfigSection } from '../../config/section.ts'
 import { LIMIT, settings } from '../../config/settings.ts'
 
 export interface CheckSettings extends Closing {
-  /** The time limit of one check. */
   readonly timeoutMs: number
   /** How long the answer to a submission waits for the first check. */
   readonly firstAnswerMs: number

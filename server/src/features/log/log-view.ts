@@ -40,7 +40,6 @@ export interface LogView {
  * - The tree never shrinks, and each size has one root.
  */
 export interface StoredLog {
-  /** The newest signed head. */
   head(): Promise<SignedTreeHead>
   /**
    * The newest committed log at the time of the call, including entries that other hosts appended. The size never goes back between

@@ -13,7 +13,6 @@ import { fromClaimQuery, fromClaimRequest, toClaimStatus, toSubmittedClaim } fro
 
 interface ClaimRoutesOptions {
   readonly claims: ClaimService
-  /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
 }
 

@@ -20,7 +20,6 @@ export interface KeyFilesOptions {
   readonly secrets: Secrets
 }
 
-/** A file that is sealed. */
 export interface SealedKeyFile {
   readonly keyId: string
   readonly path: string

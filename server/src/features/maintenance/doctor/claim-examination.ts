@@ -35,7 +35,6 @@ export function examineClaim(claim: StoredClaim): string[] {
   return problems
 }
 
-/** For an erased claim. */
 export function examineErasedClaim(claim: StoredClaim): string[] {
   const problems = examineRow(claim)
   const { claimId, row, checks, lastCheck } = claim
