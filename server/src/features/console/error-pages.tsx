@@ -8,7 +8,7 @@ import { pageHeaders } from '../../web/headers.ts'
 import { Name } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import type { MemberService } from '../people/members.ts'
-import { ConsolePage, PlainPage, type Viewer } from './page.tsx'
+import { ConsolePage, PlainPage, useViewer, type Viewer, Viewing } from './page.tsx'
 import { optionalSessionOf, viewed } from './session.ts'
 
 /** @param members undefined: of pages without sessions */
@@ -19,12 +19,13 @@ export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 
     reply.headers(pageHeaders())
     // A failing service is asked for nothing more.
     const viewer = members && status < 500 ? await viewerOf(request, members) : undefined
-    const title = titleOf(status)
     if (!viewer) return sendHtml(reply, plainPage(status, detail), status)
     const page = (
-      <ConsolePage title={title} viewer={viewer} problem={detail}>
-        <Next status={status} viewer={viewer} />
-      </ConsolePage>
+      <Viewing.Provider value={viewer}>
+        <ConsolePage title={titleOf(status)} problem={detail}>
+          <Next status={status} />
+        </ConsolePage>
+      </Viewing.Provider>
     )
     return sendPage(reply, page, status)
   })
@@ -67,7 +68,8 @@ async function viewerOf(
   return { user: session.user, csrf: session.csrf, now: Date.now(), workspaces, workspace }
 }
 
-function Next({ status, viewer: { workspace } }: { readonly status: number; readonly viewer: Viewer }) {
+function Next({ status }: { readonly status: number }) {
+  const { workspace } = useViewer()
   if (!workspace) {
     return (
       <p>

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { confirmPath } from '../../web/console-paths.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { refererPath } from './referer.ts'
-import { optionalSessionOf } from './session.ts'
+import { optionalSessionOf, ownersOnly } from './session.ts'
 import { sendSignIn } from './sign-in-page.tsx'
 import { unsentFormOf } from './unsent.tsx'
 
@@ -36,4 +36,9 @@ export function freshSignInOnly(services: ConsoleDependencies, needs = ALWAYS) {
     const next = refererPath(request, services.config.publicUrl)
     return sendSignIn(reply, services, { session, next, unsent, status: 403 })
   }
+}
+
+/** In the options of a route: for owners of the workspace, with such a sign-in. */
+export function ownersNow(services: ConsoleDependencies) {
+  return { preHandler: [ownersOnly, freshSignInOnly(services)] }
 }

@@ -2,7 +2,8 @@
 
 import type { Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import { paths } from '../../web/console-paths.ts'
 import { Document, type DocumentProps } from '../../web/document.tsx'
 import { Logo } from '../../web/parts/icons.tsx'
@@ -13,7 +14,7 @@ import type { User } from '../people/sessions.ts'
 import { Csrf, CsrfField } from './parts/form.tsx'
 import { Notice } from './parts/notice.tsx'
 
-export interface PlainPageProps extends DocumentProps {
+interface PlainPageProps extends DocumentProps {
   readonly heading?: ComponentChildren
   /** Why the form on the page was refused. */
   readonly problem?: string | undefined
@@ -44,6 +45,8 @@ export function PlainPage({ title, heading = title, problem, done, scripts, csrf
 }
 
 export interface ViewedWorkspace extends WorkspaceOfMember {
+  /** The person who looks at it is one of its owners. */
+  readonly isOwner: boolean
   /** The person signed in as the workspace asks for: otherwise they see and do nothing there. */
   readonly isOpen: boolean
 }
@@ -55,6 +58,21 @@ export interface Viewer {
   readonly now: Instant
   readonly workspaces: readonly ViewedWorkspace[]
   readonly workspace?: ViewedWorkspace | undefined
+  /** The code of the notice that the address asks for. */
+  readonly done?: string | undefined
+}
+
+/** Who looks at the page. */
+export const Viewing = createContext<Viewer | undefined>(undefined)
+
+/** Of a page for people who are signed in. */
+export function useViewer(): Viewer {
+  return useContext(Viewing)!
+}
+
+/** Of a page in a workspace. */
+export function useWorkspace(): ViewedWorkspace {
+  return useViewer().workspace!
 }
 
 export type Section =
@@ -80,8 +98,7 @@ const FOR_OWNERS: typeof SECTIONS = [
   ['auditTrail', 'Audit trail'],
 ]
 
-export interface ConsolePageProps extends PlainPageProps {
-  readonly viewer: Viewer
+interface ConsolePageProps extends Omit<PlainPageProps, 'done'> {
   /** None, for an error. */
   readonly section?: Section
   /** Buttons next to the heading. */
@@ -93,24 +110,24 @@ const WAYS = 'ways'
 
 /** A page for people who are signed in. */
 export function ConsolePage(props: ConsolePageProps) {
-  const { title, heading = title, viewer, section, actions, problem, done, scripts, children } = props
-  const { workspace } = viewer
+  const { title, heading = title, section, actions, problem, scripts, children } = props
+  const { user, csrf, now, workspace, done } = useViewer()
   return (
     <Document title={workspace ? `${title} · ${visibleName(workspace.name)}` : title} {...(scripts ? { scripts } : {})}>
-      <Csrf.Provider value={viewer.csrf}>
-        <Now.Provider value={viewer.now}>
+      <Csrf.Provider value={csrf}>
+        <Now.Provider value={now}>
           <header class="bar">
             <a class="brand" href={workspace ? paths.claims(workspace.id) : paths.home}>
               <Logo /> Claimcheck
             </a>
-            <WorkspaceMenu viewer={viewer} />
+            <WorkspaceMenu />
             <button type="button" class="quiet fold" popovertarget={WAYS}>
               Menu
             </button>
             <div class="ways" id={WAYS} popover="auto">
               {workspace ? (
                 <nav class="sections" aria-label="Workspace">
-                  {[...SECTIONS, ...(workspace.role === 'owner' ? FOR_OWNERS : [])].map(([name, label]) => (
+                  {[...SECTIONS, ...(workspace.isOwner ? FOR_OWNERS : [])].map(([name, label]) => (
                     <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
                       {label}
                     </a>
@@ -120,7 +137,7 @@ export function ConsolePage(props: ConsolePageProps) {
               <nav class="person" aria-label="Account">
                 <a href={publicPaths.docs}>Docs</a>
                 <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
-                  <Name of={viewer.user.name} />
+                  <Name of={user.name} />
                 </a>
                 <form method="post" action={paths.signOut}>
                   <CsrfField />
@@ -145,7 +162,8 @@ export function ConsolePage(props: ConsolePageProps) {
   )
 }
 
-function WorkspaceMenu({ viewer: { workspaces, workspace } }: { readonly viewer: Viewer }) {
+function WorkspaceMenu() {
+  const { workspaces, workspace } = useViewer()
   return (
     <details class="menu">
       <summary>{workspace ? <Name of={workspace.name} /> : 'Workspaces'}</summary>

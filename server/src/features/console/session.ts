@@ -142,7 +142,8 @@ export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
 
 /** As it is for who signed in like this. */
 export function viewed(workspace: WorkspaceOfMember, { session }: SignedIn): ViewedWorkspace {
-  return { ...workspace, isOpen: meetsRule(workspace.signInRule, session.method) }
+  const { role, signInRule } = workspace
+  return { ...workspace, isOwner: role === 'owner', isOpen: meetsRule(signInRule, session.method) }
 }
 
 /** Who does what the request asks for, for the audit trail. */
@@ -151,13 +152,10 @@ export function actingOf(request: FastifyRequest): Acting {
   return session ? byUser(session.user.id, request.ip) : byNobody(request.ip)
 }
 
-export function isOwner(request: FastifyRequest): boolean {
-  return workspaceOf(request).role === 'owner'
-}
-
 /** A `preHandler`. */
 export async function ownersOnly(request: FastifyRequest): Promise<void> {
-  if (!isOwner(request)) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
+  if (!workspaceOf(request).isOwner)
+    throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
 }
 
 function browserOf(request: FastifyRequest): Visitor {

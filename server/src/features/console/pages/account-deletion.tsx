@@ -5,16 +5,15 @@ import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Name } from '../../../web/parts/values.tsx'
 import type { OwnedAlone } from '../../people/account-deletion.ts'
+import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useViewer } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
-import { saveForm } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { actingOf, sessionOf, signOut, viewerOf } from '../session.ts'
+import { actingOf, sessionOf, signOut } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 export function closingRoutes(app: App, services: ConsoleDependencies): void {
@@ -23,14 +22,14 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
 
   async function page(request: FastifyRequest, problem?: string): Promise<VNode> {
     const alone = await accountDeletion.ownedAlone(sessionOf(request).user.id)
-    return <Close viewer={viewerOf(request)} alone={alone} problem={problem} />
+    return <Close alone={alone} problem={problem} />
   }
 
-  app.get(paths.closeAccount, fresh, async (request, reply) => sendPage(reply, await page(request)))
+  app.get(paths.closeAccount, fresh, async (request, reply) => showPage(request, reply, await page(request)))
 
   app.post(paths.closeAccount, fresh, async (request, reply) => {
     const { user } = sessionOf(request)
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: async () => {
         if (formOf(request).email?.trim().toLowerCase() !== user.email) {
           throw new ServiceError('bad_request', `nothing is closed: type ${user.email} to close the account`)
@@ -45,16 +44,16 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
 }
 
 interface CloseProps {
-  readonly viewer: Viewer
   readonly alone: readonly OwnedAlone[]
   readonly problem: string | undefined
 }
 
-function Close({ viewer, alone, problem }: CloseProps) {
+function Close({ alone, problem }: CloseProps) {
+  const { user } = useViewer()
   const kept = alone.filter(({ hasOthers }) => hasOthers)
-  if (kept.length > 0) return <NotYet viewer={viewer} kept={kept} problem={problem} />
+  if (kept.length > 0) return <NotYet kept={kept} problem={problem} />
   return (
-    <ConsolePage title="Close your account?" viewer={viewer} section="account" problem={problem}>
+    <ConsolePage title="Close your account?" section="account" problem={problem}>
       <p>
         Your name, your e-mail address, your password, passkeys and sessions are deleted at once, and you are a member
         of no workspace any more. This cannot be undone. Claims, receipts and what you made for workspaces stay, by a
@@ -72,7 +71,7 @@ function Close({ viewer, alone, problem }: CloseProps) {
           label="Your e-mail address"
           required
           autocomplete="off"
-          help={`Type ${viewer.user.email} to close the account.`}
+          help={`Type ${user.email} to close the account.`}
         />
         <Actions submit="Close my account" danger cancel="Keep it" href={paths.account} />
       </PostForm>
@@ -84,9 +83,9 @@ interface NotYetProps extends Omit<CloseProps, 'alone'> {
   readonly kept: readonly OwnedAlone[]
 }
 
-function NotYet({ viewer, kept, problem = 'this is not possible now' }: NotYetProps) {
+function NotYet({ kept, problem = 'this is not possible now' }: NotYetProps) {
   return (
-    <ConsolePage title="Close your account?" viewer={viewer} section="account" problem={problem}>
+    <ConsolePage title="Close your account?" section="account" problem={problem}>
       <p>
         You are the only owner of these workspaces, and other people are members of them. Make one of them an owner, or
         delete the workspace, and close the account then:

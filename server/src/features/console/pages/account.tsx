@@ -3,21 +3,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
-import { sentence } from '../../../web/words.tsx'
 import type { Sharing } from '../../people/allowances.ts'
 import type { Kept } from '../../people/new-passwords.ts'
+import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
 import { beginAttempt } from '../known-browser.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useViewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
-import { saveForm } from '../refusal.ts'
 import { passkeyPlace } from '../relying-party.ts'
-import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, sessionOf, viewerOf } from '../session.ts'
+import { formOf } from '../request-fields.ts'
+import { actingOf, sessionOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import {
   Allowance,
@@ -36,9 +34,7 @@ import {
 export function accountRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, sessions } = services
 
-  app.get(paths.account, async (request, reply) =>
-    sendPage(reply, await accountPage(request, services, { done: queryOf(request).done })),
-  )
+  app.get(paths.account, async (request, reply) => showPage(request, reply, await accountPage(request, services)))
 
   app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
     const { name = '' } = formOf(request)
@@ -93,7 +89,7 @@ export async function changeAccount(
   services: ConsoleDependencies,
   { work, done, ...given }: Change,
 ): Promise<FastifyReply> {
-  return saveForm(reply, {
+  return saveForm(request, reply, {
     work,
     next: `${paths.account}?done=${done}`,
     refused: (problem) => accountPage(request, services, { problem, ...given }),
@@ -102,16 +98,14 @@ export async function changeAccount(
 
 interface Shown extends Pick<Change, 'name' | 'kept'> {
   readonly problem?: string
-  readonly done?: string | undefined
 }
 
-async function accountPage(request: FastifyRequest, services: ConsoleDependencies, shown: Shown): Promise<VNode> {
+async function accountPage(request: FastifyRequest, services: ConsoleDependencies, shown: Shown = {}): Promise<VNode> {
   const { user, session } = sessionOf(request)
   const { allowances, sessions, secondSteps, oidcSignIn, config, outbox } = services
   const ways = await waysInOf(services, user.id)
   const props: AccountProps = {
     ...shown,
-    viewer: viewerOf(request),
     sharing: await allowances.sharing(user),
     sessions: await sessions.list(user.id),
     sessionId: session.id,
@@ -134,19 +128,21 @@ type AccountProps = Shown &
   PasskeysProps &
   OidcProps &
   Omit<SecondStepProps, 'hasPassword'> & {
-    readonly viewer: Viewer
     readonly ways: WaysIn
     readonly kept: Kept
     readonly sharing: Sharing
     readonly sendsMail: boolean
   }
 
-function Account({ viewer, name, problem, done, ...props }: AccountProps) {
-  const { user } = viewer
-  // A problem of the name is shown at its field.
-  const notice = name === undefined ? { problem, done } : {}
+function Account({ name, problem, ...props }: AccountProps) {
+  const { user } = useViewer()
   return (
-    <ConsolePage title="Account" viewer={viewer} section="account" {...notice} scripts={['passkeys']}>
+    <ConsolePage
+      title="Account"
+      section="account"
+      problem={name === undefined ? problem : undefined}
+      scripts={['passkeys']}
+    >
       <p>
         You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
         <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
@@ -161,7 +157,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
               name="name"
               label="Your name"
               value={name ?? user.name}
-              problem={name === undefined ? undefined : problem && sentence(problem)}
+              problem={name === undefined ? undefined : problem}
               required
               maxLength={100}
               autocomplete="name"
@@ -172,7 +168,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
           <Oidc {...props} />
         </div>
         <div>
-          <Password viewer={viewer} {...props} />
+          <Password {...props} />
           <SecondStepState {...props} hasPassword={user.hasPassword} />
         </div>
       </div>
@@ -188,9 +184,8 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   )
 }
 
-interface PasswordProps extends Pick<AccountProps, 'viewer' | 'ways' | 'kept' | 'isFresh'> {}
-
-function Password({ viewer: { user }, ways, kept, isFresh }: PasswordProps) {
+function Password({ ways, kept, isFresh }: Pick<AccountProps, 'ways' | 'kept' | 'isFresh'>) {
+  const { user } = useViewer()
   if (!user.hasPassword && !isFresh) {
     return (
       <>

@@ -3,14 +3,14 @@ import type { Acting } from '../../../base/actor.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { addressLink } from '../../mail/messages.ts'
 import type { MailedLink } from '../../people/links.ts'
 import type { User } from '../../people/sessions.ts'
+import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage } from '../page.tsx'
 import { Actions, PostForm } from '../parts/form.tsx'
-import { actingOf, sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf } from '../session.ts'
 import { changeAccount } from './account.tsx'
 
 /** The field with which a person takes an address from an account that never confirmed it. */
@@ -32,9 +32,10 @@ export function addressRoutes(app: App, services: ConsoleDependencies): void {
 
   app.get<Token>(`${paths.accountAddress}/:token`, async (request, reply) => {
     const { email } = sessionOf(request).user
-    return sendPage(
+    return showPage(
+      request,
       reply,
-      <ConsolePage title="Confirm your address?" viewer={viewerOf(request)} section="account">
+      <ConsolePage title="Confirm your address?" section="account">
         <p>
           Your account gets mails at <strong>{email}</strong> from then on: notices, and links to a new password.
         </p>

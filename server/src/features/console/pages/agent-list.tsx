@@ -3,23 +3,22 @@ import { paths } from '../../../web/console-paths.ts'
 import { type Column, Empty, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
 import { Name, Time } from '../../../web/parts/values.tsx'
 import { type AgentPage, type AgentSummary, MOST_COUNTED_EACH } from '../../claims/agents.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { RateCell, RateHelp } from '../parts/rate.tsx'
 
 interface AgentListProps {
-  readonly viewer: Viewer
   readonly page: AgentPage
   readonly isFirst: boolean
 }
 
-export function AgentListPage({ viewer, page, isFirst }: AgentListProps) {
-  const { id: workspaceId } = viewer.workspace!
+export function AgentListPage({ page, isFirst }: AgentListProps) {
+  const { id: workspaceId } = useWorkspace()
   const { agents, nextCursor } = page
   const list = paths.agents(workspaceId)
   const isCut = agents.some(({ cutShort }) => cutShort)
   return (
-    <ConsolePage title={isFirst ? 'Agents' : 'Agents that claimed earlier'} viewer={viewer} section="agents">
+    <ConsolePage title={isFirst ? 'Agents' : 'Agents that claimed earlier'} section="agents">
       <p>Who submitted claims in this workspace, and how their claims of the last 30 days held.</p>
       {agents.length > 0 ? (
         <>

@@ -10,12 +10,11 @@ import type { ListedClaim } from '../../claims/claims.ts'
 import { added } from '../../claims/verdict-rate.ts'
 import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
 import { listPath } from '../claims/list-query.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Rate, RateCell, RateHelp } from '../parts/rate.tsx'
 import { ClaimLink } from './claim-list.tsx'
 
 interface AgentPageProps {
-  readonly viewer: Viewer
   readonly agentId: string
   readonly record: AgentRecord
   /** What people call an action; undefined where no loaded plugin checks it. */
@@ -24,15 +23,14 @@ interface AgentPageProps {
 }
 
 export function AgentPage(props: AgentPageProps) {
-  const { viewer, agentId, record } = props
-  const { id: workspaceId } = viewer.workspace!
+  const { agentId, record } = props
+  const { id: workspaceId } = useWorkspace()
   const { counts, counted, lastClaimAt } = record
   const name = visibleName(agentId)
   return (
     <ConsolePage
       title={`Agent ${name}`}
       heading={name}
-      viewer={viewer}
       section="agents"
       actions={
         <a class="button quiet" id="claims-of-agent" href={listPath(workspaceId, { filter: { agentId } })}>
@@ -64,19 +62,15 @@ export function AgentPage(props: AgentPageProps) {
   )
 }
 
-function Failures({ viewer, agentId, record: { failures }, profileOf }: AgentPageProps) {
-  const { id: workspaceId } = viewer.workspace!
+function Failures({ agentId, record: { failures }, profileOf }: AgentPageProps) {
+  const { id: workspaceId } = useWorkspace()
   if (failures.length === 0) {
     const most = MOST_EXAMINED.toLocaleString('en')
     return <p>None of its claims, up to the newest {most}, is late, mismatch or failed.</p>
   }
   const columns: readonly Column<ListedClaim>[] = [
     ['Verdict', ({ verdict }) => <Verdict value={verdict} />],
-    [
-      'Claim',
-      (claim) => <ClaimLink workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} />,
-      WIDE,
-    ],
+    ['Claim', (claim) => <ClaimLink claim={claim} words={claimWords(profileOf, claim)} />, WIDE],
     ['Submitted, newest first', ({ submittedAt }) => <Time at={submittedAt} />, WHEN],
   ]
   return (
@@ -121,8 +115,8 @@ function daysOf(days: readonly Stretch[]): string {
 /** An agent may claim any action: more than these say nothing. */
 const MOST_ACTIONS = 20
 
-function ByAction({ viewer, agentId, record: { byAction }, titleOf }: AgentPageProps) {
-  const { id: workspaceId } = viewer.workspace!
+function ByAction({ agentId, record: { byAction }, titleOf }: AgentPageProps) {
+  const { id: workspaceId } = useWorkspace()
   const { actions } = byAction
   if (actions.length === 0) return <p>It claimed nothing in the last 30 days.</p>
   const others = actions.length - MOST_ACTIONS

@@ -2,11 +2,11 @@
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { agentOfSegment } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
+import { showPage } from '../answers.tsx'
 import { profilesOf } from '../claims/claim-words.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { queryOf } from '../request-fields.ts'
-import { viewerOf, workspaceOf } from '../session.ts'
+import { workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { AgentListPage } from './agent-list.tsx'
 import { AgentPage } from './agent-page.tsx'
@@ -15,17 +15,17 @@ export function agentRoutes(app: App, { agents, registry }: ConsoleDependencies)
   app.get('/agents', async (request, reply) => {
     const { cursor } = queryOf(request)
     const page = await agents.list(workspaceOf(request).id, cursor).catch(refuseLost)
-    return sendPage(reply, <AgentListPage viewer={viewerOf(request)} page={page} isFirst={cursor === undefined} />)
+    return showPage(request, reply, <AgentListPage page={page} isFirst={cursor === undefined} />)
   })
 
   app.get<{ Params: { agent_id: string } }>('/agents/:agent_id', async (request, reply) => {
     const agentId = agentOfSegment(request.params.agent_id)
     const record = await agents.get(workspaceOf(request).id, agentId)
     if (!record) throw new ServiceError('not_found', 'no claim of this workspace is by such an agent')
-    return sendPage(
+    return showPage(
+      request,
       reply,
       <AgentPage
-        viewer={viewerOf(request)}
         agentId={agentId}
         record={record}
         titleOf={(action) => actionTitle(registry, action)}

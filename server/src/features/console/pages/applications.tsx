@@ -1,40 +1,34 @@
 /** The applications that a person has allowed. */
 import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { type Column, Empty, Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
 import type { Application } from '../../oauth/applications.ts'
 import { scopeWords } from '../../oauth/scopes.ts'
+import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
-import { type Fields, queryOf } from '../request-fields.ts'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
-import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machines.tsx'
+import { type ListedMachine, type MachineForm, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
 export function applicationRoutes(app: App, services: ConsoleDependencies): void {
   const { applications, machines } = services
 
-  async function shown(request: FastifyRequest): Promise<ApplicationsProps> {
-    const viewer = viewerOf(request)
+  async function page(request: FastifyRequest, form: MachineForm = {}): Promise<VNode> {
     const [list, ofMachines] = await Promise.all([
       applications.list(sessionOf(request).user.id),
-      machinesOf(viewer, machines),
+      machinesOf(viewerOf(request), machines),
     ])
-    return { viewer, list, machines: ofMachines }
+    return <Applications list={list} machines={ofMachines} form={form} />
   }
 
-  app.get(paths.applications, async (request, reply) => {
-    const { done } = queryOf(request)
-    return sendPage(reply, <Applications {...(await shown(request))} done={done} />)
-  })
+  app.get(paths.applications, async (request, reply) => showPage(request, reply, await page(request)))
 
-  machineRoutes(app, services, async (request, reply, values, problem) =>
-    sendPage(reply, <Applications {...(await shown(request))} values={values} problem={problem} />, 422),
-  )
+  machineRoutes(app, services, page)
 
   app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, async (request, reply) => {
     await applications.revoke(sessionOf(request).user.id, request.params.grant, actingOf(request))
@@ -43,18 +37,14 @@ export function applicationRoutes(app: App, services: ConsoleDependencies): void
 }
 
 interface ApplicationsProps {
-  readonly viewer: Viewer
   readonly list: readonly Application[]
   readonly machines: readonly ListedMachine[]
-  readonly done?: string | undefined
-  /** What was typed into the form for a new machine. */
-  readonly values?: Fields
-  readonly problem?: string
+  readonly form: MachineForm
 }
 
-function Applications({ viewer, list, machines, done, values = {}, problem }: ApplicationsProps) {
+function Applications({ list, machines, form }: ApplicationsProps) {
   return (
-    <ConsolePage title="Connected applications" viewer={viewer} section="account" done={done}>
+    <ConsolePage title="Connected applications" section="account">
       {list.length === 0 ? (
         <Empty heading="No applications yet">
           <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
@@ -62,7 +52,7 @@ function Applications({ viewer, list, machines, done, values = {}, problem }: Ap
       ) : (
         <Table stacks label="Connected applications" columns={COLUMNS} rows={list} />
       )}
-      <Machines viewer={viewer} machines={machines} values={values} problem={problem} />
+      <Machines machines={machines} {...form} />
     </ConsolePage>
   )
 }

@@ -6,12 +6,12 @@ import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { type CommandLine, commandLineOf } from '../../../web/command-line.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Empty } from '../../../web/parts/table.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import type { AuditTrailPage } from '../../audit-trail/audit-trail.ts'
 import type { MemberOfWorkspace } from '../../people/members.ts'
+import { showPage } from '../answers.tsx'
 import { Entries } from '../audit-trail/entries.tsx'
 import {
   auditFilterOf,
@@ -22,12 +22,12 @@ import {
   trailPath,
 } from '../audit-trail/query.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { SearchForm } from '../parts/search-form.tsx'
 import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 
 const PAGE_SIZE = 50
 
@@ -44,15 +44,8 @@ export function auditTrailRoutes(
       ...before,
       limit: PAGE_SIZE,
     })
-    const props = {
-      viewer: viewerOf(request),
-      query,
-      page,
-      members: listed,
-      groups: auditTrail.groups,
-      commandLine: commandLineOf(config),
-    }
-    return sendPage(reply, <AuditTrail {...props} />)
+    const props = { query, page, members: listed, groups: auditTrail.groups, commandLine: commandLineOf(config) }
+    return showPage(request, reply, <AuditTrail {...props} />)
   })
 
   // A form and no link, because an export is recorded: no other site can have it recorded.
@@ -81,9 +74,10 @@ export function accountEventRoutes(app: App, { auditTrail }: ConsoleDependencies
       { scope: { userId: sessionOf(request).user.id } },
       { ...before, limit: PAGE_SIZE },
     )
-    return sendPage(
+    return showPage(
+      request,
       reply,
-      <ConsolePage title="Events on your account" viewer={viewerOf(request)} section="account">
+      <ConsolePage title="Events on your account" section="account">
         <p>
           Sign-ins, and changes of how you sign in. If you do not know one of them, choose a new password and end your
           other sessions under <a href={paths.account}>Account</a>. Owners of your workspaces see these entries, too.
@@ -96,7 +90,6 @@ export function accountEventRoutes(app: App, { auditTrail }: ConsoleDependencies
 }
 
 interface TrailProps {
-  readonly viewer: Viewer
   readonly query: TrailQuery
   readonly page: AuditTrailPage
   readonly members: readonly MemberOfWorkspace[]
@@ -104,11 +97,11 @@ interface TrailProps {
   readonly commandLine: CommandLine
 }
 
-function AuditTrail({ viewer, query, page, members, groups, commandLine }: TrailProps) {
-  const { id } = viewer.workspace!
+function AuditTrail({ query, page, members, groups, commandLine }: TrailProps) {
+  const { id } = useWorkspace()
   const isFiltered = fieldsOf(query.filter).length > 0
   return (
-    <ConsolePage title="Audit trail" viewer={viewer} section="auditTrail">
+    <ConsolePage title="Audit trail" section="auditTrail">
       <p>
         Who changed what in this workspace, newest first, and how its members signed in. Entries form a chain of hashes:{' '}
         <a href={`${publicPaths.docs}/audit-trail`}>what it records and what it proves</a>.
@@ -116,7 +109,7 @@ function AuditTrail({ viewer, query, page, members, groups, commandLine }: Trail
       {query.problems.map((problem) => (
         <p class="notice warning">{sentence(problem)}</p>
       ))}
-      <Filters workspaceId={id} query={query} members={members} groups={groups} />
+      <Filters query={query} members={members} groups={groups} />
       {page.entries.length > 0 ? (
         <Entries {...page} />
       ) : (
@@ -145,12 +138,8 @@ function AuditTrail({ viewer, query, page, members, groups, commandLine }: Trail
   )
 }
 
-function Filters({
-  workspaceId,
-  query: { filter },
-  members,
-  groups,
-}: Pick<TrailProps, 'query' | 'members' | 'groups'> & { readonly workspaceId: string }) {
+function Filters({ query: { filter }, members, groups }: Pick<TrailProps, 'query' | 'members' | 'groups'>) {
+  const list = paths.auditTrail(useWorkspace().id)
   const { search, group, who, from, to } = filter
   const people = members.map(({ userId, name, email }) => [userId, `${name} (${email})`] as const)
   const known = [...people, ...Object.entries(OTHER_ACTORS)]
@@ -158,14 +147,14 @@ function Filters({
   const folded = fieldsOf(filter).filter(([name]) => name !== 'q')
   return (
     <SearchForm
-      action={paths.auditTrail(workspaceId)}
+      action={list}
       label="Search entries by name, address, ID or details"
       placeholder="Search name, address, ID, details"
       value={search}
       count={folded.length}
       from={from}
       to={to}
-      clear={fieldsOf(filter).length > 0 ? paths.auditTrail(workspaceId) : undefined}
+      clear={fieldsOf(filter).length > 0 ? list : undefined}
     >
       <Select
         name="group"

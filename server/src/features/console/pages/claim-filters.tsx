@@ -2,18 +2,19 @@
 import { VERDICTS } from '@claimcheck/core/rules'
 import { paths } from '../../../web/console-paths.ts'
 import { defaultSpan, type ListQuery, listPath } from '../claims/list-query.ts'
+import { useWorkspace } from '../page.tsx'
 import { Field, Select } from '../parts/form.tsx'
 import { SearchForm } from '../parts/search-form.tsx'
 
 interface FiltersProps {
-  readonly workspaceId: string
   readonly query: ListQuery
   readonly actions: readonly string[]
   /** What people call an action; undefined where no loaded plugin checks it. */
   readonly titleOf: (action: string) => string | undefined
 }
 
-export function Filters({ workspaceId, query: { filter, span }, actions, titleOf }: FiltersProps) {
+export function Filters({ query: { filter, span }, actions, titleOf }: FiltersProps) {
+  const { id: workspaceId } = useWorkspace()
   const { search, ...folded } = filter
   const { verdict, state, action, agentId, target, from, to } = folded
   const listed = action === undefined || actions.includes(action) ? actions : [...actions, action]

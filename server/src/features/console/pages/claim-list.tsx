@@ -11,7 +11,7 @@ import type { ClaimPage, ListedClaim } from '../../claims/claims.ts'
 import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
 import { EXPORT_FORMATS, MOST_EXPORTED } from '../claims/export.ts'
 import { claimChoiceOf, fieldsOf, type ListQuery, listPath, type TableFilter } from '../claims/list-query.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useViewer, useWorkspace } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Pager } from '../parts/pager.tsx'
@@ -20,7 +20,6 @@ import { Filters } from './claim-filters.tsx'
 import { FirstSteps, type FirstStepsState } from './first-steps.tsx'
 
 interface ListProps {
-  readonly viewer: Viewer
   readonly query: ListQuery
   readonly page: ClaimPage
   /** The cursor of the page before this one; undefined: that is the first page. */
@@ -35,23 +34,20 @@ interface ListProps {
   readonly profileOf: ProfileOf
   /** Set for a workspace without any claim. */
   readonly firstSteps: FirstStepsState | undefined
-  readonly isOwner: boolean
-  readonly done: string | undefined
 }
 
 export function ClaimListPage(props: ListProps) {
-  const { viewer, query, counted, actions, titleOf, firstSteps, isOwner, done } = props
-  const { id: workspaceId } = viewer.workspace!
+  const { query, counted, actions, titleOf, firstSteps } = props
+  const { now } = useViewer()
+  const { id: workspaceId, isOwner } = useWorkspace()
   const { filter, cursor, span, problems } = query
   const isFirst = cursor === undefined
   const hasNone = firstSteps !== undefined
   return (
     <ConsolePage
       title={isFirst ? 'Claims' : 'Older claims'}
-      viewer={viewer}
       section="claims"
       scripts={isFirst ? ['live'] : []}
-      done={done}
       actions={
         isOwner ? (
           <a class="button" href={paths.newClaim(workspaceId)}>
@@ -73,17 +69,17 @@ export function ClaimListPage(props: ListProps) {
               counted={counted}
               most={MOST_EXAMINED}
               span={span}
-              lastDay={lastDayOf(filter, viewer.now)}
+              lastDay={lastDayOf(filter, now)}
               path={(standing) => listPath(workspaceId, { filter: filterOf(filter, standing), span })}
             >
-              <Spans workspaceId={workspaceId} query={query} />
+              <Spans query={query} />
             </VerdictChart>
           )}
         </Live>
       ) : null}
-      {hasNone ? null : <Filters workspaceId={workspaceId} query={query} actions={actions} titleOf={titleOf} />}
+      {hasNone ? null : <Filters query={query} actions={actions} titleOf={titleOf} />}
       <Live id="claims" on={isFirst}>
-        {firstSteps ? <FirstSteps viewer={viewer} isOwner={isOwner} {...firstSteps} /> : <Claims {...props} />}
+        {firstSteps ? <FirstSteps {...firstSteps} /> : <Claims {...props} />}
       </Live>
     </ConsolePage>
   )
@@ -100,12 +96,13 @@ function lastDayOf(filter: TableFilter, now: Instant): string | undefined {
 }
 
 /** Answers a cursor that is not one of ours. */
-export function LostPlace({ viewer, query }: Pick<ListProps, 'viewer' | 'query'>) {
+export function LostPlace({ query }: Pick<ListProps, 'query'>) {
+  const { id: workspaceId } = useWorkspace()
   const problem = 'this address leads to no page of the list: part of it may be missing'
   return (
-    <ConsolePage title="Claims" viewer={viewer} section="claims" problem={problem}>
+    <ConsolePage title="Claims" section="claims" problem={problem}>
       <p>
-        <a href={listPath(viewer.workspace!.id, { filter: query.filter })}>Go to the newest claims</a>
+        <a href={listPath(workspaceId, { filter: query.filter })}>Go to the newest claims</a>
       </p>
     </ConsolePage>
   )
@@ -116,7 +113,8 @@ const SPAN_NAMES: readonly (readonly [Span, string])[] = [
   ['month', '30 days'],
 ]
 
-function Spans({ workspaceId, query }: { readonly workspaceId: string; readonly query: ListQuery }) {
+function Spans({ query }: Pick<ListProps, 'query'>) {
+  const { id: workspaceId } = useWorkspace()
   return (
     <nav class="choices" aria-label="Time shown">
       {SPAN_NAMES.map(([span, name]) => (
@@ -133,13 +131,13 @@ function Spans({ workspaceId, query }: { readonly workspaceId: string; readonly 
 }
 
 function Claims(props: ListProps) {
-  const { viewer, query, page, newerCursor, profileOf } = props
-  const { id: workspaceId } = viewer.workspace!
+  const { query, page, newerCursor, profileOf } = props
+  const { id: workspaceId } = useWorkspace()
   const { filter, cursor, span } = query
   const isFirst = cursor === undefined
   const most = MOST_EXAMINED.toLocaleString('en')
   const waits = page.claims.some(isQueued)
-  const columns = columnsIn(workspaceId, profileOf)
+  const columns = columnsWith(profileOf)
   return (
     <>
       {page.claims.length > 0 ? (
@@ -166,12 +164,13 @@ function Claims(props: ListProps) {
         older={page.nextCursor === null ? undefined : listPath(workspaceId, { filter, span, cursor: page.nextCursor })}
         olderText={page.cutShort ? 'Search older claims' : 'Older'}
       />
-      <Export workspaceId={workspaceId} filter={filter} />
+      <Export filter={filter} />
     </>
   )
 }
 
-function Export({ workspaceId, filter }: { readonly workspaceId: string; readonly filter: TableFilter }) {
+function Export({ filter }: { readonly filter: TableFilter }) {
+  const { id: workspaceId } = useWorkspace()
   return (
     <>
       <PostForm action={paths.claimsExport(workspaceId)} class="inline">
@@ -191,15 +190,11 @@ function Export({ workspaceId, filter }: { readonly workspaceId: string; readonl
   )
 }
 
-function columnsIn(workspaceId: string, profileOf: ProfileOf): readonly Column<ListedClaim>[] {
+function columnsWith(profileOf: ProfileOf): readonly Column<ListedClaim>[] {
   return [
     ['Verdict', ({ verdict }) => <Verdict value={verdict} bare />],
-    [
-      'Claim',
-      (claim) => <ClaimLink workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} />,
-      WIDE,
-    ],
-    ['Agent', ({ agentId }) => <AgentLink workspaceId={workspaceId} agentId={agentId} />],
+    ['Claim', (claim) => <ClaimLink claim={claim} words={claimWords(profileOf, claim)} />, WIDE],
+    ['Agent', ({ agentId }) => <AgentLink agentId={agentId} />],
     ['Submitted, newest first', ({ submittedAt }) => <Time at={submittedAt} />, WHEN],
   ]
 }
@@ -215,13 +210,13 @@ function isQueued({ state }: ListedClaim): boolean {
 }
 
 interface ClaimLinkProps {
-  readonly workspaceId: string
   readonly claim: ListedClaim
   /** What it says. */
   readonly words: string
 }
 
-export function ClaimLink({ workspaceId, claim: { claimId, verdict, submittedAt }, words }: ClaimLinkProps) {
+export function ClaimLink({ claim: { claimId, verdict, submittedAt }, words }: ClaimLinkProps) {
+  const { id: workspaceId } = useWorkspace()
   return (
     <a
       class="clamp"
@@ -233,7 +228,8 @@ export function ClaimLink({ workspaceId, claim: { claimId, verdict, submittedAt 
   )
 }
 
-function AgentLink({ workspaceId, agentId }: { readonly workspaceId: string; readonly agentId: string }) {
+function AgentLink({ agentId }: { readonly agentId: string }) {
+  const { id: workspaceId } = useWorkspace()
   if (agentId === '') return <span class="none">–</span>
   const agent = visibleName(agentId)
   return (
@@ -243,8 +239,8 @@ function AgentLink({ workspaceId, agentId }: { readonly workspaceId: string; rea
   )
 }
 
-function NoMatch({ viewer, query: { cursor, span, filter }, page }: ListProps) {
-  const { id: workspaceId } = viewer.workspace!
+function NoMatch({ query: { cursor, span, filter }, page }: ListProps) {
+  const { id: workspaceId } = useWorkspace()
   if (Object.keys(filter).length === 0) return <p>There are no older claims.</p>
   return (
     <Empty heading="No claim matches">

@@ -29,12 +29,11 @@ import type { HostChoice } from '../../claims/host-choice.ts'
 import { listPath } from '../claims/list-query.ts'
 import { standingOf } from '../claims/standing.ts'
 import type { Moment } from '../claims/story.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 
 interface ClaimPageProps {
-  readonly viewer: Viewer
   readonly detail: ClaimDetail
   /** The version by which it is judged; undefined where that is not loaded. */
   readonly profile: ActionProfile | undefined
@@ -48,11 +47,10 @@ interface ClaimPageProps {
   readonly story: readonly Moment[]
   readonly origin: string
   readonly commandLine: CommandLine
-  readonly done: string | undefined
 }
 
 export function ClaimPage(props: ClaimPageProps) {
-  const { viewer, detail, profile, choice, receipt, story, origin, commandLine, done } = props
+  const { detail, profile, choice, receipt, story, origin, commandLine } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
   const { headline, reason, fields } = standingOf(props)
@@ -64,10 +62,8 @@ export function ClaimPage(props: ClaimPageProps) {
           {headline}
         </span>
       }
-      viewer={viewer}
       section="claims"
       scripts={isLive ? ['live'] : []}
-      done={done}
     >
       {isLive ? <LiveStatus /> : null}
       <Live id="claim" on={isLive}>
@@ -121,8 +117,8 @@ const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
     'The claim is decided, but its receipt cannot be read. Ask the operator of this service to run claimcheck doctor.',
 }
 
-function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
-  const { id: workspaceId } = viewer.workspace!
+function ClaimFacts({ detail, profile, provider }: ClaimPageProps) {
+  const { id: workspaceId } = useWorkspace()
   const { claim } = detail
   const { target, action, agentId } = claim
   return (
@@ -151,16 +147,14 @@ function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
         ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
         ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
         ['Trace', claim.traceparent && <Hash value={claim.traceparent} label="the traceparent" />],
-        [
-          'Connection, for this workspace alone',
-          provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />,
-        ],
+        ['Connection, for this workspace alone', provider === undefined ? null : <Through provider={provider} />],
       ]}
     />
   )
 }
 
-function Through({ workspaceId, provider }: { readonly workspaceId: string; readonly provider: string | null }) {
+function Through({ provider }: { readonly provider: string | null }) {
+  const { id: workspaceId } = useWorkspace()
   if (provider === null) return <>a connection that was removed</>
   return <a href={paths.connections(workspaceId)}>{provider}</a>
 }

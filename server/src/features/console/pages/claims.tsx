@@ -7,17 +7,17 @@ import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { isId } from '../../../http/route.ts'
 import { commandLineOf } from '../../../web/command-line.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
+import { showPage } from '../answers.tsx'
 import { profilesOf } from '../claims/claim-words.ts'
 import { EXPORT_FORMATS, exported, exportType } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, isOwner, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, sessionOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
@@ -38,7 +38,6 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
   app.get('/claims', async (request, reply) => {
-    const viewer = viewerOf(request)
     const { id: workspaceId } = workspaceOf(request)
     const query = readListQuery(queryOf(request))
     const { filter, cursor, span } = query
@@ -50,12 +49,12 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
       cursor === undefined ? claimStatistics.count(workspaceId, span, choice) : undefined,
       claimStatistics.actions(workspaceId),
     ])
-    if (!page) return sendPage(reply, <LostPlace viewer={viewer} query={query} />, 400)
+    if (!page) return showPage(request, reply, <LostPlace query={query} />, 400)
     const hasNone = page.claims.length === 0 && cursor === undefined && Object.keys(filter).length === 0
-    return sendPage(
+    return showPage(
+      request,
       reply,
       <ClaimListPage
-        viewer={viewer}
         query={query}
         page={page}
         newerCursor={newerCursor}
@@ -64,8 +63,6 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
         titleOf={(action) => actionTitle(registry, action)}
         profileOf={profilesOf(registry)}
         firstSteps={hasNone ? await firstStepsOf(workspaceId, ownAddress.origin(), services) : undefined}
-        isOwner={isOwner(request)}
-        done={queryOf(request).done}
       />,
     )
   })
@@ -109,8 +106,7 @@ function pageRoutes(app: App, services: ConsoleDependencies): void {
     const { claim } = detail
     if (claim.erasure) {
       const title = actionTitle(registry, claim.action)
-      const props = { viewer: viewerOf(request), claim, erasure: claim.erasure, title }
-      return sendPage(reply, <ErasedClaim {...props} />)
+      return showPage(request, reply, <ErasedClaim claim={claim} erasure={claim.erasure} title={title} />)
     }
     const [receipt, provider, choice] = await Promise.all([
       receiptOf(services, detail),
@@ -121,10 +117,10 @@ function pageRoutes(app: App, services: ConsoleDependencies): void {
     const anchors = registry.anchorer !== undefined
     const profile = profileOf(services, detail)
     const story = storyOf({ detail, toleranceMs: profile?.toleranceMs, receipt, landing, anchors })
-    return sendPage(
+    return showPage(
+      request,
       reply,
       <ClaimPage
-        viewer={viewerOf(request)}
         detail={detail}
         profile={profile}
         provider={provider}
@@ -134,7 +130,6 @@ function pageRoutes(app: App, services: ConsoleDependencies): void {
         story={story}
         origin={ownAddress.origin()}
         commandLine={commandLineOf(config)}
-        done={queryOf(request).done}
       />,
     )
   })

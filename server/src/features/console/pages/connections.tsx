@@ -6,18 +6,16 @@ import { propertiesOf } from '../../../base/schema-properties.ts'
 import type { App } from '../../../http/instance.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
-import { sentence } from '../../../web/words.tsx'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { addressInReceipts } from '../../workspaces/sources.ts'
+import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { ownersNow } from '../fresh-sign-in.ts'
 import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
-import { saveForm } from '../refusal.ts'
-import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { formOf } from '../request-fields.ts'
+import { actingOf, ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 import type { KeepsField } from '../unsent.tsx'
 import {
   ConnectForm,
@@ -44,11 +42,6 @@ export function connectionRoutes(app: App, services: ConsoleDependencies): void 
 
 const forOwners = { preHandler: ownersOnly }
 const tries = { ...forOwners, config: { cost: 'trial' } } as const
-
-/** Opening the form asks first: its secrets are not kept over a sign-in. */
-function forOwnersNow(services: ConsoleDependencies) {
-  return { preHandler: [ownersOnly, freshSignInOnly(services)] }
-}
 
 function requireType({ registry }: ConsoleDependencies, provider: string): HostedConnectionType {
   const type = registry.connectionType(provider)
@@ -83,31 +76,28 @@ function listRoutes(app: App, { connections, members, registry, sources }: Conso
     const listed = await connections.list(workspaceOf(request).id)
     const page = (
       <Connections
-        viewer={viewerOf(request)}
-        isOwner={isOwner(request)}
         connections={listed}
         names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
         registry={registry}
         addresses={await addressesOf(listed)}
-        done={queryOf(request).done}
       />
     )
-    return sendPage(reply, page)
+    return showPage(request, reply, page)
   })
 }
 
 function connectRoutes(app: App, services: ConsoleDependencies): void {
   const { connections, registry, sources } = services
-  const guarded = forOwnersNow(services)
+  // Opening the form asks first: its secrets are not kept over a sign-in.
+  const guarded = ownersNow(services)
 
-  function connectForm(request: FastifyRequest, type: HostedConnectionType, values: FormValues, outcome: Outcome) {
-    const listed = sources.listed(type.provider)
-    return <ConnectForm viewer={viewerOf(request)} type={type} listed={listed} values={values} outcome={outcome} />
+  function connectForm(type: HostedConnectionType, values: FormValues, outcome: Outcome) {
+    return <ConnectForm type={type} listed={sources.listed(type.provider)} values={values} outcome={outcome} />
   }
 
   app.get<ProviderPath>('/connections/new/:provider', guarded, async (request, reply) => {
     const type = requireType(services, request.params.provider)
-    return sendPage(reply, connectForm(request, type, startingValues(type.options, PREFIX), {}))
+    return showPage(request, reply, connectForm(type, startingValues(type.options, PREFIX), {}))
   })
 
   /** The options that are not secret. */
@@ -134,21 +124,20 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
       const connecting = connections.connect(workspaceOf(request).id, type.provider, options, by, actingOf(request))
       const connected = await outcomeOf(connecting)
       if ('id' in connected) return reply.redirect(doneAt(request, doneOf('connected', connected)), 303)
-      return sendPage(reply, connectForm(request, type, form, connected), 422)
+      return showPage(request, reply, connectForm(type, form, connected), 422)
     },
   )
 }
 
 function credentialRoutes(app: App, services: ConsoleDependencies): void {
   const { connections } = services
-  const guarded = forOwnersNow(services)
+  const guarded = ownersNow(services)
 
   app.get<ConnectionPath>('/connections/:connection/credentials', guarded, async (request, reply) => {
     const connection = await requireConnection(services, request)
     const type = requireType(services, connection.provider)
     const values = { [TRY]: connection.trialTarget ?? '' }
-    const props = { viewer: viewerOf(request), connection, type, values, outcome: {} }
-    return sendPage(reply, <ReplaceForm {...props} />)
+    return showPage(request, reply, <ReplaceForm connection={connection} type={type} values={values} outcome={{}} />)
   })
 
   app.post<ConnectionPath>(
@@ -163,8 +152,8 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
       const by = { workspaceId, insists: values[INSIST] !== undefined, target: values[TRY] ?? '' }
       const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
       if ('connection' in replaced) return reply.redirect(doneAt(request, doneOf('replaced', replaced.connection)), 303)
-      const props = { viewer: viewerOf(request), connection, type, values, outcome: replaced }
-      return sendPage(reply, <ReplaceForm {...props} />, 422)
+      const page = <ReplaceForm connection={connection} type={type} values={values} outcome={replaced} />
+      return showPage(request, reply, page, 422)
     },
   )
 
@@ -180,7 +169,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
 
   app.get<ConnectionPath>('/connections/:connection/name', forOwners, async (request, reply) => {
     const connection = await requireConnection(services, request)
-    return sendPage(reply, <RenameForm viewer={viewerOf(request)} connection={connection} />)
+    return showPage(request, reply, <RenameForm connection={connection} />)
   })
 
   const renaming = { ...forOwners, config: { keepsField: (name: string) => name === NAME } }
@@ -188,18 +177,17 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
   app.post<ConnectionPath>('/connections/:connection/name', renaming, async (request, reply) => {
     const connection = await requireConnection(services, request)
     const name = formOf(request)[NAME] ?? ''
-    const props = { viewer: viewerOf(request), connection, name }
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: () => connections.rename(connection.id, name, workspaceOf(request).id, actingOf(request)),
       next: doneAt(request, 'connection-renamed'),
-      refused: (problem) => <RenameForm {...props} problem={sentence(problem)} />,
+      refused: (problem) => <RenameForm connection={connection} name={name} problem={problem} />,
     })
   })
 
   app.get<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
     const connection = await requireConnection(services, request)
     const type = registry.connectionType(connection.provider)
-    return sendPage(reply, <Disconnect viewer={viewerOf(request)} connection={connection} type={type} />)
+    return showPage(request, reply, <Disconnect connection={connection} type={type} />)
   })
 
   app.post<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
@@ -215,10 +203,10 @@ async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Pro
     return 'isRefused' in outcome ? { failed: outcome } : outcome
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    if (error.code === 'bad_request') return { problems: { [NAME]: sentence(error.message) } }
+    if (error.code === 'bad_request') return { problems: { [NAME]: error.message } }
     if (error.code !== 'invalid') throw error
     const tried = error.issues.find(({ loc }) => loc[0] === 'target')
-    if (tried) return { problems: { [TRY]: sentence(tried.msg.replace('Value error, ', '')) } }
+    if (tried) return { problems: { [TRY]: tried.msg.replace('Value error, ', '') } }
     return { problems: problemsByField(error.issues, ['options'], PREFIX) }
   }
 }

@@ -4,26 +4,25 @@ import { ServiceError } from '../../../base/errors.ts'
 import { composed } from '../../../base/names.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { publicPaths } from '../../../web/paths.ts'
+import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ownersNow } from '../fresh-sign-in.ts'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
-import { saveForm } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { actingOf, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 export function deletionRoutes(app: App, services: ConsoleDependencies): void {
   const { workspaces } = services
-  const guarded = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
+  const guarded = { ...KEEPS_ALL, ...ownersNow(services) }
 
-  app.get('/delete', guarded, async (request, reply) => sendPage(reply, <Delete viewer={viewerOf(request)} />))
+  app.get('/delete', guarded, async (request, reply) => showPage(request, reply, <Delete />))
 
   app.post('/delete', guarded, async (request, reply) => {
     const { id, name } = workspaceOf(request)
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: async () => {
         if (composed(formOf(request).name ?? '') !== composed(name)) {
           throw new ServiceError('bad_request', `nothing is deleted: type ${visibleName(name)} to delete the workspace`)
@@ -31,15 +30,15 @@ export function deletionRoutes(app: App, services: ConsoleDependencies): void {
         await workspaces.delete(id, actingOf(request))
       },
       next: paths.home,
-      refused: (problem) => <Delete viewer={viewerOf(request)} problem={problem} />,
+      refused: (problem) => <Delete problem={problem} />,
     })
   })
 }
 
-function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem?: string }) {
-  const { id, name } = viewer.workspace!
+function Delete({ problem }: { readonly problem?: string }) {
+  const { id, name } = useWorkspace()
   return (
-    <ConsolePage title={`Delete ${visibleName(name)}?`} viewer={viewer} section="members" problem={problem}>
+    <ConsolePage title={`Delete ${visibleName(name)}?`} section="members" problem={problem}>
       <p>This cannot be undone.</p>
       <ul>
         <li>Every API key is revoked, and no application gets in any more.</li>

@@ -1,21 +1,21 @@
 /** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Empty } from '../../../web/parts/table.tsx'
 import type { QuotaState } from '../../claims/quotas.ts'
 import type { ApiKey, BoundAgent } from '../../workspaces/keys.ts'
+import { answerForm, saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ownersNow } from '../fresh-sign-in.ts'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
-import { refusalOf, saveForm } from '../refusal.ts'
 import { type Fields, formOf, queryOf } from '../request-fields.ts'
-import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, ownersOnly, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { Sites } from './developers/allowed-origins.tsx'
 import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
@@ -36,10 +36,12 @@ export function developerRoutes(app: App, services: ConsoleDependencies): void {
 const forOwners = { preHandler: ownersOnly }
 
 function forOwnersNow(services: ConsoleDependencies) {
-  return { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
+  return { ...KEEPS_ALL, ...ownersNow(services) }
 }
 
-async function shown(services: ConsoleDependencies, request: FastifyRequest): Promise<DevelopersProps> {
+type Typed = Pick<DevelopersProps, 'values' | 'problem' | 'typedSites' | 'sitesProblem'>
+
+async function page(services: ConsoleDependencies, request: FastifyRequest, typed: Typed = {}): Promise<VNode> {
   const { keys, quotas, allowedOrigins, members } = services
   const { id, payer } = workspaceOf(request)
   const [listed, agents, quota, sites] = await Promise.all([
@@ -49,8 +51,7 @@ async function shown(services: ConsoleDependencies, request: FastifyRequest): Pr
     allowedOrigins.list(id),
   ])
   const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
-  const viewer = viewerOf(request)
-  return { viewer, isOwner: isOwner(request), keys: listed, agents, names, quota, sites }
+  return <Developers keys={listed} agents={agents} names={names} quota={quota} sites={sites} {...typed} />
 }
 
 async function requireKey({ keys }: ConsoleDependencies, request: FastifyRequest<KeyPath>): Promise<ApiKey> {
@@ -68,8 +69,7 @@ async function sendNewKey(
   const { key, replaced } = made
   const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
   const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile: firstProfile(registry, providers) })
-  const props = { viewer: viewerOf(request), secret: key, command, ...(replaced ? { replaced } : {}) }
-  return sendPage(reply, <NewKey {...props} />, 201)
+  return showPage(request, reply, <NewKey secret={key} command={command} replaced={replaced} />, 201)
 }
 
 function doneAt(request: FastifyRequest, done: string): string {
@@ -77,28 +77,22 @@ function doneAt(request: FastifyRequest, done: string): string {
 }
 
 function newKeyRoutes(app: App, services: ConsoleDependencies): void {
-  app.get('/developers', async (request, reply) =>
-    sendPage(reply, <Developers {...(await shown(services, request))} done={queryOf(request).done} />),
-  )
+  app.get('/developers', async (request, reply) => showPage(request, reply, await page(services, request)))
 
   // A reload of the page of a new key asks for this.
   app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
 
   app.post('/developers/keys', forOwnersNow(services), async (request, reply) => {
     const values = formOf(request)
-    try {
-      const settings = readKeyFields(values)
-      const { id } = workspaceOf(request)
-      const made = await services.keys.create(id, values.name ?? '', settings, actingOf(request))
-      return sendNewKey(services, request, reply, { key: made.key })
-    } catch (error) {
-      const problem = `no key was made: ${refusalOf(error)}`
-      return sendPage(
-        reply,
-        <Developers {...(await shown(services, request))} values={values} problem={problem} />,
-        422,
-      )
-    }
+    return answerForm(request, reply, {
+      work: async () => {
+        const settings = readKeyFields(values)
+        const { id } = workspaceOf(request)
+        const { key } = await services.keys.create(id, values.name ?? '', settings, actingOf(request))
+        return sendNewKey(services, request, reply, { key })
+      },
+      refused: (problem) => page(services, request, { values, problem: `no key was made: ${problem}` }),
+    })
   })
 }
 
@@ -107,51 +101,46 @@ function changeKeyRoutes(app: App, services: ConsoleDependencies): void {
 
   app.get<KeyPath>('/developers/keys/:key', forOwners, async (request, reply) => {
     const key = await requireKey(services, request)
-    const props = { viewer: viewerOf(request), apiKey: key }
-    return sendPage(
-      reply,
-      key.revokedAt === null ? <ChangeKey {...props} values={fieldsOf(key)} /> : <RevokeKey {...props} />,
-    )
+    const isActive = key.revokedAt === null
+    const page = isActive ? <ChangeKey apiKey={key} values={fieldsOf(key)} /> : <RevokeKey apiKey={key} />
+    return showPage(request, reply, page)
   })
 
   app.post<KeyPath>('/developers/keys/:key', forOwnersNow(services), async (request, reply) => {
     const key = await requireKey(services, request)
     const values = formOf(request)
-    const props = { viewer: viewerOf(request), apiKey: key, values }
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: async () => {
         const changes = { name: values.name ?? '', ...readKeyFields(values, key) }
         await keys.change(key.id, changes, workspaceOf(request).id, actingOf(request))
       },
       next: doneAt(request, 'key-changed'),
-      refused: (problem) => <ChangeKey {...props} problem={`the key is as before: ${problem}`} />,
+      refused: (problem) => <ChangeKey apiKey={key} values={values} problem={`the key is as before: ${problem}`} />,
     })
   })
 }
 
 function endKeyRoutes(app: App, services: ConsoleDependencies): void {
   const { keys } = services
-  const propsOf = async (request: FastifyRequest<KeyPath>) => {
-    return { viewer: viewerOf(request), apiKey: await requireKey(services, request) }
-  }
 
   app.get<KeyPath>('/developers/keys/:key/rotate', forOwners, async (request, reply) =>
-    sendPage(reply, <RotateKey {...(await propsOf(request))} />),
+    showPage(request, reply, <RotateKey apiKey={await requireKey(services, request)} />),
   )
 
   app.post<KeyPath>('/developers/keys/:key/rotate', forOwnersNow(services), async (request, reply) => {
-    const props = await propsOf(request)
-    try {
-      const overlapMs = readDuration(formOf(request).overlap ?? '')
-      const { id } = workspaceOf(request)
-      return sendNewKey(services, request, reply, await keys.rotate(props.apiKey.id, overlapMs, id, actingOf(request)))
-    } catch (error) {
-      return sendPage(reply, <RotateKey {...props} problem={`no key was made: ${refusalOf(error)}`} />, 422)
-    }
+    const key = await requireKey(services, request)
+    return answerForm(request, reply, {
+      work: async () => {
+        const overlapMs = readDuration(formOf(request).overlap ?? '')
+        const made = await keys.rotate(key.id, overlapMs, workspaceOf(request).id, actingOf(request))
+        return sendNewKey(services, request, reply, made)
+      },
+      refused: (problem) => <RotateKey apiKey={key} problem={`no key was made: ${problem}`} />,
+    })
   })
 
   app.get<KeyPath>('/developers/keys/:key/revoke', forOwners, async (request, reply) =>
-    sendPage(reply, <RevokeKey {...(await propsOf(request))} />),
+    showPage(request, reply, <RevokeKey apiKey={await requireKey(services, request)} />),
   )
 
   app.post<KeyPath>('/developers/keys/:key/revoke', forOwners, async (request, reply) => {
@@ -163,13 +152,11 @@ function endKeyRoutes(app: App, services: ConsoleDependencies): void {
 function siteRoutes(app: App, services: ConsoleDependencies): void {
   app.post('/developers/sites', forOwnersNow(services), async (request, reply) => {
     const { sites: typedSites = '' } = formOf(request)
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: () => services.allowedOrigins.set(workspaceOf(request).id, linesOf(typedSites), actingOf(request)),
       next: doneAt(request, 'sites-changed'),
-      refused: async (problem) => {
-        const sitesProblem = `the sites are as before: ${problem}`
-        return <Developers {...(await shown(services, request))} typedSites={typedSites} sitesProblem={sitesProblem} />
-      },
+      refused: (problem) =>
+        page(services, request, { typedSites, sitesProblem: `the sites are as before: ${problem}` }),
     })
   })
 }
@@ -181,22 +168,20 @@ function agentRoutes(app: App, services: ConsoleDependencies): void {
     const { agent = '' } = queryOf(request)
     const bound = (await keys.boundAgents(workspaceOf(request).id)).some(({ agentId }) => agentId === agent)
     if (!bound) throw new ServiceError('not_found', 'there is no such bound agent')
-    return sendPage(reply, <ReleaseAgent viewer={viewerOf(request)} agentId={agent} />)
+    return showPage(request, reply, <ReleaseAgent agentId={agent} />)
   })
 
   app.post('/developers/agents/release', forOwnersNow(services), async (request, reply) => {
     const { agent = '' } = formOf(request)
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: () => keys.releaseAgent(workspaceOf(request).id, agent, actingOf(request)),
       next: doneAt(request, 'agent-released'),
-      refused: (problem) => <ReleaseAgent viewer={viewerOf(request)} agentId={agent} problem={problem} />,
+      refused: (problem) => <ReleaseAgent agentId={agent} problem={problem} />,
     })
   })
 }
 
 interface DevelopersProps {
-  readonly viewer: Viewer
-  readonly isOwner: boolean
   readonly keys: readonly ApiKey[]
   readonly agents: readonly BoundAgent[]
   /** Names of the people who made keys, by their ids. */
@@ -208,13 +193,13 @@ interface DevelopersProps {
   /** What was typed into the form for a new key. */
   readonly values?: Fields
   readonly problem?: string
-  readonly done?: string | undefined
 }
 
 function Developers(props: DevelopersProps) {
-  const { viewer, isOwner, keys, agents, names, quota, values = {}, problem, done } = props
+  const { keys, agents, names, quota, values = {}, problem } = props
+  const { id: workspaceId, isOwner } = useWorkspace()
   return (
-    <ConsolePage title="Developers" viewer={viewer} section="developers" done={done}>
+    <ConsolePage title="Developers" section="developers">
       <h2>API keys</h2>
       <p>
         Programs submit claims and read this workspace with a key. A key gives full access to the API, as far as it is
@@ -227,25 +212,19 @@ function Developers(props: DevelopersProps) {
           </p>
         </Empty>
       ) : (
-        <KeyTable viewer={viewer} isOwner={isOwner} keys={keys} names={names} />
+        <KeyTable keys={keys} names={names} />
       )}
       {isOwner ? (
         <>
           <h2>New key</h2>
-          <PostForm action={paths.keys(viewer.workspace!.id)}>
+          <PostForm action={paths.keys(workspaceId)}>
             <NewKeyFields values={values} problem={problem} />
             <button type="submit">Make a key</button>
           </PostForm>
         </>
       ) : null}
-      <BoundAgents viewer={viewer} isOwner={isOwner} agents={agents} />
-      <Sites
-        viewer={viewer}
-        isOwner={isOwner}
-        sites={props.sites}
-        typed={props.typedSites}
-        problem={props.sitesProblem}
-      />
+      <BoundAgents agents={agents} />
+      <Sites sites={props.sites} typed={props.typedSites} problem={props.sitesProblem} />
       <h2>Limits</h2>
       <Quota {...quota} />
     </ConsolePage>

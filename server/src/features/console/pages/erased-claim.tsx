@@ -7,20 +7,19 @@ import { Facts } from '../../../web/parts/facts.tsx'
 import { ActionName, ExactTime, Hash, Verdict } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import type { ClaimStatus } from '../../claims/claims.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage } from '../page.tsx'
 
 interface ErasedClaimProps {
-  readonly viewer: Viewer
   readonly claim: ClaimStatus
   readonly erasure: ErasureRow
   /** What people call its action; undefined where no loaded plugin checks it. */
   readonly title: string | undefined
 }
 
-export function ErasedClaim({ viewer, claim, erasure, title }: ErasedClaimProps) {
+export function ErasedClaim({ claim, erasure, title }: ErasedClaimProps) {
   const { receiptId, erasedAt, rule, reference } = erasure
   return (
-    <ConsolePage title="The content of this claim was erased" viewer={viewer} section="claims">
+    <ConsolePage title="The content of this claim was erased" section="claims">
       <p class="standing">
         <Verdict value={claim.verdict} /> Erased <ExactTime at={erasedAt} />, because of{' '}
         {visible(ruleWords(rule, reference))}.

@@ -5,7 +5,7 @@ import { paths } from '../../../web/console-paths.ts'
 import { Code } from '../../../web/parts/values.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
-import type { Viewer } from '../page.tsx'
+import { useWorkspace } from '../page.tsx'
 
 export interface FirstStepsState {
   readonly hasKey: boolean
@@ -35,14 +35,9 @@ export async function firstStepsOf(
   }
 }
 
-interface FirstStepsProps extends FirstStepsState {
-  readonly viewer: Viewer
-  readonly isOwner: boolean
-}
-
-export function FirstSteps({ viewer, isOwner, ...state }: FirstStepsProps) {
+export function FirstSteps(state: FirstStepsState) {
   const { hasKey, connected, readsPublic, profile, command } = state
-  const { id: workspaceId } = viewer.workspace!
+  const { id: workspaceId, isOwner } = useWorkspace()
   return (
     <section class="empty first-steps">
       <h2>No claims yet</h2>

@@ -2,24 +2,23 @@
 
 import type { Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import { HttpError } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Facts } from '../../../web/parts/facts.tsx'
 import { type Column, ROW_HEAD, Table } from '../../../web/parts/table.tsx'
 import { Code, Codes, Name, Time } from '../../../web/parts/values.tsx'
-import { sentence } from '../../../web/words.tsx'
 import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oauth/machines.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { SCOPES, type Scope, scopeWords } from '../../oauth/scopes.ts'
+import { answerForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, type ViewedWorkspace, type Viewer } from '../page.tsx'
+import { ConsolePage, useViewer, type ViewedWorkspace, type Viewer } from '../page.tsx'
 import { AskForm, Field, PostForm, Select } from '../parts/form.tsx'
-import { refusalOf } from '../refusal.ts'
 import { type Fields, formOf } from '../request-fields.ts'
 import { actingOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -42,12 +41,16 @@ export async function machinesOf(
   return (await Promise.all(lists)).flat()
 }
 
-type ShowList = (request: FastifyRequest, reply: FastifyReply, values: Fields, problem: string) => Promise<FastifyReply>
+/** What was typed into the form for a new machine, and why it was refused. */
+export interface MachineForm {
+  readonly values?: Fields
+  readonly problem?: string
+}
 
-/** @param showList answers with the page of the form, which was refused */
-export function machineRoutes(app: App, services: ConsoleDependencies, showList: ShowList): void {
+type PageWithForm = (request: FastifyRequest, form: MachineForm) => Promise<VNode>
+
+export function machineRoutes(app: App, services: ConsoleDependencies, pageWithForm: PageWithForm): void {
   const { machines, oauth } = services
-  const by = actingOf
 
   async function requireMachine(request: FastifyRequest, id: string): Promise<ListedMachine> {
     const machine = (await machinesOf(viewerOf(request), machines)).find((one) => one.id === id)
@@ -58,17 +61,17 @@ export function machineRoutes(app: App, services: ConsoleDependencies, showList:
   const fresh = { ...KEEPS_ALL, preHandler: freshSignInOnly(services) }
 
   app.post(paths.machines, fresh, async (request, reply) => {
-    const viewer = viewerOf(request)
     const values = formOf(request)
-    const workspace = ownedBy(viewer.workspaces).find(({ id }) => id === values.workspace)
+    const workspace = ownedBy(viewerOf(request).workspaces).find(({ id }) => id === values.workspace)
     if (!workspace) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
-    try {
-      const scopes = SCOPES.filter((scope) => values[fieldOf(scope)] !== undefined)
-      const made = await machines.create(workspace.id, values.name ?? '', scopes, by(request))
-      return sendPage(reply, <MadeMachine viewer={viewer} made={made} issuer={oauth.issuer()} />, 201)
-    } catch (error) {
-      return showList(request, reply, values, `no machine was made: ${refusalOf(error)}`)
-    }
+    return answerForm(request, reply, {
+      work: async () => {
+        const scopes = SCOPES.filter((scope) => values[fieldOf(scope)] !== undefined)
+        const made = await machines.create(workspace.id, values.name ?? '', scopes, actingOf(request))
+        return showPage(request, reply, <MadeMachine made={made} issuer={oauth.issuer()} />, 201)
+      },
+      refused: (problem) => pageWithForm(request, { values, problem: `no machine was made: ${problem}` }),
+    })
   })
 
   // A reload of the page of a new machine asks for this.
@@ -76,35 +79,32 @@ export function machineRoutes(app: App, services: ConsoleDependencies, showList:
 
   app.get<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
     const machine = await requireMachine(request, request.params.machine)
-    return sendPage(reply, <RevokeMachine viewer={viewerOf(request)} machine={machine} />)
+    return showPage(request, reply, <RevokeMachine machine={machine} />)
   })
 
   app.post<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
     const { id, workspaceId } = await requireMachine(request, request.params.machine)
-    await machines.revoke(id, workspaceId, by(request))
+    await machines.revoke(id, workspaceId, actingOf(request))
     return reply.redirect(`${paths.applications}?done=machine-revoked`, 303)
   })
 }
 
 /** Those in which the person can do something as they signed in. */
 function ownedBy(workspaces: readonly ViewedWorkspace[]): readonly ViewedWorkspace[] {
-  return workspaces.filter(({ role, isOpen }) => role === 'owner' && isOpen)
+  return workspaces.filter(({ isOwner, isOpen }) => isOwner && isOpen)
 }
 
 function fieldOf(scope: Scope): string {
   return `scope:${scope}`
 }
 
-interface MachinesProps {
-  readonly viewer: Viewer
+interface MachinesProps extends MachineForm {
   readonly machines: readonly ListedMachine[]
-  readonly values: Fields
-  readonly problem?: string | undefined
 }
 
 /** A part of the applications page. Nothing for people who own no workspace. */
-export function Machines({ viewer, machines, values, problem }: MachinesProps) {
-  const owned = ownedBy(viewer.workspaces)
+export function Machines({ machines, values = {}, problem }: MachinesProps) {
+  const owned = ownedBy(useViewer().workspaces)
   if (owned.length === 0) return null
   return (
     <>
@@ -120,7 +120,7 @@ export function Machines({ viewer, machines, values, problem }: MachinesProps) {
           name="name"
           label="Name"
           value={values.name}
-          problem={problem && sentence(problem)}
+          problem={problem}
           help="Which program on which machine will use it."
           autocomplete="off"
           required
@@ -181,15 +181,14 @@ function MachineState({ revokedAt }: { readonly revokedAt: Instant | null }) {
 }
 
 interface MadeMachineProps {
-  readonly viewer: Viewer
   readonly made: NewMachine
   readonly issuer: string
 }
 
-function MadeMachine({ viewer, made: { clientId, clientSecret }, issuer }: MadeMachineProps) {
+function MadeMachine({ made: { clientId, clientSecret }, issuer }: MadeMachineProps) {
   const command = `curl -s '${issuer}${OAUTH_PATHS.token}' -u '${clientId}:${clientSecret}' -d grant_type=client_credentials`
   return (
-    <ConsolePage title="Your new machine" viewer={viewer} section="account">
+    <ConsolePage title="Your new machine" section="account">
       <p class="notice warning">
         <strong>Copy this secret now: it is not shown again.</strong> Only its hash is stored.
       </p>
@@ -207,20 +206,11 @@ function MadeMachine({ viewer, made: { clientId, clientSecret }, issuer }: MadeM
   )
 }
 
-interface RevokeMachineProps {
-  readonly viewer: Viewer
-  readonly machine: ListedMachine
-}
-
-function RevokeMachine({ viewer, machine }: RevokeMachineProps) {
+function RevokeMachine({ machine }: { readonly machine: ListedMachine }) {
   const { id, name, workspaceName, scopes, lastFour, lastUsedAt, revokedAt } = machine
   const isRevoked = revokedAt !== null
   return (
-    <ConsolePage
-      title={isRevoked ? 'This machine is revoked' : 'Revoke this machine?'}
-      viewer={viewer}
-      section="account"
-    >
+    <ConsolePage title={isRevoked ? 'This machine is revoked' : 'Revoke this machine?'} section="account">
       <Facts
         rows={[
           ['Name', <Name of={name} />],

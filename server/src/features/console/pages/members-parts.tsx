@@ -6,28 +6,27 @@ import { Code, Name, Time } from '../../../web/parts/values.tsx'
 import type { Invitation, InvitationMail, MemberOfWorkspace, Role } from '../../people/members.ts'
 import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
-import type { Viewer } from '../page.tsx'
+import { useViewer, useWorkspace } from '../page.tsx'
 import { Field, PostForm, RowForm, Select, Tick } from '../parts/form.tsx'
 import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
+/** An invitation that was just made, and is shown only now. */
+export type Invited = { readonly role: Role } & ({ readonly link: string } | { readonly sentTo: string })
+
 export interface MembersProps {
-  readonly viewer: Viewer
-  readonly workspaceId: string
-  readonly isOwner: boolean
   readonly members: readonly MemberOfWorkspace[]
   readonly invitations: readonly Invitation[]
-  /** Just made, and shown only now. */
-  readonly invitation?: { readonly role: Role } & ({ readonly link: string } | { readonly sentTo: string })
+  readonly invited?: Invited
   /** True where an invitation can go by mail. */
   readonly sendsMail: boolean
   readonly problem?: string
   /** A new name for the workspace that was refused, and why. */
   readonly refusedName?: { readonly name: string; readonly problem: string }
-  readonly done?: string | undefined
 }
 
-export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps) {
+export function WorkspaceName({ refusedName }: Pick<MembersProps, 'refusedName'>) {
+  const { id: workspaceId, name } = useWorkspace()
   return (
     <>
       <h2>Workspace</h2>
@@ -35,7 +34,7 @@ export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps
         <Field
           name="name"
           label="Name"
-          value={refusedName?.name ?? viewer.workspace!.name}
+          value={refusedName?.name ?? name}
           problem={refusedName?.problem}
           required
           maxLength={64}
@@ -49,7 +48,8 @@ export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps
   )
 }
 
-export function SignInRules({ viewer, workspaceId }: MembersProps) {
+export function SignInRules() {
+  const { id: workspaceId, signInRule } = useWorkspace()
   return (
     <>
       <h2>Sign-in</h2>
@@ -57,7 +57,7 @@ export function SignInRules({ viewer, workspaceId }: MembersProps) {
         <Select
           name="rule"
           label="Members need"
-          value={viewer.workspace!.signInRule}
+          value={signInRule}
           options={SIGN_IN_RULES.map((rule) => [rule, RULE_WORDS[rule]])}
         />
         <button type="submit" class="quiet">
@@ -73,7 +73,8 @@ export function SignInRules({ viewer, workspaceId }: MembersProps) {
   )
 }
 
-export function Deletion({ workspaceId }: MembersProps) {
+export function Deletion() {
+  const { id: workspaceId } = useWorkspace()
   return (
     <>
       <h2>Deleting the workspace</h2>
@@ -122,14 +123,15 @@ export function KeysOfMember({ made, isSelf }: KeysOfMemberProps) {
   )
 }
 
-export function MemberList({ viewer, workspaceId, isOwner, members, sendsMail }: MembersProps) {
-  const list = paths.members(workspaceId)
+export function MemberList({ members, sendsMail }: Pick<MembersProps, 'members' | 'sendsMail'>) {
+  const { user } = useViewer()
+  const { isOwner } = useWorkspace()
   const columns: readonly Column<MemberOfWorkspace>[] = [
     [
       'Name',
       ({ name, userId }) => (
         <>
-          <Name of={name} /> {userId === viewer.user.id ? <small>(you)</small> : null}
+          <Name of={name} /> {userId === user.id ? <small>(you)</small> : null}
         </>
       ),
     ],
@@ -147,8 +149,8 @@ export function MemberList({ viewer, workspaceId, isOwner, members, sendsMail }:
       'Change',
       (member) => (
         <div class="actions">
-          {isOwner ? <RoleLink {...{ list, member }} /> : null}
-          <RemoveLink {...{ list, member, isOwner, isSelf: member.userId === viewer.user.id }} />
+          {isOwner ? <RoleLink member={member} /> : null}
+          {isOwner || member.userId === user.id ? <RemoveLink member={member} /> : null}
         </div>
       ),
     ],
@@ -157,14 +159,15 @@ export function MemberList({ viewer, workspaceId, isOwner, members, sendsMail }:
 }
 
 interface OfMember {
-  readonly list: string
   readonly member: MemberOfWorkspace
 }
 
-function RoleLink({ list, member }: OfMember) {
+function RoleLink({ member }: OfMember) {
+  const { id: workspaceId } = useWorkspace()
   const role = otherRole(member)
+  const href = `${paths.members(workspaceId)}/${member.id}/role`
   return (
-    <a class="button quiet" href={`${list}/${member.id}/role`} aria-label={`Make ${role}: ${visibleName(member.name)}`}>
+    <a class="button quiet" href={href} aria-label={`Make ${role}: ${visibleName(member.name)}`}>
       Make {role}
     </a>
   )
@@ -175,17 +178,14 @@ export function otherRole({ role }: Pick<MemberOfWorkspace, 'role'>): Role {
   return role === 'owner' ? 'member' : 'owner'
 }
 
-function RemoveLink({
-  list,
-  member,
-  isOwner,
-  isSelf,
-}: OfMember & { readonly isOwner: boolean; readonly isSelf: boolean }) {
-  if (!isOwner && !isSelf) return null
+function RemoveLink({ member }: OfMember) {
+  const { user } = useViewer()
+  const { id: workspaceId } = useWorkspace()
+  const isSelf = member.userId === user.id
   return (
     <a
       class="button danger quiet"
-      href={`${list}/${member.id}/remove`}
+      href={`${paths.members(workspaceId)}/${member.id}/remove`}
       aria-label={isSelf ? 'Leave the workspace' : `Remove ${visibleName(member.name)}`}
     >
       {isSelf ? 'Leave' : 'Remove'}
@@ -193,24 +193,27 @@ function RemoveLink({
   )
 }
 
-export function Invitations({ workspaceId, invitations, invitation, sendsMail }: MembersProps) {
+type InvitationsProps = Pick<MembersProps, 'invitations' | 'invited' | 'sendsMail'>
+
+export function Invitations({ invitations, invited, sendsMail }: InvitationsProps) {
+  const { id: workspaceId } = useWorkspace()
   const action = `${paths.members(workspaceId)}/invitations`
   return (
     <>
       <h2>Invite</h2>
-      {invitation && 'sentTo' in invitation ? (
+      {invited && 'sentTo' in invited ? (
         <p class="notice" role="status">
-          The invitation as {ROLE_WORDS[invitation.role]} is on its way to {invitation.sentTo}. It works for 7 days. An
+          The invitation as {ROLE_WORDS[invited.role]} is on its way to {invited.sentTo}. It works for 7 days. An
           earlier one for this address has ended.
         </p>
       ) : null}
-      {invitation && 'link' in invitation ? (
+      {invited && 'link' in invited ? (
         <div class="card" role="status">
           <p>
-            Copy this link now, and send it to the person that you invite as {ROLE_WORDS[invitation.role]}. It lets one
+            Copy this link now, and send it to the person that you invite as {ROLE_WORDS[invited.role]}. It lets one
             person join, works for 7 days, and is not shown again:
           </p>
-          <Code text={invitation.link} label="invitation link" />
+          <Code text={invited.link} label="invitation link" />
         </div>
       ) : null}
       <PostForm action={action} class="inline">

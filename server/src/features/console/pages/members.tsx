@@ -5,26 +5,25 @@ import type { ComponentChildren, VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
-import { sentence } from '../../../web/words.tsx'
 import { isMailAddress } from '../../mail/config.ts'
 import { invitation } from '../../mail/messages.ts'
 import type { MemberOfWorkspace, Role } from '../../people/members.ts'
 import { isSignInRule, meetsRule } from '../../people/sign-in-rules.ts'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
+import { answerForm, saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { freshSignInOnly, ownersNow } from '../fresh-sign-in.ts'
+import { ConsolePage, useViewer, useWorkspace } from '../page.tsx'
 import { Actions, PostForm } from '../parts/form.tsx'
-import { refusalOf, saveForm } from '../refusal.ts'
-import { formOf, listOf, queryOf } from '../request-fields.ts'
-import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { formOf, listOf } from '../request-fields.ts'
+import { actingOf, ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
 import {
   Deletion,
   Invitations,
+  type Invited,
   KeysOfMember,
   type MadeByMember,
   MemberList,
@@ -47,14 +46,14 @@ interface Asked {
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: ConsoleDependencies): void {
-  app.get('/members', async (request, reply) => sendMembers(request, reply, services, { done: queryOf(request).done }))
+  app.get('/members', async (request, reply) => showPage(request, reply, await membersPage(request, services)))
   invitationRoutes(app, services)
   settingRoutes(app, services)
   changeRoutes(app, services)
 }
 
 function forOwnersNow(services: ConsoleDependencies) {
-  return { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
+  return { ...KEEPS_ALL, ...ownersNow(services) }
 }
 
 async function requireMember({ members }: ConsoleDependencies, request: FastifyRequest<OfMember>): Promise<Asked> {
@@ -63,7 +62,7 @@ async function requireMember({ members }: ConsoleDependencies, request: FastifyR
   // Only owners remove others.
   const isSelf = member?.userId === sessionOf(request).user.id
   const hasOther = listed.some(({ id, role }) => role === 'owner' && id !== member?.id)
-  if (member && (isSelf || isOwner(request))) return { member, isOnlyOwner: !hasOther }
+  if (member && (isSelf || workspaceOf(request).isOwner)) return { member, isOnlyOwner: !hasOther }
   throw new ServiceError('not_found', 'there is no such page')
 }
 
@@ -74,7 +73,7 @@ function change(
   reply: FastifyReply,
   { work, done, next = `${paths.members(workspaceOf(request).id)}?done=${done}` }: Change,
 ): Promise<FastifyReply> {
-  return saveForm(reply, { work, next, refused: (problem) => membersPage(request, services, { problem }) })
+  return saveForm(request, reply, { work, next, refused: (problem) => membersPage(request, services, { problem }) })
 }
 
 interface Change {
@@ -90,17 +89,16 @@ function invitationRoutes(app: App, services: ConsoleDependencies): void {
   app.post('/members/invitations', forOwnersNow(services), async (request, reply) => {
     const role = readRole(formOf(request).role)
     const email = outbox.isOn ? (formOf(request).email?.trim().toLowerCase() ?? '') : ''
-    try {
-      if (email !== '' && !isMailAddress(email))
-        throw new ServiceError('bad_request', 'the e-mail address is not valid')
-      const { id, name: workspaceName } = workspaceOf(request)
-      const { id: inviterId, email: inviterEmail } = sessionOf(request).user
-      const linkOf = (token: string) => ownAddress.url() + paths.invitation(token)
+    const { id, name: workspaceName } = workspaceOf(request)
+    const { id: inviterId, email: inviterEmail } = sessionOf(request).user
+    const linkOf = (token: string) => ownAddress.url() + paths.invitation(token)
+
+    async function invite(): Promise<Invited> {
       if (email === '') {
-        const token = await accounts.inviteToken(id, role, inviterId, actingOf(request))
         // Only this answer has the link: its hash is stored.
-        return await sendMembers(request, reply, services, { invitation: { link: linkOf(token), role } })
+        return { role, link: linkOf(await accounts.inviteToken(id, role, inviterId, actingOf(request))) }
       }
+      if (!isMailAddress(email)) throw new ServiceError('bad_request', 'the e-mail address is not valid')
       // Looks for no account: the answer is the same whether the address has one.
       await accounts.inviteToken(id, role, inviterId, actingOf(request), {
         recipient: email,
@@ -109,10 +107,13 @@ function invitationRoutes(app: App, services: ConsoleDependencies): void {
           return outbox.addLink(tx, { recipient: email, message, about })
         },
       })
-      return await sendMembers(request, reply, services, { invitation: { sentTo: email, role } })
-    } catch (error) {
-      return sendMembers(request, reply, services, { problem: refusalOf(error) })
+      return { role, sentTo: email }
     }
+
+    return answerForm(request, reply, {
+      work: async () => showPage(request, reply, await membersPage(request, services, { invited: await invite() })),
+      refused: (problem) => membersPage(request, services, { problem }),
+    })
   })
 
   app.post('/members/invitations/withdraw', { preHandler: ownersOnly }, async (request, reply) => {
@@ -125,10 +126,10 @@ function settingRoutes(app: App, services: ConsoleDependencies): void {
   app.post('/name', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const name = formOf(request).name?.trim() ?? ''
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: () => services.workspaces.rename(id, name, actingOf(request)),
       next: `${paths.members(id)}?done=workspace-renamed`,
-      refused: (problem) => membersPage(request, services, { refusedName: { name, problem: sentence(problem) } }),
+      refused: (problem) => membersPage(request, services, { refusedName: { name, problem } }),
     })
   })
 
@@ -156,7 +157,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
   const { members } = services
 
   app.get<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) =>
-    sendPage(reply, <ChangeRole viewer={viewerOf(request)} {...(await requireMember(services, request))} />),
+    showPage(request, reply, <ChangeRole {...(await requireMember(services, request))} />),
   )
 
   app.post<OfMember>('/members/:member/role', forOwnersNow(services), async (request, reply) => {
@@ -169,7 +170,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
   app.get<OfMember>('/members/:member/remove', async (request, reply) => {
     const asked = await requireMember(services, request)
     const made = await madeBy(services, request, asked.member)
-    return sendPage(reply, <Remove viewer={viewerOf(request)} {...asked} made={made} />)
+    return showPage(request, reply, <Remove {...asked} made={made} />)
   })
 
   // Who leaves ends what they may do themselves.
@@ -189,7 +190,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
     const { member } = await requireMember(services, request)
     const { id } = workspaceOf(request)
     const isSelf = member.userId === sessionOf(request).user.id
-    const revoked = isOwner(request) ? listOf(request, REVOKE) : []
+    const revoked = workspaceOf(request).isOwner ? listOf(request, REVOKE) : []
     const remove = () => members.remove(id, member.id, actingOf(request), revoked)
     const next = isSelf ? { next: paths.home } : {}
     return change(services, request, reply, { work: remove, done: 'member-removed', ...next })
@@ -202,7 +203,7 @@ async function madeBy(
   request: FastifyRequest,
   { userId }: MemberOfWorkspace,
 ): Promise<readonly MadeByMember[]> {
-  if (!isOwner(request)) return []
+  if (!workspaceOf(request).isOwner) return []
   const { id } = workspaceOf(request)
   const listed: readonly (MadeByMember & Pick<ApiKey, 'createdBy' | 'revokedAt'>)[] = [
     ...(await keys.list(id)).map((key) => ({ ...key, shown: `${KEY_PREFIX}…${key.lastFour}` })),
@@ -217,70 +218,48 @@ function readRole(text: string | undefined): Role {
   throw new ServiceError('bad_request', 'a role is owner or member')
 }
 
-type ShownMembers = Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>
-
-async function sendMembers(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: ConsoleDependencies,
-  shown: ShownMembers,
-): Promise<FastifyReply> {
-  return sendPage(reply, await membersPage(request, services, shown), shown.problem === undefined ? 200 : 422)
-}
+type ShownMembers = Pick<MembersProps, 'problem' | 'refusedName' | 'invited'>
 
 async function membersPage(
   request: FastifyRequest,
   { members, outbox }: ConsoleDependencies,
-  shown: ShownMembers,
+  shown: ShownMembers = {},
 ): Promise<VNode> {
-  const { id } = workspaceOf(request)
+  const { id, isOwner } = workspaceOf(request)
   const props: MembersProps = {
     ...shown,
-    viewer: viewerOf(request),
-    workspaceId: id,
-    isOwner: isOwner(request),
     sendsMail: outbox.isOn,
     members: await members.list(id),
-    invitations: isOwner(request) ? await members.invitations(id) : [],
+    invitations: isOwner ? await members.invitations(id) : [],
   }
   return <Members {...props} />
 }
 
 function Members(props: MembersProps) {
-  const { viewer, problem, done } = props
+  const { id: workspaceId, isOwner } = useWorkspace()
   return (
-    <ConsolePage title="Members" viewer={viewer} section="members" problem={problem} done={done}>
+    <ConsolePage title="Members" section="members" problem={props.problem}>
       <p>
         Members read everything in this workspace. Owners also invite people, connect destinations, make keys and submit
         claims. The account that set this service up owns each workspace that is made on the command line.
       </p>
       <MemberList {...props} />
-      {props.isOwner ? <Invitations {...props} /> : null}
-      {props.isOwner ? <WorkspaceName {...props} /> : null}
+      {isOwner ? <Invitations {...props} /> : null}
+      {isOwner ? <WorkspaceName {...props} /> : null}
       <p>
-        <a href={paths.retention(props.workspaceId)}>Retention</a>: how long the workspace keeps the content of its
-        receipts.
+        <a href={paths.retention(workspaceId)}>Retention</a>: how long the workspace keeps the content of its receipts.
       </p>
-      {props.isOwner ? <SignInRules {...props} /> : null}
-      {props.isOwner ? <Deletion {...props} /> : null}
+      {isOwner ? <SignInRules /> : null}
+      {isOwner ? <Deletion /> : null}
     </ConsolePage>
   )
 }
 
-interface AskProps extends Asked {
-  readonly viewer: Viewer
-}
-
-interface RemoveProps extends AskProps {
-  readonly made: readonly MadeByMember[]
-}
-
-function Remove({ viewer, member, isOnlyOwner, made }: RemoveProps) {
-  const workspace = viewer.workspace!
-  const isSelf = member.userId === viewer.user.id
+function Remove({ member, isOnlyOwner, made }: Asked & { readonly made: readonly MadeByMember[] }) {
+  const workspace = useWorkspace()
+  const isSelf = member.userId === useViewer().user.id
   return (
     <Ask
-      viewer={viewer}
       title={isSelf ? `Leave ${visibleName(workspace.name)}?` : `Remove ${visibleName(member.name)}?`}
       action={`${paths.members(workspace.id)}/${member.id}/remove`}
       button={isSelf ? 'Leave' : 'Remove'}
@@ -299,14 +278,13 @@ function Remove({ viewer, member, isOnlyOwner, made }: RemoveProps) {
   )
 }
 
-function ChangeRole({ viewer, member, isOnlyOwner }: AskProps) {
-  const { id } = viewer.workspace!
+function ChangeRole({ member, isOnlyOwner }: Asked) {
+  const { id } = useWorkspace()
   const role = otherRole(member)
-  const isSelf = member.userId === viewer.user.id
+  const isSelf = member.userId === useViewer().user.id
   const who = isSelf ? 'You' : `${visibleName(member.name)} (${member.email})`
   return (
     <Ask
-      viewer={viewer}
       title={`Make ${isSelf ? 'yourself' : visibleName(member.name)} ${ROLE_WORDS[role]}?`}
       action={`${paths.members(id)}/${member.id}/role`}
       button={`Make ${role}`}
@@ -326,7 +304,6 @@ function ChangeRole({ viewer, member, isOnlyOwner }: AskProps) {
 }
 
 interface QuestionProps {
-  readonly viewer: Viewer
   readonly title: string
   readonly action: string
   readonly button: string
@@ -341,11 +318,11 @@ interface QuestionProps {
 }
 
 /** Asks before a change, and says what it means. */
-function Ask({ viewer, title, action, button, value, isDangerous, stays, fields, children }: QuestionProps) {
-  const list = paths.members(viewer.workspace!.id)
+function Ask({ title, action, button, value, isDangerous, stays, fields, children }: QuestionProps) {
+  const list = paths.members(useWorkspace().id)
   if (stays !== undefined) {
     return (
-      <ConsolePage title={title} viewer={viewer} section="members" problem={`this is not possible now. ${stays}`}>
+      <ConsolePage title={title} section="members" problem={`this is not possible now. ${stays}`}>
         <p>
           Make another member an owner first. If there is no other member, invite one as an owner: both are under{' '}
           <a href={list}>Members</a>.
@@ -354,7 +331,7 @@ function Ask({ viewer, title, action, button, value, isDangerous, stays, fields,
     )
   }
   return (
-    <ConsolePage title={title} viewer={viewer} section="members">
+    <ConsolePage title={title} section="members">
       <p>{children}</p>
       <PostForm action={action}>
         {value ? <input type="hidden" name={value[0]} value={value[1]} /> : null}

@@ -6,12 +6,12 @@ import { ServiceError } from '../../../base/errors.ts'
 import { prepareRefusal } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { ActionName } from '../../../web/parts/values.tsx'
 import { Prose } from '../../../web/words.tsx'
 import { claimReader } from '../../claims/wire.ts'
+import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
 import {
   type FormValues,
@@ -22,7 +22,7 @@ import {
 } from '../parts/schema-form.tsx'
 import { TimeField, utcOf } from '../parts/time-field.tsx'
 import { formOf, queryOf } from '../request-fields.ts'
-import { ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 const PREFIX = 'params.'
@@ -37,16 +37,15 @@ export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDepen
   const profileOf = (action: string | undefined) => profiles.find((profile) => profile.action === action)
 
   app.get('/claims/new', { preHandler: ownersOnly }, async (request, reply) => {
-    const viewer = viewerOf(request)
     const { action } = queryOf(request)
     const profile = action === undefined && profiles.length === 1 ? profiles[0] : profileOf(action)
-    if (!profile) return sendPage(reply, <ChooseAction viewer={viewer} profiles={profiles} action={action} />)
+    if (!profile) return showPage(request, reply, <ChooseAction profiles={profiles} action={action} />)
     const values = {
       client_claim_id: `by-hand-${randomUUID()}`,
       claimed_at: formatInstant(now()),
       ...startingValues(profile.params, PREFIX),
     }
-    return sendPage(reply, <NewClaim viewer={viewer} profile={profile} values={values} problems={{}} />)
+    return showPage(request, reply, <NewClaim profile={profile} values={values} problems={{}} />)
   })
 
   app.post(
@@ -66,8 +65,8 @@ export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDepen
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         const problems = problemsOf(error)
-        const page = <NewClaim viewer={viewerOf(request)} profile={profile} values={values} problems={problems} />
-        return sendPage(reply, page, prepareRefusal(error, request, reply).status)
+        const page = <NewClaim profile={profile} values={values} problems={problems} />
+        return showPage(request, reply, page, prepareRefusal(error, request, reply).status)
       }
     },
   )
@@ -90,18 +89,18 @@ function problemsOf({ code, issues, message }: ServiceError): Problems {
 }
 
 interface ChooseActionProps {
-  readonly viewer: Viewer
   readonly profiles: readonly ActionProfile[]
   /** Asked for, but unknown. */
   readonly action: string | undefined
 }
 
-function ChooseAction({ viewer, profiles, action }: ChooseActionProps) {
+function ChooseAction({ profiles, action }: ChooseActionProps) {
+  const { id: workspaceId } = useWorkspace()
   const problem = action === undefined ? undefined : 'there is no such action: choose one from the list'
   return (
-    <ConsolePage title="Submit a claim" viewer={viewer} section="claims" problem={problem}>
+    <ConsolePage title="Submit a claim" section="claims" problem={problem}>
       {profiles.length > 0 ? (
-        <form method="get" action={paths.newClaim(viewer.workspace!.id)} class="form">
+        <form method="get" action={paths.newClaim(workspaceId)} class="form">
           <Select
             name="action"
             label="What is claimed"
@@ -119,27 +118,22 @@ function ChooseAction({ viewer, profiles, action }: ChooseActionProps) {
 }
 
 interface NewClaimProps {
-  readonly viewer: Viewer
   readonly profile: ActionProfile
   readonly values: FormValues
   readonly problems: Problems
 }
 
-function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
+function NewClaim({ profile, values, problems }: NewClaimProps) {
+  const { id: workspaceId } = useWorkspace()
   const { action, words, summary, target, params, deadlineMs, maxDeadlineMs } = profile
   const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: correct the fields below' : undefined
   const text = { autocomplete: 'off', spellcheck: false } as const
   return (
-    <ConsolePage
-      title="Submit a claim"
-      viewer={viewer}
-      section="claims"
-      problem={problems[''] ?? problems.action ?? wrong}
-    >
+    <ConsolePage title="Submit a claim" section="claims" problem={problems[''] ?? problems.action ?? wrong}>
       <p>
         <ActionName action={action} title={words.title} />: {summary}
       </p>
-      <PostForm action={paths.newClaim(viewer.workspace!.id)}>
+      <PostForm action={paths.newClaim(workspaceId)}>
         <input type="hidden" name="action" value={action} />
         <Field
           name="target"

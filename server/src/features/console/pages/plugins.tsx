@@ -11,28 +11,23 @@ import {
   stateWords,
   tokenHostWords,
 } from '../../../plugins/overview.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Facts } from '../../../web/parts/facts.tsx'
 import { Empty } from '../../../web/parts/table.tsx'
 import { ActionName, Codes, Hash } from '../../../web/parts/values.tsx'
+import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
-import { ownersOnly, viewerOf } from '../session.ts'
+import { ConsolePage } from '../page.tsx'
+import { ownersOnly } from '../session.ts'
 
 export function pluginRoutes(app: App, { registry }: ConsoleDependencies): void {
   app.get('/plugins', { preHandler: ownersOnly }, async (request, reply) =>
-    sendPage(reply, <Plugins viewer={viewerOf(request)} plugins={registry.plugins.map(overviewOf)} />),
+    showPage(request, reply, <Plugins plugins={registry.plugins.map(overviewOf)} />),
   )
 }
 
-interface PluginsProps {
-  readonly viewer: Viewer
-  readonly plugins: readonly PluginOverview[]
-}
-
-function Plugins({ viewer, plugins }: PluginsProps) {
+function Plugins({ plugins }: { readonly plugins: readonly PluginOverview[] }) {
   return (
-    <ConsolePage title="Plugins" viewer={viewer} section="plugins">
+    <ConsolePage title="Plugins" section="plugins">
       <p>
         Plugins read destinations, and say what they saw; the service decides the verdicts. The operator of this service
         chooses them, and receipts name the one that looked.

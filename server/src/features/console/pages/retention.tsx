@@ -5,17 +5,15 @@ import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Name } from '../../../web/parts/values.tsx'
-import { sentence } from '../../../web/words.tsx'
 import { MOST_DAYS } from '../../erasure/retention.ts'
+import { answerForm, saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ownersNow } from '../fresh-sign-in.ts'
+import { ConsolePage, useWorkspace } from '../page.tsx'
 import { AskForm, Field, PostForm } from '../parts/form.tsx'
-import { refusalOf, saveForm } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, ownersOnly, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 const MOST_COUNTED = 10_000
@@ -24,17 +22,14 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   const { retention, config } = services
   const { byOwners, leastDays } = config.retention
   // A person who finds an open browser erases nothing.
-  const guarded = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
+  const guarded = { ...KEEPS_ALL, ...ownersNow(services) }
 
   async function page(request: FastifyRequest, shown: Pick<RetentionProps, 'typed' | 'problem'>): Promise<VNode> {
     return (
       <Retention
-        viewer={viewerOf(request)}
         days={await retention.days(workspaceOf(request).id)}
-        maySet={isOwner(request) && byOwners}
         byOwners={byOwners}
         leastDays={leastDays}
-        done={queryOf(request).done}
         {...shown}
       />
     )
@@ -45,30 +40,30 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
     if (!byOwners) throw new ServiceError('not_found', 'there is no such page')
   }
 
-  app.get('/retention', async (request, reply) => sendPage(reply, await page(request, {})))
+  app.get('/retention', async (request, reply) => showPage(request, reply, await page(request, {})))
 
   app.get('/retention/change', { preHandler: ownersOnly }, async (request, reply) => {
     requireOwners()
     const typed = queryOf(request).days?.trim() ?? ''
-    try {
-      const days = readDays(typed)
-      retention.check(days)
-      const { id } = workspaceOf(request)
-      const older = await retention.olderThan(id, days, MOST_COUNTED)
-      return sendPage(reply, <Ask viewer={viewerOf(request)} days={days} older={older} />)
-    } catch (error) {
-      return sendPage(reply, await page(request, { typed, problem: sentence(refusalOf(error)) }), 422)
-    }
+    return answerForm(request, reply, {
+      work: async () => {
+        const days = readDays(typed)
+        retention.check(days)
+        const older = await retention.olderThan(workspaceOf(request).id, days, MOST_COUNTED)
+        return showPage(request, reply, <Ask days={days} older={older} />)
+      },
+      refused: (problem) => page(request, { typed, problem }),
+    })
   })
 
   app.post('/retention', guarded, async (request, reply) => {
     requireOwners()
     const { id } = workspaceOf(request)
     const { days = '' } = formOf(request)
-    return saveForm(reply, {
+    return saveForm(request, reply, {
       work: async () => retention.set(id, days === 'off' ? null : readDays(days), actingOf(request)),
       next: `${paths.retention(id)}?done=retention-changed`,
-      refused: (problem) => page(request, { typed: days, problem: sentence(problem) }),
+      refused: (problem) => page(request, { typed: days, problem }),
     })
   })
 }
@@ -80,21 +75,18 @@ function readDays(text: string): number {
 }
 
 interface RetentionProps {
-  readonly viewer: Viewer
   /** null: for ever. */
   readonly days: number | null
-  readonly maySet: boolean
   readonly byOwners: boolean
   readonly leastDays: number
   readonly typed?: string
   readonly problem?: string
-  readonly done: string | undefined
 }
 
-function Retention({ viewer, days, maySet, byOwners, leastDays, typed, problem, done }: RetentionProps) {
-  const { id } = viewer.workspace!
+function Retention({ days, byOwners, leastDays, typed, problem }: RetentionProps) {
+  const { id, isOwner } = useWorkspace()
   return (
-    <ConsolePage title="Retention" viewer={viewer} section="members" done={done}>
+    <ConsolePage title="Retention" section="members">
       <p id="kept">
         {days === null
           ? 'This workspace keeps the content of its receipts for ever.'
@@ -105,7 +97,7 @@ function Retention({ viewer, days, maySet, byOwners, leastDays, typed, problem, 
         stays: the entry in the log with its hash and its proofs, the receipt’s id and time, the verdict, and a note
         that the content was erased, when, and by this rule. Copies that others have stay with them, and still verify.
       </p>
-      {maySet ? (
+      {isOwner && byOwners ? (
         <>
           <form method="get" action={`${paths.retention(id)}/change`}>
             <Field
@@ -138,17 +130,16 @@ function Retention({ viewer, days, maySet, byOwners, leastDays, typed, problem, 
 }
 
 interface AskProps {
-  readonly viewer: Viewer
   readonly days: number
   /** How many receipts are older already. */
   readonly older: number
 }
 
-function Ask({ viewer, days, older }: AskProps) {
-  const { id, name } = viewer.workspace!
+function Ask({ days, older }: AskProps) {
+  const { id, name } = useWorkspace()
   const counted = older >= MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')} or more` : older.toLocaleString('en')
   return (
-    <ConsolePage title={`Erase receipts after ${days} days?`} viewer={viewer} section="members">
+    <ConsolePage title={`Erase receipts after ${days} days?`} section="members">
       <p>
         The content of every receipt of <Name of={name} /> that is older than {days} days is erased, with its evidence
         and its claim, from the next minutes on and for as long as this is set. It cannot be brought back, also not by

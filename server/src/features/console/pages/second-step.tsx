@@ -1,85 +1,75 @@
 /** The page of the second step: setting it up with an authenticator app, its recovery codes, and switching it off. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Code, Time } from '../../../web/parts/values.tsx'
 import type { SecondStep, SetUp } from '../../people/second-steps.ts'
+import { answerForm, saveForm, showPage } from '../answers.tsx'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, type Viewer } from '../page.tsx'
+import { ConsolePage } from '../page.tsx'
 import { AskForm, Field, PostForm } from '../parts/form.tsx'
-import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { actingOf, sessionOf, viewerOf } from '../session.ts'
+import { actingOf, sessionOf } from '../session.ts'
 
 export function secondStepRoutes(app: App, services: ConsoleDependencies): void {
   const { secondSteps, counters, config } = services
   const attempts = createAttempts(counters, config.signInLimit)
   const fresh = { preHandler: freshSignInOnly(services) }
 
-  app.get(paths.secondStep, fresh, async (request, reply) => show(request, reply))
+  app.get(paths.secondStep, fresh, async (request, reply) => showPage(request, reply, await page(request)))
 
   app.post(paths.secondStep, fresh, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { ticket = '', code = '' } = formOf(request)
     await attempts.count(request, reply)
-    try {
+    const work = async () => {
       const answer = await secondSteps.confirm(user, session.id, { ticket, code }, actingOf(request))
-      if (!('secret' in answer)) return sendCodes(request, reply, answer)
+      if (!('secret' in answer)) return showPage(request, reply, <NewCodes codes={answer} />, 201)
       const problem = 'the code is not right: type the one that your app shows now, and check the time of your phone'
-      return await sendSetUp(request, reply, answer, problem)
-    } catch (error) {
-      return show(request, reply, refusalOf(error))
+      return showPage(request, reply, await settingUp(answer, problem), 422)
     }
+    return answerForm(request, reply, { work, refused: (problem) => page(request, problem) })
   })
 
   app.post(paths.recoveryCodes, fresh, async (request, reply) => {
-    try {
-      return sendCodes(request, reply, await secondSteps.replaceCodes(sessionOf(request).user, actingOf(request)))
-    } catch (error) {
-      return show(request, reply, refusalOf(error))
+    const work = async () => {
+      const codes = await secondSteps.replaceCodes(sessionOf(request).user, actingOf(request))
+      return showPage(request, reply, <NewCodes codes={codes} />, 201)
     }
+    return answerForm(request, reply, { work, refused: (problem) => page(request, problem) })
   })
 
-  app.post(paths.secondStepOff, fresh, async (request, reply) => {
-    try {
-      await secondSteps.switchOff(sessionOf(request).user, actingOf(request))
-      return reply.redirect(`${paths.account}?done=second-step-off`, 303)
-    } catch (error) {
-      return show(request, reply, refusalOf(error))
-    }
-  })
+  app.post(paths.secondStepOff, fresh, async (request, reply) =>
+    saveForm(request, reply, {
+      work: () => secondSteps.switchOff(sessionOf(request).user, actingOf(request)),
+      next: `${paths.account}?done=second-step-off`,
+      refused: (problem) => page(request, problem),
+    }),
+  )
 
-  async function show(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
+  async function page(request: FastifyRequest, problem?: string): Promise<VNode> {
     const { user } = sessionOf(request)
-    const viewer = viewerOf(request)
-    const status = problem === undefined ? 200 : 422
     const state = await secondSteps.find(user.id)
-    if (state) return sendPage(reply, <Change {...{ viewer, state, problem }} />, status)
-    if (!user.hasPassword) return sendPage(reply, <NoPassword viewer={viewer} problem={problem} />, status)
-    return sendSetUp(request, reply, await secondSteps.begin(user), problem)
-  }
-
-  async function sendSetUp(request: FastifyRequest, reply: FastifyReply, setUp: SetUp, problem?: string) {
-    const props = { viewer: viewerOf(request), setUp, matrix: await matrixOf(setUp.uri), problem }
-    return sendPage(reply, <SettingUp {...props} />, problem === undefined ? 200 : 422)
+    if (state) return <Change state={state} problem={problem} />
+    if (!user.hasPassword) return <NoPassword problem={problem} />
+    return settingUp(await secondSteps.begin(user), problem)
   }
 }
 
-function sendCodes(request: FastifyRequest, reply: FastifyReply, codes: readonly string[]): FastifyReply {
-  return sendPage(reply, <NewCodes viewer={viewerOf(request)} codes={codes} />, 201)
+async function settingUp(setUp: SetUp, problem: string | undefined): Promise<VNode> {
+  return <SettingUp setUp={setUp} matrix={await matrixOf(setUp.uri)} problem={problem} />
 }
 
 interface PageProps {
-  readonly viewer: Viewer
   readonly problem?: string | undefined
 }
 
-function SettingUp({ viewer, setUp, matrix, problem }: PageProps & { readonly setUp: SetUp; readonly matrix: Matrix }) {
+function SettingUp({ setUp, matrix, problem }: PageProps & { readonly setUp: SetUp; readonly matrix: Matrix }) {
   return (
-    <ConsolePage title="Set up a second step" viewer={viewer} section="account" problem={problem}>
+    <ConsolePage title="Set up a second step" section="account" problem={problem}>
       <ol>
         <li>Open an authenticator app on your phone, and add an account.</li>
         <li>
@@ -109,9 +99,9 @@ function SettingUp({ viewer, setUp, matrix, problem }: PageProps & { readonly se
   )
 }
 
-function NewCodes({ viewer, codes }: PageProps & { readonly codes: readonly string[] }) {
+function NewCodes({ codes }: { readonly codes: readonly string[] }) {
   return (
-    <ConsolePage title="Your recovery codes" viewer={viewer} section="account">
+    <ConsolePage title="Your recovery codes" section="account">
       <p class="notice warning">
         <strong>Keep these codes now: they are not shown again.</strong> Print them, or put them into a password
         manager.
@@ -130,14 +120,10 @@ function NewCodes({ viewer, codes }: PageProps & { readonly codes: readonly stri
   )
 }
 
-interface ChangeProps extends PageProps {
-  readonly state: SecondStep
-}
-
-function Change({ viewer, state, problem }: ChangeProps) {
+function Change({ state, problem }: PageProps & { readonly state: SecondStep }) {
   const { createdAt, lastUsedAt, codesLeft } = state
   return (
-    <ConsolePage title="Your second step" viewer={viewer} section="account" problem={problem}>
+    <ConsolePage title="Your second step" section="account" problem={problem}>
       <p>
         On since <Time at={createdAt} />, last used <Time at={lastUsedAt} none="never" />.
       </p>
@@ -164,9 +150,9 @@ function Change({ viewer, state, problem }: ChangeProps) {
   )
 }
 
-function NoPassword({ viewer, problem }: PageProps) {
+function NoPassword({ problem }: PageProps) {
   return (
-    <ConsolePage title="Second step" viewer={viewer} section="account" problem={problem}>
+    <ConsolePage title="Second step" section="account" problem={problem}>
       <p>
         A second step needs a password, and your account has none. Passkeys and your provider need no second step.{' '}
         <a href={paths.account}>Back to the account</a>

@@ -13,7 +13,7 @@ import { Codes } from '../../../../web/parts/values.tsx'
 import { Prose } from '../../../../web/words.tsx'
 import type { NotConnected } from '../../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
-import { ConsolePage, type Viewer } from '../../page.tsx'
+import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { Actions, Checkbox, Field, PostForm } from '../../parts/form.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
@@ -39,7 +39,6 @@ export interface Outcome {
 }
 
 interface FormProps {
-  readonly viewer: Viewer
   readonly type: HostedConnectionType
   readonly values: FormValues
   readonly outcome: Outcome
@@ -50,15 +49,15 @@ interface ConnectFormProps extends FormProps {
   readonly listed: readonly string[]
 }
 
-export function ConnectForm({ viewer, type, listed, values, outcome }: ConnectFormProps) {
+export function ConnectForm({ type, listed, values, outcome }: ConnectFormProps) {
+  const { id: workspaceId } = useWorkspace()
   return (
     <DestinationForm
-      viewer={viewer}
       type={type}
       values={values}
       outcome={outcome}
       title={`Connect ${type.title}`}
-      action={paths.newConnection(viewer.workspace!.id, type.provider)}
+      action={paths.newConnection(workspaceId, type.provider)}
       schema={type.options}
       words={CONNECT}
       more={
@@ -87,17 +86,16 @@ function NameField(props: NameFieldProps) {
 }
 
 interface RenameFormProps {
-  readonly viewer: Viewer
   readonly connection: ConnectionSummary
   /** What was typed. */
   readonly name?: string | undefined
   readonly problem?: string | undefined
 }
 
-export function RenameForm({ viewer, connection, name, problem }: RenameFormProps) {
-  const workspaceId = viewer.workspace!.id
+export function RenameForm({ connection, name, problem }: RenameFormProps) {
+  const { id: workspaceId } = useWorkspace()
   return (
-    <ConsolePage title={`Rename ${visibleName(connection.name)}`} viewer={viewer} section="connections">
+    <ConsolePage title={`Rename ${visibleName(connection.name)}`} section="connections">
       <PostForm action={paths.connectionName(workspaceId, connection.id)}>
         <NameField
           value={name ?? connection.name}
@@ -114,16 +112,16 @@ interface ReplaceFormProps extends FormProps {
   readonly connection: ConnectionSummary
 }
 
-export function ReplaceForm({ viewer, connection, type, values, outcome }: ReplaceFormProps) {
+export function ReplaceForm({ connection, type, values, outcome }: ReplaceFormProps) {
+  const { id: workspaceId } = useWorkspace()
   const schema = secretsIn(type)
   return (
     <DestinationForm
-      viewer={viewer}
       type={type}
       values={values}
       outcome={outcome}
       title={`Replace the credentials of ${visibleName(connection.name)}`}
-      action={paths.credentials(viewer.workspace!.id, connection.id)}
+      action={paths.credentials(workspaceId, connection.id)}
       schema={schema}
       words={REPLACE}
       more={<TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />}
@@ -170,10 +168,11 @@ interface DestinationFormProps extends FormProps {
 }
 
 function DestinationForm(props: DestinationFormProps) {
-  const { viewer, type, values, outcome, title, action, schema, words, more, children } = props
+  const { type, values, outcome, title, action, schema, words, more, children } = props
+  const { id: workspaceId } = useWorkspace()
   const mayInsist = outcome.failed?.isRefused === false
   return (
-    <ConsolePage title={title} viewer={viewer} section="connections" problem={problemOf(type, schema, outcome, words)}>
+    <ConsolePage title={title} section="connections" problem={problemOf(type, schema, outcome, words)}>
       {children}
       <div class="columns">
         <PostForm action={action}>
@@ -188,7 +187,7 @@ function DestinationForm(props: DestinationFormProps) {
               help={words.insisted}
             />
           ) : null}
-          <Actions submit={words.submit} href={paths.connections(viewer.workspace!.id)} />
+          <Actions submit={words.submit} href={paths.connections(workspaceId)} />
         </PostForm>
         <section>
           <h2>Read-only access</h2>

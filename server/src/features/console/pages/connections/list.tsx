@@ -14,15 +14,13 @@ import { ActionNames, Codes, Name, Time, useNow } from '../../../../web/parts/va
 import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
-import { ConsolePage, type Viewer } from '../../page.tsx'
+import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { failureAdvice, failureInWords } from '../../parts/failures.ts'
 import { AskForm, PostForm } from '../../parts/form.tsx'
 import { actionTitle } from '../../words.ts'
 import { TRY, trialLabel } from './trial-field.tsx'
 
 interface ConnectionsProps {
-  readonly viewer: Viewer
-  readonly isOwner: boolean
   readonly connections: readonly ConnectionSummary[]
   /** Names of the people who connected them, by their ids. */
   readonly names: ReadonlyMap<string, string>
@@ -32,11 +30,11 @@ interface ConnectionsProps {
   >
   /** How receipts name their addresses, by their ids. */
   readonly addresses: ReadonlyMap<string, AddressInReceipts>
-  readonly done: string | undefined
 }
 
 export function Connections(props: ConnectionsProps) {
-  const { viewer, isOwner, connections, names, registry, addresses, done } = props
+  const { connections, names, registry, addresses } = props
+  const { isOwner } = useWorkspace()
   const publicActions = registry.publicActions()
   const failing = connections.filter((one) => failureOf(one) !== null)
   const inOrder = [...failing, ...connections.filter((one) => failureOf(one) === null)]
@@ -47,8 +45,8 @@ export function Connections(props: ConnectionsProps) {
     </a>
   ) : null
   return (
-    <ConsolePage title="Connections" viewer={viewer} section="connections" done={done} actions={toConnect}>
-      <Failing connections={failing} isOwner={isOwner} />
+    <ConsolePage title="Connections" section="connections" actions={toConnect}>
+      <Failing connections={failing} />
       <Ending connections={connections} />
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
@@ -66,8 +64,6 @@ export function Connections(props: ConnectionsProps) {
           <div class="cards">
             {inOrder.map((connection) => (
               <ConnectionCard
-                viewer={viewer}
-                isOwner={isOwner}
                 connection={connection}
                 named={named}
                 type={registry.connectionType(connection.provider)}
@@ -78,13 +74,14 @@ export function Connections(props: ConnectionsProps) {
           </div>
         </>
       )}
-      {isOwner ? <Providers viewer={viewer} registry={registry} /> : null}
+      {isOwner ? <Providers registry={registry} /> : null}
     </ConsolePage>
   )
 }
 
 /** What cannot be read comes first, with what to do about it. */
-function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' | 'isOwner'>) {
+function Failing({ connections }: Pick<ConnectionsProps, 'connections'>) {
+  const { isOwner } = useWorkspace()
   if (connections.length === 0) return null
   return (
     <section class="notice problem" aria-label="Problems">
@@ -151,8 +148,6 @@ const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
 }
 
 interface ConnectionCardProps {
-  readonly viewer: Viewer
-  readonly isOwner: boolean
   readonly connection: ConnectionSummary
   readonly named: NameAction
   /** Undefined where its plugin is not loaded. */
@@ -161,7 +156,7 @@ interface ConnectionCardProps {
   readonly by: string | undefined
 }
 
-function ConnectionCard({ viewer, isOwner, connection, named, type, address, by }: ConnectionCardProps) {
+function ConnectionCard({ connection, named, type, address, by }: ConnectionCardProps) {
   const { id, name, provider, actions, scopes, notes, connectedAt } = connection
   return (
     <article class="card" aria-labelledby={id}>
@@ -203,15 +198,15 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by 
           ...readRows(connection),
         ]}
       />
-      {isOwner ? <ConnectionActions viewer={viewer} connection={connection} type={type} /> : null}
+      {useWorkspace().isOwner ? <ConnectionActions connection={connection} type={type} /> : null}
     </article>
   )
 }
 
-type ActionsProps = Pick<ConnectionCardProps, 'viewer' | 'connection' | 'type'>
+type ActionsProps = Pick<ConnectionCardProps, 'connection' | 'type'>
 
-function ConnectionActions({ viewer, connection: { id, name, trialTarget }, type }: ActionsProps) {
-  const { id: workspaceId } = viewer.workspace!
+function ConnectionActions({ connection: { id, name, trialTarget }, type }: ActionsProps) {
+  const { id: workspaceId } = useWorkspace()
   const hasSecrets = type !== undefined && secretNames(type).length > 0
   return (
     <div class="actions">
@@ -309,7 +304,8 @@ function optionText(value: JsonValue): string {
   return isTexts ? value.join(', ') : JSON.stringify(value)
 }
 
-function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'registry'>) {
+function Providers({ registry }: Pick<ConnectionsProps, 'registry'>) {
+  const { id: workspaceId } = useWorkspace()
   const types = registry.connectionTypes()
   return (
     <>
@@ -324,11 +320,7 @@ function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'regi
             <p>
               Verifies: <ProviderActions actions={registry.actionsFor(provider).map(namesFrom(registry))} />
             </p>
-            <a
-              class="button quiet"
-              href={paths.newConnection(viewer.workspace!.id, provider)}
-              aria-label={`Connect ${title}`}
-            >
+            <a class="button quiet" href={paths.newConnection(workspaceId, provider)} aria-label={`Connect ${title}`}>
               Connect
             </a>
           </article>
@@ -342,16 +334,10 @@ function ProviderActions({ actions }: { readonly actions: readonly ReturnType<Na
   return actions.length > 0 ? <ActionNames actions={actions} /> : <span class="none">nothing yet</span>
 }
 
-interface DisconnectProps {
-  readonly viewer: Viewer
-  readonly connection: ConnectionSummary
-  readonly type: HostedConnectionType | undefined
-}
-
-export function Disconnect({ viewer, connection, type }: DisconnectProps) {
-  const workspaceId = viewer.workspace!.id
+export function Disconnect({ connection, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
+  const { id: workspaceId } = useWorkspace()
   return (
-    <ConsolePage title={`Disconnect ${visibleName(connection.name)}?`} viewer={viewer} section="connections">
+    <ConsolePage title={`Disconnect ${visibleName(connection.name)}?`} section="connections">
       <Facts rows={[['Kind', type?.title ?? connection.provider], ...optionRows(connection, type)]} />
       <p>
         The credentials are deleted at once. Claims that wait for this connection are decided as unverifiable. To read

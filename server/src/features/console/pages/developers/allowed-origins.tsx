@@ -1,18 +1,17 @@
 /** The part of the developers page about allowed origins: the sites from which scripts may submit claims. */
 
 import { paths } from '../../../../web/console-paths.ts'
-import type { Viewer } from '../../page.tsx'
+import { useWorkspace } from '../../page.tsx'
 import { Field, PostForm } from '../../parts/form.tsx'
 
 interface SitesProps {
-  readonly viewer: Viewer
-  readonly isOwner: boolean
   readonly sites: readonly string[]
   readonly typed?: string | undefined
   readonly problem?: string | undefined
 }
 
-export function Sites({ viewer, isOwner, sites, typed, problem }: SitesProps) {
+export function Sites({ sites, typed, problem }: SitesProps) {
+  const { id: workspaceId, isOwner } = useWorkspace()
   return (
     <>
       <h2 id="sites">Scripts in browsers</h2>
@@ -22,7 +21,7 @@ export function Sites({ viewer, isOwner, sites, typed, problem }: SitesProps) {
           : `Scripts of these sites may submit claims with the keys of this workspace: ${sites.join(', ')}`}
       </p>
       {isOwner ? (
-        <PostForm action={paths.sites(viewer.workspace!.id)}>
+        <PostForm action={paths.sites(workspaceId)}>
           <Field
             name="sites"
             label="Sites"

@@ -4,16 +4,11 @@ import { paths } from '../../../../web/console-paths.ts'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Name, Time } from '../../../../web/parts/values.tsx'
 import type { BoundAgent } from '../../../workspaces/keys.ts'
-import { ConsolePage, type Viewer } from '../../page.tsx'
+import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { AskForm } from '../../parts/form.tsx'
 
-interface BoundAgentsProps {
-  readonly viewer: Viewer
-  readonly isOwner: boolean
-  readonly agents: readonly BoundAgent[]
-}
-
-export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
+export function BoundAgents({ agents }: { readonly agents: readonly BoundAgent[] }) {
+  const { id: workspaceId, isOwner } = useWorkspace()
   if (agents.length === 0) return null
   const columns: readonly Column<BoundAgent>[] = [
     ['Agent', ({ agentId }) => <Name of={agentId} />, ROW_HEAD],
@@ -29,7 +24,7 @@ export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
     ({ agentId, keys }) =>
       keys.length === 0 ? (
         <a
-          href={`${paths.releaseAgent(viewer.workspace!.id)}?${new URLSearchParams({ agent: agentId })}`}
+          href={`${paths.releaseAgent(workspaceId)}?${new URLSearchParams({ agent: agentId })}`}
           aria-label={`Release ${visibleName(agentId)}`}
         >
           Release
@@ -46,15 +41,14 @@ export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
 }
 
 interface ReleaseProps {
-  readonly viewer: Viewer
   readonly agentId: string
   readonly problem?: string | undefined
 }
 
-export function ReleaseAgent({ viewer, agentId, problem }: ReleaseProps) {
-  const workspaceId = viewer.workspace!.id
+export function ReleaseAgent({ agentId, problem }: ReleaseProps) {
+  const { id: workspaceId } = useWorkspace()
   return (
-    <ConsolePage title="Release this agent?" viewer={viewer} section="developers" problem={problem}>
+    <ConsolePage title="Release this agent?" section="developers" problem={problem}>
       <p>
         <strong>
           <Name of={agentId} />

@@ -1,7 +1,6 @@
 /** The fields in which an owner says what a key is held to, and how they are read. */
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../../base/errors.ts'
-import { sentence } from '../../../../web/words.tsx'
 import type { KeySettings } from '../../../workspaces/key-settings.ts'
 import type { ApiKey } from '../../../workspaces/keys.ts'
 import { Field } from '../../parts/form.tsx'
@@ -43,7 +42,7 @@ function NameField({ values, problem }: KeyFieldsProps) {
       name="name"
       label="Name"
       value={values.name}
-      problem={problem && sentence(problem)}
+      problem={problem}
       help="What will use it: a program, a machine, a pipeline."
       autocomplete="off"
       required

@@ -3,23 +3,23 @@ import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Code, Name, Time } from '../../../../web/parts/values.tsx'
 import type { ApiKey } from '../../../workspaces/keys.ts'
-import { ConsolePage, type Viewer } from '../../page.tsx'
+import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { Actions, AskForm, PostForm, Select } from '../../parts/form.tsx'
 import type { Fields } from '../../request-fields.ts'
 import { KeyFields } from './key-fields.tsx'
 import { HeldTo, KeyState, KeyText, LastUse } from './key-table.tsx'
 
 interface NewKeyProps {
-  readonly viewer: Viewer
   readonly secret: string
   readonly command: string
   /** The key that it replaces, which still works for some time. */
-  readonly replaced?: ApiKey
+  readonly replaced?: ApiKey | undefined
 }
 
-export function NewKey({ viewer, secret, command, replaced }: NewKeyProps) {
+export function NewKey({ secret, command, replaced }: NewKeyProps) {
+  const { id: workspaceId } = useWorkspace()
   return (
-    <ConsolePage title="Your new key" viewer={viewer} section="developers">
+    <ConsolePage title="Your new key" section="developers">
       <p class="notice warning">
         <strong>Copy this key now: it is not shown again.</strong> Only its hash is stored.
       </p>
@@ -33,7 +33,7 @@ export function NewKey({ viewer, secret, command, replaced }: NewKeyProps) {
       <p>Paste this into a shell. Replace the example with what your agent did, and where.</p>
       <Code text={command} label="the command" />
       <p>
-        <a class="button" href={paths.developers(viewer.workspace!.id)}>
+        <a class="button" href={paths.developers(workspaceId)}>
           I have copied the key
         </a>
       </p>
@@ -42,15 +42,14 @@ export function NewKey({ viewer, secret, command, replaced }: NewKeyProps) {
 }
 
 interface KeyPageProps {
-  readonly viewer: Viewer
   readonly apiKey: ApiKey
   readonly problem?: string | undefined
 }
 
-export function ChangeKey({ viewer, apiKey, values, problem }: KeyPageProps & { readonly values: Fields }) {
-  const workspaceId = viewer.workspace!.id
+export function ChangeKey({ apiKey, values, problem }: KeyPageProps & { readonly values: Fields }) {
+  const { id: workspaceId } = useWorkspace()
   return (
-    <ConsolePage title="Change a key" viewer={viewer} section="developers">
+    <ConsolePage title="Change a key" section="developers">
       <KeyFacts apiKey={apiKey} />
       <PostForm action={paths.key(workspaceId, apiKey.id)}>
         <KeyFields values={values} problem={problem} />
@@ -72,10 +71,10 @@ const OVERLAPS = [
   ['0m', 'no time: it is refused at once'],
 ] as const
 
-export function RotateKey({ viewer, apiKey, problem }: KeyPageProps) {
-  const workspaceId = viewer.workspace!.id
+export function RotateKey({ apiKey, problem }: KeyPageProps) {
+  const { id: workspaceId } = useWorkspace()
   return (
-    <ConsolePage title="Replace this key?" viewer={viewer} section="developers" problem={problem}>
+    <ConsolePage title="Replace this key?" section="developers" problem={problem}>
       <KeyFacts apiKey={apiKey} />
       <p>
         You get a new key that is held to the same. The old one goes on for the time that you choose, so that you can
@@ -89,11 +88,11 @@ export function RotateKey({ viewer, apiKey, problem }: KeyPageProps) {
   )
 }
 
-export function RevokeKey({ viewer, apiKey }: KeyPageProps) {
-  const workspaceId = viewer.workspace!.id
+export function RevokeKey({ apiKey }: KeyPageProps) {
+  const { id: workspaceId } = useWorkspace()
   const isRevoked = apiKey.revokedAt !== null
   return (
-    <ConsolePage title={isRevoked ? 'This key is revoked' : 'Revoke this key?'} viewer={viewer} section="developers">
+    <ConsolePage title={isRevoked ? 'This key is revoked' : 'Revoke this key?'} section="developers">
       <KeyFacts apiKey={apiKey} />
       {isRevoked ? (
         <p>

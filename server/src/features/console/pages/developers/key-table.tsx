@@ -5,19 +5,18 @@ import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Codes, Name, Time, useNow } from '../../../../web/parts/values.tsx'
 import { hasExpired } from '../../../workspaces/key-settings.ts'
 import { type ApiKey, KEY_PREFIX } from '../../../workspaces/keys.ts'
-import type { Viewer } from '../../page.tsx'
+import { useWorkspace } from '../../page.tsx'
 
 const COMMAND_LINE = 'command line'
 
 interface KeyTableProps {
-  readonly viewer: Viewer
-  readonly isOwner: boolean
   readonly keys: readonly ApiKey[]
   /** Names of the people who made keys, by their ids. */
   readonly names: ReadonlyMap<string, string>
 }
 
-export function KeyTable({ viewer, isOwner, keys, names }: KeyTableProps) {
+export function KeyTable({ keys, names }: KeyTableProps) {
+  const { isOwner } = useWorkspace()
   const columns: readonly Column<ApiKey>[] = [
     ['Name', ({ name }) => <Name of={name} />, ROW_HEAD],
     ['Key', (key) => <KeyText apiKey={key} />],
@@ -27,10 +26,7 @@ export function KeyTable({ viewer, isOwner, keys, names }: KeyTableProps) {
     ['Created', ({ createdAt }) => <Time at={createdAt} />],
     ['Created by', ({ createdBy }) => (createdBy === null ? COMMAND_LINE : names.get(createdBy))],
   ]
-  const action: Column<ApiKey> = [
-    'Action',
-    (key) => (key.revokedAt === null ? <Actions viewer={viewer} apiKey={key} /> : null),
-  ]
+  const action: Column<ApiKey> = ['Action', (key) => (key.revokedAt === null ? <Actions apiKey={key} /> : null)]
   return <Table stacks label="API keys" columns={isOwner ? [...columns, action] : columns} rows={keys} />
 }
 
@@ -103,15 +99,10 @@ export function LastUse({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
-interface ActionsProps {
-  readonly viewer: Viewer
-  readonly apiKey: ApiKey
-}
-
-function Actions({ viewer, apiKey }: ActionsProps) {
+function Actions({ apiKey }: { readonly apiKey: ApiKey }) {
   const { id, name, replacedBy } = apiKey
-  const workspaceId = viewer.workspace!.id
-  const isOver = hasExpired(apiKey, viewer.now)
+  const { id: workspaceId } = useWorkspace()
+  const isOver = hasExpired(apiKey, useNow())
   return (
     <>
       {replacedBy === null ? (
