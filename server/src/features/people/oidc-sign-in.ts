@@ -62,11 +62,11 @@ export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | u
   const provider = dependencies.config.oidcSignIn
   if (!provider) return undefined
   const { name, issuer } = provider
-  let loaded: Promise<Steps> | undefined
+  let loaded: Promise<ReturnType<typeof createSteps>> | undefined
   /** The library is loaded at the first sign-in: most processes see none. */
   const load = () => {
     const { outbound, tickets, logger } = dependencies
-    loaded ??= import('openid-client').then((openid) => new Steps({ openid, provider, outbound, tickets, logger }))
+    loaded ??= import('openid-client').then((openid) => createSteps({ openid, provider, outbound, tickets, logger }))
     return loaded
   }
   return {
@@ -82,50 +82,38 @@ interface StepsParts extends Omit<OidcDependencies, 'config'> {
   readonly provider: OidcProvider
 }
 
-class Steps {
-  readonly #openid: typeof Openid
-  readonly #provider: OidcProvider
-  readonly #outbound: StepsParts['outbound']
-  readonly #tickets: StepsParts['tickets']
-  readonly #logger: StepsParts['logger']
-  #discovered: { readonly since: number; readonly configuration: Promise<Openid.Configuration> } | undefined
+function createSteps(parts: StepsParts): Pick<OidcSignIn, 'begin' | 'finish'> {
+  const { openid, provider, outbound, tickets } = parts
+  let discovered: { readonly since: number; readonly configuration: Promise<Openid.Configuration> } | undefined
 
-  constructor({ openid, provider, outbound, tickets, logger }: StepsParts) {
-    this.#openid = openid
-    this.#provider = provider
-    this.#outbound = outbound
-    this.#tickets = tickets
-    this.#logger = logger
-  }
-
-  async begin(purpose: SignInPurpose, callbackUrl: string): Promise<{ readonly url: string; readonly ticket: string }> {
-    const configuration = await this.#withServiceErrors(() => this.#discover())
-    const state = this.#openid.randomState()
-    const nonce = this.#openid.randomNonce()
-    const verifier = this.#openid.randomPKCECodeVerifier()
-    const url = this.#openid.buildAuthorizationUrl(configuration, {
+  async function begin(purpose: SignInPurpose, callbackUrl: string) {
+    const configuration = await withServiceErrors(discover)
+    const state = openid.randomState()
+    const nonce = openid.randomNonce()
+    const verifier = openid.randomPKCECodeVerifier()
+    const url = openid.buildAuthorizationUrl(configuration, {
       redirect_uri: callbackUrl,
       scope: SCOPE,
       state,
       nonce,
-      code_challenge: await this.#openid.calculatePKCECodeChallenge(verifier),
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     })
     const expected: Expected = { purpose, state, nonce, verifier }
-    return { url: url.href, ticket: await this.#tickets.issue('outside_sign_in', expected) }
+    return { url: url.href, ticket: await tickets.issue('outside_sign_in', expected) }
   }
 
-  async finish(ticket: string | undefined, returnUrl: URL): Promise<Returned> {
-    const expected = (await this.#tickets.take('outside_sign_in', ticket)) as Expected | undefined
+  async function finish(ticket: string | undefined, returnUrl: URL): Promise<Returned> {
+    const expected = (await tickets.take('outside_sign_in', ticket)) as Expected | undefined
     if (!expected) {
       throw new ServiceError(
         'bad_request',
         'this sign-in cannot be completed: it was started in another browser, was used before, or took too long. Start again',
       )
     }
-    return this.#withServiceErrors(async () => {
-      const configuration = await this.#discover()
-      const tokens = await this.#openid.authorizationCodeGrant(configuration, returnUrl, {
+    return withServiceErrors(async () => {
+      const configuration = await discover()
+      const tokens = await openid.authorizationCodeGrant(configuration, returnUrl, {
         expectedState: expected.state,
         expectedNonce: expected.nonce,
         pkceCodeVerifier: expected.verifier,
@@ -134,10 +122,10 @@ class Steps {
       const person =
         expected.purpose.kind === 'sign_in'
           ? claims
-          : await this.#completeClaims(configuration, tokens.access_token, claims)
+          : await completeClaims(openid, configuration, tokens.access_token, claims)
       return {
         purpose: expected.purpose,
-        identity: { issuer: this.#provider.issuer, subject: claims.sub },
+        identity: { issuer: provider.issuer, subject: claims.sub },
         ...nameAndEmail(person),
       }
     })
@@ -147,59 +135,65 @@ class Steps {
    * Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in
    * method.
    */
-  #discover(): Promise<Openid.Configuration> {
-    if (this.#discovered && performance.now() - this.#discovered.since < DISCOVERY_TTL_MS)
-      return this.#discovered.configuration
-    const { issuer, clientId, clientSecret } = this.#provider
-    const metadata = { [this.#openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
-    const authentication = clientAuthentication(this.#openid, clientSecret)
-    const configuration = this.#openid.discovery(new URL(issuer), clientId, metadata, authentication, {
-      [this.#openid.customFetch]: (url, { method, headers, body, signal }) =>
-        this.#outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
+  function discover(): Promise<Openid.Configuration> {
+    if (discovered && performance.now() - discovered.since < DISCOVERY_TTL_MS) return discovered.configuration
+    const { issuer, clientId, clientSecret } = provider
+    const metadata = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+    const authentication = clientAuthentication(openid, clientSecret)
+    const configuration = openid.discovery(new URL(issuer), clientId, metadata, authentication, {
+      [openid.customFetch]: (url, { method, headers, body, signal }) =>
+        outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
       timeout: TIMEOUT_SECONDS,
       // `outbound` permits plain http only for hosts that the operator allows. ID tokens must be signed in any case.
-      execute: [this.#openid.allowInsecureRequests, this.#openid.enableNonRepudiationChecks],
+      execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks],
     })
-    this.#discovered = { since: performance.now(), configuration }
+    discovered = { since: performance.now(), configuration }
     configuration.catch(() => {
-      this.#discovered = undefined
+      discovered = undefined
     })
     return configuration
   }
 
-  async #withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
+  async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw this.#toServiceError(error)
+      throw toServiceError(error, parts)
     }
   }
 
-  #toServiceError(error: unknown): ServiceError {
-    const { name, issuer } = this.#provider
-    if (error instanceof this.#openid.AuthorizationResponseError) {
-      const isRefused = error.error === 'access_denied'
-      const message = isRefused ? `${name} did not let you in` : `${name} refused the sign-in`
-      if (!isRefused) this.#logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
-      return new ServiceError('bad_request', message, { cause: error })
-    }
-    // Logs the code only: the rest of the error may contain personal data.
-    this.#logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
-    if (isUnavailable(error)) {
-      const message = `${name} cannot be reached now: use another sign-in method, or try again later`
-      return new ServiceError('unavailable', message, { cause: error })
-    }
-    return new ServiceError('bad_request', `the answer of ${name} does not belong to this sign-in: start again`, {
-      cause: error,
-    })
-  }
+  return { begin, finish }
+}
 
-  /** Adds name and address from the userinfo endpoint when the ID token lacks them. */
-  async #completeClaims(configuration: Openid.Configuration, token: string, claims: Openid.IDToken) {
-    const isComplete = typeof claims.email === 'string' && typeof claims.name === 'string'
-    if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
-    return { ...(await this.#openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
+function toServiceError(error: unknown, { openid, provider, logger }: StepsParts): ServiceError {
+  const { name, issuer } = provider
+  if (error instanceof openid.AuthorizationResponseError) {
+    const isRefused = error.error === 'access_denied'
+    const message = isRefused ? `${name} did not let you in` : `${name} refused the sign-in`
+    if (!isRefused) logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
+    return new ServiceError('bad_request', message, { cause: error })
   }
+  // Logs the code only: the rest of the error may contain personal data.
+  logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
+  if (isUnavailable(error)) {
+    const message = `${name} cannot be reached now: use another sign-in method, or try again later`
+    return new ServiceError('unavailable', message, { cause: error })
+  }
+  return new ServiceError('bad_request', `the answer of ${name} does not belong to this sign-in: start again`, {
+    cause: error,
+  })
+}
+
+/** Adds name and address from the userinfo endpoint when the ID token lacks them. */
+async function completeClaims(
+  openid: typeof Openid,
+  configuration: Openid.Configuration,
+  token: string,
+  claims: Openid.IDToken,
+) {
+  const isComplete = typeof claims.email === 'string' && typeof claims.name === 'string'
+  if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+  return { ...(await openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
 }
 
 /** A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3). */
