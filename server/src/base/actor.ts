@@ -19,7 +19,7 @@ export interface Acting {
 
 export const BY_SERVICE: Acting = { actor: { kind: 'service', id: null }, address: null }
 
-export function byUser(userId: string, address: string): Acting {
+export function byUser(userId: string, address: string | null): Acting {
   return { actor: { kind: 'user', id: userId }, address }
 }
 

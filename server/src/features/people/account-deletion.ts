@@ -6,7 +6,7 @@ import { reservedAddress } from '../../base/reserved-addresses.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { deleteWorkspace } from '../workspaces/workspaces.ts'
-import { endAccess, requireCurrent } from './current.ts'
+import { endAccess, requireAccount, requireCurrent } from './current.ts'
 import type { User } from './sessions.ts'
 import { keepPayer } from './workspace-payer.ts'
 
@@ -71,14 +71,7 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
       await storage.write(async (tx) => close(tx, await requireCurrent(tx, user), true, by))
     },
     closeByEmail: (email, { withWorkspaces }, by = byCommand()) =>
-      storage.write(async (tx) => {
-        const found = await tx.users.byEmail(email.trim().toLowerCase())
-        const user = found && (await tx.users.lock(found.id))
-        if (!user || user.closedAt !== null) {
-          throw new ServiceError('not_found', `there is no account with the address ${email}`)
-        }
-        return close(tx, user, withWorkspaces, by)
-      }),
+      storage.write(async (tx) => close(tx, await requireAccount(tx, email), withWorkspaces, by)),
   }
 }
 

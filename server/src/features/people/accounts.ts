@@ -1,6 +1,6 @@
 /** Accounts: the links into them, passwords, and new passwords. A person needs a link to get an account. */
 import type { Instant } from '@claimcheck/core/rules'
-import { type Acting, byCommand } from '../../base/actor.ts'
+import { type Acting, byCommand, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { readName } from '../../base/names.ts'
 import type { Role } from '../../storage/people.ts'
@@ -126,7 +126,7 @@ export class AccountService {
       if (await tx.users.any()) throw unusableLink()
       const user = await insertUser(tx)
       await tx.links.setUserOfSetup(link.id, user.id)
-      const byOwner = joiner(user.id, by)
+      const byOwner = byUser(user.id, by.address)
       if (first && !(await tx.workspaces.any())) await insertWorkspace(tx, { ...first, paidBy: user.id }, byOwner)
       for (const { id } of await tx.workspaces.list()) {
         await insertMember(tx, newMember(id, user.id, 'owner', this.#now()), byOwner)
@@ -153,7 +153,9 @@ export class AccountService {
       const user = await insertUser(tx)
       if (!(await tx.workspaces.lock(workspaceId))) throw unusableLink()
       await this.#links.use(tx, link)
-      if (!(await insertMember(tx, newMember(workspaceId, user.id, link.role!, this.#now()), joiner(user.id, by)))) {
+      if (
+        !(await insertMember(tx, newMember(workspaceId, user.id, link.role!, this.#now()), byUser(user.id, by.address)))
+      ) {
         throw new ServiceError('conflict', 'you are a member of this workspace already')
       }
       return { user, workspaceId }
@@ -185,9 +187,4 @@ export class AccountService {
   async list(): Promise<readonly (User & { readonly createdAt: Instant })[]> {
     return (await this.#storage.read.users.list()).map((user) => ({ ...toUser(user), createdAt: user.createdAt }))
   }
-}
-
-/** The user whom the link let in. */
-function joiner(userId: string, { address }: Acting): Acting {
-  return { actor: { kind: 'user', id: userId }, address }
 }

@@ -9,6 +9,7 @@ import { allowanceOf, payerOf } from '../../storage/payers.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
+import { requireAccount } from './current.ts'
 import { ofPayer, spendDaily } from './daily-limits.ts'
 import type { User } from './sessions.ts'
 
@@ -92,12 +93,4 @@ export function createAllowances({ storage, now, config }: AllowanceParts): Allo
 export async function sharedByInvited(tx: Writes, inviterId: string | null): Promise<string | null> {
   const inviter = inviterId === null ? undefined : await tx.users.byId(inviterId)
   return inviter ? allowanceOf(payerOf(inviter)) : null
-}
-
-/** Locks it. @throws ServiceError `not_found` */
-async function requireAccount(tx: Writes, email: string): Promise<UserRow> {
-  const found = await tx.users.byEmail(email.trim().toLowerCase())
-  const user = found && (await tx.users.lock(found.id))
-  if (user && user.closedAt === null) return user
-  throw new ServiceError('not_found', `there is no account with the address ${email}`)
 }

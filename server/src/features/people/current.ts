@@ -1,8 +1,16 @@
-/** Whether what a user began still counts, and ending all that acts for a user. */
+/** The account of an address, whether what a user began still counts, and ending all that acts for a user. */
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Writes } from '../../storage/storage.ts'
+
+/** Locks it. @throws ServiceError `not_found` */
+export async function requireAccount(tx: Writes, email: string): Promise<UserRow> {
+  const found = await tx.users.byEmail(email.trim().toLowerCase())
+  const user = found && (await tx.users.lock(found.id))
+  if (user && user.closedAt === null) return user
+  throw new ServiceError('not_found', `there is no account with the address ${email}`)
+}
 
 /**
  * Locks the user until the transaction ends. A request that was begun before a new password, or before the account was closed, changes
@@ -26,6 +34,11 @@ export async function endAccess(tx: Writes, userId: string, at: Instant, keptSes
   await tx.users.nextGeneration(userId)
   await tx.links.endAll({ kind: 'reset', userId }, at)
   await tx.sessions.endAll(userId, keptSession)
+  await endGrants(tx, userId)
+}
+
+/** Ends what applications may do for a user. */
+export async function endGrants(tx: Writes, userId: string): Promise<void> {
   const memberships = await tx.members.workspacesOf(userId)
   await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
 }

@@ -1,6 +1,6 @@
 /** Who enters by a link: a person with an account, or a new one. */
 import type { Instant } from '@claimcheck/core/rules'
-import type { Acting } from '../../base/actor.ts'
+import { type Acting, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { readName } from '../../base/names.ts'
@@ -70,10 +70,10 @@ export async function prepareUser(newUser: NewUser, entrance: Entrance): Promise
     createdAt: now(),
     confirmedAt: isTheirs ? now() : null,
   }
-  const byUser: Acting = { actor: { kind: 'user', id: user.id }, address: by.address }
+  const bySelf = byUser(user.id, by.address)
   return async (tx) => {
     const sharesWith = await sharedByInvited(tx, link.createdBy)
-    if (isTheirs) await takeAddress(tx, email, takesAddress, now(), byUser)
+    if (isTheirs) await takeAddress(tx, email, takesAddress, now(), bySelf)
     if (!(await tx.users.insert({ ...user, sharesWith }))) {
       throw new ServiceError(
         'conflict',
@@ -81,8 +81,8 @@ export async function prepareUser(newUser: NewUser, entrance: Entrance): Promise
       )
     }
     const details = { email, method: 'password' in proof ? 'password' : 'outside' }
-    tx.audit.record({ event: 'account.created', at: user.createdAt, by: byUser, userId: user.id, details })
-    if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, now(), byUser)
+    tx.audit.record({ event: 'account.created', at: user.createdAt, by: bySelf, userId: user.id, details })
+    if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, now(), bySelf)
     return toUser({ confirmedAt: null, ...user, sharesWith, generation: 0, closedAt: null })
   }
 }
@@ -90,7 +90,7 @@ export async function prepareUser(newUser: NewUser, entrance: Entrance): Promise
 async function confirmByLink(tx: Writes, user: User, { link, by: { address }, now }: Entrance): Promise<User> {
   const row = await requireCurrent(tx, user)
   if (row.email !== link.recipient || row.confirmedAt !== null) return toUser(row)
-  await recordConfirmed(tx, row, now(), { actor: { kind: 'user', id: row.id }, address })
+  await recordConfirmed(tx, row, now(), byUser(row.id, address))
   return toUser({ ...row, confirmedAt: now() })
 }
 

@@ -9,7 +9,7 @@ import { SecretError } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { hashToken } from '../../base/tokens.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import { requireCurrent } from './current.ts'
+import { endGrants, requireCurrent } from './current.ts'
 import type { Attempt } from './login-throttle.ts'
 import type { User } from './sessions.ts'
 import type { TicketService } from './tickets.ts'
@@ -148,8 +148,7 @@ export class SecondStepService {
     return this.#storage.write(async (tx) => {
       await requireCurrent(tx, user)
       if (!(await tx.secondSteps.remove(user.id))) throw notOn()
-      const memberships = await tx.members.workspacesOf(user.id)
-      await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
+      await endGrants(tx, user.id)
       await tx.sessions.weaken(user.id)
       this.#record(tx, 'second_step.off', user.id, by)
     })
