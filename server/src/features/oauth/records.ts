@@ -114,7 +114,14 @@ export class OAuthRecords {
 
   /** Returns false, and ends the grant, when the record was consumed before, on any host. */
   consume(model: string, id: string, by: Acting): Promise<boolean> {
-    return this.#storage.write((tx) => this.#consume(tx, model, id, by))
+    const kind = kindOf(model)
+    const idHash = hashToken(id)
+    return this.#storage.write(async (tx) => {
+      if (await tx.records.consume(kind, idHash, this.#now())) return true
+      const row = await tx.records.find(kind, idHash)
+      if (row?.grantId) await this.endGrantIn(tx, row.grantId, 'application.token_reused', by)
+      return false
+    })
   }
 
   /**
@@ -239,15 +246,6 @@ export class OAuthRecords {
       }
     }
     setTimeout(remove, REPEATABLE_MS + 1000).unref()
-  }
-
-  async #consume(tx: Writes, model: string, id: string, by: Acting): Promise<boolean> {
-    const kind = kindOf(model)
-    const idHash = hashToken(id)
-    if (await tx.records.consume(kind, idHash, this.#now())) return true
-    const row = await tx.records.find(kind, idHash)
-    if (row?.grantId) await this.endGrantIn(tx, row.grantId, 'application.token_reused', by)
-    return false
   }
 }
 
