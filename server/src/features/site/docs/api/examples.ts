@@ -44,19 +44,22 @@ const CLAIM = {
   },
 }
 
+const { claim_id, client_claim_id, agent_id, action, target, claimed_at, deadline_at, submitted_at, claim_digest } =
+  CLAIM
+const SOURCE = { base_url: 'https://api.github.com', listed: true, provider: 'github' }
+const REQUIRED = { branch: 'target', sha: 'content' }
+const READY = { ok: true, problems: [], warnings: [] }
+
 /** By operation. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   submitClaim: {
     body: {
-      client_claim_id: 'run-4711',
-      agent_id: 'release-bot',
-      action: 'codehost.commit.push',
-      target: 'octo-org/hello-world',
-      params: {
-        sha: '0123456789abcdef0123456789abcdef01234567',
-        branch: 'main',
-      },
-      claimed_at: '2026-09-25T14:02:49.064Z',
+      client_claim_id,
+      agent_id,
+      action,
+      target,
+      params: { sha: FACTS.head, branch: 'main' },
+      claimed_at,
     },
     answer: { ...CLAIM, created: true },
   },
@@ -71,30 +74,23 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   getClaim: {
-    path: {
-      claim_id: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
-    },
+    path: { claim_id },
     answer: CLAIM,
   },
   getReceipt: {
-    path: {
-      receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
-    },
+    path: { receipt_id: CLAIM.receipt_id },
     answer: {
       body: {
         agent: {
           id: 'release-bot',
         },
         claim: {
-          action: 'codehost.commit.push',
-          claim_digest: 'fikjKO_Cr-2kMWNvbIC5Ygam83jGRPz3PMak0sh2tBE',
-          claimed_at: '2026-09-25T14:02:49.064Z',
-          client_claim_id: 'run-4711',
-          params: {
-            branch: 'main',
-            sha: '0123456789abcdef0123456789abcdef01234567',
-          },
-          target: 'octo-org/hello-world',
+          action,
+          claim_digest,
+          claimed_at,
+          client_claim_id,
+          params: { branch: 'main', sha: FACTS.head },
+          target,
         },
         issued_at: '2026-09-25T14:02:49.506Z',
         issuer: {
@@ -110,11 +106,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           evidence_digest: 'Y7wOrrQxfR_Mrmbsr-eNtIWJLK5vvxY6I5WfmBF5ldU',
           facts: SORTED_FACTS,
           observed_at: '2026-09-25T14:02:49.495Z',
-          source: {
-            base_url: 'https://api.github.com',
-            listed: true,
-            provider: 'github',
-          },
+          source: SOURCE,
           verifier: {
             code_hash: 'sha256:CHqPhEqWRjLlQkl-J7aUW16C7MCGAxIUPoBD9eLyBIo',
             id: 'codehost.commit.push',
@@ -145,9 +137,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   getEvidence: {
-    path: {
-      receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
-    },
+    path: { receipt_id: CLAIM.receipt_id },
     answer: {
       checks: [
         {
@@ -159,19 +149,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           facts: SORTED_FACTS,
           kind: 'present',
           sent_at: '2026-09-25T14:02:49.198Z',
-          source: {
-            base_url: 'https://api.github.com',
-            listed: true,
-            provider: 'github',
-          },
+          source: SOURCE,
         },
       ],
-      claim: {
-        claim_digest: 'fikjKO_Cr-2kMWNvbIC5Ygam83jGRPz3PMak0sh2tBE',
-        claimed_at: '2026-09-25T14:02:49.064Z',
-        deadline_at: '2026-09-25T14:17:49.064Z',
-        submitted_at: '2026-09-25T14:02:49.176Z',
-      },
+      claim: { claim_digest, claimed_at, deadline_at, submitted_at },
       decided_at: '2026-09-25T14:02:49.495Z',
       evidence_version: 1,
       profile: {
@@ -184,10 +165,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
         fresh_ms: 10000,
         grace_ms: 120000,
         removed_within_ms: 86400000,
-        required: {
-          branch: 'target',
-          sha: 'content',
-        },
+        required: REQUIRED,
         tolerance_ms: 600000,
       },
       rules_version: 1,
@@ -201,10 +179,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           version: '1',
           rules_version: 1,
           summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
-          required: {
-            branch: 'target',
-            sha: 'content',
-          },
+          required: REQUIRED,
           tolerance_ms: 600000,
           deadline_ms: 900000,
           max_deadline_ms: 86400000,
@@ -382,17 +357,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   getReadiness: {
-    answer: {
-      ok: true,
-      problems: [],
-      warnings: [],
-    },
+    answer: READY,
   },
   getReadReadiness: {
-    answer: {
-      ok: true,
-      problems: [],
-      warnings: [],
-    },
+    answer: READY,
   },
 }
