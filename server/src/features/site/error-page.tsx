@@ -1,5 +1,6 @@
-/** The page for an error of a public page. */
+/** Pages for errors of public pages. */
 import type { FastifyError } from 'fastify'
+import type { VNode } from 'preact'
 import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { renderedOnce, sendHtml } from '../../web/document.tsx'
@@ -14,24 +15,39 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available now',
 }
 
-export function answerErrorsWithPages(pages: App): void {
+interface ErrorPageProps {
+  readonly title: string
+  /** A sentence. */
+  readonly detail: string
+}
+
+/** @param titles by status, where they are others than usual */
+export function answerErrorsWithPages(
+  pages: App,
+  Page: (props: ErrorPageProps) => VNode = ErrorPage,
+  titles: Readonly<Record<number, string>> = {},
+): void {
+  // Rendered once: anyone asks for them as often as they like.
+  const page = renderedOnce((title: string, detail: string) => <Page title={title} detail={detail} />)
   pages.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
     // What is refused at the gate reaches no hook of these pages.
     reply.headers(pageHeaders())
-    return sendHtml(reply, errorPage(TITLES[status] ?? 'Something went wrong', detail), status)
+    const title = titles[status] ?? TITLES[status] ?? 'Something went wrong'
+    return sendHtml(reply, page(title, sentence(detail)), status)
   })
 }
 
-/** Rendered once: anyone asks for them as often as they like. */
-const errorPage = renderedOnce((title: string, detail: string) => (
-  <PublicPage title={title}>
-    <h1>{title}</h1>
-    <p class="notice problem" role="alert">
-      {sentence(detail)}
-    </p>
-    <p>
-      <a href={publicPaths.docs}>Read the documentation</a>, or <a href={publicPaths.home}>go to the console</a>.
-    </p>
-  </PublicPage>
-))
+function ErrorPage({ title, detail }: ErrorPageProps) {
+  return (
+    <PublicPage title={title}>
+      <h1>{title}</h1>
+      <p class="notice problem" role="alert">
+        {detail}
+      </p>
+      <p>
+        <a href={publicPaths.docs}>Read the documentation</a>, or <a href={publicPaths.home}>go to the console</a>.
+      </p>
+    </PublicPage>
+  )
+}

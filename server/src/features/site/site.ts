@@ -23,8 +23,7 @@ export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLin
 }
 
 export async function siteRoutes(app: App, services: SiteDependencies): Promise<void> {
-  const { receipts, log, storage, now, ownAddress, published, keyDocument, config } = services
-  const commandLine = commandLineOf(config)
+  const withCommandLine = { ...services, profiles: services.published, commandLine: commandLineOf(services.config) }
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }
   })
@@ -35,15 +34,6 @@ export async function siteRoutes(app: App, services: SiteDependencies): Promise<
   answerErrorsWithPages(app)
   checkerRoutes(app)
   await app.register(async (docs: App) => docsRoutes(docs, services))
-  const logPages = { log, storage, now, ownAddress, commandLine }
-  await app.register(async (log: App) => logRoutes(log, logPages))
-  const receiptPages = {
-    receipts,
-    log,
-    keyDocument,
-    profiles: published,
-    ownAddress,
-    commandLine,
-  }
-  receiptPageRoutes(app, receiptPages)
+  await app.register(async (log: App) => logRoutes(log, withCommandLine))
+  receiptPageRoutes(app, withCommandLine)
 }

@@ -1,9 +1,11 @@
 /** The pages of the log explorer: the log, one entry, and a proof. */
 
 import type { SignedTreeHead } from '@claimcheck/core/log'
+import type { Anchor } from '@claimcheck/core/plugin'
 import { parseInstant } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import type { CommandLine } from '../../../web/command-line.ts'
+import { Facts } from '../../../web/parts/facts.tsx'
 import { Code, ExactTime, Hash, Time } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'
@@ -26,7 +28,7 @@ function Frame({ title, checks = false, children }: FrameProps) {
   )
 }
 
-export interface LogPageProps {
+interface LogPageProps {
   readonly head: SignedTreeHead
   readonly anchors: AnchorsProps
   readonly days: readonly Day[]
@@ -35,6 +37,7 @@ export interface LogPageProps {
 
 export function LogPage({ head, anchors, days, entries }: LogPageProps) {
   const { tree_size, root_hash, issued_at, log_id } = head.body
+  const signedAt = parseInstant(issued_at)!
   const [newest] = anchors.anchors
   return (
     <Frame title="Log">
@@ -46,36 +49,21 @@ export function LogPage({ head, anchors, days, entries }: LogPageProps) {
       <div class="columns">
         <section aria-labelledby="head">
           <h2 id="head">The newest signed head</h2>
-          <dl class="facts">
-            <dt>Size</dt>
-            <dd>{tree_size}</dd>
-            <dt>Root</dt>
-            <dd>
-              <Hash value={root_hash} label="the root" ends={12} />
-            </dd>
-            <dt>Signed</dt>
-            <dd>
-              <ExactTime at={parseInstant(issued_at)!} /> (<Time at={parseInstant(issued_at)!} />)
-            </dd>
-            <dt>Key</dt>
-            <dd>
-              <Hash value={head.signature.key_id} label="the key" ends={12} />
-            </dd>
-            <dt>Log</dt>
-            <dd>
-              <Hash value={log_id} label="the id of the log" ends={12} />
-            </dd>
-            <dt>Anchored</dt>
-            <dd>
-              {newest === undefined ? (
-                'not yet'
-              ) : (
+          <Facts
+            rows={[
+              ['Size', tree_size],
+              ['Root', <Hash value={root_hash} label="the root" ends={12} />],
+              [
+                'Signed',
                 <>
-                  up to size {newest.treeSize}, <ExactTime at={newest.blockTime * 1000} />
-                </>
-              )}
-            </dd>
-          </dl>
+                  <ExactTime at={signedAt} /> (<Time at={signedAt} />)
+                </>,
+              ],
+              ['Key', <Hash value={head.signature.key_id} label="the key" ends={12} />],
+              ['Log', <Hash value={log_id} label="the id of the log" ends={12} />],
+              ['Anchored', newest === undefined ? 'not yet' : <LandedAt anchor={newest} />],
+            ]}
+          />
           <p>
             <a href="/v1/log/head">The signed document</a> and{' '}
             <a href="/.well-known/poaw-keys.json">the published keys</a>
@@ -90,7 +78,15 @@ export function LogPage({ head, anchors, days, entries }: LogPageProps) {
   )
 }
 
-export interface ProofPageProps {
+function LandedAt({ anchor: { treeSize, blockTime } }: { readonly anchor: Anchor }) {
+  return (
+    <>
+      up to size {treeSize}, <ExactTime at={blockTime * 1000} />
+    </>
+  )
+}
+
+interface ProofPageProps {
   readonly title: string
   readonly proof: Proof
   readonly entry?: LogEntry
@@ -107,23 +103,13 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin, comman
       <Back />
       <h1>{title}</h1>
       {entry ? (
-        <dl class="facts">
-          <dt>Leaf hash</dt>
-          <dd>
-            <Hash value={entry.leafHash} label="the leaf hash" ends={12} />
-          </dd>
-          <dt>Time</dt>
-          <dd>
-            <ExactTime at={entry.createdAt} />
-          </dd>
-          <dt>Neighbours</dt>
-          <dd class="pager">
-            {entry.leafIndex > 0 ? <a href={logPaths.entry(entry.leafIndex - 1)}>Entry {entry.leafIndex - 1}</a> : null}
-            {entry.leafIndex < treeSize - 1 ? (
-              <a href={logPaths.entry(entry.leafIndex + 1)}>Entry {entry.leafIndex + 1}</a>
-            ) : null}
-          </dd>
-        </dl>
+        <Facts
+          rows={[
+            ['Leaf hash', <Hash value={entry.leafHash} label="the leaf hash" ends={12} />],
+            ['Time', <ExactTime at={entry.createdAt} />],
+            ['Neighbours', <Neighbours of={entry.leafIndex} treeSize={treeSize} />],
+          ]}
+        />
       ) : null}
       <Checked proof={proof} />
       <h2>The proof</h2>
@@ -137,6 +123,17 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin, comman
       <Code text={commandsFor(proof, origin, commandLine)} label="The commands" />
       <ProofForms typed={typed} treeSize={treeSize} />
     </Frame>
+  )
+}
+
+function Neighbours({ of, treeSize }: { readonly of: number; readonly treeSize: number }) {
+  const neighbours = [of - 1, of + 1].filter((index) => index >= 0 && index < treeSize)
+  return (
+    <span class="pager">
+      {neighbours.map((index) => (
+        <a href={logPaths.entry(index)}>Entry {index}</a>
+      ))}
+    </span>
   )
 }
 
@@ -179,7 +176,7 @@ function commandsFor(proof: Proof, origin: string, { program }: CommandLine): st
   ].join('\n')
 }
 
-export interface RefusedPageProps {
+interface RefusedPageProps {
   readonly problem: string
   readonly typed: Typed
   readonly treeSize: number
@@ -198,7 +195,7 @@ export function RefusedPage({ problem, typed, treeSize }: RefusedPageProps) {
   )
 }
 
-/** @param detail of the error */
+/** @param detail a sentence */
 export function FailedPage({ title, detail }: { readonly title: string; readonly detail: string }) {
   return (
     <Frame title={title}>

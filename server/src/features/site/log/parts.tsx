@@ -1,9 +1,8 @@
 /** Parts of the pages of the log: growth, entries, anchors, and the forms that ask for proofs. */
 
 import type { Anchor } from '@claimcheck/core/plugin'
-import { formatInstant } from '@claimcheck/core/rules'
 import { type Column, Table } from '../../../web/parts/table.tsx'
-import { ExactTime, Hash } from '../../../web/parts/values.tsx'
+import { dayOf, ExactTime, Hash } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import type { Day } from '../../log/growth.ts'
 import type { EntriesPage } from '../../log/log.ts'
@@ -64,10 +63,6 @@ export function Growth({ days }: { readonly days: readonly Day[] }) {
       </details>
     </section>
   )
-}
-
-function dayOf(at: number): string {
-  return formatInstant(at).slice(0, 10)
 }
 
 /** The newest first. */
@@ -167,7 +162,7 @@ interface ProofFormsProps {
 
 export function ProofForms({ typed = {}, treeSize, problem }: ProofFormsProps) {
   const sent = typed.leaf === undefined ? 'first' : 'leaf'
-  const refused = (name: keyof Typed) => (name === sent ? problem : undefined)
+  const field = (name: keyof Typed) => ({ name, value: typed[name], problem: name === sent ? problem : undefined })
   return (
     <section aria-labelledby="proofs">
       <h2 id="proofs">Check the log yourself</h2>
@@ -178,28 +173,14 @@ export function ProofForms({ typed = {}, treeSize, problem }: ProofFormsProps) {
       <div class="cards">
         <form class="card" method="get" action={logPaths.proof}>
           <h3>An entry is in the log</h3>
-          <Field
-            name="leaf"
-            label="Entry"
-            help="Its number, or its leaf hash."
-            value={typed.leaf}
-            problem={refused('leaf')}
-            required
-          />
-          <Field name="size" label="Size of the tree" help={`Empty: ${treeSize}, the newest.`} value={typed.size} />
+          <Field {...field('leaf')} label="Entry" help="Its number, or its leaf hash." required />
+          <Field {...field('size')} label="Size of the tree" help={`Empty: ${treeSize}, the newest.`} />
           <button type="submit">Prove the entry</button>
         </form>
         <form class="card" method="get" action={logPaths.proof}>
           <h3>The log only grew</h3>
-          <Field
-            name="first"
-            label="First size"
-            help="Of a head that you kept."
-            value={typed.first}
-            problem={refused('first')}
-            required
-          />
-          <Field name="second" label="Second size" help={`Empty: ${treeSize}, the newest.`} value={typed.second} />
+          <Field {...field('first')} label="First size" help="Of a head that you kept." required />
+          <Field {...field('second')} label="Second size" help={`Empty: ${treeSize}, the newest.`} />
           <button type="submit">Prove the growth</button>
         </form>
       </div>
@@ -212,7 +193,7 @@ interface FieldProps {
   readonly label: string
   readonly help: string
   readonly value: string | undefined
-  readonly problem?: string | undefined
+  readonly problem: string | undefined
   readonly required?: boolean
 }
 

@@ -2,7 +2,6 @@
 
 import type { SignedTreeHead } from '@claimcheck/core/log'
 import type { Instant } from '@claimcheck/core/rules'
-import type { FastifyError } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import type { OwnAddress } from '../../../base/own-address.ts'
 import { prepareRefusal } from '../../../http/errors.ts'
@@ -10,12 +9,12 @@ import { cachePublicly } from '../../../http/hooks.ts'
 import type { App } from '../../../http/instance.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
-import { renderedOnce, sendHtml, sendPage } from '../../../web/document.tsx'
+import { sendPage } from '../../../web/document.tsx'
 import { Now } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
-import { sentence } from '../../../web/words.tsx'
 import { createLogGrowth } from '../../log/growth.ts'
 import type { EntriesPage, LogService } from '../../log/log.ts'
+import { answerErrorsWithPages } from '../error-page.tsx'
 import { FailedPage, LogPage, ProofPage, RefusedPage } from './pages.tsx'
 import { logPaths } from './parts.tsx'
 import { answer, type Typed, wholeNumber } from './question.ts'
@@ -40,10 +39,7 @@ export function logRoutes(app: App, services: LogPagesDependencies): void {
   const growth = createLogGrowth(services)
 
   app.addHook('onRequest', cachePublicly)
-  app.setErrorHandler<FastifyError>((error, request, reply) => {
-    const { status, detail } = prepareRefusal(error, request, reply)
-    return sendHtml(reply, failedPage(TITLES[status] ?? 'Something went wrong', sentence(detail)), status)
-  })
+  answerErrorsWithPages(app, FailedPage, { 400: 'This cannot be shown', 404: 'Page not found' })
 
   app.get<{ Querystring: Query }>(publicPaths.log, OF_LOG, async ({ query }, reply) => {
     const [days, entries, anchors] = await Promise.all([
@@ -85,21 +81,12 @@ export function logRoutes(app: App, services: LogPagesDependencies): void {
       const known = treeSize === 0 ? 'The log has no entries yet.' : `Its entries are 0 to ${treeSize - 1}.`
       throw new ServiceError('not_found', `The log has no such entry. ${known}`)
     }
-    const proof = await answer(log, { leaf: String(index) })
-    const [entry] = (await log.entries(index, 1)).entries
     const typed = { leaf: String(index) }
+    const proof = await answer(log, typed)
+    const [entry] = (await log.entries(index, 1)).entries
     const props = { title: `Entry ${index}`, proof, entry: entry!, typed, treeSize, commandLine }
     return sendPage(reply, <ProofPage {...props} origin={ownAddress.origin()} />)
   })
-}
-
-const failedPage = renderedOnce((title: string, detail: string) => <FailedPage title={title} detail={detail} />)
-
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'This cannot be shown',
-  404: 'Page not found',
-  429: 'Too many requests',
-  503: 'Not available now',
 }
 
 /** The page that ends below this index; the newest without one. */

@@ -43,22 +43,20 @@ export function receiptPageRoutes(app: App, services: ReceiptPageServices): void
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
     // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
     const found = isId(id) ? await checked.find(id).catch(orErased) : undefined
-    if (found instanceof ErasedError) return sendErased(reply, form, found, services.commandLine)
     // An unknown id answers like one that can be none.
     if (!found)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
-    const { bundle, view } = found
     reply.headers(HEADERS)
-    switch (form) {
-      case 'svg':
-        return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf(view.tone))
-      case 'icon.svg':
-        return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(iconOf(view.tone))
-      case 'json':
-        return reply.type(JSON_TYPE).send(bundleText(bundle))
-      default:
-        return sendReceipt(reply, bundle, view, linksOf(id, services))
+    if (form === 'svg' || form === 'icon.svg') {
+      // Programs that show images from elsewhere show none with an error status: those of an erased receipt have none.
+      const tone = found instanceof ErasedError ? 'erased' : found.view.tone
+      const image = form === 'svg' ? badgeOf(tone) : iconOf(tone)
+      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(image)
     }
+    if (found instanceof ErasedError) return sendErased(reply, form, found, services.commandLine)
+    const { bundle, view } = found
+    if (form === 'json') return reply.type(JSON_TYPE).send(bundleText(bundle))
+    return sendReceipt(reply, bundle, view, linksOf(id, services))
   })
 }
 
@@ -74,21 +72,9 @@ function sendErased(
   { message, receipt }: ErasedError,
   commandLine: CommandLine,
 ): FastifyReply {
-  reply.headers(HEADERS)
-  switch (form) {
-    // Programs that show images from elsewhere show none with an error status.
-    case 'svg':
-      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf('erased'))
-    case 'icon.svg':
-      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(iconOf('erased'))
-    case 'json':
-      return reply
-        .code(410)
-        .type(JSON_TYPE)
-        .send({ detail: message, erased: toErasedReceipt(receipt) })
-    default:
-      return sendPage(reply, <ErasedPage receipt={receipt} commandLine={commandLine} />, 410)
-  }
+  if (form !== 'json') return sendPage(reply, <ErasedPage receipt={receipt} commandLine={commandLine} />, 410)
+  const document = { detail: message, erased: toErasedReceipt(receipt) }
+  return reply.code(410).type(JSON_TYPE).send(document)
 }
 
 function linksOf(receiptId: string, { ownAddress, commandLine }: ReceiptPageServices): ReceiptLinks {
