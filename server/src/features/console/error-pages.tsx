@@ -9,7 +9,7 @@ import { Name } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import type { MemberService } from '../people/members.ts'
 import { ConsolePage, PlainPage, useViewer, type Viewer, Viewing } from './page.tsx'
-import { optionalSessionOf, viewed } from './session.ts'
+import { optionalSessionOf, viewedWorkspaces } from './session.ts'
 
 /** @param members undefined: of pages without sessions */
 export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 'workspacesOf'>): void {
@@ -62,7 +62,7 @@ async function viewerOf(
 ): Promise<Viewer | undefined> {
   const session = optionalSessionOf(request)
   if (!session) return undefined
-  const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
+  const workspaces = await viewedWorkspaces(members, session)
   const wanted = workspaceIn(request.url)
   const workspace = workspaces.find(({ id }) => id === wanted) ?? workspaces[0]
   return { user: session.user, csrf: session.csrf, now: Date.now(), workspaces, workspace }

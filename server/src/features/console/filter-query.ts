@@ -97,7 +97,7 @@ function shown(value: string): string {
 const DAY_MS = 24 * 60 * 60_000
 
 /** The 30th of February is none. */
-function isDay(value: string): boolean {
+export function isDay(value: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false
   const at = Date.parse(`${value}T00:00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value)

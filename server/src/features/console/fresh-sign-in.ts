@@ -3,10 +3,12 @@
  * open browser, or has stolen a session, can neither stay, nor let others in, nor have claims checked elsewhere.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { confirmPath } from '../../web/console-paths.ts'
+import type { App } from '../../http/instance.ts'
+import { confirmPath, paths, returnPath } from '../../web/console-paths.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { refererPath } from './referer.ts'
-import { optionalSessionOf, ownersOnly } from './session.ts'
+import { queryOf } from './request-fields.ts'
+import { optionalSessionOf, ownersOnly, sessionOf } from './session.ts'
 import { sendSignIn } from './sign-in-page.tsx'
 import { unsentFormOf } from './unsent.tsx'
 
@@ -41,4 +43,11 @@ export function freshSignInOnly(services: ConsoleDependencies, needs = ALWAYS) {
 /** In the options of a route: for owners of the workspace, with such a sign-in. */
 export function ownersNow(services: ConsoleDependencies) {
   return { preHandler: [ownersOnly, freshSignInOnly(services)] }
+}
+
+/** The page on which a signed-in person signs in again, and goes on where they were. */
+export function confirmRoutes(app: App, services: ConsoleDependencies): void {
+  app.get(paths.confirm, async (request, reply) =>
+    sendSignIn(reply, services, { next: returnPath(queryOf(request).next), session: sessionOf(request) }),
+  )
 }

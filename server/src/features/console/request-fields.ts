@@ -19,6 +19,14 @@ export function listOf(request: FastifyRequest, name: string): readonly string[]
   return [given].flat().filter((value) => typeof value === 'string')
 }
 
+/** The lines that hold something. Browsers end lines with CR LF. */
+export function linesOf(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
 function lastOf(values: unknown): Fields {
   const entries = Object.entries(values ?? {}).map(([name, value]) => [
     name,

@@ -12,7 +12,7 @@ import { contentIssues } from '../../http/text.ts'
 import { signInPath } from '../../web/console-paths.ts'
 import { originOf } from '../../web/origin.ts'
 import type { PeopleConfig } from '../people/config.ts'
-import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
+import type { MemberService } from '../people/members.ts'
 import type { SessionService, SignedIn, User, Visitor } from '../people/sessions.ts'
 import { meetsRule, type SignedInBy } from '../people/sign-in-rules.ts'
 import type { ViewedWorkspace, Viewer } from './page.tsx'
@@ -110,7 +110,7 @@ export function requireSession(
     const session = optionalSessionOf(request)
     const isForm = request.method !== 'GET' && request.method !== 'HEAD'
     if (!session) return isForm ? answerSignedOut(request, reply) : reply.redirect(signInPath(request.url), 303)
-    const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
+    const workspaces = await viewedWorkspaces(members, session)
     const { workspace: id } = request.params as { readonly workspace?: string }
     const workspace = workspaces.find((one) => one.id === id)
     // A workspace of others answers like one that does not exist.
@@ -140,10 +140,15 @@ export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
   return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
 }
 
-/** As it is for who signed in like this. */
-export function viewed(workspace: WorkspaceOfMember, { session }: SignedIn): ViewedWorkspace {
-  const { role, signInRule } = workspace
-  return { ...workspace, isOwner: role === 'owner', isOpen: meetsRule(signInRule, session.method) }
+/** The workspaces of a person, as they are for who signed in like this. */
+export async function viewedWorkspaces(
+  members: Pick<MemberService, 'workspacesOf'>,
+  { user, session }: SignedIn,
+): Promise<readonly ViewedWorkspace[]> {
+  return (await members.workspacesOf(user.id)).map((workspace) => {
+    const { role, signInRule } = workspace
+    return { ...workspace, isOwner: role === 'owner', isOpen: meetsRule(signInRule, session.method) }
+  })
 }
 
 /** Who does what the request asks for, for the audit trail. */
@@ -163,18 +168,12 @@ function browserOf(request: FastifyRequest): Visitor {
 }
 
 export interface Entering {
+  readonly services: {
+    readonly sessions: Pick<SessionService, 'start' | 'end'>
+    readonly config: Pick<HostConfig, 'publicUrl'> & Pick<PeopleConfig, 'sessionEnds'>
+  }
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  readonly sessions: Pick<SessionService, 'start' | 'end'>
-  readonly config: Pick<HostConfig, 'publicUrl'> & Pick<PeopleConfig, 'sessionEnds'>
-}
-
-export function enteringBy(
-  { sessions, config }: Pick<Entering, 'sessions' | 'config'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Entering {
-  return { request, reply, sessions, config }
 }
 
 /** A person who has just proved who they are. */
@@ -191,7 +190,7 @@ export async function enter(entering: Entering, arrival: Arrival, next: string):
 
 /** Begins a session, and ends the one that this browser had. Returns what the forms of the answer must carry. */
 export async function startSession(
-  { request, reply, sessions, config }: Entering,
+  { services: { sessions, config }, request, reply }: Entering,
   { user, method }: Arrival,
 ): Promise<string> {
   const { publicUrl, sessionEnds } = config

@@ -64,6 +64,11 @@ export function ExactTime({ at }: { readonly at: Instant }) {
   )
 }
 
+/** In UTC: `2026-09-25`. */
+export function dayOf(at: Instant): string {
+  return formatInstant(at).slice(0, 10)
+}
+
 export function readableUtc(at: Instant): string {
   return formatInstant(at).replace('T', ' ').replace('Z', ' UTC')
 }

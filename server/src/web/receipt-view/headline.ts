@@ -95,10 +95,18 @@ function withoutStop(text: string | undefined): string | undefined {
 const LONGEST = 40
 const SHORT_HASH = 12
 
-/** A value in a title: hashes as the sentences of profiles shorten them. */
+/** A value in a title. */
 function short(value: JsonValue): string {
-  const text = visible(written(value))
-  if (/^[0-9a-f]{40,}$/i.test(text)) return text.slice(0, SHORT_HASH)
+  return clipped(withShortHash(visible(written(value))), LONGEST)
+}
+
+/** A hash as the sentences of profiles shorten it; any other text as it is. */
+export function withShortHash(text: string): string {
+  return /^[0-9a-f]{40,}$/i.test(text) ? text.slice(0, SHORT_HASH) : text
+}
+
+/** @param most in code points */
+export function clipped(text: string, most: number): string {
   const characters = [...text]
-  return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : text
+  return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text
 }

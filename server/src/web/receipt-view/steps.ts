@@ -14,6 +14,7 @@ import {
   RULES_WORDS,
 } from '@claimcheck/core/words/checks'
 import { utcOf } from '@claimcheck/core/words/when'
+import { sentence } from '../words.tsx'
 
 /** `none`: there is nothing to check, and nothing will follow. */
 export type StepState = 'holds' | 'pending' | 'not_checked' | 'none' | 'fails'
@@ -140,7 +141,3 @@ const NO_ANCHORS =
   'This copy carries no anchor, and none will follow: its key document names no account that anchors, so this service does not anchor.'
 
 const NOTHING_TO_ADD: Found = ['not_checked', 'Not checked: what comes before does not hold.']
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-}

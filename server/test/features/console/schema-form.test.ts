@@ -1,12 +1,12 @@
 import { secret, Type } from '@claimcheck/core/plugin'
 import { validator } from '@claimcheck/server/base/validation'
 import {
-  type FormValues,
   problemsByField,
   readSchemaForm,
   SchemaFields,
   startingValues,
 } from '@claimcheck/server/features/console/parts/schema-form'
+import type { Fields } from '@claimcheck/server/features/console/request-fields'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import t from 'tap'
@@ -32,7 +32,7 @@ const schema = Type.Object(
 
 const PREFIX = 'option.'
 
-function fields(values: FormValues = {}, problems: Record<string, string> = {}): string {
+function fields(values: Fields = {}, problems: Record<string, string> = {}): string {
   return renderToString(h(SchemaFields, { schema, values, problems, prefix: PREFIX }))
 }
 

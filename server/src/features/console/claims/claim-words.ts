@@ -1,7 +1,9 @@
 /** What a claim says, in one line of a list: claims that say different things must look different. */
 import { type ActionProfile, claimSentence } from '@claimcheck/core/plugin'
 import { visible } from '@claimcheck/core/words/plain-text'
+import { written } from '../../../base/schema-properties.ts'
 import type { Registry } from '../../../plugins/registry.ts'
+import { clipped, withShortHash } from '../../../web/receipt-view/headline.ts'
 import type { ListedClaim } from '../../claims/claims.ts'
 
 export type ProfileOf = (action: string, version: string) => ActionProfile | undefined
@@ -12,30 +14,14 @@ export function profilesOf({ verifierFor }: Pick<Registry, 'verifierFor'>): Prof
 
 type Said = Pick<ListedClaim, 'action' | 'target' | 'params' | 'profileAction' | 'profileVersion' | 'erasure'>
 
-const LONGEST_PARAMS = 120
+const LONGEST_PARAMS = 121
 
 /** By the profile that judges it; where none is loaded, the action, the target and the params as they are. */
 export function claimWords(profileOf: ProfileOf, claim: Said): string {
   if (claim.erasure) return 'Erased'
   const profile = profileOf(claim.profileAction, claim.profileVersion)
   if (profile) return visible(claimSentence(profile, claim))
-  const params = Object.entries(claim.params).map(([name, value]) => `${name} ${withoutTail(plain(value))}`)
-  const more = params.length === 0 ? '' : ` (${clipped(params.join(', '))})`
+  const params = Object.entries(claim.params).map(([name, value]) => `${name} ${withShortHash(written(value))}`)
+  const more = params.length === 0 ? '' : ` (${clipped(params.join(', '), LONGEST_PARAMS)})`
   return visible(`${claim.action}: ${claim.target}${more}`)
-}
-
-const SHORT_HASH = 12
-
-/** The length of a shortened hash, as in the sentences of profiles. */
-function withoutTail(text: string): string {
-  return /^[0-9a-f]{40,}$/i.test(text) ? text.slice(0, SHORT_HASH) : text
-}
-
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function clipped(text: string): string {
-  const characters = [...text]
-  return characters.length > LONGEST_PARAMS ? `${characters.slice(0, LONGEST_PARAMS).join('')}…` : text
 }

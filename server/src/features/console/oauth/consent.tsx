@@ -6,6 +6,7 @@ import type { App } from '../../../http/instance.ts'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { pageHeaders } from '../../../web/headers.ts'
+import { Facts } from '../../../web/parts/facts.tsx'
 import { Name } from '../../../web/parts/values.tsx'
 import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
@@ -29,8 +30,7 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
 
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
     reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
-    const props = { uid: request.params.uid, asked, viewer: viewerOf(request), problem }
-    const page = <Consent {...props} />
+    const page = <Consent uid={request.params.uid} asked={asked} viewer={viewerOf(request)} problem={problem} />
     return sendPage(reply, page, problem === undefined ? 200 : 422)
   }
 
@@ -52,12 +52,8 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
     if (!workspace.isOpen) {
-      return show(
-        request,
-        reply,
-        asked,
-        `${visibleName(workspace.name)} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`,
-      )
+      const problem = `${visibleName(workspace.name)} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`
+      return show(request, reply, asked, problem)
     }
     const scopes = allowedTo(workspace.role, asked.scopes)
     if (scopes.length === 0) {
@@ -108,20 +104,13 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
       {asked.isConfigured ? null : (
         <p>It registered itself, and gave itself this name, as any program may: look at where it leads back to.</p>
       )}
-      <dl class="facts">
-        <dt>Leads back to</dt>
-        <dd>{redirectPlace(asked.redirectUri)}</dd>
-        <dt>Its token is for</dt>
-        <dd>
-          {asked.resources.map((resource) => (
-            <code>{resource}</code>
-          ))}
-        </dd>
-        <dt>Its id</dt>
-        <dd>
-          <code>{asked.clientId}</code>
-        </dd>
-      </dl>
+      <Facts
+        rows={[
+          ['Leads back to', redirectPlace(asked.redirectUri)],
+          ['Its token is for', asked.resources.map((resource) => <code>{resource}</code>)],
+          ['Its id', <code>{asked.clientId}</code>],
+        ]}
+      />
       <PostForm action={OAUTH_PATHS.consent(uid)}>
         <WorkspaceChoice workspaces={possible} />
         <Closed workspaces={closed} />

@@ -10,10 +10,12 @@ import type { SecondStep } from '../../people/second-steps.ts'
 import type { Session, User } from '../../people/sessions.ts'
 import type { SignedInBy } from '../../people/sign-in-rules.ts'
 import { browserName } from '../browser-name.ts'
-import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
+import { Field, PostForm, RowForm } from '../parts/form.tsx'
+import { PasskeyForm } from '../parts/sign-in-methods.tsx'
 import type { PasskeyPlace } from '../relying-party.ts'
+import { lengthWords } from '../words.ts'
 
-export interface PasskeysProps {
+interface PasskeysProps {
   readonly passkeys: readonly Passkey[]
   readonly place: PasskeyPlace
   readonly isFresh: boolean
@@ -62,60 +64,35 @@ export function ConfirmFirst({ children }: { readonly children: string }) {
   )
 }
 
-export interface SecondStepProps {
-  readonly hasPassword: boolean
-  /** Undefined: it is off. */
-  readonly secondStep: SecondStep | undefined
-}
-
-export function SecondStepState({ hasPassword, secondStep }: SecondStepProps) {
-  if (!hasPassword) return null
+/** Undefined: it is off. */
+export function SecondStepState({ secondStep }: { readonly secondStep: SecondStep | undefined }) {
   return (
     <>
       <h2>Second step</h2>
       {secondStep ? (
-        <>
-          <p>
-            On since <Time at={secondStep.createdAt} />: after your password you type a code of your authenticator app.{' '}
-            {secondStep.codesLeft} recovery codes are left.
-          </p>
-          <p>
-            <a class="button quiet" href={paths.secondStep}>
-              Change the second step
-            </a>
-          </p>
-        </>
+        <p>
+          On since <Time at={secondStep.createdAt} />: after your password you type a code of your authenticator app.{' '}
+          {secondStep.codesLeft} recovery codes are left.
+        </p>
       ) : (
-        <>
-          <p>Off. With it, signing in needs your password and a code of an app on your phone.</p>
-          <p>
-            <a class="button quiet" href={paths.secondStep}>
-              Set up a second step
-            </a>
-          </p>
-        </>
+        <p>Off. With it, signing in needs your password and a code of an app on your phone.</p>
       )}
+      <p>
+        <a class="button quiet" href={paths.secondStep}>
+          {secondStep ? 'Change the second step' : 'Set up a second step'}
+        </a>
+      </p>
     </>
   )
 }
 
-/** Hidden until its script finds that the browser has passkeys. */
 function AddPasskey() {
   return (
     <>
       <p class="help" data-passkey="none">
         To add a passkey, use a browser that supports passkeys, with scripts turned on.
       </p>
-      <form
-        method="post"
-        action={paths.passkeys}
-        class="form"
-        data-passkey="create"
-        data-options={paths.passkeyOptions}
-        hidden
-      >
-        <CsrfField />
-        <input type="hidden" name="credential" />
+      <PasskeyForm action={paths.passkeys} class="form" ceremony="create" options={paths.passkeyOptions}>
         <Field
           name="passkey_name"
           label="Name of a new passkey"
@@ -125,8 +102,7 @@ function AddPasskey() {
           help="To tell it from others, such as: work laptop."
         />
         <button type="submit">Add a passkey</button>
-        <p class="mistake" role="alert" />
-      </form>
+      </PasskeyForm>
     </>
   )
 }
@@ -139,15 +115,14 @@ function NoPasskeys({ problem }: Extract<PasskeyPlace, { problem: string }>) {
   )
 }
 
-export interface OidcProps {
-  /** The provider's name; undefined where none is configured. */
-  readonly provider: string | undefined
+interface OidcProps {
+  /** Its name. */
+  readonly provider: string
   readonly isLinked: boolean
   readonly isFresh: boolean
 }
 
 export function Oidc({ provider, isLinked, isFresh }: OidcProps) {
-  if (provider === undefined) return null
   return (
     <>
       <h2>{provider}</h2>
@@ -179,7 +154,7 @@ export function Oidc({ provider, isLinked, isFresh }: OidcProps) {
   )
 }
 
-export interface SessionsProps {
+interface SessionsProps {
   readonly sessions: readonly Session[]
   /** The session of this page. */
   readonly sessionId: string
@@ -193,21 +168,13 @@ const METHOD_WORDS: Readonly<Record<SignedInBy, string>> = {
   outside: 'provider',
 }
 
-const HOUR_MS = 60 * 60_000
-
-function spanOf(ms: number): string {
-  const hours = Math.round(ms / HOUR_MS)
-  if (hours > 48 && hours % 24 === 0) return `${hours / 24} days`
-  return hours === 1 ? '1 hour' : `${hours} hours`
-}
-
 export function Sessions({ sessions, sessionId, sessionEnds }: SessionsProps) {
   return (
     <>
       <h2>Sessions</h2>
       <p>
-        Where you are signed in. A session ends by itself {spanOf(sessionEnds.idleMs)} after its last request, and{' '}
-        {spanOf(sessionEnds.longestMs)} after signing in. An ended session is refused at its next request.
+        Where you are signed in. A session ends by itself {lengthWords(sessionEnds.idleMs)} after its last request, and{' '}
+        {lengthWords(sessionEnds.longestMs)} after signing in. An ended session is refused at its next request.
       </p>
       <Table stacks label="Sessions" columns={sessionColumns(sessionId)} rows={sessions} />
       {sessions.length > 1 ? (
@@ -278,29 +245,25 @@ export function UnconfirmedAddress({ email }: Pick<User, 'email'>) {
 
 /** On the account page, where the account shares with others. */
 export function Allowance({ host, guests, email }: Sharing & Pick<User, 'email'>) {
-  if (host !== null) {
-    return (
-      <>
-        <h2>Allowance</h2>
+  if (host === null && guests === 0) return null
+  return (
+    <>
+      <h2>Allowance</h2>
+      {host === null ? (
+        <p>
+          {guests === 1 ? 'One account shares' : `${guests} accounts share`} your allowance, invited by you or by your
+          guests: the limits of claims, requests, workspaces, invitations and downloads count for all, and guests take
+          at most 3/4 of each together. For an account to get an allowance, ask the operator to run{' '}
+          <code>claimcheck user allowance EMAIL --separate</code>.
+        </p>
+      ) : (
         <p>
           You share the allowance of <strong>{host}</strong>: the limits of claims, requests, workspaces, invitations
           and downloads count for all who share it, and you take at most 9/16 of each. For an allowance that you share
           with none but those you invite, ask the operator to run{' '}
           <code>claimcheck user allowance {email} --separate</code>.
         </p>
-      </>
-    )
-  }
-  if (guests === 0) return null
-  return (
-    <>
-      <h2>Allowance</h2>
-      <p>
-        {guests === 1 ? 'One account shares' : `${guests} accounts share`} your allowance, invited by you or by your
-        guests: the limits of claims, requests, workspaces, invitations and downloads count for all, and guests take at
-        most 3/4 of each together. For an account to get an allowance, ask the operator to run{' '}
-        <code>claimcheck user allowance EMAIL --separate</code>.
-      </p>
+      )}
     </>
   )
 }

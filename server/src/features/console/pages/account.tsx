@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import type { Sharing } from '../../people/allowances.ts'
+import { sentence } from '../../../web/words.tsx'
 import type { Kept } from '../../people/new-passwords.ts'
 import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -21,13 +21,9 @@ import {
   Allowance,
   ConfirmFirst,
   Oidc,
-  type OidcProps,
   Passkeys,
-  type PasskeysProps,
-  type SecondStepProps,
   SecondStepState,
   Sessions,
-  type SessionsProps,
   UnconfirmedAddress,
 } from './account-parts.tsx'
 
@@ -100,55 +96,27 @@ interface Shown extends Pick<Change, 'name' | 'kept'> {
   readonly problem?: string
 }
 
-async function accountPage(request: FastifyRequest, services: ConsoleDependencies, shown: Shown = {}): Promise<VNode> {
+async function accountPage(
+  request: FastifyRequest,
+  services: ConsoleDependencies,
+  { name, kept, problem }: Shown = {},
+): Promise<VNode> {
   const { user, session } = sessionOf(request)
   const { allowances, sessions, secondSteps, oidcSignIn, config, outbox } = services
   const ways = await waysInOf(services, user.id)
-  const props: AccountProps = {
-    ...shown,
-    sharing: await allowances.sharing(user),
-    sessions: await sessions.list(user.id),
-    sessionId: session.id,
-    sessionEnds: config.sessionEnds,
-    isFresh: isFresh(request, services.now),
-    ways,
-    kept: shown.kept ?? allKept(ways),
-    passkeys: ways.passkeys,
-    secondStep: await secondSteps.find(user.id),
-    place: passkeyPlace(request, config.publicUrl),
-    provider: oidcSignIn?.name,
-    sendsMail: outbox.isOn,
-    isLinked: ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer),
-  }
-  return <Account {...props} />
-}
-
-type AccountProps = Shown &
-  SessionsProps &
-  PasskeysProps &
-  OidcProps &
-  Omit<SecondStepProps, 'hasPassword'> & {
-    readonly ways: WaysIn
-    readonly kept: Kept
-    readonly sharing: Sharing
-    readonly sendsMail: boolean
-  }
-
-function Account({ name, problem, ...props }: AccountProps) {
-  const { user } = useViewer()
+  const fresh = isFresh(request, services.now)
+  const isLinked = ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer)
+  // A problem of the name is shown at its field.
+  const atTop = name === undefined ? problem : undefined
+  const atName = name === undefined ? undefined : problem && sentence(problem)
   return (
-    <ConsolePage
-      title="Account"
-      section="account"
-      problem={name === undefined ? problem : undefined}
-      scripts={['passkeys']}
-    >
+    <ConsolePage title="Account" section="account" problem={atTop} scripts={['passkeys']}>
       <p>
         You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
         <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
         <a href={paths.accountEvents}>Events</a>.
       </p>
-      {props.sendsMail && !user.isConfirmed ? <UnconfirmedAddress email={user.email} /> : null}
+      {outbox.isOn && !user.isConfirmed ? <UnconfirmedAddress email={user.email} /> : null}
       <div class="columns">
         <div>
           <h2>Name</h2>
@@ -157,23 +125,23 @@ function Account({ name, problem, ...props }: AccountProps) {
               name="name"
               label="Your name"
               value={name ?? user.name}
-              problem={name === undefined ? undefined : problem}
+              problem={atName}
               required
               maxLength={100}
               autocomplete="name"
             />
             <button type="submit">Change the name</button>
           </PostForm>
-          <Passkeys {...props} />
-          <Oidc {...props} />
+          <Passkeys passkeys={ways.passkeys} place={passkeyPlace(request, config.publicUrl)} isFresh={fresh} />
+          {oidcSignIn ? <Oidc provider={oidcSignIn.name} isLinked={isLinked} isFresh={fresh} /> : null}
         </div>
         <div>
-          <Password {...props} />
-          <SecondStepState {...props} hasPassword={user.hasPassword} />
+          <Password ways={ways} kept={kept ?? allKept(ways)} isFresh={fresh} />
+          {user.hasPassword ? <SecondStepState secondStep={await secondSteps.find(user.id)} /> : null}
         </div>
       </div>
-      <Allowance email={user.email} {...props.sharing} />
-      <Sessions {...props} />
+      <Allowance email={user.email} {...(await allowances.sharing(user))} />
+      <Sessions sessions={await sessions.list(user.id)} sessionId={session.id} sessionEnds={config.sessionEnds} />
       <h2>Closing the account</h2>
       <p>
         <a class="button danger quiet" href={paths.closeAccount}>
@@ -184,7 +152,13 @@ function Account({ name, problem, ...props }: AccountProps) {
   )
 }
 
-function Password({ ways, kept, isFresh }: Pick<AccountProps, 'ways' | 'kept' | 'isFresh'>) {
+interface PasswordProps {
+  readonly ways: WaysIn
+  readonly kept: Kept
+  readonly isFresh: boolean
+}
+
+function Password({ ways, kept, isFresh }: PasswordProps) {
   const { user } = useViewer()
   if (!user.hasPassword && !isFresh) {
     return (

@@ -1,8 +1,7 @@
 /** The page of an agent: how its claims held over time and by action, and the last that did not. */
-import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visible, visibleName } from '@claimcheck/core/words/plain-text'
 import { type Column, ROW_HEAD, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
-import { ActionName, Time, Verdict } from '../../../web/parts/values.tsx'
+import { ActionName, dayOf, Time, Verdict } from '../../../web/parts/values.tsx'
 import { type AgentRecord, MOST_FAILURES } from '../../claims/agents.ts'
 import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import { SPANS, type Stretch, sumOf } from '../../claims/claim-statistics.ts'
@@ -108,8 +107,7 @@ function OverTime({ stretches }: { readonly stretches: readonly Stretch[] }) {
 }
 
 function daysOf(days: readonly Stretch[]): string {
-  const day = (at: Instant) => formatInstant(at).slice(0, 10)
-  return `${day(days[0]!.start)} to ${day(days.at(-1)!.start + SPANS.month.stretchMs - 1)}`
+  return `${dayOf(days[0]!.start)} to ${dayOf(days.at(-1)!.start + SPANS.month.stretchMs - 1)}`
 }
 
 /** An agent may claim any action: more than these say nothing. */

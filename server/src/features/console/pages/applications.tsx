@@ -13,7 +13,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
-import { type ListedMachine, type MachineForm, Machines, machineRoutes, machinesOf } from './machines.tsx'
+import { type MachineForm, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
 export function applicationRoutes(app: App, services: ConsoleDependencies): void {
   const { applications, machines } = services
@@ -23,7 +23,18 @@ export function applicationRoutes(app: App, services: ConsoleDependencies): void
       applications.list(sessionOf(request).user.id),
       machinesOf(viewerOf(request), machines),
     ])
-    return <Applications list={list} machines={ofMachines} form={form} />
+    return (
+      <ConsolePage title="Connected applications" section="account">
+        {list.length === 0 ? (
+          <Empty heading="No applications yet">
+            <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
+          </Empty>
+        ) : (
+          <Table stacks label="Connected applications" columns={COLUMNS} rows={list} />
+        )}
+        <Machines machines={ofMachines} {...form} />
+      </ConsolePage>
+    )
   }
 
   app.get(paths.applications, async (request, reply) => showPage(request, reply, await page(request)))
@@ -34,27 +45,6 @@ export function applicationRoutes(app: App, services: ConsoleDependencies): void
     await applications.revoke(sessionOf(request).user.id, request.params.grant, actingOf(request))
     return reply.redirect(`${paths.applications}?done=application-revoked`, 303)
   })
-}
-
-interface ApplicationsProps {
-  readonly list: readonly Application[]
-  readonly machines: readonly ListedMachine[]
-  readonly form: MachineForm
-}
-
-function Applications({ list, machines, form }: ApplicationsProps) {
-  return (
-    <ConsolePage title="Connected applications" section="account">
-      {list.length === 0 ? (
-        <Empty heading="No applications yet">
-          <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
-        </Empty>
-      ) : (
-        <Table stacks label="Connected applications" columns={COLUMNS} rows={list} />
-      )}
-      <Machines machines={machines} {...form} />
-    </ConsolePage>
-  )
 }
 
 const COLUMNS: readonly Column<Application>[] = [

@@ -1,12 +1,14 @@
 /** The audit trail of a workspace, for its owners; and what happened on the account of a person, for that person. */
 import { Readable } from 'node:stream'
-import { formatInstant } from '@claimcheck/core/rules'
+import type { FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import { auditGroupWords } from '../../../base/audit-events.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { type CommandLine, commandLineOf } from '../../../web/command-line.ts'
+import { commandLineOf } from '../../../web/command-line.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty } from '../../../web/parts/table.tsx'
+import { dayOf } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import type { AuditTrailPage } from '../../audit-trail/audit-trail.ts'
@@ -31,22 +33,12 @@ import { actingOf, ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 
 const PAGE_SIZE = 50
 
-export function auditTrailRoutes(
-  app: App,
-  { allowances, auditTrail, members, now, config }: ConsoleDependencies,
-): void {
-  app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) => {
-    const { id } = workspaceOf(request)
-    const query = readTrailQuery(queryOf(request), auditTrail.groups)
-    const listed = await members.list(id)
-    const before = query.before === undefined ? {} : { before: query.before }
-    const page = await auditTrail.list(auditFilterOf(id, auditTrail, query.filter, listed), {
-      ...before,
-      limit: PAGE_SIZE,
-    })
-    const props = { query, page, members: listed, groups: auditTrail.groups, commandLine: commandLineOf(config) }
-    return showPage(request, reply, <AuditTrail {...props} />)
-  })
+export function auditTrailRoutes(app: App, services: ConsoleDependencies): void {
+  const { allowances, auditTrail, members, now } = services
+
+  app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) =>
+    showPage(request, reply, await trailPage(services, request)),
+  )
 
   // A form and no link, because an export is recorded: no other site can have it recorded.
   app.post('/audit-trail/export', { config: { cost: 'export' }, preHandler: ownersOnly }, async (request, reply) => {
@@ -61,7 +53,7 @@ export function auditTrailRoutes(
     )
     return reply
       .type('application/jsonl; charset=utf-8')
-      .header('content-disposition', `attachment; filename="audit-trail-${formatInstant(now()).slice(0, 10)}.jsonl"`)
+      .header('content-disposition', `attachment; filename="audit-trail-${dayOf(now())}.jsonl"`)
       .send(Readable.from(lines))
   })
 }
@@ -89,16 +81,18 @@ export function accountEventRoutes(app: App, { auditTrail }: ConsoleDependencies
   })
 }
 
-interface TrailProps {
-  readonly query: TrailQuery
-  readonly page: AuditTrailPage
-  readonly members: readonly MemberOfWorkspace[]
-  readonly groups: readonly string[]
-  readonly commandLine: CommandLine
-}
-
-function AuditTrail({ query, page, members, groups, commandLine }: TrailProps) {
-  const { id } = useWorkspace()
+async function trailPage(
+  { auditTrail, members, config }: ConsoleDependencies,
+  request: FastifyRequest,
+): Promise<VNode> {
+  const { id } = workspaceOf(request)
+  const { groups } = auditTrail
+  const query = readTrailQuery(queryOf(request), groups)
+  const listed = await members.list(id)
+  const before = query.before === undefined ? {} : { before: query.before }
+  const filter = auditFilterOf(id, auditTrail, query.filter, listed)
+  const page = await auditTrail.list(filter, { ...before, limit: PAGE_SIZE })
+  const { program, where } = commandLineOf(config)
   const isFiltered = fieldsOf(query.filter).length > 0
   return (
     <ConsolePage title="Audit trail" section="auditTrail">
@@ -109,7 +103,7 @@ function AuditTrail({ query, page, members, groups, commandLine }: TrailProps) {
       {query.problems.map((problem) => (
         <p class="notice warning">{sentence(problem)}</p>
       ))}
-      <Filters query={query} members={members} groups={groups} />
+      <Filters query={query} members={listed} groups={groups} />
       {page.entries.length > 0 ? (
         <Entries {...page} />
       ) : (
@@ -131,14 +125,20 @@ function AuditTrail({ query, page, members, groups, commandLine }: TrailProps) {
         </button>
       </PostForm>
       <p class="help">
-        The export is recorded here. <code>{commandLine.program} audit-trail --check FILE</code>, {commandLine.where},
-        checks the file on any machine.
+        The export is recorded here. <code>{program} audit-trail --check FILE</code>, {where}, checks the file on any
+        machine.
       </p>
     </ConsolePage>
   )
 }
 
-function Filters({ query: { filter }, members, groups }: Pick<TrailProps, 'query' | 'members' | 'groups'>) {
+interface FiltersProps {
+  readonly query: TrailQuery
+  readonly members: readonly MemberOfWorkspace[]
+  readonly groups: readonly string[]
+}
+
+function Filters({ query: { filter }, members, groups }: FiltersProps) {
   const list = paths.auditTrail(useWorkspace().id)
   const { search, group, who, from, to } = filter
   const people = members.map(({ userId, name, email }) => [userId, `${name} (${email})`] as const)

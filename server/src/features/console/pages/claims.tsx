@@ -2,11 +2,12 @@
 import { Readable } from 'node:stream'
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { isReceipt, type Receipt } from '@claimcheck/core/receipts'
-import { formatInstant, type JsonValue } from '@claimcheck/core/rules'
+import type { JsonValue } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { isId } from '../../../http/route.ts'
 import { commandLineOf } from '../../../web/command-line.ts'
+import { dayOf } from '../../../web/parts/values.tsx'
 import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
@@ -87,7 +88,7 @@ function exportRoutes(app: App, { allowances, auditTrail, claims, now, ownAddres
       decidedAt: (claimIds) => claims.decidedAt(claimIds),
       receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
     })
-    const name = `claims-${formatInstant(now()).slice(0, 10)}.${format}`
+    const name = `claims-${dayOf(now())}.${format}`
     return reply
       .type(exportType(format))
       .header('content-disposition', `attachment; filename="${name}"`)

@@ -6,15 +6,16 @@ import { propertiesOf } from '../../../base/schema-properties.ts'
 import type { App } from '../../../http/instance.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import { paths } from '../../../web/console-paths.ts'
+import { sentence } from '../../../web/words.tsx'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { addressInReceipts } from '../../workspaces/sources.ts'
 import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ownersNow } from '../fresh-sign-in.ts'
-import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
+import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
-import { formOf } from '../request-fields.ts'
+import { type Fields, formOf } from '../request-fields.ts'
 import { actingOf, ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 import type { KeepsField } from '../unsent.tsx'
 import {
@@ -91,7 +92,7 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
   // Opening the form asks first: its secrets are not kept over a sign-in.
   const guarded = ownersNow(services)
 
-  function connectForm(type: HostedConnectionType, values: FormValues, outcome: Outcome) {
+  function connectForm(type: HostedConnectionType, values: Fields, outcome: Outcome) {
     return <ConnectForm type={type} listed={sources.listed(type.provider)} values={values} outcome={outcome} />
   }
 
@@ -180,7 +181,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
     return saveForm(request, reply, {
       work: () => connections.rename(connection.id, name, workspaceOf(request).id, actingOf(request)),
       next: doneAt(request, 'connection-renamed'),
-      refused: (problem) => <RenameForm connection={connection} name={name} problem={problem} />,
+      refused: (problem) => <RenameForm connection={connection} name={name} problem={sentence(problem)} />,
     })
   })
 
@@ -203,10 +204,10 @@ async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Pro
     return 'isRefused' in outcome ? { failed: outcome } : outcome
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    if (error.code === 'bad_request') return { problems: { [NAME]: error.message } }
+    if (error.code === 'bad_request') return { problems: { [NAME]: sentence(error.message) } }
     if (error.code !== 'invalid') throw error
     const tried = error.issues.find(({ loc }) => loc[0] === 'target')
-    if (tried) return { problems: { [TRY]: tried.msg.replace('Value error, ', '') } }
+    if (tried) return { problems: { [TRY]: sentence(tried.msg.replace('Value error, ', '')) } }
     return { problems: problemsByField(error.issues, ['options'], PREFIX) }
   }
 }

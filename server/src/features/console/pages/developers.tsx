@@ -6,20 +6,21 @@ import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty } from '../../../web/parts/table.tsx'
+import { sentence } from '../../../web/words.tsx'
 import type { QuotaState } from '../../claims/quotas.ts'
-import type { ApiKey, BoundAgent } from '../../workspaces/keys.ts'
+import type { ApiKey } from '../../workspaces/keys.ts'
 import { answerForm, saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
 import { ownersNow } from '../fresh-sign-in.ts'
-import { ConsolePage, useWorkspace } from '../page.tsx'
+import { ConsolePage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
-import { type Fields, formOf, queryOf } from '../request-fields.ts'
+import { type Fields, formOf, linesOf, queryOf } from '../request-fields.ts'
 import { actingOf, ownersOnly, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { Sites } from './developers/allowed-origins.tsx'
 import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
-import { fieldsOf, linesOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
+import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
 import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.tsx'
 import { KeyTable } from './developers/key-table.tsx'
 
@@ -39,11 +40,20 @@ function forOwnersNow(services: ConsoleDependencies) {
   return { ...KEEPS_ALL, ...ownersNow(services) }
 }
 
-type Typed = Pick<DevelopersProps, 'values' | 'problem' | 'typedSites' | 'sitesProblem'>
+interface Typed {
+  /** In the form for a new key. */
+  readonly values?: Fields
+  readonly problem?: string
+  readonly sites?: string
+  readonly sitesProblem?: string
+}
 
-async function page(services: ConsoleDependencies, request: FastifyRequest, typed: Typed = {}): Promise<VNode> {
-  const { keys, quotas, allowedOrigins, members } = services
-  const { id, payer } = workspaceOf(request)
+async function page(
+  { keys, quotas, allowedOrigins, members }: ConsoleDependencies,
+  request: FastifyRequest,
+  { values = {}, problem, sites: typedSites, sitesProblem }: Typed = {},
+): Promise<VNode> {
+  const { id, payer, isOwner } = workspaceOf(request)
   const [listed, agents, quota, sites] = await Promise.all([
     keys.list(id),
     keys.boundAgents(id),
@@ -51,7 +61,37 @@ async function page(services: ConsoleDependencies, request: FastifyRequest, type
     allowedOrigins.list(id),
   ])
   const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
-  return <Developers keys={listed} agents={agents} names={names} quota={quota} sites={sites} {...typed} />
+  return (
+    <ConsolePage title="Developers" section="developers">
+      <h2>API keys</h2>
+      <p>
+        Programs submit claims and read this workspace with a key. A key gives full access to the API, as far as it is
+        not held to a time, networks or agents. Revoked and expired keys stay in this list.
+      </p>
+      {listed.length === 0 ? (
+        <Empty heading="No keys yet">
+          <p>
+            {isOwner ? 'Make a key below to submit the first claim.' : 'Ask an owner of the workspace to make one.'}
+          </p>
+        </Empty>
+      ) : (
+        <KeyTable keys={listed} names={names} />
+      )}
+      {isOwner ? (
+        <>
+          <h2>New key</h2>
+          <PostForm action={paths.keys(id)}>
+            <NewKeyFields values={values} problem={problem} />
+            <button type="submit">Make a key</button>
+          </PostForm>
+        </>
+      ) : null}
+      <BoundAgents agents={agents} />
+      <Sites sites={sites} typed={typedSites} problem={sitesProblem} />
+      <h2>Limits</h2>
+      <Quota {...quota} />
+    </ConsolePage>
+  )
 }
 
 async function requireKey({ keys }: ConsoleDependencies, request: FastifyRequest<KeyPath>): Promise<ApiKey> {
@@ -91,7 +131,7 @@ function newKeyRoutes(app: App, services: ConsoleDependencies): void {
         const { key } = await services.keys.create(id, values.name ?? '', settings, actingOf(request))
         return sendNewKey(services, request, reply, { key })
       },
-      refused: (problem) => page(services, request, { values, problem: `no key was made: ${problem}` }),
+      refused: (problem) => page(services, request, { values, problem: sentence(`no key was made: ${problem}`) }),
     })
   })
 }
@@ -115,7 +155,9 @@ function changeKeyRoutes(app: App, services: ConsoleDependencies): void {
         await keys.change(key.id, changes, workspaceOf(request).id, actingOf(request))
       },
       next: doneAt(request, 'key-changed'),
-      refused: (problem) => <ChangeKey apiKey={key} values={values} problem={`the key is as before: ${problem}`} />,
+      refused: (problem) => (
+        <ChangeKey apiKey={key} values={values} problem={sentence(`the key is as before: ${problem}`)} />
+      ),
     })
   })
 }
@@ -151,12 +193,11 @@ function endKeyRoutes(app: App, services: ConsoleDependencies): void {
 
 function siteRoutes(app: App, services: ConsoleDependencies): void {
   app.post('/developers/sites', forOwnersNow(services), async (request, reply) => {
-    const { sites: typedSites = '' } = formOf(request)
+    const { sites = '' } = formOf(request)
     return saveForm(request, reply, {
-      work: () => services.allowedOrigins.set(workspaceOf(request).id, linesOf(typedSites), actingOf(request)),
+      work: () => services.allowedOrigins.set(workspaceOf(request).id, linesOf(sites), actingOf(request)),
       next: doneAt(request, 'sites-changed'),
-      refused: (problem) =>
-        page(services, request, { typedSites, sitesProblem: `the sites are as before: ${problem}` }),
+      refused: (problem) => page(services, request, { sites, sitesProblem: `the sites are as before: ${problem}` }),
     })
   })
 }
@@ -179,56 +220,6 @@ function agentRoutes(app: App, services: ConsoleDependencies): void {
       refused: (problem) => <ReleaseAgent agentId={agent} problem={problem} />,
     })
   })
-}
-
-interface DevelopersProps {
-  readonly keys: readonly ApiKey[]
-  readonly agents: readonly BoundAgent[]
-  /** Names of the people who made keys, by their ids. */
-  readonly names: ReadonlyMap<string, string>
-  readonly quota: QuotaState
-  readonly sites: readonly string[]
-  readonly typedSites?: string
-  readonly sitesProblem?: string
-  /** What was typed into the form for a new key. */
-  readonly values?: Fields
-  readonly problem?: string
-}
-
-function Developers(props: DevelopersProps) {
-  const { keys, agents, names, quota, values = {}, problem } = props
-  const { id: workspaceId, isOwner } = useWorkspace()
-  return (
-    <ConsolePage title="Developers" section="developers">
-      <h2>API keys</h2>
-      <p>
-        Programs submit claims and read this workspace with a key. A key gives full access to the API, as far as it is
-        not held to a time, networks or agents. Revoked and expired keys stay in this list.
-      </p>
-      {keys.length === 0 ? (
-        <Empty heading="No keys yet">
-          <p>
-            {isOwner ? 'Make a key below to submit the first claim.' : 'Ask an owner of the workspace to make one.'}
-          </p>
-        </Empty>
-      ) : (
-        <KeyTable keys={keys} names={names} />
-      )}
-      {isOwner ? (
-        <>
-          <h2>New key</h2>
-          <PostForm action={paths.keys(workspaceId)}>
-            <NewKeyFields values={values} problem={problem} />
-            <button type="submit">Make a key</button>
-          </PostForm>
-        </>
-      ) : null}
-      <BoundAgents agents={agents} />
-      <Sites sites={props.sites} typed={props.typedSites} problem={props.sitesProblem} />
-      <h2>Limits</h2>
-      <Quota {...quota} />
-    </ConsolePage>
-  )
 }
 
 function Quota({ claimsPerMinute, waitingClaims, waiting }: QuotaState) {

@@ -2,7 +2,7 @@
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
-import { createAttempts } from '../attempts.ts'
+import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
@@ -11,14 +11,14 @@ import { optionalSessionOf } from '../session.ts'
 
 export function forgottenRoutes(app: App, { outbox, counters, config }: ConsoleDependencies): void {
   if (!outbox.isOn) return
-  const attempts = createAttempts(counters, config.signInLimit)
+  const countAttempt = limitAttempts(counters, config.signInLimit)
 
   app.get(paths.forgotten, async (request, reply) =>
     sendPage(reply, <Forgotten csrf={optionalSessionOf(request)?.csrf} />),
   )
 
   app.post(paths.forgotten, async (request, reply) => {
-    await attempts.count(request, reply)
+    await countAttempt(request, reply)
     await outbox.askReset(formOf(request).email ?? '')
     return sendPage(reply, <OnItsWay />)
   })

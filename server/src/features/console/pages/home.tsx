@@ -1,6 +1,7 @@
 /** The start page, and making a workspace. */
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
+import { sentence } from '../../../web/words.tsx'
 import { answerForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage } from '../page.tsx'
@@ -24,7 +25,7 @@ export function homeRoutes(app: App, { members }: ConsoleDependencies): void {
         const { id } = await members.createWorkspace(sessionOf(request).user.id, name, actingOf(request))
         return paths.claims(id)
       },
-      refused: (problem) => <NewWorkspace name={name} problem={problem} />,
+      refused: (problem) => <NewWorkspace name={name} problem={sentence(problem)} />,
     })
   })
 }

@@ -11,6 +11,7 @@ import { paths } from '../../../web/console-paths.ts'
 import { Facts } from '../../../web/parts/facts.tsx'
 import { type Column, ROW_HEAD, Table } from '../../../web/parts/table.tsx'
 import { Code, Codes, Name, Time } from '../../../web/parts/values.tsx'
+import { sentence } from '../../../web/words.tsx'
 import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oauth/machines.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { SCOPES, type Scope, scopeWords } from '../../oauth/scopes.ts'
@@ -70,7 +71,7 @@ export function machineRoutes(app: App, services: ConsoleDependencies, pageWithF
         const made = await machines.create(workspace.id, values.name ?? '', scopes, actingOf(request))
         return showPage(request, reply, <MadeMachine made={made} issuer={oauth.issuer()} />, 201)
       },
-      refused: (problem) => pageWithForm(request, { values, problem: `no machine was made: ${problem}` }),
+      refused: (problem) => pageWithForm(request, { values, problem: sentence(`no machine was made: ${problem}`) }),
     })
   })
 

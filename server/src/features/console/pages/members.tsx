@@ -5,6 +5,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
+import { sentence } from '../../../web/words.tsx'
 import { isMailAddress } from '../../mail/config.ts'
 import { invitation } from '../../mail/messages.ts'
 import type { MemberOfWorkspace, Role } from '../../people/members.ts'
@@ -129,7 +130,7 @@ function settingRoutes(app: App, services: ConsoleDependencies): void {
     return saveForm(request, reply, {
       work: () => services.workspaces.rename(id, name, actingOf(request)),
       next: `${paths.members(id)}?done=workspace-renamed`,
-      refused: (problem) => membersPage(request, services, { refusedName: { name, problem } }),
+      refused: (problem) => membersPage(request, services, { refusedName: { name, problem: sentence(problem) } }),
     })
   })
 
@@ -264,11 +265,7 @@ function Remove({ member, isOnlyOwner, made }: Asked & { readonly made: readonly
       action={`${paths.members(workspace.id)}/${member.id}/remove`}
       button={isSelf ? 'Leave' : 'Remove'}
       isDangerous
-      stays={
-        isOnlyOwner
-          ? `${isSelf ? 'You are' : `${visibleName(member.name)} is`} the only owner, and a workspace needs one.`
-          : undefined
-      }
+      onlyOwner={isOnlyOwner ? member : undefined}
       fields={<KeysOfMember made={made} isSelf={isSelf} />}
     >
       {isSelf ? 'You lose' : `${visibleName(member.name)} (${member.email}) loses`} access to the workspace at once, and
@@ -290,11 +287,7 @@ function ChangeRole({ member, isOnlyOwner }: Asked) {
       button={`Make ${role}`}
       value={['role', role]}
       isDangerous={role === 'member'}
-      stays={
-        isOnlyOwner && role === 'member'
-          ? `${isSelf ? 'You are' : `${visibleName(member.name)} is`} the only owner, and a workspace needs one.`
-          : undefined
-      }
+      onlyOwner={isOnlyOwner && role === 'member' ? member : undefined}
     >
       {role === 'owner'
         ? `${who} can then change everything here: invite and remove people, you too, connect and disconnect destinations, make and revoke keys, and submit claims.`
@@ -310,19 +303,22 @@ interface QuestionProps {
   /** A hidden field of the form. */
   readonly value?: readonly [name: string, value: string]
   readonly isDangerous: boolean
-  /** Why it is not possible now. */
-  readonly stays: string | undefined
+  /** Who stays, so that the change is not possible now. */
+  readonly onlyOwner: MemberOfWorkspace | undefined
   readonly fields?: ComponentChildren
   /** What it means. */
   readonly children: ComponentChildren
 }
 
 /** Asks before a change, and says what it means. */
-function Ask({ title, action, button, value, isDangerous, stays, fields, children }: QuestionProps) {
+function Ask({ title, action, button, value, isDangerous, onlyOwner, fields, children }: QuestionProps) {
   const list = paths.members(useWorkspace().id)
-  if (stays !== undefined) {
+  const { user } = useViewer()
+  if (onlyOwner) {
+    const who = onlyOwner.userId === user.id ? 'You are' : `${visibleName(onlyOwner.name)} is`
+    const problem = `this is not possible now. ${who} the only owner, and a workspace needs one.`
     return (
-      <ConsolePage title={title} section="members" problem={`this is not possible now. ${stays}`}>
+      <ConsolePage title={title} section="members" problem={problem}>
         <p>
           Make another member an owner first. If there is no other member, invite one as an owner: both are under{' '}
           <a href={list}>Members</a>.

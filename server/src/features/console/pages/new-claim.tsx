@@ -13,17 +13,12 @@ import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
-import {
-  type FormValues,
-  problemsByField,
-  readSchemaForm,
-  SchemaFields,
-  startingValues,
-} from '../parts/schema-form.tsx'
+import { problemsByField, readSchemaForm, SchemaFields, startingValues } from '../parts/schema-form.tsx'
 import { TimeField, utcOf } from '../parts/time-field.tsx'
-import { formOf, queryOf } from '../request-fields.ts'
+import { type Fields, formOf, queryOf } from '../request-fields.ts'
 import { ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
+import { lengthWords } from '../words.ts'
 
 const PREFIX = 'params.'
 const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const
@@ -73,7 +68,7 @@ export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDepen
 }
 
 /** The body of the same request to the API. Empty fields are left out. */
-function bodyOf({ action, params }: ActionProfile, values: FormValues) {
+function bodyOf({ action, params }: ActionProfile, values: Fields) {
   const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const)
     .filter(([, text]) => text !== '')
     .map(([name, text]) => [name, TIMES.has(name) ? utcOf(text) : text] as const)
@@ -119,7 +114,7 @@ function ChooseAction({ profiles, action }: ChooseActionProps) {
 
 interface NewClaimProps {
   readonly profile: ActionProfile
-  readonly values: FormValues
+  readonly values: Fields
   readonly problems: Problems
 }
 
@@ -128,6 +123,7 @@ function NewClaim({ profile, values, problems }: NewClaimProps) {
   const { action, words, summary, target, params, deadlineMs, maxDeadlineMs } = profile
   const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: correct the fields below' : undefined
   const text = { autocomplete: 'off', spellcheck: false } as const
+  const field = (name: (typeof TEXTS)[number]) => ({ name, value: values[name], problem: problems[name] })
   return (
     <ConsolePage title="Submit a claim" section="claims" problem={problems[''] ?? problems.action ?? wrong}>
       <p>
@@ -136,45 +132,24 @@ function NewClaim({ profile, values, problems }: NewClaimProps) {
       <PostForm action={paths.newClaim(workspaceId)}>
         <input type="hidden" name="action" value={action} />
         <Field
-          name="target"
+          {...field('target')}
           label={words.target}
-          value={values.target}
           help={<Prose text={(target as { description?: string }).description ?? ''} />}
-          problem={problems.target}
           required
           {...text}
         />
         <SchemaFields schema={params} values={values} problems={problems} prefix={PREFIX} />
-        <Field
-          name="agent_id"
-          label="Agent"
-          value={values.agent_id}
-          help="The name of the agent that claims."
-          problem={problems.agent_id}
-          required
-          {...text}
-        />
+        <Field {...field('agent_id')} label="Agent" help="The name of the agent that claims." required {...text} />
+        <TimeField {...field('claimed_at')} label="Claimed at" help="When the agent did it." required />
         <TimeField
-          name="claimed_at"
-          label="Claimed at"
-          value={values.claimed_at}
-          help="When the agent did it."
-          problem={problems.claimed_at}
-          required
-        />
-        <TimeField
-          name="deadline_at"
+          {...field('deadline_at')}
           label="Deadline"
-          value={values.deadline_at}
-          help={`Until when the destination is checked: at most ${inWords(maxDeadlineMs)} after “Claimed at”. If empty: ${inWords(deadlineMs)}.`}
-          problem={problems.deadline_at}
+          help={`Until when the destination is checked: at most ${lengthWords(maxDeadlineMs)} after “Claimed at”. If empty: ${lengthWords(deadlineMs)}.`}
         />
         <Field
-          name="client_claim_id"
+          {...field('client_claim_id')}
           label="Client claim ID (idempotency key)"
-          value={values.client_claim_id}
           help="Idempotency key. Sending the same ID again returns the existing claim."
-          problem={problems.client_claim_id}
           required
           {...text}
         />
@@ -182,16 +157,4 @@ function NewClaim({ profile, values, problems }: NewClaimProps) {
       </PostForm>
     </ConsolePage>
   )
-}
-
-const LENGTHS = [
-  ['hour', 60 * 60_000],
-  ['minute', 60_000],
-  ['second', 1000],
-] as const
-
-function inWords(ms: number): string {
-  const [unit, size] = LENGTHS.find(([, size]) => ms >= size && ms % size === 0) ?? (['second', 1000] as const)
-  const count = ms / size
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

@@ -9,12 +9,12 @@ import { HeldAddress, type NewUser } from '../../people/new-accounts.ts'
 import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
 import { refusalOf } from '../answers.tsx'
-import { createAttempts } from '../attempts.ts'
+import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { PlainPage } from '../page.tsx'
 import { formOf } from '../request-fields.ts'
-import { actingOf, enter, enteringBy, optionalSessionOf, sessionOf } from '../session.ts'
+import { actingOf, enter, optionalSessionOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 import { askToConfirm, HELD, TAKES_ADDRESS } from './address.tsx'
@@ -22,9 +22,9 @@ import { askToConfirm, HELD, TAKES_ADDRESS } from './address.tsx'
 export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const { oidcSignIn, counters, config, ownAddress } = services
   if (!oidcSignIn) return
-  const attempts = createAttempts(counters, config.signInLimit)
+  const countAttempt = limitAttempts(counters, config.signInLimit)
   // By themselves: who may begin may come back. A refused answer stays in the audit trail, and anyone can send one.
-  const returns = createAttempts(counters, config.signInLimit, 'outside_return')
+  const countReturn = limitAttempts(counters, config.signInLimit, 'outside_return')
   const cookie = ticketCookie('outside', config.publicUrl)
   const { name } = oidcSignIn
 
@@ -34,7 +34,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const fresh = freshSignInOnly(services, isLink)
 
   app.post(paths.oidc, { preHandler: fresh }, async (request, reply) => {
-    await attempts.count(request, reply)
+    await countAttempt(request, reply)
     const purpose = await readPurpose(services, request)
     const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl())
     cookie.give(reply, ticket)
@@ -44,7 +44,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   })
 
   app.get(paths.oidcCallback, async (request, reply) => {
-    await returns.count(request, reply)
+    await countReturn(request, reply)
     const arrivedAt = new URL(callbackUrl())
     arrivedAt.search = new URL(request.url, arrivedAt).search
     const ticket = cookie.take(request, reply)
@@ -94,7 +94,7 @@ async function arrive(
     const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
     throw new ServiceError('bad_request', problem)
   }
-  const entering = enteringBy(services, request, reply)
+  const entering = { services, request, reply }
   switch (purpose.kind) {
     case 'sign_in': {
       const user = await identities.signIn(identity)

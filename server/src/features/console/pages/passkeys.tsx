@@ -3,7 +3,7 @@ import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths, returnPath } from '../../../web/console-paths.ts'
 import { refusalOf } from '../answers.tsx'
-import { createAttempts } from '../attempts.ts'
+import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { requireParty } from '../relying-party.ts'
@@ -16,13 +16,13 @@ import { changeAccount } from './account.tsx'
 import { arrive } from './sign-in.tsx'
 
 export function passkeySignInRoutes(app: App, services: ConsoleDependencies): void {
-  const { passkeys, sessions, counters, config } = services
+  const { passkeys, counters, config } = services
   // A passkey cannot be guessed. What is limited is what a stranger makes the database keep, by itself: wrong passwords leave passkeys alone.
-  const attempts = createAttempts(counters, config.signInLimit * 10, 'passkey')
+  const countAttempt = limitAttempts(counters, config.signInLimit * 10, 'passkey')
   const cookie = ticketCookie('passkey', config.publicUrl)
 
   app.post(paths.passkeySignInOptions, async (request, reply) => {
-    await attempts.count(request, reply)
+    await countAttempt(request, reply)
     const { options, ticket } = await passkeys.beginSignIn(requireParty(request, config.publicUrl))
     cookie.give(reply, ticket)
     return reply.send(options)
@@ -34,11 +34,11 @@ export function passkeySignInRoutes(app: App, services: ConsoleDependencies): vo
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
     const party = requireParty(request, config.publicUrl)
     // Before it is looked at: what is refused stays in the audit trail.
-    await attempts.count(request, reply)
+    await countAttempt(request, reply)
     const ticket = cookie.take(request, reply)
     try {
       const user = await passkeys.signIn({ party, ticket, credential }, byNobody(request.ip))
-      return await arrive({ request, reply, sessions, config }, { user, method: 'passkey' }, destination)
+      return await arrive({ services, request, reply }, { user, method: 'passkey' }, destination)
     } catch (error) {
       const problem = refusalOf(error)
       return sendSignIn(reply, services, { ...destination, problem, session: optionalSessionOf(request) })

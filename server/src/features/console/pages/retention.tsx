@@ -6,6 +6,7 @@ import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Name } from '../../../web/parts/values.tsx'
+import { sentence } from '../../../web/words.tsx'
 import { MOST_DAYS } from '../../erasure/retention.ts'
 import { answerForm, saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -20,27 +21,16 @@ const MOST_COUNTED = 10_000
 
 export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   const { retention, config } = services
-  const { byOwners, leastDays } = config.retention
+  const { byOwners } = config.retention
   // A person who finds an open browser erases nothing.
   const guarded = { ...KEEPS_ALL, ...ownersNow(services) }
-
-  async function page(request: FastifyRequest, shown: Pick<RetentionProps, 'typed' | 'problem'>): Promise<VNode> {
-    return (
-      <Retention
-        days={await retention.days(workspaceOf(request).id)}
-        byOwners={byOwners}
-        leastDays={leastDays}
-        {...shown}
-      />
-    )
-  }
 
   /** @throws ServiceError `not_found` where owners do not set it */
   function requireOwners(): void {
     if (!byOwners) throw new ServiceError('not_found', 'there is no such page')
   }
 
-  app.get('/retention', async (request, reply) => showPage(request, reply, await page(request, {})))
+  app.get('/retention', async (request, reply) => showPage(request, reply, await page(services, request)))
 
   app.get('/retention/change', { preHandler: ownersOnly }, async (request, reply) => {
     requireOwners()
@@ -52,7 +42,7 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
         const older = await retention.olderThan(workspaceOf(request).id, days, MOST_COUNTED)
         return showPage(request, reply, <Ask days={days} older={older} />)
       },
-      refused: (problem) => page(request, { typed, problem }),
+      refused: (problem) => page(services, request, { typed, problem: sentence(problem) }),
     })
   })
 
@@ -63,7 +53,7 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
     return saveForm(request, reply, {
       work: async () => retention.set(id, days === 'off' ? null : readDays(days), actingOf(request)),
       next: `${paths.retention(id)}?done=retention-changed`,
-      refused: (problem) => page(request, { typed: days, problem }),
+      refused: (problem) => page(services, request, { typed: days, problem: sentence(problem) }),
     })
   })
 }
@@ -74,17 +64,14 @@ function readDays(text: string): number {
   throw new ServiceError('bad_request', 'write a whole number of days')
 }
 
-interface RetentionProps {
-  /** null: for ever. */
-  readonly days: number | null
-  readonly byOwners: boolean
-  readonly leastDays: number
-  readonly typed?: string
-  readonly problem?: string
-}
-
-function Retention({ days, byOwners, leastDays, typed, problem }: RetentionProps) {
-  const { id, isOwner } = useWorkspace()
+async function page(
+  { retention, config }: ConsoleDependencies,
+  request: FastifyRequest,
+  { typed, problem }: { readonly typed?: string; readonly problem?: string } = {},
+): Promise<VNode> {
+  const { id, isOwner } = workspaceOf(request)
+  const { byOwners, leastDays } = config.retention
+  const days = await retention.days(id)
   return (
     <ConsolePage title="Retention" section="members">
       <p id="kept">

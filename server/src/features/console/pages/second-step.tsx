@@ -6,7 +6,7 @@ import { paths } from '../../../web/console-paths.ts'
 import { Code, Time } from '../../../web/parts/values.tsx'
 import type { SecondStep, SetUp } from '../../people/second-steps.ts'
 import { answerForm, saveForm, showPage } from '../answers.tsx'
-import { createAttempts } from '../attempts.ts'
+import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage } from '../page.tsx'
@@ -16,7 +16,7 @@ import { actingOf, sessionOf } from '../session.ts'
 
 export function secondStepRoutes(app: App, services: ConsoleDependencies): void {
   const { secondSteps, counters, config } = services
-  const attempts = createAttempts(counters, config.signInLimit)
+  const countAttempt = limitAttempts(counters, config.signInLimit)
   const fresh = { preHandler: freshSignInOnly(services) }
 
   app.get(paths.secondStep, fresh, async (request, reply) => showPage(request, reply, await page(request)))
@@ -24,7 +24,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
   app.post(paths.secondStep, fresh, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { ticket = '', code = '' } = formOf(request)
-    await attempts.count(request, reply)
+    await countAttempt(request, reply)
     const work = async () => {
       const answer = await secondSteps.confirm(user, session.id, { ticket, code }, actingOf(request))
       if (!('secret' in answer)) return showPage(request, reply, <NewCodes codes={answer} />, 201)

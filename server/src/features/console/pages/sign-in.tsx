@@ -1,6 +1,7 @@
 /** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths, returnPath, signInPath } from '../../../web/console-paths.ts'
@@ -12,7 +13,7 @@ import type { NewUser } from '../../people/new-accounts.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { User } from '../../people/sessions.ts'
 import { refusalOf } from '../answers.tsx'
-import { type Attempts, createAttempts } from '../attempts.ts'
+import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { beginAttempt } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
@@ -20,14 +21,13 @@ import { Field, PostForm, Tick } from '../parts/form.tsx'
 import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
 import { OidcEntry } from '../parts/sign-in-methods.tsx'
-import { formOf, queryOf } from '../request-fields.ts'
+import { type Fields, formOf, queryOf } from '../request-fields.ts'
 import {
   type Arrival,
   actingOf,
   type ConsoleSession,
   type Entering,
   enter,
-  enteringBy,
   optionalSessionOf,
   signOut,
   startSession,
@@ -46,10 +46,9 @@ type Token = { Params: { token: string } }
 export function signInRoutes(app: App, services: ConsoleDependencies): void {
   passwordRoutes(app, services)
   codeRoutes(app, services)
-  const attempts = createAttempts(services.counters, services.config.signInLimit)
-  setUpRoutes(app, services, attempts)
-  joinRoutes(app, services, attempts)
-  resetRoutes(app, services, attempts)
+  setUpRoutes(app, services)
+  joinRoutes(app, services)
+  resetRoutes(app, services)
 }
 
 function codeCookie({ config }: ConsoleDependencies): TicketCookie {
@@ -66,20 +65,10 @@ async function passPassword(
 ): Promise<FastifyReply> {
   const ticket = await services.secondSteps.ask(user)
   if (ticket === undefined) {
-    return arrive(enteringBy(services, request, reply), { user, method: 'password' }, destination)
+    return arrive({ services, request, reply }, { user, method: 'password' }, destination)
   }
   codeCookie(services).give(reply, ticket)
   return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
-}
-
-async function requireLink<K extends Link['kind']>(
-  { accounts }: ConsoleDependencies,
-  token: string,
-  kind: K,
-): Promise<Extract<Link, { kind: K }>> {
-  const link = await accounts.link(token)
-  if (link?.kind === kind) return link as Extract<Link, { kind: K }>
-  throw unusableLink()
 }
 
 function passwordRoutes(app: App, services: ConsoleDependencies): void {
@@ -124,7 +113,7 @@ function codeRoutes(app: App, services: ConsoleDependencies): void {
     const outcome = await secondSteps.answer(cookie.take(request, reply), code, byNobody(request.ip), begin)
     if ('user' in outcome) {
       const arrival = { user: outcome.user, method: 'password_and_code' } as const
-      return arrive(enteringBy(services, request, reply), arrival, destination)
+      return arrive({ services, request, reply }, arrival, destination)
     }
     const { problem, again, retryAfterMs } = outcome
     const session = optionalSessionOf(request)
@@ -134,123 +123,126 @@ function codeRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-function setUpRoutes(app: App, services: ConsoleDependencies, attempts: Attempts): void {
-  const { accounts, oidcSignIn } = services
-  const oidcName = oidcSignIn?.name
+type LinkOf<K extends Link['kind']> = Extract<Link, { kind: K }>
 
-  app.get<Token>('/console/setup/:token', async (request, reply) => {
-    const link = await requireLink(services, request.params.token, 'setup')
-    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} oidcName={oidcName} />)
-  })
+interface LinkForm<K extends Link['kind']> {
+  readonly route: string
+  readonly kind: K
+  /** The page of the form. @param problem why it was refused */
+  readonly page: (request: FastifyRequest<Token>, link: LinkOf<K>, problem?: string) => VNode | Promise<VNode>
+  readonly work: (request: FastifyRequest<Token>, reply: FastifyReply, link: LinkOf<K>) => Promise<FastifyReply>
+}
 
-  app.post<Token>('/console/setup/:token', HASHES, async (request, reply) => {
-    const { token } = request.params
-    const values = formOf(request)
-    await attempts.count(request, reply)
-    const link = await requireLink(services, token, 'setup')
+/** A page that a link opens, with a form that uses the link up. */
+function linkRoutes<K extends Link['kind']>(
+  app: App,
+  { accounts, counters, config }: ConsoleDependencies,
+  { route, kind, page, work }: LinkForm<K>,
+): void {
+  const countAttempt = limitAttempts(counters, config.signInLimit)
+
+  async function requireLink(token: string): Promise<LinkOf<K>> {
+    const link = await accounts.link(token)
+    if (link?.kind === kind) return link as LinkOf<K>
+    throw unusableLink()
+  }
+
+  app.get<Token>(route, async (request, reply) =>
+    sendPage(reply, await page(request, await requireLink(request.params.token))),
+  )
+
+  app.post<Token>(route, HASHES, async (request, reply) => {
+    await countAttempt(request, reply)
+    const link = await requireLink(request.params.token)
     try {
-      const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '', actingOf(request))
-      await askToConfirm(services, user, actingOf(request))
-      return await enter(enteringBy(services, request, reply), { user, method: 'password' }, paths.home)
+      return await work(request, reply, link)
     } catch (error) {
-      const problem = refusalOf(error)
-      const page = <SetUp token={token} link={link} values={values} oidcName={oidcName} problem={problem} />
-      return sendPage(reply, page, 422)
+      return sendPage(reply, await page(request, link, refusalOf(error)), 422)
     }
   })
 }
 
-function joinRoutes(app: App, services: ConsoleDependencies, attempts: Attempts): void {
+function setUpRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, oidcSignIn } = services
-  const oidcName = oidcSignIn?.name
-
-  app.get<Token>('/console/join/:token', async (request, reply) => {
-    const { token } = request.params
-    const link = await requireLink(services, token, 'invitation')
-    const session = optionalSessionOf(request)
-    const isHeld = link.isHeld || queryOf(request)[HELD] !== undefined
-    const props = { token, link: { ...link, isHeld }, values: {}, session, oidcName }
-    return sendPage(reply, <Join {...props} />)
+  linkRoutes(app, services, {
+    route: '/console/setup/:token',
+    kind: 'setup',
+    page: (request, link, problem) => (
+      <SetUp
+        token={request.params.token}
+        link={link}
+        values={formOf(request)}
+        oidcName={oidcSignIn?.name}
+        problem={problem}
+      />
+    ),
+    async work(request, reply) {
+      const values = formOf(request)
+      const workspace = values.workspace?.trim() ?? ''
+      const { user } = await accounts.setUp(request.params.token, newUserOf(values), workspace, actingOf(request))
+      await askToConfirm(services, user, actingOf(request))
+      return enter({ services, request, reply }, { user, method: 'password' }, paths.home)
+    },
   })
+}
 
-  app.post<Token>('/console/join/:token', HASHES, async (request, reply) => {
-    const { token } = request.params
-    const values = formOf(request)
-    const session = optionalSessionOf(request)
-    await attempts.count(request, reply)
-    const link = await requireLink(services, token, 'invitation')
-    try {
+function joinRoutes(app: App, services: ConsoleDependencies): void {
+  const { accounts, oidcSignIn } = services
+  linkRoutes(app, services, {
+    route: '/console/join/:token',
+    kind: 'invitation',
+    page: (request, link, problem) => (
+      <Join
+        token={request.params.token}
+        link={{ ...link, isHeld: link.isHeld || queryOf(request)[HELD] !== undefined }}
+        values={formOf(request)}
+        session={optionalSessionOf(request)}
+        oidcName={oidcSignIn?.name}
+        problem={problem}
+      />
+    ),
+    async work(request, reply, link) {
+      const values = formOf(request)
+      const session = optionalSessionOf(request)
       const email = link.recipient ?? values.email
       const newUser = session ? { user: session.user } : newUserOf({ ...values, email })
-      const { user, workspaceId } = await accounts.join(token, newUser, actingOf(request))
+      const { user, workspaceId } = await accounts.join(request.params.token, newUser, actingOf(request))
       const next = paths.claims(workspaceId)
       if (session) return reply.redirect(next, 303)
       await askToConfirm(services, user, actingOf(request))
-      return await enter(enteringBy(services, request, reply), { user, method: 'password' }, next)
-    } catch (error) {
-      const problem = refusalOf(error)
-      const page = <Join {...{ token, link, values, session, oidcName, problem }} />
-      return sendPage(reply, page, 422)
-    }
+      return enter({ services, request, reply }, { user, method: 'password' }, next)
+    },
   })
 }
 
-function resetRoutes(app: App, services: ConsoleDependencies, attempts: Attempts): void {
-  const { accounts } = services
-
-  app.get<Token>('/console/reset/:token', async (request, reply) => {
-    const link = await requireLink(services, request.params.token, 'reset')
-    return sendReset(services, request, reply, link)
-  })
-
-  app.post<Token>('/console/reset/:token', HASHES, async (request, reply) => {
-    const { token } = request.params
-    await attempts.count(request, reply)
-    const link = await requireLink(services, token, 'reset')
-    try {
-      const user = await accounts.passwords.reset(
-        token,
-        formOf(request).password ?? '',
-        keptIn(request),
-        actingOf(request),
-      )
-      return await passPassword(services, request, reply, user, { next: `${paths.account}?done=password-reset` })
-    } catch (error) {
-      return sendReset(services, request, reply, link, refusalOf(error))
-    }
+function resetRoutes(app: App, services: ConsoleDependencies): void {
+  const { accounts, secondSteps, now } = services
+  linkRoutes(app, services, {
+    route: '/console/reset/:token',
+    kind: 'reset',
+    page: async (request, link, problem) => (
+      <Now.Provider value={now()}>
+        <Reset
+          token={request.params.token}
+          email={link.email}
+          csrf={optionalSessionOf(request)?.csrf}
+          ways={await waysInOf(services, link.userId)}
+          kept={keptIn(request)}
+          hasSecondStep={(await secondSteps.find(link.userId)) !== undefined}
+          problem={problem}
+        />
+      </Now.Provider>
+    ),
+    async work(request, reply) {
+      const { password = '' } = formOf(request)
+      const { token } = request.params
+      const user = await accounts.passwords.reset(token, password, keptIn(request), actingOf(request))
+      return passPassword(services, request, reply, user, { next: `${paths.account}?done=password-reset` })
+    },
   })
 }
 
-async function sendReset(
-  services: ConsoleDependencies,
-  request: FastifyRequest<Token>,
-  reply: FastifyReply,
-  link: ResetLink,
-  problem?: string,
-) {
-  const kept = keptIn(request)
-  const ways = await waysInOf(services, link.userId)
-  const hasSecondStep = (await services.secondSteps.find(link.userId)) !== undefined
-  const csrf = optionalSessionOf(request)?.csrf
-  const props: ResetProps = {
-    token: request.params.token,
-    link,
-    csrf,
-    ways,
-    kept,
-    hasSecondStep,
-  }
-  const page = (
-    <Now.Provider value={services.now()}>
-      <Reset {...props} problem={problem} />
-    </Now.Provider>
-  )
-  return sendPage(reply, page, problem === undefined ? 200 : 422)
-}
-
-type Values = Readonly<Record<string, string | undefined>>
-
-function newUserOf({ name = '', email = '', password = '', [TAKES_ADDRESS]: takes }: Values): NewUser {
+function newUserOf({ name = '', email = '', password = '', [TAKES_ADDRESS]: takes }: Fields): NewUser {
   return { name, email, proof: { password }, takesAddress: takes !== undefined }
 }
 
@@ -265,7 +257,7 @@ export async function arrive(
 }
 
 interface NewAccountProps {
-  readonly values: Values
+  readonly values: Fields
   /** The address of the account, where it is known. */
   readonly recipient?: string | null
 }
@@ -294,10 +286,10 @@ function PasswordField() {
 
 interface SetUpProps {
   readonly token: string
-  readonly link: Extract<Link, { kind: 'setup' }>
-  readonly values: Values
+  readonly link: LinkOf<'setup'>
+  readonly values: Fields
   readonly oidcName: string | undefined
-  readonly problem?: string
+  readonly problem: string | undefined
 }
 
 function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
@@ -329,11 +321,11 @@ function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
 
 interface JoinProps {
   readonly token: string
-  readonly link: Extract<Link, { kind: 'invitation' }>
-  readonly values: Values
+  readonly link: LinkOf<'invitation'>
+  readonly values: Fields
   readonly session: ConsoleSession | undefined
   readonly oidcName: string | undefined
-  readonly problem?: string
+  readonly problem: string | undefined
 }
 
 function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
@@ -384,25 +376,24 @@ function TakesAddress({ isTicked }: { readonly isTicked: boolean }) {
   )
 }
 
-type ResetLink = Extract<Link, { kind: 'reset' }>
-
 interface ResetProps {
   readonly token: string
-  readonly link: ResetLink
+  /** Of the account. */
+  readonly email: string
   /** Undefined when signed out. */
   readonly csrf: string | undefined
   readonly ways: WaysIn
   readonly kept: Kept
   readonly hasSecondStep: boolean
-  readonly problem?: string | undefined
+  readonly problem: string | undefined
 }
 
-function Reset({ token, link, csrf, ways, kept, hasSecondStep, problem }: ResetProps) {
+function Reset({ token, email, csrf, ways, kept, hasSecondStep, problem }: ResetProps) {
   return (
     <PlainPage title="Choose a new password" problem={problem} csrf={csrf}>
       <p>
-        For the account <strong>{link.email}</strong>. All its sessions end, and so do its connected applications, the
-        open links to a new password, and the open invitations that it made.
+        For the account <strong>{email}</strong>. All its sessions end, and so do its connected applications, the open
+        links to a new password, and the open invitations that it made.
       </p>
       <PostForm action={paths.reset(token)}>
         <PasswordField />

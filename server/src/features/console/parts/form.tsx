@@ -1,7 +1,7 @@
 /** Forms: fields, tied to their labels, help and mistakes for screen readers. */
 import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext } from 'preact/hooks'
-import { Prose, sentence } from '../../../web/words.tsx'
+import { Prose } from '../../../web/words.tsx'
 
 /** The token of the session of a page: every form in it has it. */
 export const Csrf = createContext<string | undefined>(undefined)
@@ -141,7 +141,7 @@ export function FieldNotes({ name, help, problem }: Notes) {
     <>
       {problem ? (
         <p class="mistake" id={`${name}-problem`}>
-          <Prose text={sentence(problem)} />
+          <Prose text={problem} />
         </p>
       ) : null}
       {help ? (

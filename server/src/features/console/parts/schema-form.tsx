@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../../base/errors.ts'
+import { parseJson } from '../../../base/parse-json.ts'
 import {
   choicesOf,
   isRequired,
@@ -15,18 +16,16 @@ import {
 } from '../../../base/schema-properties.ts'
 import { counted, formInWords } from '../../../base/validation-wording.ts'
 import { Prose, sentence } from '../../../web/words.tsx'
+import { type Fields, linesOf } from '../request-fields.ts'
 import { Checkbox, Field, Select } from './form.tsx'
 import { type Kind, kindOf } from './schema-properties.ts'
 import { TimeField, utcOf } from './time-field.tsx'
-
-/** The fields of a form by name. */
-export type FormValues = Readonly<Record<string, string | undefined>>
 
 interface SchemaFieldsProps {
   /** An object schema: each property is a field. */
   readonly schema: TSchema
   /** By the names of the fields. Secrets are not shown. */
-  readonly values: FormValues
+  readonly values: Fields
   /** As `problemsByField` returns them. */
   readonly problems: Readonly<Record<string, string>>
   /** The prefix of each property's name: other fields of the page have none. */
@@ -38,7 +37,7 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
     <>
       {propertiesOf(schema).map(([key, property]) => {
         const name = prefix + key
-        const Shown = FIELDS[kindOf(property)]
+        const { Shown } = KINDS[kindOf(property)]
         return (
           <Shown
             name={name}
@@ -56,10 +55,10 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
 }
 
 /** The defaults of the schema. */
-export function startingValues(schema: TSchema, prefix: string): FormValues {
+export function startingValues(schema: TSchema, prefix: string): Fields {
   const given = propertiesOf(schema).filter(([, property]) => property.default !== undefined && !isSecret(property))
   return Object.fromEntries(
-    given.map(([key, property]) => [prefix + key, WRITTEN[kindOf(property)](property.default as JsonValue)]),
+    given.map(([key, property]) => [prefix + key, KINDS[kindOf(property)].write(property.default as JsonValue)]),
   )
 }
 
@@ -67,14 +66,14 @@ export function startingValues(schema: TSchema, prefix: string): FormValues {
  * What the form says, to be held against the schema. A field that is left empty is not given; what is no number, or no
  * JSON where that is asked for, stays the text that it is, for validation to refuse.
  */
-export function readSchemaForm(schema: TSchema, form: FormValues, prefix: string): JsonObject {
+export function readSchemaForm(schema: TSchema, form: Fields, prefix: string): JsonObject {
   const entries = propertiesOf(schema).map(([key, property]): [string, JsonValue | undefined] => {
     const text = form[prefix + key] ?? ''
     const kind = kindOf(property)
-    if (kind !== 'boolean') return [key, text.trim() === '' ? undefined : READ[kind](text, property)]
+    if (kind !== 'boolean') return [key, text.trim() === '' ? undefined : KINDS[kind].read(text, property)]
     // Browsers do not send an empty checkbox: for an optional property without default that means no value.
     const isGiven = text !== '' || isRequired(schema, key) || property.default === true
-    return [key, isGiven ? text !== '' : undefined]
+    return [key, isGiven ? KINDS.boolean.read(text, property) : undefined]
   })
   return Object.fromEntries(entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined))
 }
@@ -109,42 +108,83 @@ interface ShownProps {
   readonly property: Property
 }
 
+interface KindOfField {
+  readonly Shown: (props: ShownProps) => ComponentChildren
+  /** What was typed, for validation. */
+  readonly read: (text: string, property: Property) => JsonValue
+  /** A value as it would be typed. */
+  readonly write: (value: JsonValue) => string
+}
+
+const TEXT = { autocomplete: 'off', spellcheck: false } as const
+
 // No maxLength: browsers count differently from JSON Schema, and cut pasted text silently.
-const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> = {
-  text: ({ property, ...field }) => (
-    <Field
-      {...field}
-      autocomplete="off"
-      spellcheck={false}
-      minLength={property.minLength}
-      {...browserPattern(property)}
-    />
-  ),
-  secret: ({ property: _, value: __, ...field }) => (
-    <Field {...field} type="password" autocomplete="off" spellcheck={false} />
-  ),
-  time: ({ property: _, ...field }) => <TimeField {...field} />,
-  integer: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="numeric" />,
-  number: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="decimal" />,
-  boolean: ({ name, label, help, problem, value }) => (
-    <Checkbox {...{ name, label, help, problem }} value="true" isTicked={value === 'true'} />
-  ),
-  choice: ({ property, required, label, ...field }) => (
-    <Select
-      {...field}
-      label={required ? label : `${label} (optional)`}
-      options={[
-        ['', required ? 'Choose one' : 'Not given'],
-        ...choicesOf(property)!.map((choice) => [written(choice), written(choice)] as const),
-      ]}
-    />
-  ),
-  lines: ({ property: _, help, ...field }) => (
-    <Field {...field} multiline spellcheck={false} help={withHint(help, 'One on each line.')} />
-  ),
-  json: ({ property: _, help, ...field }) => (
-    <Field {...field} multiline spellcheck={false} help={withHint(help, 'Written as JSON.')} />
-  ),
+const KINDS: Readonly<Record<Kind, KindOfField>> = {
+  text: {
+    Shown: ({ property, ...field }) => (
+      <Field {...field} {...TEXT} minLength={property.minLength} {...browserPattern(property)} />
+    ),
+    read: asTyped,
+    write: written,
+  },
+  secret: {
+    Shown: ({ property: _, value: __, ...field }) => <Field {...field} {...TEXT} type="password" />,
+    read: asTyped,
+    write: () => '',
+  },
+  time: { Shown: ({ property: _, ...field }) => <TimeField {...field} />, read: utcOf, write: written },
+  integer: {
+    Shown: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="numeric" />,
+    read: readNumber,
+    write: written,
+  },
+  number: {
+    Shown: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="decimal" />,
+    read: readNumber,
+    write: written,
+  },
+  boolean: {
+    Shown: ({ property: _, required: __, value, ...field }) => (
+      <Checkbox {...field} value="true" isTicked={value === 'true'} />
+    ),
+    read: (text) => text !== '',
+    write: (value) => (value === true ? 'true' : ''),
+  },
+  choice: {
+    Shown: ({ property, required, label, ...field }) => (
+      <Select
+        {...field}
+        label={required ? label : `${label} (optional)`}
+        options={[
+          ['', required ? 'Choose one' : 'Not given'],
+          ...choicesOf(property)!.map((choice) => [written(choice), written(choice)] as const),
+        ]}
+      />
+    ),
+    read: (text, property) => choicesOf(property)!.find((choice) => written(choice) === text) ?? text,
+    write: written,
+  },
+  lines: {
+    Shown: ({ property: _, help, ...field }) => (
+      <Field {...field} multiline spellcheck={false} help={withHint(help, 'One on each line.')} />
+    ),
+    read: linesOf,
+    write: (value) => (value as readonly string[]).join('\n'),
+  },
+  json: {
+    Shown: ({ property: _, help, ...field }) => (
+      <Field {...field} multiline spellcheck={false} help={withHint(help, 'Written as JSON.')} />
+    ),
+    read: (text) => {
+      const value = parseJson(text)
+      return value === undefined ? text : value
+    },
+    write: (value) => JSON.stringify(value, null, 2),
+  },
+}
+
+function asTyped(text: string): string {
+  return text
 }
 
 function withHint(help: ComponentChildren, hint: string) {
@@ -155,40 +195,6 @@ function withHint(help: ComponentChildren, hint: string) {
   ) : (
     hint
   )
-}
-
-const READ: Readonly<Record<Exclude<Kind, 'boolean'>, (text: string, property: Property) => JsonValue>> = {
-  text: (text) => text,
-  secret: (text) => text,
-  time: utcOf,
-  integer: readNumber,
-  number: readNumber,
-  choice: (text, property) => choicesOf(property)!.find((choice) => written(choice) === text) ?? text,
-  // Browsers end lines with CR LF.
-  lines: (text) =>
-    text
-      .split(/\r?\n/)
-      .map((line) => line.trim())
-      .filter(Boolean),
-  json: (text) => {
-    try {
-      return JSON.parse(text) as JsonValue
-    } catch {
-      return text
-    }
-  },
-}
-
-const WRITTEN: Readonly<Record<Kind, (value: JsonValue) => string>> = {
-  text: written,
-  secret: () => '',
-  time: written,
-  integer: written,
-  number: written,
-  boolean: (value) => (value === true ? 'true' : ''),
-  choice: written,
-  lines: (value) => (value as readonly string[]).join('\n'),
-  json: (value) => JSON.stringify(value, null, 2),
 }
 
 function readNumber(text: string): JsonValue {

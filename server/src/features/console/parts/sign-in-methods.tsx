@@ -3,32 +3,43 @@ import type { ComponentChildren } from 'preact'
 import { paths } from '../../../web/console-paths.ts'
 import { CsrfField, PostForm } from './form.tsx'
 
-interface PasskeySignInProps {
-  readonly next: string
-  /** More fields. */
-  readonly children?: ComponentChildren
+interface PasskeyFormProps {
+  readonly action: string
+  readonly class: string
+  /** What its script asks of the browser. */
+  readonly ceremony: 'get' | 'create'
+  /** Where the script gets the options of WebAuthn. */
+  readonly options: string
+  readonly children: ComponentChildren
 }
 
 /** Hidden until its script finds that the browser has passkeys. */
+export function PasskeyForm({ action, class: className, ceremony, options, children }: PasskeyFormProps) {
+  return (
+    <form method="post" action={action} class={className} data-passkey={ceremony} data-options={options} hidden>
+      <CsrfField />
+      <input type="hidden" name="credential" />
+      {children}
+      <p class="mistake" role="alert" />
+    </form>
+  )
+}
+
+interface PasskeySignInProps {
+  readonly next: string
+  /** More fields. */
+  readonly children: ComponentChildren
+}
+
 export function PasskeySignIn({ next, children }: PasskeySignInProps) {
   return (
-    <form
-      method="post"
-      action={paths.passkeySignIn}
-      class="form way-in"
-      data-passkey="get"
-      data-options={paths.passkeySignInOptions}
-      hidden
-    >
-      <CsrfField />
+    <PasskeyForm action={paths.passkeySignIn} class="form way-in" ceremony="get" options={paths.passkeySignInOptions}>
       <input type="hidden" name="next" value={next} />
-      <input type="hidden" name="credential" />
       {children}
       <button type="submit" class="quiet">
         Sign in with a passkey
       </button>
-      <p class="mistake" role="alert" />
-    </form>
+    </PasskeyForm>
   )
 }
 

@@ -82,27 +82,11 @@ const RENDERERS: { readonly [K in MomentKind]: Render<MomentOf<K>> } = {
       <strong>Claimed</strong> by <Name of={agentId} />
     </p>
   ),
-  tolerance: () => (
-    <p>
-      <strong>End of the tolerance</strong>: an outcome that appears later is late
-    </p>
-  ),
-  submitted: () => (
-    <p>
-      <strong>Submitted</strong>
-    </p>
-  ),
+  tolerance: () => <Named name="End of the tolerance" more=": an outcome that appears later is late" />,
+  submitted: () => <Named name="Submitted" />,
   checks: ({ checks }, { profile, claim }) => <Checks checks={checks} profile={profile} claimedAt={claim.claimedAt} />,
-  next: () => (
-    <p>
-      <strong>Next check</strong>
-    </p>
-  ),
-  deadline: () => (
-    <p>
-      <strong>Deadline</strong>
-    </p>
-  ),
+  next: () => <Named name="Next check" />,
+  deadline: () => <Named name="Deadline" />,
   decided: (_, { claim: { verdict, reasonCode } }) => (
     <>
       <p>
@@ -133,6 +117,15 @@ const RENDERERS: { readonly [K in MomentKind]: Render<MomentOf<K>> } = {
       {isToCome ? null : ': this service does not anchor its log'}
     </p>
   ),
+}
+
+function Named({ name, more }: { readonly name: string; readonly more?: string }) {
+  return (
+    <p>
+      <strong>{name}</strong>
+      {more}
+    </p>
+  )
 }
 
 interface ChecksProps extends Pick<Around, 'profile'> {

@@ -2,7 +2,7 @@
 import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import { type Column, Table } from '../../../web/parts/table.tsx'
-import { readableUtc } from '../../../web/parts/values.tsx'
+import { dayOf, readableUtc } from '../../../web/parts/values.tsx'
 import { type Counted, type Span, type Standing, type Stretch, sumOf } from '../../claims/claim-statistics.ts'
 
 /** From the bottom of a bar to its top. */
@@ -17,7 +17,7 @@ interface Wording {
 
 const WORDING: Readonly<Record<Span, Wording>> = {
   day: { unit: 'hour', long: '24 hours', written: (at) => `${formatInstant(at).slice(11, 16)} UTC` },
-  month: { unit: 'day', long: '30 days', written: (at) => formatInstant(at).slice(0, 10) },
+  month: { unit: 'day', long: '30 days', written: dayOf },
 }
 
 const WIDTH = 480

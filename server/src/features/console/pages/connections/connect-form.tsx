@@ -16,8 +16,9 @@ import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { Actions, Checkbox, Field, PostForm } from '../../parts/form.tsx'
-import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
+import { SchemaFields } from '../../parts/schema-form.tsx'
 import { secretsIn } from '../../parts/schema-properties.ts'
+import type { Fields } from '../../request-fields.ts'
 import { optionRows } from './list.tsx'
 import { TRY, TrialField } from './trial-field.tsx'
 
@@ -40,7 +41,7 @@ export interface Outcome {
 
 interface FormProps {
   readonly type: HostedConnectionType
-  readonly values: FormValues
+  readonly values: Fields
   readonly outcome: Outcome
 }
 

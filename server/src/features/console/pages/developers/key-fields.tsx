@@ -1,12 +1,12 @@
 /** The fields in which an owner says what a key is held to, and how they are read. */
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../../base/errors.ts'
+import { dayOf } from '../../../../web/parts/values.tsx'
 import type { KeySettings } from '../../../workspaces/key-settings.ts'
 import type { ApiKey } from '../../../workspaces/keys.ts'
+import { isDay, spanOf } from '../../filter-query.ts'
 import { Field } from '../../parts/form.tsx'
-import type { Fields } from '../../request-fields.ts'
-
-const DAY_MS = 86_400_000
+import { type Fields, linesOf } from '../../request-fields.ts'
 
 interface KeyFieldsProps {
   readonly values: Fields
@@ -84,7 +84,7 @@ function LimitFields({ values }: Pick<KeyFieldsProps, 'values'>) {
 export function fieldsOf({ name, expiresAt, networks, agentIds }: ApiKey): Fields {
   return {
     name,
-    expires: expiresAt === null ? '' : lastDayOf(expiresAt),
+    expires: expiresAt === null ? '' : dayOf(expiresAt - 1),
     networks: networks.join('\n'),
     agents: (agentIds ?? []).join('\n'),
   }
@@ -105,20 +105,8 @@ export function readKeyFields(values: Fields, from?: ApiKey): KeySettings {
   }
 }
 
-function lastDayOf(end: Instant): string {
-  return new Date(end - 1).toISOString().slice(0, 10)
-}
-
 function endOf(day: string): Instant | null {
   if (day === '') return null
-  const start = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
-  if (Number.isNaN(start)) throw new ServiceError('bad_request', 'the last day is not a date: write it as 2027-12-31')
-  return start + DAY_MS
-}
-
-export function linesOf(text: string): string[] {
-  return text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+  if (!isDay(day)) throw new ServiceError('bad_request', 'the last day is not a date: write it as 2027-12-31')
+  return spanOf({ to: day }).until!
 }
