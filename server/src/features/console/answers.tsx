@@ -13,9 +13,14 @@ export function showPage(request: FastifyRequest, reply: FastifyReply, page: VNo
   return sendPage(reply, <Viewing.Provider value={viewer}>{page}</Viewing.Provider>, status)
 }
 
+interface Shown {
+  readonly page: VNode
+  readonly status?: number
+}
+
 interface Form {
-  /** Returns where a saved form leads, or the answer itself. */
-  readonly work: () => Promise<string | FastifyReply>
+  /** Returns where a saved form leads, or what it shows. */
+  readonly work: () => Promise<string | Shown>
   /** The page of the form again, with what is wrong. */
   readonly refused: (problem: string) => VNode | Promise<VNode>
 }
@@ -26,12 +31,10 @@ export async function answerForm(
   reply: FastifyReply,
   { work, refused }: Form,
 ): Promise<FastifyReply> {
-  try {
-    const answer = await work()
-    return typeof answer === 'string' ? reply.redirect(answer, 303) : answer
-  } catch (error) {
-    return showPage(request, reply, await refused(refusalOf(error)), 422)
-  }
+  const answer = await work().catch(async (error: unknown) => {
+    return { page: await refused(refusalOf(error)), status: 422 }
+  })
+  return typeof answer === 'string' ? reply.redirect(answer, 303) : showPage(request, reply, answer.page, answer.status)
 }
 
 interface Saving extends Pick<Form, 'refused'> {

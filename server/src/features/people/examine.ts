@@ -25,21 +25,15 @@ const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
 export async function examineAccounts({ read: { doctor }, problems }: Examination): Promise<void> {
   const checks = {
-    users: (row: Row) => [
-      ...timeProblems(row, 'created_at', 'closed_at'),
-      ...timeProblems(row, 'created_at', 'confirmed_at'),
-      ...userProblems(row),
-    ],
+    users: (row: Row) => [...timeProblems(row, 'created_at', 'closed_at', 'confirmed_at'), ...userProblems(row)],
     members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],
     sessions: (row: Row) => [
-      ...timeProblems(row, 'created_at', 'expires_at'),
-      ...timeProblems(row, 'created_at', 'last_seen_at'),
+      ...timeProblems(row, 'created_at', 'expires_at', 'last_seen_at'),
       ...hashProblems(row, 'token_hash'),
       ...oneOf(row, 'method', METHODS),
     ],
     links: (row: Row) => [
-      ...timeProblems(row, 'created_at', 'expires_at'),
-      ...timeProblems(row, 'created_at', 'used_at'),
+      ...timeProblems(row, 'created_at', 'expires_at', 'used_at'),
       ...hashProblems(row, 'token_hash'),
       ...linkProblems(row),
     ],
@@ -48,8 +42,7 @@ export async function examineAccounts({ read: { doctor }, problems }: Examinatio
       ...oneOf(row, 'sign_in_rule', SIGN_IN_RULES),
     ],
     api_keys: (row: Row) => [
-      ...timeProblems(row, 'created_at', 'revoked_at'),
-      ...timeProblems(row, 'created_at', 'last_used_at'),
+      ...timeProblems(row, 'created_at', 'revoked_at', 'last_used_at'),
       ...hashProblems(row, 'key_hash'),
       ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a key']),
       ...(isListOf(row.networks, isNetwork) ? [] : ['networks is not a list of networks']),
@@ -58,8 +51,7 @@ export async function examineAccounts({ read: { doctor }, problems }: Examinatio
         : ['agent_ids is not a list of agents']),
     ],
     machines: (row: Row) => [
-      ...timeProblems(row, 'created_at', 'revoked_at'),
-      ...timeProblems(row, 'created_at', 'last_used_at'),
+      ...timeProblems(row, 'created_at', 'revoked_at', 'last_used_at'),
       ...hashProblems(row, 'secret_hash'),
       ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a secret']),
       ...(isListOf(row.scopes, (scope) => SCOPE.test(scope)) ? [] : ['scopes is not a list of scopes']),
@@ -88,13 +80,15 @@ function isNetwork(text: string): boolean {
   }
 }
 
-function timeProblems(row: Row, begin: string, end?: string): string[] {
-  const problems: string[] = []
+function timeProblems(row: Row, begin: string, ...ends: readonly string[]): string[] {
   const began = Number(row[begin])
   const madeAt = instantOf(String(row.id)) ?? began
-  if (!(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS)) problems.push(`${begin} is not the time in its id`)
-  if (end && row[end] !== null && !(Number(row[end]) >= madeAt)) problems.push(`${end} is before the time in its id`)
-  return problems
+  return [
+    ...(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS ? [] : [`${begin} is not the time in its id`]),
+    ...ends
+      .filter((end) => row[end] !== null && !(Number(row[end]) >= madeAt))
+      .map((end) => `${end} is before the time in its id`),
+  ]
 }
 
 function hashProblems(row: Row, column: string): string[] {

@@ -1,5 +1,5 @@
 /** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'
@@ -100,16 +100,15 @@ async function requireKey({ keys }: ConsoleDependencies, request: FastifyRequest
   return key
 }
 
-async function sendNewKey(
+/** The answer to a form that made a key. */
+async function newKey(
   { connections, registry, ownAddress }: ConsoleDependencies,
   request: FastifyRequest,
-  reply: FastifyReply,
-  made: { readonly key: string; readonly replaced?: ApiKey },
+  { key, replaced }: { readonly key: string; readonly replaced?: ApiKey },
 ) {
-  const { key, replaced } = made
   const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
   const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile: firstProfile(registry, providers) })
-  return showPage(request, reply, <NewKey secret={key} command={command} replaced={replaced} />, 201)
+  return { page: <NewKey secret={key} command={command} replaced={replaced} />, status: 201 }
 }
 
 function doneAt(request: FastifyRequest, done: string): string {
@@ -129,7 +128,7 @@ function newKeyRoutes(app: App, services: ConsoleDependencies): void {
         const settings = readKeyFields(values)
         const { id } = workspaceOf(request)
         const { key } = await services.keys.create(id, values.name ?? '', settings, actingOf(request))
-        return sendNewKey(services, request, reply, { key })
+        return newKey(services, request, { key })
       },
       refused: (problem) => page(services, request, { values, problem: sentence(`no key was made: ${problem}`) }),
     })
@@ -175,7 +174,7 @@ function endKeyRoutes(app: App, services: ConsoleDependencies): void {
       work: async () => {
         const overlapMs = readDuration(formOf(request).overlap ?? '')
         const made = await keys.rotate(key.id, overlapMs, workspaceOf(request).id, actingOf(request))
-        return sendNewKey(services, request, reply, made)
+        return newKey(services, request, made)
       },
       refused: (problem) => <RotateKey apiKey={key} problem={`no key was made: ${problem}`} />,
     })

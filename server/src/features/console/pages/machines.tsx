@@ -69,7 +69,7 @@ export function machineRoutes(app: App, services: ConsoleDependencies, pageWithF
       work: async () => {
         const scopes = SCOPES.filter((scope) => values[fieldOf(scope)] !== undefined)
         const made = await machines.create(workspace.id, values.name ?? '', scopes, actingOf(request))
-        return showPage(request, reply, <MadeMachine made={made} issuer={oauth.issuer()} />, 201)
+        return { page: <MadeMachine made={made} issuer={oauth.issuer()} />, status: 201 }
       },
       refused: (problem) => pageWithForm(request, { values, problem: sentence(`no machine was made: ${problem}`) }),
     })

@@ -112,7 +112,7 @@ function invitationRoutes(app: App, services: ConsoleDependencies): void {
     }
 
     return answerForm(request, reply, {
-      work: async () => showPage(request, reply, await membersPage(request, services, { invited: await invite() })),
+      work: async () => ({ page: await membersPage(request, services, { invited: await invite() }) }),
       refused: (problem) => membersPage(request, services, { problem }),
     })
   })

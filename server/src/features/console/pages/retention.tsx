@@ -40,7 +40,7 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
         const days = readDays(typed)
         retention.check(days)
         const older = await retention.olderThan(workspaceOf(request).id, days, MOST_COUNTED)
-        return showPage(request, reply, <Ask days={days} older={older} />)
+        return { page: <Ask days={days} older={older} /> }
       },
       refused: (problem) => page(services, request, { typed, problem: sentence(problem) }),
     })

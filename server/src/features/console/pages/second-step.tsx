@@ -27,9 +27,9 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
     await countAttempt(request, reply)
     const work = async () => {
       const answer = await secondSteps.confirm(user, session.id, { ticket, code }, actingOf(request))
-      if (!('secret' in answer)) return showPage(request, reply, <NewCodes codes={answer} />, 201)
+      if (!('secret' in answer)) return { page: <NewCodes codes={answer} />, status: 201 }
       const problem = 'the code is not right: type the one that your app shows now, and check the time of your phone'
-      return showPage(request, reply, await settingUp(answer, problem), 422)
+      return { page: await settingUp(answer, problem), status: 422 }
     }
     return answerForm(request, reply, { work, refused: (problem) => page(request, problem) })
   })
@@ -37,7 +37,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
   app.post(paths.recoveryCodes, fresh, async (request, reply) => {
     const work = async () => {
       const codes = await secondSteps.replaceCodes(sessionOf(request).user, actingOf(request))
-      return showPage(request, reply, <NewCodes codes={codes} />, 201)
+      return { page: <NewCodes codes={codes} />, status: 201 }
     }
     return answerForm(request, reply, { work, refused: (problem) => page(request, problem) })
   })
