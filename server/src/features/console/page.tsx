@@ -14,20 +14,20 @@ import type { User } from '../people/sessions.ts'
 import { Csrf, CsrfField } from './parts/form.tsx'
 import { Notice } from './parts/notice.tsx'
 
-interface PlainPageProps extends DocumentProps {
+interface PageProps extends DocumentProps {
   readonly heading?: ComponentChildren
   /** Why the form on the page was refused. */
   readonly problem?: string | undefined
-  readonly done?: string | undefined
 }
 
-interface PlainProps extends PlainPageProps {
+interface PlainPageProps extends PageProps {
+  readonly done?: string | undefined
   /** The token of the session that this browser has. */
   readonly csrf?: string | undefined
 }
 
 /** A page outside of any workspace. */
-export function PlainPage({ title, heading = title, problem, done, scripts, csrf, children }: PlainProps) {
+export function PlainPage({ title, heading = title, problem, done, scripts, csrf, children }: PlainPageProps) {
   return (
     <Document title={title} {...(scripts ? { scripts } : {})}>
       <header class="bar">
@@ -98,7 +98,7 @@ const FOR_OWNERS: typeof SECTIONS = [
   ['auditTrail', 'Audit trail'],
 ]
 
-interface ConsolePageProps extends Omit<PlainPageProps, 'done'> {
+interface ConsolePageProps extends PageProps {
   /** None, for an error. */
   readonly section?: Section
   /** Buttons next to the heading. */
