@@ -39,13 +39,18 @@ const INSTALL = ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--logleve
  * @throws Error with what npm says
  */
 export async function installTools(tools?: readonly string[], root = ROOT): Promise<void> {
-  const all = tools ?? readdirSync(join(root, TOOLS)).filter((tool) => !manifestOf(join(root, TOOLS, tool)).onDemand)
+  const all = tools ?? readdirSync(join(root, TOOLS)).filter((tool) => isAlwaysInstalled(join(root, TOOLS, tool)))
   const folders = all.map((tool) => join(root, TOOLS, tool))
   const missing = folders.filter((folder) => !isInstalled(folder))
   if (missing.length > 0)
     console.log(`Installing what only tests use, once: ${missing.map((folder) => basename(folder)).join(', ')}`)
   await Promise.all(missing.map(install))
   for (const folder of folders) link(folder, root)
+}
+
+/** A tool that there is no more leaves its folder behind. */
+function isAlwaysInstalled(folder: string): boolean {
+  return existsSync(join(folder, 'package.json')) && !manifestOf(folder).onDemand
 }
 
 function isInstalled(folder: string): boolean {

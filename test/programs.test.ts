@@ -24,7 +24,6 @@ const RUN_BY: Readonly<Record<string, readonly [file: string, words: string]>> =
   sbom: ['test/dependencies.test.ts', 'sbom'],
   vectors: ['core/test/vectors.test.ts', 'build/scripts/vectors.js'],
   'action-pages': ['test/action-pages.test.ts', 'npm run action-pages'],
-  'client-types': ['test/client-types.test.ts', 'client-types'],
   screenshots: ['test/browser/story.test.ts', 'picture(t, page,'],
   // `npm test` begins with it.
   build: ['package.json', '"build:tests": "npm run --silent build '],

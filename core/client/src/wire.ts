@@ -1,27 +1,27 @@
-/** What travels, by name. The types are made from the service's OpenAPI document. */
-import type { components } from './openapi.ts'
+/** What travels, by name: the types of the API's schemas. */
+import type { ClaimQuery, ClaimStatus, ProfileList } from '@claimcheck/core/api'
 
-type Schemas = components['schemas']
+export type {
+  ClaimList,
+  ClaimRequest,
+  ClaimStatus,
+  ConnectionList,
+  CredentialDescription,
+  ErasedReceipt,
+  Evidence,
+  KeyDocument,
+  ProfileList,
+  Receipt,
+  SubmittedClaim,
+  ValidationErrorItem,
+} from '@claimcheck/core/api'
 
-export type ClaimRequest = Schemas['ClaimRequest']
-export type ClaimStatus = Schemas['ClaimStatus']
-export type SubmittedClaim = Schemas['SubmittedClaim']
-export type ClaimList = Schemas['ClaimList']
-export type ConnectionList = Schemas['ConnectionList']
-export type CredentialDescription = Schemas['CredentialDescription']
-export type ErasedReceipt = Schemas['ErasedReceipt']
-export type Evidence = Schemas['Evidence']
-export type KeyDocument = Schemas['KeyDocument']
-export type Profile = Schemas['Profile']
-export type Receipt = Schemas['Receipt']
-export type ValidationErrorItem = Schemas['ValidationErrorItem']
-export type ProfileList = Schemas['ProfileList']
-
+export type Profile = ProfileList['profiles'][number]
 export type State = ClaimStatus['state']
 export type Verdict = NonNullable<ClaimStatus['verdict']>
 
 /** Which claims, and how many at a time: `limit`. */
-export type ClaimFilters = Schemas['ClaimFilters']
+export type ClaimFilters = Partial<ClaimQuery>
 
 /** A claim with its verdict and its receipt. */
 export type DecidedClaim = ClaimStatus & {

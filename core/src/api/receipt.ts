@@ -185,3 +185,4 @@ export const Evidence = Type.Object(
   },
   { title: 'Evidence' },
 )
+export type Evidence = Static<typeof Evidence>

@@ -1,7 +1,7 @@
 /** The backend elsewhere: a service is asked over its REST API, and receipts are checked here. */
 
 import { ApiError, ClaimcheckError, createClient } from '@claimcheck/client'
-import type { ClaimList, ConnectionList, ProfileList, SubmittedClaim } from '@claimcheck/core/api'
+import type { ClaimList } from '@claimcheck/core/api'
 import { type ActionRules, actionRules, type Backend, BackendError } from './backend.ts'
 
 interface Service {
@@ -44,14 +44,14 @@ export function clientBackend({ url, key, agentId, fetch: send = globalThis.fetc
       })
       return rules
     },
-    profiles: () => asked(() => client.profiles() as Promise<ProfileList>),
-    connections: () => asked(() => client.connections() as Promise<ConnectionList>),
+    profiles: () => asked(() => client.profiles()),
+    connections: () => asked(() => client.connections()),
     async now() {
       if (aheadMs === undefined) await asked(readRules)
       return Date.now() + (aheadMs ?? 0)
     },
-    submit: (claim) => asked(() => client.submit(claim) as Promise<SubmittedClaim>),
-    claim: (claimId) => asked(() => client.claim(claimId)) as ReturnType<Backend['claim']>,
+    submit: (claim) => asked(() => client.submit(claim)),
+    claim: (claimId) => asked(() => client.claim(claimId)),
     claims: (query) =>
       asked(async () => {
         const { value } = await client.pages(query).next()
