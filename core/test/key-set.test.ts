@@ -1,20 +1,13 @@
 /** Reading key documents. Threat K6 of `security.md`. */
 
-import {
-  createNobleSigner,
-  type KeyEntry,
-  KeySetError,
-  keyInUse,
-  parseKeySet,
-  toBase64url,
-} from '@claimcheck/core/receipts'
+import { createNobleSigner, KeySetError, keyInUse, parseKeySet, toBase64url } from '@claimcheck/core/receipts'
 import { parseInstant } from '@claimcheck/core/rules'
 import t from 'tap'
 
 const { keyId, publicKey } = createNobleSigner(new Uint8Array(32).fill(1))
 const FROM = '2026-01-01T00:00:00.000Z'
 const UNTIL = '2026-06-01T00:00:00.000Z'
-const ENTRY: KeyEntry = { key_id: keyId, public_key: toBase64url(publicKey), valid_from: FROM, revoked_at: UNTIL }
+const ENTRY = { key_id: keyId, public_key: toBase64url(publicKey), valid_from: FROM, revoked_at: UNTIL }
 
 function keysOf(...entries: unknown[]): string[] {
   return [...parseKeySet(JSON.stringify({ keys: entries })).keys.keys()]

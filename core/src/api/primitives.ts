@@ -2,6 +2,15 @@
 import type { JsonObject } from '../json.ts'
 import { type TSchema, Type } from '../typebox.ts'
 
+/** A wire type as its readers see it: nothing of it changes. */
+export type Document<T> = T extends readonly (infer Item)[]
+  ? readonly Document<Item>[]
+  : T extends object
+    ? string extends keyof T
+      ? T
+      : { readonly [Key in keyof T]: Document<T[Key]> }
+    : T
+
 /** A time in UTC, written with `Z` and three fraction digits. */
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-09-25T14:02:11.000Z'] })
 
@@ -16,10 +25,10 @@ export function count(options: { readonly description?: string } = {}) {
 export const MAX_BYTES = 'x-max-bytes'
 
 /** An object with members that are not described here. */
-export function plainObject(
+export function plainObject<T extends JsonObject = JsonObject>(
   options: { readonly description?: string; readonly examples?: JsonObject[]; readonly [MAX_BYTES]?: number } = {},
 ) {
-  return Type.Unsafe<JsonObject>({ type: 'object', ...options })
+  return Type.Unsafe<T>({ type: 'object', ...options })
 }
 
 export function nullable<S extends TSchema>(schema: S) {

@@ -1,5 +1,6 @@
 /** The wire format of receipts, as a description. The checker's rules are stricter. */
 import { FAILURE_CODES, MARKS } from '../evidence.ts'
+import type { FieldRole } from '../profile.ts'
 import { type Static, Type } from '../typebox.ts'
 import { VERDICTS } from '../verdict.ts'
 import { count, Hash, plainObject, Timestamp } from './primitives.ts'
@@ -165,7 +166,7 @@ export const Evidence = Type.Object(
     rules_version: Type.Integer({ minimum: 1 }),
     profile: Type.Object({ action: Type.String(), version: Type.String() }),
     rules: Type.Object({
-      required: plainObject(),
+      required: plainObject<Readonly<Record<string, FieldRole>>>(),
       tolerance_ms: lengthMs,
       age_ms: lengthMs,
       removed_within_ms: lengthMs,

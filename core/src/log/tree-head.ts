@@ -1,9 +1,11 @@
 /** Signed tree heads and consistency documents: their wire format, and how a head is signed. */
+import type { ConsistencyProof, InclusionProof, LogHead } from '../api/log.ts'
+import type { Document } from '../api/primitives.ts'
 import { toBase64url } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
 import { sha256Text } from '../receipt/digest.ts'
 import { canonicalBytes } from '../receipt/jcs.ts'
-import { DOMAINS, type Signature } from '../signing/message.ts'
+import { DOMAINS } from '../signing/message.ts'
 import type { Signer } from '../signing/signer.ts'
 import { formatInstant } from '../time.ts'
 
@@ -14,42 +16,16 @@ export interface TreeHead {
   readonly issuedAt: Instant
 }
 
-export type SignedTreeHead = { readonly body: TreeHeadBody; readonly signature: Signature }
-
-/** The signature is over exactly these members. */
-export type TreeHeadBody = {
-  readonly log_id: string
-  readonly tree_size: number
-  readonly root_hash: string
-  readonly issued_at: string
-}
-
-/** A proof that the tree of size `first` is the beginning of the tree of size `second`. Hashes are base64url. */
-export type ConsistencyDocument = {
-  readonly log_id: string
-  readonly first: number
-  readonly first_root: string
-  readonly second: number
-  readonly second_root: string
-  readonly proof: readonly string[]
-}
-
-/** The answer of `/v1/log/proof`. */
-export type InclusionDocument = {
-  readonly log_id: string
-  readonly leaf_index: number
-  readonly tree_size: number
-  readonly leaf_hash: string
-  readonly root_hash: string
-  readonly inclusion: readonly string[]
-}
+export type SignedTreeHead = Document<LogHead['tree_head']>
+export type ConsistencyDocument = Document<ConsistencyProof>
+export type InclusionDocument = Document<InclusionProof>
 
 /** base64url(SHA-256(the log's name)). */
 export function logIdOf(name: string): string {
   return sha256Text(name)
 }
 
-export function treeHeadBody({ logId, treeSize, rootHash, issuedAt }: TreeHead): TreeHeadBody {
+export function treeHeadBody({ logId, treeSize, rootHash, issuedAt }: TreeHead): SignedTreeHead['body'] {
   return {
     log_id: logId,
     tree_size: treeSize,

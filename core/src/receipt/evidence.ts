@@ -1,16 +1,17 @@
 /** The evidence of a receipt as a document: everything that its verdict follows from, so that anyone recomputes the verdict. */
+import type { Document } from '../api/primitives.ts'
+import type { Evidence } from '../api/receipt.ts'
 import {
   type CheckRecord,
   type Instant,
   isRead,
   type LogTime,
-  type Mark,
   type ReadRecord,
   type Source,
   type Stay,
 } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
-import { type FieldRole, FRESH_MS, type Rules } from '../profile.ts'
+import { FRESH_MS, type Rules } from '../profile.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { ClaimTimes, Closing, Decision } from '../verdict.ts'
 import { toWireSource, type WireSource } from './body.ts'
@@ -19,61 +20,11 @@ import { canonicalize } from './jcs.ts'
 /** Larger evidence is not published. Bytes. */
 export const LARGEST_EVIDENCE_BYTES = 256 * 1024
 
-type WireLogTime = { readonly not_before?: string; readonly not_after: string }
-
-type WireStay = {
-  readonly appeared: WireLogTime
-  readonly removed?: WireLogTime
-  readonly removed_whole?: boolean
-}
-
-export type EvidenceRead = {
-  readonly sent_at: string
-  readonly answered_at: string
-  readonly clock_offset_ms: number
-  /** The destination stated its time. */
-  readonly dated: boolean
-  readonly age_ms: number
-  readonly source?: WireSource
-  readonly kind: 'present' | 'absent'
-  readonly differs?: readonly string[]
-  readonly mark?: Mark
-  readonly stays?: readonly WireStay[]
-  /** Only in the check that the verdict rests on, and in the last successful one. */
-  readonly facts?: JsonObject
-}
-
-export type EvidenceFailure = {
-  readonly sent_at: string
-  readonly answered_at: string
-  readonly failure: { readonly code: string; readonly status?: number; readonly retry_at?: string }
-}
-
-/** Times as in receipts; lengths in milliseconds. */
-export type EvidenceDocument = {
-  readonly evidence_version: 1
-  readonly rules_version: number
-  readonly profile: { readonly action: string; readonly version: string }
-  readonly rules: {
-    readonly required: Readonly<Record<string, FieldRole>>
-    readonly tolerance_ms: number
-    readonly age_ms: number
-    readonly removed_within_ms: number
-    readonly fresh_ms: number
-    readonly never_late?: true
-    readonly closing_ms: number
-    readonly grace_ms: number
-  }
-  readonly claim: {
-    readonly claim_digest: string
-    readonly claimed_at: string
-    readonly deadline_at: string
-    readonly submitted_at: string
-  }
-  readonly decided_at: string
-  /** In the order in which they were made. */
-  readonly checks: readonly (EvidenceRead | EvidenceFailure)[]
-}
+export type EvidenceDocument = Document<Evidence>
+type WireCheck = EvidenceDocument['checks'][number]
+type EvidenceRead = Exclude<WireCheck, { readonly failure: unknown }>
+type WireStay = NonNullable<EvidenceRead['stays']>[number]
+type WireLogTime = WireStay['appeared']
 
 /** What a verdict was decided from. */
 export interface Case {
@@ -138,7 +89,7 @@ function evidenceDocument(
   }
 }
 
-function toWireCheck(check: CheckRecord, withFacts: boolean): EvidenceRead | EvidenceFailure {
+function toWireCheck(check: CheckRecord, withFacts: boolean): WireCheck {
   const sentAt = formatInstant(check.sentAt)
   const answeredAt = formatInstant(check.answeredAt)
   if (!isRead(check)) {
@@ -208,7 +159,7 @@ export function caseOf(document: EvidenceDocument): Case {
   }
 }
 
-function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
+function fromWireCheck(check: WireCheck): CheckRecord {
   const sentAt = instant(check.sent_at)
   const answeredAt = instant(check.answered_at)
   if ('failure' in check) {
@@ -218,7 +169,7 @@ function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
       ...(status === undefined ? {} : { status }),
       ...(retry_at === undefined ? {} : { retryAt: instant(retry_at) }),
     }
-    return { sentAt, answeredAt, failure } as CheckRecord
+    return { sentAt, answeredAt, failure }
   }
   const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, facts = {} } = check
   const observed = {
@@ -235,7 +186,7 @@ function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
     clockOffsetMs: clock_offset_ms,
     dated,
     ageMs: age_ms,
-    ...(source ? { source: fromWireSource(source) } : {}),
+    ...(source ? { source: fromWireSource(source as WireSource) } : {}),
   }
 }
 

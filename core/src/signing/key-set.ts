@@ -1,31 +1,15 @@
 /** An issuer's published keys, and when each of them was in use. */
 import { sha256 } from '@noble/hashes/sha2.js'
+import type { KeyDocument as WireKeyDocument } from '../api/keys.ts'
+import type { Document } from '../api/primitives.ts'
 import { fromBase64url, toBase64url } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { parseStrictJson } from '../receipt/strict-json.ts'
 import { parseInstant } from '../time.ts'
 
-/** The wire format of `/.well-known/poaw-keys.json`. Retired keys stay in it for ever. */
-export type KeyDocument = {
-  readonly issuer: string
-  readonly log_id: string
-  readonly keys: readonly KeyEntry[]
-  /** The addresses of the accounts whose anchors count. */
-  readonly anchor_addresses: readonly string[]
-  /** The uids of the schemas under which anchors are made. */
-  readonly anchor_schemas: readonly string[]
-}
-
-export type KeyEntry = {
-  readonly key_id: string
-  /** The raw 32 bytes in base64url. */
-  readonly public_key: string
-  readonly valid_from: string
-  readonly revoked_at: string | null
-  /** The same key as a JWK (RFC 8037). */
-  readonly jwk?: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly kid: string; readonly x: string }
-}
+export type KeyDocument = Document<WireKeyDocument>
+export type KeyEntry = KeyDocument['keys'][number]
 
 /** The parts of a key document that a checker uses. */
 export interface KeySet {
