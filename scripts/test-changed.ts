@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 /** The branch that a change is compared with. Without one, the last commit. */
 const MAIN = 'main'
-const SOURCE = /^(core|core\/client|server|plugins\/[^/]+)\/src\/(.*)\.tsx?$/
-const TEST = /^((?:core|core\/client|server|plugins\/[^/]+)\/test|test|scripts)\/(.*)\.tsx?$/
+const SOURCE = /^(core(?:\/(?:cli|client|command-line|plugin-tools))?|server|plugins\/[^/]+)\/src\/(.*)\.tsx?$/
+const TEST =
+  /^((?:core(?:\/(?:cli|client|command-line|plugin-tools))?|server|plugins\/[^/]+)\/test|test|scripts)\/(.*)\.tsx?$/
 /** Imports, and also the modules that tests and threads name by a path. */
 const NAMED = /['"`]((?:\.{1,2}|@claimcheck|build|core|plugins|server)\/[^'"`\s]*|@claimcheck\/core)['"`]/g
 

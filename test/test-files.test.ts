@@ -215,6 +215,7 @@ t.test(
       ['package.json', all],
     ]
     for (const [changed, concerned] of rows) t.strictSame(changedTests(all, [changed]), concerned, changed)
+    t.equal(builtFile('core/cli/src/main.ts'), 'core/cli/dist/main.js')
     t.equal(builtFile('plugins/codehost/src/git/provider.ts'), 'plugins/codehost/dist/git/provider.js')
   },
 )
