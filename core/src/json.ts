@@ -10,6 +10,21 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** As most readers take it, and undefined for what is no JSON. What a checker judges is read strictly: see `parseStrictJson`. */
+export function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Empty for what is no JSON object. */
+export function objectIn(text: string): JsonObject {
+  const value = jsonIn(text)
+  return isJsonObject(value) ? value : {}
+}
+
 /** Sets a member by a foreign name: `__proto__` and other inherited names become ordinary members. */
 export function setMember<T>(members: Record<string, T>, name: string, value: T): void {
   if (!(name in members)) members[name] = value

@@ -18,9 +18,9 @@ export {
   type Source,
   type Stay,
 } from './evidence.ts'
-export { isJsonObject, type JsonObject, type JsonValue, setMember } from './json.ts'
+export { isJsonObject, type JsonObject, type JsonValue, jsonIn, objectIn, setMember } from './json.ts'
 export { ACTION_PATTERN, FRESH_MS, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
-export { decide, knowsRules, RULE_VERSIONS, type RuleVersions } from './rules/decide.ts'
+export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
 export { toleranceEnd } from './rules/moments.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'

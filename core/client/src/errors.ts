@@ -137,7 +137,7 @@ const LONGEST_DETAIL = 500
 
 /** @param text the body of the answer, which need not be of the service: a proxy in between may have given it */
 export function errorOf(status: number, headers: Headers, text: string): ApiError {
-  const { detail, erased } = bodyOf(text)
+  const { detail, erased } = objectIn(text) as { readonly detail?: unknown; readonly erased?: ErasedReceipt }
   const issues = Array.isArray(detail) ? detail.map(issueOf) : []
   const words = issues.map(({ field, message }) => `${field}: ${message}`).join('; ')
   const answered: Answered = {
@@ -151,10 +151,11 @@ export function errorOf(status: number, headers: Headers, text: string): ApiErro
   return new Class(answered)
 }
 
-function bodyOf(text: string): { readonly detail?: unknown; readonly erased?: ErasedReceipt } {
+/** Empty for what is no JSON object. */
+export function objectIn(text: string): object {
   try {
-    const body: unknown = JSON.parse(text)
-    return typeof body === 'object' && body !== null ? body : {}
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
   } catch {
     return {}
   }

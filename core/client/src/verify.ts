@@ -4,10 +4,10 @@ import {
   type BundleOptions,
   type BundleReport,
   checkBundle,
+  consistencyPath,
   parseKeySet,
-  treeSizeIn,
 } from '@claimcheck/core/checker'
-import { ApiError, UnexpectedAnswerError } from './errors.ts'
+import { ApiError, objectIn, UnexpectedAnswerError } from './errors.ts'
 import type { CallOptions } from './transport.ts'
 import type { Receipt } from './wire.ts'
 
@@ -31,7 +31,12 @@ export async function fetchBundle(fetch: Fetch, receiptId: string): Promise<Bund
     ifThere(fetch('/v1/profiles')),
     ifThere(fetch('/v1/log/head')),
   ])
-  const path = consistencyPath(receipt, receiptId, head)
+  const { body } = objectIn(receipt) as Partial<Receipt>
+  // Otherwise a service could answer with any valid receipt of its log.
+  if (body?.receipt_id !== receiptId) {
+    throw new UnexpectedAnswerError(`the service answered with something else than the receipt ${receiptId}`)
+  }
+  const path = consistencyPath(receipt, head)
   const consistency = path === undefined ? undefined : await ifThere(fetch(path))
   return {
     receipt,
@@ -60,26 +65,5 @@ async function ifThere(text: Promise<string>): Promise<string | undefined> {
   } catch (error) {
     if (error instanceof ApiError) return undefined
     throw error
-  }
-}
-
-/** Reads the proof that leads from the receipt's tree to the head's; undefined where none is needed. */
-function consistencyPath(text: string, receiptId: string, head: string | undefined): string | undefined {
-  const { body, proof } = receiptIn(text)
-  // Otherwise a service could answer with any valid receipt of its log.
-  if (body?.receipt_id !== receiptId) {
-    throw new UnexpectedAnswerError(`the service answered with something else than the receipt ${receiptId}`)
-  }
-  const first = proof?.tree_size
-  const second = head === undefined ? undefined : treeSizeIn(head)
-  if (!Number.isSafeInteger(first) || second === undefined || first! >= second) return undefined
-  return `/v1/log/consistency?first=${first}&second=${second}`
-}
-
-function receiptIn(text: string): Partial<Receipt> {
-  try {
-    return JSON.parse(text) ?? {}
-  } catch {
-    return {}
   }
 }

@@ -1,5 +1,6 @@
-/** The words of profiles as a service publishes them, for readers that have no plugins. What a service says may be anything. */
-import { isJsonObject, type JsonValue } from '../json.ts'
+/** The words of profiles as a service publishes them, for readers that have no plugins. */
+import { isJsonObject } from '../json.ts'
+import { profilesIn } from '../receipt/published-profiles.ts'
 import { array, object, type Shape, text } from '../receipt/shape.ts'
 import type { Worded } from './words.ts'
 
@@ -41,18 +42,9 @@ function recordOf(each: Shape): Shape {
  * @returns undefined for what it does not name, or names without words of their form
  */
 export function publishedWords(profiles: string): (action: string, version: string) => PublishedWords | undefined {
-  const list = profilesIn(profiles)
+  const find = profilesIn(profiles)
   return (action, version) => {
-    const profile = list.find((one) => isJsonObject(one) && one.action === action && one.version === version)
-    return profile !== undefined && worded(profile) ? (profile as unknown as PublishedWords) : undefined
-  }
-}
-
-function profilesIn(answer: string): readonly JsonValue[] {
-  try {
-    const list = JSON.parse(answer) as JsonValue
-    return isJsonObject(list) && Array.isArray(list.profiles) ? list.profiles : []
-  } catch {
-    return []
+    const profile = find(action, version)
+    return worded(profile) ? (profile as unknown as PublishedWords) : undefined
   }
 }

@@ -1,8 +1,7 @@
 /** Checks a log's own documents: its signed tree heads, what is in a state of it, and the consistency of two of its states. */
 import { fromBase64url } from '../encoding.ts'
-import type { JsonValue } from '../json.ts'
 import { isConsistencyDocument, isInclusionDocument, isTreeHead } from '../receipt/schema.ts'
-import { parseStrictJson } from '../receipt/strict-json.ts'
+import { integerJson } from '../receipt/strict-json.ts'
 import { type KeySet, keyInUse } from '../signing/key-set.ts'
 import { DOMAINS, verifySignature } from '../signing/message.ts'
 import { parseInstant } from '../time.ts'
@@ -15,8 +14,8 @@ export interface TreeHeadReport {
 
 /** @param text a signed tree head. Any text gives a report. */
 export function checkTreeHead(text: string, keys: KeySet): TreeHeadReport {
-  const head = readIntegerJson(text)
-  if (head === undefined || !isTreeHead(head)) return report(false, false, false)
+  const head = integerJson(text)
+  if (!isTreeHead(head)) return report(false, false, false)
   const key = keyInUse(keys, head.signature.key_id, parseInstant(head.body.issued_at)!)
   if (!key) return report(true, false, false)
   return report(true, true, verifySignature(key.publicKey, DOMAINS.treeHead, head.body, head.signature.value))
@@ -28,8 +27,8 @@ export function checkTreeHead(text: string, keys: KeySet): TreeHeadReport {
  * @param text an inclusion document. Any text gives an answer.
  */
 export function checkInclusion(text: string): { readonly valid: boolean } {
-  const document = readIntegerJson(text)
-  if (document === undefined || !isInclusionDocument(document)) return { valid: false }
+  const document = integerJson(text)
+  if (!isInclusionDocument(document)) return { valid: false }
   const valid = verifyInclusion({
     leafIndex: document.leaf_index,
     treeSize: document.tree_size,
@@ -46,8 +45,8 @@ export function checkInclusion(text: string): { readonly valid: boolean } {
  * @param text a consistency document. Any text gives an answer.
  */
 export function checkConsistency(text: string): { readonly valid: boolean } {
-  const document = readIntegerJson(text)
-  if (document === undefined || !isConsistencyDocument(document)) return { valid: false }
+  const document = integerJson(text)
+  if (!isConsistencyDocument(document)) return { valid: false }
   const valid = verifyConsistency({
     first: document.first,
     second: document.second,
@@ -60,13 +59,4 @@ export function checkConsistency(text: string): { readonly valid: boolean } {
 
 function report(shape: boolean, key: boolean, signature: boolean): TreeHeadReport {
   return { valid: signature, checks: { shape, key, signature } }
-}
-
-function readIntegerJson(text: string): JsonValue | undefined {
-  try {
-    const { value, integersOnly } = parseStrictJson(text)
-    return integersOnly ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,9 +1,9 @@
 /** Whether the root of an inclusion proof is the log's: a signed tree head has it, or a consistency proof leads from it to a signed one. */
 import { bytesEqual, fromBase64url } from '../encoding.ts'
-import { isJsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonValue, objectIn } from '../json.ts'
 import type { Proof } from '../receipt/body.ts'
 import { isTreeHead } from '../receipt/schema.ts'
-import { parseStrictJson } from '../receipt/strict-json.ts'
+import { integerJson } from '../receipt/strict-json.ts'
 import type { KeySet } from '../signing/key-set.ts'
 import { checkTreeHead } from './checker.ts'
 import { areConnected } from './connected-roots.ts'
@@ -50,13 +50,19 @@ export function treeSizeIn(head: string): number | undefined {
   return isTreeHead(value) ? value.body.tree_size : undefined
 }
 
-/** Null for what a checker must not accept. */
-function treeHeadIn(text: string): JsonValue {
-  try {
-    const { value, integersOnly } = parseStrictJson(text)
-    if (!integersOnly) return null
-    return isJsonObject(value) && value.tree_head !== undefined ? value.tree_head : value
-  } catch {
-    return null
+/** Where the log has the proof from a receipt's tree to the head's; undefined where none is needed or possible. */
+export function consistencyPath(receipt: string, head: string | undefined): string | undefined {
+  const { proof } = objectIn(receipt)
+  const first = isJsonObject(proof) ? proof.tree_size : undefined
+  const second = head === undefined ? undefined : treeSizeIn(head)
+  if (typeof first !== 'number' || !Number.isSafeInteger(first) || second === undefined || first >= second) {
+    return undefined
   }
+  return `/v1/log/consistency?first=${first}&second=${second}`
+}
+
+/** Undefined for what a checker must not accept. */
+function treeHeadIn(text: string): JsonValue | undefined {
+  const value = integerJson(text)
+  return isJsonObject(value) && value.tree_head !== undefined ? value.tree_head : value
 }

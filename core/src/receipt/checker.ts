@@ -16,7 +16,7 @@ import type { VerdictValue } from '../verdict.ts'
 import { digestOf } from './digest.ts'
 import { canonicalize } from './jcs.ts'
 import { isAnchoredProof, isChangeEntry, isInclusion, isReceipt } from './schema.ts'
-import { parseStrictJson, type StrictJson } from './strict-json.ts'
+import { integerJson, parseStrictJson, type StrictJson } from './strict-json.ts'
 
 export interface CheckOptions {
   readonly keys: KeySet
@@ -172,10 +172,10 @@ function checkInclusion({ body, signature, proof }: JsonObject): boolean | 'abse
 
 function checkPolicy(policy: JsonValue | undefined, pipeline: string | undefined): boolean | 'not_checked' {
   if (pipeline === undefined) return 'not_checked'
-  const read = tryParse(pipeline)
-  if (!read?.integersOnly || !isJsonObject(read.value) || !isJsonObject(policy)) return false
-  const { id, version } = read.value
-  return policy.pipeline_id === id && policy.pipeline_version === version && policy.digest === digestOf(read.value)
+  const document = integerJson(pipeline)
+  if (!isJsonObject(document) || !isJsonObject(policy)) return false
+  const { id, version } = document
+  return policy.pipeline_id === id && policy.pipeline_version === version && policy.digest === digestOf(document)
 }
 
 async function findAnchor(

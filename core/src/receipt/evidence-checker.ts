@@ -3,7 +3,7 @@ import { utf8 } from '../encoding.ts'
 import { type CheckRecord, FAILURE_CODES, isRead, MARKS, showsOutcome } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ACTION_PATTERN, type ActionProfile, FRESH_MS, type Rules } from '../profile.ts'
-import { decide, knowsRules, RULE_VERSIONS, type RuleVersions } from '../rules/decide.ts'
+import { decide, knowsRules } from '../rules/decide.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { Closing, Decision } from '../verdict.ts'
 import { toWireInterval, toWireSource } from './body.ts'
@@ -11,7 +11,7 @@ import { sha256Text } from './digest.ts'
 import { type Case, caseOf, type EvidenceDocument, LARGEST_EVIDENCE_BYTES, signedEvidence } from './evidence.ts'
 import { canonicalize } from './jcs.ts'
 import { array, closedObject, integer, matching, object, oneOf, type Shape, text } from './shape.ts'
-import { parseStrictJson } from './strict-json.ts'
+import { integerJson } from './strict-json.ts'
 
 export type EvidenceFinding =
   /** The receipt names no evidence. */
@@ -42,45 +42,33 @@ export type PublishedRules = (action: string, version: string) => PublishedProfi
 /**
  * @param body a receipt's body, checked already
  * @param evidence the text of the file; undefined where there is none
- * @param versions of the rules that are known
  */
 export function checkEvidence(
   body: JsonObject,
   evidence: string | undefined,
   publishedRules: PublishedRules = () => undefined,
-  versions = RULE_VERSIONS,
 ): EvidenceFinding {
   const { observation } = body
   const digest = observation !== undefined && isJsonObject(observation) ? observation.evidence_digest : undefined
   if (digest === undefined) return { evidence: 'absent' }
   if (evidence === undefined) return { evidence: 'not_checked' }
   if (digest !== sha256Text(evidence)) return { evidence: 'digest_differs' }
-  const value = readEvidence(evidence)
-  if (isOfUnknownVersion(value, versions)) return { evidence: 'not_checked' }
+  const isSmall = utf8(evidence).length <= LARGEST_EVIDENCE_BYTES
+  const value = isSmall ? integerJson(evidence) : undefined
+  if (isOfUnknownVersion(value)) return { evidence: 'not_checked' }
   if (!isDocument(value)) return { evidence: 'does_not_follow', differs: ['form'] }
   const document = value as unknown as EvidenceDocument
   const published = publishedRules(document.profile.action, document.profile.version)
-  const differs = tryDifferences(body, document, published, versions)
+  const differs = tryDifferences(body, document, published)
   if (differs.length > 0) return { evidence: 'does_not_follow', differs }
   return { evidence: 'follows', rules: compareRules(document, published) }
 }
 
-/** `null` for what cannot be evidence, whatever its version. */
-function readEvidence(evidence: string): JsonValue {
-  if (utf8(evidence).length > LARGEST_EVIDENCE_BYTES) return null
-  try {
-    const { value, integersOnly } = parseStrictJson(evidence)
-    return integersOnly ? value : null
-  } catch {
-    return null
-  }
-}
-
 /** Asked before the form is, which another version may change. */
-function isOfUnknownVersion(value: JsonValue, versions: RuleVersions): boolean {
+function isOfUnknownVersion(value: JsonValue | undefined): boolean {
   if (!isVersioned(value)) return false
   const { evidence_version, rules_version } = value as EvidenceDocument
-  return evidence_version !== 1 || !knowsRules(rules_version, versions)
+  return evidence_version !== 1 || !knowsRules(rules_version)
 }
 
 /** Lengths of time in a hostile document can lead to moments that no timestamp expresses. */
@@ -88,10 +76,9 @@ function tryDifferences(
   body: JsonObject,
   document: EvidenceDocument,
   published: PublishedProfile | undefined,
-  versions: RuleVersions,
 ): string[] {
   try {
-    return differences(body, document, published, versions)
+    return differences(body, document, published)
   } catch (error) {
     if (error instanceof RangeError) return ['form']
     throw error
@@ -99,14 +86,9 @@ function tryDifferences(
 }
 
 /** The members of the signed body that the evidence says otherwise. */
-function differences(
-  body: JsonObject,
-  document: EvidenceDocument,
-  published: PublishedProfile | undefined,
-  versions: RuleVersions,
-): string[] {
+function differences(body: JsonObject, document: EvidenceDocument, published: PublishedProfile | undefined): string[] {
   const decided = caseOf(document)
-  const decision = decide(decided.rules, decided.claim, decided.checks, decided.decidedAt, decided.closing, versions)
+  const decision = decide(decided.rules, decided.claim, decided.checks, decided.decidedAt, decided.closing)
   if (!decision) return ['verdict']
   const { observedAt, facts, source } = signedEvidence(decision, decided.checks)
   const { value, reasonCode } = decision.verdict
@@ -139,7 +121,7 @@ function differences(
   return [
     ...differing.map(([name]) => name),
     ...(isInOrder ? [] : ['order']),
-    ...(decidesOtherwise(decided, decision, versions) ? ['checks'] : []),
+    ...(decidesOtherwise(decided, decision) ? ['checks'] : []),
     ...(isAsOldAsPublished(decided) ? [] : ['age_ms']),
     ...(published ? publishedDifferences(claim, decided, published) : []),
   ]
@@ -153,13 +135,9 @@ function isOrdered({ claim, checks }: Case): boolean {
 }
 
 /** An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. */
-function decidesOtherwise(
-  { rules, claim, checks, closing }: Case,
-  { verdict }: Decision,
-  versions: RuleVersions,
-): boolean {
+function decidesOtherwise({ rules, claim, checks, closing }: Case, { verdict }: Decision): boolean {
   return checks.slice(0, -1).some(({ answeredAt }, index) => {
-    const earlier = decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing, versions)?.verdict
+    const earlier = decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing)?.verdict
     return earlier !== undefined && (earlier.value !== verdict.value || earlier.reasonCode !== verdict.reasonCode)
   })
 }

@@ -3,26 +3,16 @@ import type { ProfileList } from '../api/profile.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { Rules } from '../profile.ts'
 import type { PublishedProfile, PublishedRules } from './evidence-checker.ts'
+import { profilesIn } from './published-profiles.ts'
 
 type Profile = ProfileList['profiles'][number]
 
 /** @param profiles the answer of `GET /v1/profiles`; any other text has no rules */
 export function publishedRules(profiles: string): PublishedRules {
-  const list = profilesIn(profiles)
+  const find = profilesIn(profiles)
   return (action, version) => {
-    const profile = list.find((one) => one.action === action && one.version === version)
-    return profile && rulesOf(profile)
-  }
-}
-
-function profilesIn(text: string): readonly Profile[] {
-  try {
-    const list = JSON.parse(text) as JsonValue
-    return isJsonObject(list) && Array.isArray(list.profiles)
-      ? (list.profiles.filter(isJsonObject) as unknown as Profile[])
-      : []
-  } catch {
-    return []
+    const profile = find(action, version)
+    return profile && rulesOf(profile as unknown as Profile)
   }
 }
 

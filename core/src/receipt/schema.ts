@@ -197,31 +197,31 @@ function entry(body: Shape): Shape {
   )
 }
 
-export function isReceipt(value: JsonValue): value is Receipt {
+export function isReceipt(value: JsonValue | undefined): value is Receipt {
   return receipt(value)
 }
 
-export function isChangeEntry(value: JsonValue): boolean {
+export function isChangeEntry(value: JsonValue | undefined): boolean {
   return changeEntry(value)
 }
 
 /** Checks the members of an inclusion proof, and ignores the anchor. */
-export function isInclusion(value: JsonValue): value is Omit<Proof, 'anchor'> {
+export function isInclusion(value: JsonValue | undefined): value is Omit<Proof, 'anchor'> {
   return inclusion(value)
 }
 
-export function isAnchoredProof(value: JsonValue): value is AnchoredProof {
+export function isAnchoredProof(value: JsonValue | undefined): value is AnchoredProof {
   return anchoredProof(value)
 }
 
-export function isTreeHead(value: JsonValue): value is SignedTreeHead {
+export function isTreeHead(value: JsonValue | undefined): value is SignedTreeHead {
   return treeHead(value)
 }
 
-export function isInclusionDocument(value: JsonValue): value is InclusionDocument {
+export function isInclusionDocument(value: JsonValue | undefined): value is InclusionDocument {
   return inclusionDocument(value)
 }
 
-export function isConsistencyDocument(value: JsonValue): value is ConsistencyDocument {
+export function isConsistencyDocument(value: JsonValue | undefined): value is ConsistencyDocument {
   return consistency(value)
 }

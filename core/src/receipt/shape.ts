@@ -1,7 +1,7 @@
 /** Checks the structure of JSON values with small functions. A schema library would be larger than the whole checker may be. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 
-export type Shape = (value: JsonValue) => boolean
+export type Shape = (value: JsonValue | undefined) => boolean
 export type Members = Readonly<Record<string, Shape>>
 
 /** An object that may have other members, too: the receipt format allows them nearly everywhere. */
@@ -40,7 +40,7 @@ export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): Sha
   return (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum
 }
 
-export function oneOf(...values: readonly JsonValue[]): Shape {
+export function oneOf(...values: readonly (JsonValue | undefined)[]): Shape {
   return (value) => values.includes(value)
 }
 

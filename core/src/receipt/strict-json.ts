@@ -64,6 +64,16 @@ export function parseStrictJson(
   return new Reader(text, maxDepth, maxValues).read()
 }
 
+/** The value of a text in which every number is a whole one; undefined for any other text. */
+export function integerJson(text: string): JsonValue | undefined {
+  try {
+    const { value, integersOnly } = parseStrictJson(text)
+    return integersOnly ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 class Reader {
   readonly #text: string
   readonly #maxDepth: number

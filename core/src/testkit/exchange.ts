@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request as requestHttp, type Server
 import { request as requestHttps } from 'node:https'
 import { type AddressInfo, isIP } from 'node:net'
 import type { ClientCertificate } from '../hosting/credentials.ts'
-import { isJsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonValue, jsonIn } from '../json.ts'
 
 export interface Asked {
   readonly method: string
@@ -43,7 +43,7 @@ export async function readRequest(request: IncomingMessage): Promise<Asked> {
   }
 }
 
-export interface SendOn {
+interface SendOn {
   /** What the destination is asked as. Its own name and port, when left out. */
   readonly host?: string | undefined
   readonly signal?: AbortSignal
@@ -109,11 +109,7 @@ export function withHeaders<A extends Pick<WholeAnswer, 'headers'>>(
 
 /** undefined for what is no JSON. */
 export function jsonOf({ body }: Pick<WholeAnswer, 'body'>): JsonValue | undefined {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
+  return jsonIn(body.toString('utf8'))
 }
 
 /** The method of JSON-RPC or the query of GraphQL that a request's body names. */

@@ -1,7 +1,7 @@
 /** The kind of a document by its members. Whether it holds is for the checker of its kind. */
-import { isJsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonValue, jsonIn } from '../json.ts'
 import type { Bundle } from '../receipt/bundle-checker.ts'
-import { JsonError, type JsonErrorCode, parseStrictJson } from '../receipt/strict-json.ts'
+import { integerJson, JsonError, type JsonErrorCode, parseStrictJson } from '../receipt/strict-json.ts'
 
 /** An entry is a receipt or a change entry. */
 export type DocumentKind =
@@ -28,10 +28,10 @@ const SIGNS: readonly (readonly [DocumentKind, (document: Readonly<Record<string
 ]
 
 /** The value of the member `bundle` of a file that holds a receipt with what it is checked with. */
-export const BUNDLE_FORMAT = 'claimcheck/1'
+const BUNDLE_FORMAT = 'claimcheck/1'
 
 export function kindOf(text: string): DocumentKind {
-  const value = looseJson(text)
+  const value = jsonIn(text)
   if (!isJsonObject(value)) return 'entry'
   return SIGNS.find(([, fits]) => fits(value))?.[0] ?? 'entry'
 }
@@ -43,7 +43,7 @@ export function bundleText(bundle: Bundle): string {
 
 /** Undefined for what is no bundle with a receipt. Members that are no texts are left out. */
 export function readBundle(text: string): Bundle | undefined {
-  const value = looseJson(text)
+  const value = jsonIn(text)
   if (!isJsonObject(value) || value.bundle !== BUNDLE_FORMAT || typeof value.receipt !== 'string') return undefined
   const { receipt, keys, evidence, tree_head, consistency, profiles } = value
   const texts = Object.entries({ keys, evidence, tree_head, consistency, profiles }).filter(
@@ -54,21 +54,8 @@ export function readBundle(text: string): Bundle | undefined {
 
 /** The tree head in the answer of `/v1/log/head`. A text that no checker may accept stays whole, and is refused as it is. */
 export function treeHeadText(text: string): string {
-  try {
-    const { value, integersOnly } = parseStrictJson(text)
-    return integersOnly && isJsonObject(value) && value.tree_head !== undefined ? JSON.stringify(value.tree_head) : text
-  } catch {
-    return text
-  }
-}
-
-/** As most readers take it. Only the checkers are strict. */
-function looseJson(text: string): JsonValue {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  const value = integerJson(text)
+  return isJsonObject(value) && value.tree_head !== undefined ? JSON.stringify(value.tree_head) : text
 }
 
 const JSON_PROBLEMS: Readonly<Record<JsonErrorCode, string>> = {
@@ -89,7 +76,7 @@ const CHECKED: ReadonlySet<DocumentKind> = new Set(['tree_head', 'inclusion', 'c
  * Why the text says nothing of whether a document is valid: it is another file, or a part of one. Undefined for a document, valid or not.
  */
 export function notADocument(text: string): string | undefined {
-  const value = looseJson(text)
+  const value = jsonIn(text)
   if (isJsonObject(value) && ('body' in value || CHECKED.has(kindOf(text)))) return undefined
   return documentProblem(text) ?? OTHER_FILE
 }

@@ -5,7 +5,7 @@ import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/
 import { publishedWords } from '@claimcheck/core/hosting'
 import { checkConsistency, checkInclusion, checkTreeHead } from '@claimcheck/core/log'
 import { type BundleReport, checkBundle, isReceipt, isUnvouched, type Receipt } from '@claimcheck/core/receipts'
-import type { JsonValue } from '@claimcheck/core/rules'
+import { type JsonValue, jsonIn } from '@claimcheck/core/rules'
 import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
 import { documentProblem, kindOf, notADocument, readBundle, treeHeadText } from '@claimcheck/core/words/document'
 import type { Command } from 'commander'
@@ -222,12 +222,8 @@ async function checkedTreeHead(text: string, source: string, options: VerifyOpti
 /** @throws CommandError */
 async function readPipeline(source: string): Promise<string> {
   const text = await readSource(source)
-  try {
-    JSON.parse(text)
-    return text
-  } catch {
-    throw new CommandError('could_not_check', `${source} is not a pipeline document: it is not JSON.`)
-  }
+  if (jsonIn(text) !== undefined) return text
+  throw new CommandError('could_not_check', `${source} is not a pipeline document: it is not JSON.`)
 }
 
 function couldNotCheck(error: unknown): never {

@@ -4,6 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { CommandError } from '@claimcheck/command-line/errors'
+import { objectIn } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { listenOnLoopback } from './loopback.ts'
 import { COMMAND_LINE_CLIENT, KEY_SCOPE } from './oauth-client.ts'
@@ -169,7 +170,7 @@ async function ask(address: string, init: RequestInit): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
     const response = await fetch(address, { ...init, redirect: 'manual', signal })
-    return { status: response.status, body: objectOf(await beginningOf(response)) }
+    return { status: response.status, body: objectIn(await beginningOf(response)) }
   } catch (error) {
     const { message, cause } = error as Error
     const why = cause instanceof Error ? cause.message : message
@@ -187,15 +188,6 @@ async function beginningOf({ body }: Response): Promise<string> {
     if (length >= LONGEST_ANSWER) break
   }
   return Buffer.concat(parts).toString('utf8', 0, LONGEST_ANSWER)
-}
-
-function objectOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
-  } catch {
-    return {}
-  }
 }
 
 function printable(value: unknown): string {

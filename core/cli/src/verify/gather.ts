@@ -1,9 +1,8 @@
 /** What `verify` holds a receipt or change entry against: files and URLs that its options name, and what the issuer publishes at its host. */
 
 import { CommandError } from '@claimcheck/command-line/errors'
-import { treeSizeIn } from '@claimcheck/core/log'
+import { consistencyPath } from '@claimcheck/core/checker'
 import { type Bundle, type KeySet, KeySetError, parseKeySet } from '@claimcheck/core/receipts'
-import { isJsonObject, type JsonValue } from '@claimcheck/core/rules'
 import { readBundle } from '@claimcheck/core/words/document'
 import { isUrl, type Read, readSource, tryReading } from './source.ts'
 
@@ -87,24 +86,6 @@ function problemOf(found: Found): string | undefined {
 async function publishedAt(path: string | undefined, issuer: string | undefined): Promise<string | undefined> {
   if (issuer === undefined || path === undefined) return undefined
   return (await tryReading(new URL(path, issuer).href)).text
-}
-
-/** The address of the proof from the receipt's tree to the head's; undefined where none is needed or possible. */
-function consistencyPath(receipt: string, head: string | undefined): string | undefined {
-  const first = proofSizeIn(receipt)
-  const second = head === undefined ? undefined : treeSizeIn(head)
-  if (first === undefined || second === undefined || first >= second) return undefined
-  return `/v1/log/consistency?first=${first}&second=${second}`
-}
-
-function proofSizeIn(receipt: string): number | undefined {
-  try {
-    const { proof } = JSON.parse(receipt) as { readonly proof?: JsonValue }
-    const size = proof !== undefined && isJsonObject(proof) ? proof.tree_size : undefined
-    return Number.isSafeInteger(size) ? (size as number) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Undefined where there is none to guess. */

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { CommandError } from '@claimcheck/command-line/errors'
 import { parseUrl } from '@claimcheck/core/plugin'
+import { objectIn } from '@claimcheck/core/rules'
 import { textOfFile } from '@claimcheck/core/words/file-text'
 import { visible } from '@claimcheck/core/words/plain-text'
 
@@ -80,13 +81,8 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
 
 /** What an issuer says of a receipt after it erased the content. Anyone may have written it. */
 function detailIn(body: Buffer): string {
-  try {
-    const { detail } = JSON.parse(body.toString()) as { readonly detail?: unknown }
-    if (typeof detail === 'string') return visible(detail.slice(0, LONGEST_DETAIL))
-  } catch {
-    // No JSON, or none with members.
-  }
-  return 'it is gone'
+  const { detail } = objectIn(body.toString())
+  return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'
 }
 
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {

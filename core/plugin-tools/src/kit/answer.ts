@@ -1,6 +1,7 @@
 /** What the process of the kit answers. It runs code of others, so that anything may come from it. */
 import type { Readable } from 'node:stream'
 import { Type, Value } from '@claimcheck/core/plugin'
+import { jsonIn } from '@claimcheck/core/rules'
 import { CHECKS, type Report } from '@claimcheck/core/testkit'
 
 export type Answer = { readonly report: Report } | { readonly problem: string }
@@ -47,7 +48,7 @@ const Failed = Type.Object({ problem: Type.String() })
 
 /** Undefined when it is none that the kit gives. */
 export function readAnswer(text: string): Answer | undefined {
-  const value = parsed(text)
+  const value = jsonIn(text)
   if (Value.Check(Failed, value)) return { problem: value.problem }
   if (!Value.Check(Reported, value)) return undefined
   const { ok, untested } = value.report
@@ -61,12 +62,4 @@ export function readAnswer(text: string): Answer | undefined {
     ok === checks.every((check) => check.ok) &&
     checks.every((check) => Object.hasOwn(CHECKS, check.name) && check.ok === (check.problem === undefined))
   return isKits ? { report: { ok, checks, untested } } : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -3,10 +3,11 @@ import type { ChallengeCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
+import { objectIn } from '../../json.ts'
 import { Type } from '../../typebox.ts'
 import { parseUrl } from '../../url.ts'
 import { written } from './hashes.ts'
-import { isAccessToken, jsonIn, shown, withHeaders, withoutStatus } from './messages.ts'
+import { isAccessToken, shown, withHeaders, withoutStatus } from './messages.ts'
 import type { Exchanged, Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { type Challenge, challengesOf } from './www-authenticate.ts'
 
@@ -112,7 +113,7 @@ async function tokenFor(
 }
 
 function readToken({ text }: Exchanged): { readonly token: string; readonly seconds: number } {
-  const { token, access_token, expires_in: seconds = USUAL_SECONDS } = jsonIn(text)
+  const { token, access_token, expires_in: seconds = USUAL_SECONDS } = objectIn(text)
   const found = token ?? access_token
   if (!isAccessToken(found) || typeof seconds !== 'number') throw new DestinationError('unexpected_response')
   return { token: found, seconds: Math.min(seconds, MOST_SECONDS) }

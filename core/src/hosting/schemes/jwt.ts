@@ -1,8 +1,7 @@
 /** Signs JSON Web Tokens with a private key as people paste it: PEM of any usual form, or the JSON file of a service account. */
 import { DestinationError } from '../../contract/destination-error.ts'
 import { toBase64url, utf8 } from '../../encoding.ts'
-import type { JsonObject } from '../../json.ts'
-import { jsonIn } from './messages.ts'
+import { type JsonObject, objectIn } from '../../json.ts'
 
 export interface SigningKey {
   readonly key: CryptoKey
@@ -19,7 +18,7 @@ const FORMS = [
 
 /** @throws DestinationError `misconfigured` for what is no private key of RSA, of 4096 bits at most, or P-256. It repeats nothing of the key */
 export async function signingKey(text: string): Promise<SigningKey> {
-  const { private_key: inFile, client_email: email, private_key_id: id } = jsonIn(text)
+  const { private_key: inFile, client_email: email, private_key_id: id } = objectIn(text)
   const pkcs8 = pkcs8Of(typeof inFile === 'string' ? inFile : text)
   for (const form of FORMS) {
     // Rejects for a key of the other form.

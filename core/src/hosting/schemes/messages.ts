@@ -1,6 +1,5 @@
 /** Requests with what a scheme adds, and answers without what it hides. */
 import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
-import { isJsonObject, type JsonObject } from '../../json.ts'
 import { BreachError } from '../breach.ts'
 import type { Outgoing } from './scheme.ts'
 
@@ -58,16 +57,6 @@ export function encoded(text: string): string {
 
 export function targetOf({ pathname, search }: URL): string {
   return pathname + search
-}
-
-/** Empty for what is no JSON object. */
-export function jsonIn(text: string): JsonObject {
-  try {
-    const value = JSON.parse(text)
-    return isJsonObject(value) ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 const LONGEST_TOKEN = 16 * 1024

@@ -9,11 +9,11 @@ import type {
 import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
 import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
-import type { JsonObject, JsonValue } from '../../json.ts'
+import { type JsonObject, type JsonValue, objectIn } from '../../json.ts'
 import { parseUrl } from '../../url.ts'
 import { written } from './hashes.ts'
 import { signedJwt, signingKey } from './jwt.ts'
-import { encoded, isAccessToken, jsonIn } from './messages.ts'
+import { encoded, isAccessToken } from './messages.ts'
 import type { AccessToken, Exchanged, NotRefreshed, Outgoing, Refreshed, SchemeHost } from './scheme.ts'
 import { filled, OPTION } from './templates.ts'
 
@@ -71,7 +71,7 @@ async function refreshed(
 function againAfter({ status, text }: Exchanged): NotRefreshed['again'] {
   // A success without tokens that can be read, and what gateways say.
   if (status < 300 || (status >= 500 && status !== 503)) return 'at once'
-  return jsonIn(text).error === 'invalid_grant' ? 'never' : 'later'
+  return objectIn(text).error === 'invalid_grant' ? 'never' : 'later'
 }
 
 async function byClient(
@@ -195,7 +195,7 @@ const REFUSALS: ReadonlySet<JsonValue | undefined> = new Set([
 /** @param since when it was asked for @throws DestinationError */
 function tokenIn(answer: Exchanged, since: number, { now }: SchemeHost): Omit<Refreshed, 'since'> {
   const { status, text } = answer
-  const given = jsonIn(text)
+  const given = objectIn(text)
   if (status !== 200 && status !== 201) throw failure(answer, given, now())
   const { access_token, token = access_token, token_type: type = 'bearer', refresh_token: refreshToken } = given
   const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'

@@ -1,7 +1,8 @@
 /** Access tokens of OAuth 2: gets them where the declaration says, keeps them, and replaces one that the destination refuses. */
 import type { OAuth2Credential } from '../../contract/credentials.ts'
+import { objectIn } from '../../json.ts'
 import { type TSchema, Type } from '../../typebox.ts'
-import { jsonIn, shown, withHeaders, withoutStatus } from './messages.ts'
+import { shown, withHeaders, withoutStatus } from './messages.ts'
 import { newToken } from './oauth2-requests.ts'
 import type { AccessToken, NamedOption, Scheme, SchemeHost } from './scheme.ts'
 import { namesIn, OPTION, shownOptionsIn } from './templates.ts'
@@ -139,5 +140,5 @@ async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?:
 }
 
 function read(text: string | undefined): AccessToken | undefined {
-  return text === undefined ? undefined : (jsonIn(text) as unknown as AccessToken)
+  return text === undefined ? undefined : (objectIn(text) as unknown as AccessToken)
 }
