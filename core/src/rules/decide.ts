@@ -5,7 +5,7 @@ import { CLOSING, type ClaimTimes, type Closing, type Decision } from '../verdic
 import { decideByRules1 } from './v1.ts'
 
 /** How one version decides; see `decide`. */
-export type Decide = (
+type Decide = (
   rules: Rules,
   claim: ClaimTimes,
   checks: readonly CheckRecord[],
@@ -13,13 +13,11 @@ export type Decide = (
   closing: Closing,
 ) => Decision | undefined
 
-export type RuleVersions = Readonly<Record<number, Decide>>
-
 /** A version that has signed receipts never changes and never goes: a change is the next version, in another file. */
-export const RULE_VERSIONS: RuleVersions = { 1: decideByRules1 }
+export const RULE_VERSIONS: Readonly<Record<number, Decide>> = { 1: decideByRules1 }
 
-export function knowsRules(rulesVersion: number, versions = RULE_VERSIONS): boolean {
-  return Object.hasOwn(versions, rulesVersion)
+export function knowsRules(rulesVersion: number): boolean {
+  return Object.hasOwn(RULE_VERSIONS, rulesVersion)
 }
 
 /**
@@ -27,7 +25,7 @@ export function knowsRules(rulesVersion: number, versions = RULE_VERSIONS): bool
  *
  * @param checks every check so far, oldest first
  * @param now a time not before the last check's; it only ends the waiting, it never counts as evidence
- * @throws RangeError for a version of the rules that `versions` does not have
+ * @throws RangeError for a version of the rules that is not known
  */
 export function decide(
   rules: Rules,
@@ -35,9 +33,8 @@ export function decide(
   checks: readonly CheckRecord[],
   now: Instant,
   closing: Closing = CLOSING,
-  versions = RULE_VERSIONS,
 ): Decision | undefined {
   const { rulesVersion } = rules
-  if (!knowsRules(rulesVersion, versions)) throw new RangeError(`there are no rules of version ${rulesVersion}`)
-  return versions[rulesVersion]!(rules, claim, checks, now, closing)
+  if (!knowsRules(rulesVersion)) throw new RangeError(`there are no rules of version ${rulesVersion}`)
+  return RULE_VERSIONS[rulesVersion]!(rules, claim, checks, now, closing)
 }
