@@ -31,6 +31,7 @@ export const SHORT_TIME_MS = 200
 const HUGE_BYTES = 50 * 1024 * 1024
 const CHUNK = Buffer.alloc(256 * 1024, ' ')
 const RETRY_AFTER_S = 7
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 export const FAULTS: readonly Fault[] = [
   { name: 'fault.401', says: 'an answer 401', answer: status(401), right: ['unauthorized'] },
@@ -159,10 +160,6 @@ export function staleAnswer(earlier: ReadonlyMap<string, WholeAnswer>) {
   }
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isJson({ method, answer }: Route): boolean {
   return method !== 'HEAD' && jsonOf(answer) !== undefined
 }
@@ -171,46 +168,30 @@ function hasBody({ method, answer }: Route): boolean {
   return method !== 'HEAD' && answer.body.length > 0 && answer.status !== 304
 }
 
+function says(code: number, body: string, headers: Readonly<Record<string, string>>) {
+  return ({ send, clock }: Struck) => {
+    const dated = { date: new Date(clock.now()).toUTCString(), ...headers }
+    send({ status: code, headers: Object.entries(dated), body: Buffer.from(body) })
+  }
+}
+
 function status(code: number, headers: Readonly<Record<string, string>> = {}) {
-  return ({ send, clock }: Struck) =>
-    send({
-      status: code,
-      headers: [
-        ['content-type', 'application/json'],
-        ['date', new Date(clock.now()).toUTCString()],
-        ...Object.entries(headers),
-      ],
-      body: Buffer.from(JSON.stringify({ message: `fault ${code}` })),
-    })
+  return says(code, JSON.stringify({ message: `fault ${code}` }), { ...JSON_TYPE, ...headers })
 }
 
 function html(code: number) {
-  return ({ send, clock }: Struck) =>
-    send({
-      status: code,
-      headers: [
-        ['content-type', 'text/html'],
-        ['date', new Date(clock.now()).toUTCString()],
-      ],
-      body: Buffer.from('<!doctype html><title>Sign in</title><p>Please sign in to this network.'),
-    })
+  const page = '<!doctype html><title>Sign in</title><p>Please sign in to this network.'
+  return says(code, page, { 'content-type': 'text/html' })
 }
 
-function refusedCall({ asked, send, clock }: Struck): void {
+function refusedCall(struck: Struck): void {
   const message = 'Not now.'
-  const call = jsonOf(asked)
+  const call = jsonOf(struck.asked)
   const refusal =
     isJsonObject(call) && 'method' in call
       ? { jsonrpc: '2.0', id: call.id ?? null, error: { code: -32_000, message } }
       : { data: null, errors: [{ message }] }
-  send({
-    status: 200,
-    headers: [
-      ['content-type', 'application/json'],
-      ['date', new Date(clock.now()).toUTCString()],
-    ],
-    body: Buffer.from(JSON.stringify(refusal)),
-  })
+  says(200, JSON.stringify(refusal), JSON_TYPE)(struck)
 }
 
 function altered(alter: (answer: WholeAnswer) => WholeAnswer) {
@@ -218,7 +199,7 @@ function altered(alter: (answer: WholeAnswer) => WholeAnswer) {
 }
 
 function otherShape(answer: WholeAnswer): string {
-  return JSON.stringify(isObject(jsonOf(answer)) ? { reason: 'maintenance', until: null } : { items: 'later' })
+  return JSON.stringify(isJsonObject(jsonOf(answer)) ? { reason: 'maintenance', until: null } : { items: 'later' })
 }
 
 /** The true answer with blanks behind it, which JSON allows. */
