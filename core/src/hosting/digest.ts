@@ -1,4 +1,5 @@
 /** Computes digests of an answer's content as it arrives, and keeps none of it. */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { DigestAlgorithm, DigestAnswer } from '../contract/verifier.ts'
 import { BreachError } from './breach.ts'
@@ -45,7 +46,7 @@ export async function digestAnswer(
   let start = ''
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     const { value } = part
-    if (bytes < START_BYTES) start += hex(value.subarray(0, START_BYTES - bytes))
+    if (bytes < START_BYTES) start += bytesToHex(value.subarray(0, START_BYTES - bytes))
     bytes += value.length
     if (bytes > mostBytes) {
       await reader?.cancel()
@@ -59,8 +60,4 @@ export async function digestAnswer(
 
 function isCoded(headers: Headers): boolean {
   return !/^(?:identity)?$/i.test(headers.get('content-encoding')?.trim() ?? '')
-}
-
-function hex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

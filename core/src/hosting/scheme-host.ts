@@ -1,4 +1,5 @@
 /** What a credential scheme gets of the host for one request: the values of options, and requests to the destination and to token hosts. */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { Instant } from '../evidence.ts'
 import { originOf } from './base-address.ts'
@@ -18,7 +19,7 @@ interface SchemeHostOptions {
   exchange(request: Outgoing, limits: ExchangeLimits): Promise<Response>
 }
 
-export interface ExchangeLimits {
+interface ExchangeLimits {
   readonly mostBytes: number
   /** Left out: that of the check. */
   readonly signal?: AbortSignal
@@ -49,14 +50,10 @@ export function schemeHost({ connected, now, origin, send, exchange }: SchemeHos
       const response = await exchange(request, { mostBytes: MOST_EXCHANGED_BYTES, ...own })
       return { status: response.status, headers: response.headers, text: await response.text() }
     },
-    nonce: () => [...crypto.getRandomValues(new Uint8Array(NONCE_BYTES))].map(hex).join(''),
+    nonce: () => bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES))),
   }
 }
 
 const NO_REFRESHES: Refreshes = {
   refresh: () => Promise.reject(new DestinationError('misconfigured')),
-}
-
-function hex(byte: number): string {
-  return byte.toString(16).padStart(2, '0')
 }

@@ -1,4 +1,5 @@
 /** Runs a declared statement in MySQL or MariaDB, by the driver `mysql2` that the host has. */
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { refusal } from '../failures.ts'
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
 import { bounded, type DatabaseAddress, type DriverSocket, STATEMENT_TIMEOUT_MS } from './bounds.ts'
@@ -113,8 +114,7 @@ async function firstKnown(run: (sql: string) => Promise<unknown>, statements: re
 function toText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (!ArrayBuffer.isView(value)) return String(value)
-  const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-  return `\\x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  return `\\x${bytesToHex(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))}`
 }
 
 const CODES: Readonly<Record<number, 'unauthorized' | 'forbidden' | 'misconfigured' | 'timeout' | 'unavailable'>> = {

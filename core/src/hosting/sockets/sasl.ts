@@ -1,7 +1,9 @@
 /** Logs in by SASL (RFC 4422): what the host answers to a server's challenges, by mechanism. */
+import { sha256 } from '@noble/hashes/sha2.js'
 import { DestinationError } from '../../contract/destination-error.ts'
 import type { LoginMechanism } from '../../contract/socket.ts'
 import { utf8 } from '../../encoding.ts'
+import { macOf, written } from '../schemes/hashes.ts'
 
 /** A login with its secret put in. */
 export interface SecretLogin {
@@ -44,7 +46,7 @@ const MOST_ITERATIONS = 600_000
 
 /** RFC 5802 and RFC 7677, without channel binding. The server proves that it knows the password, too. */
 function scram(user: string, secret: string): Sasl {
-  const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))))
+  const nonce = toBase64(crypto.getRandomValues(new Uint8Array(18)))
   const first = `n=${user.replaceAll('=', '=3D').replaceAll(',', '=2C')},r=${nonce}`
   let expected: string | undefined
   let step = 0
@@ -58,13 +60,13 @@ function scram(user: string, secret: string): Sasl {
     if (!isRight || iterations < LEAST_ITERATIONS || iterations > MOST_ITERATIONS) throw unexpected()
     // The stored form of most servers is SASLprep's, which is NFKC for what people choose.
     const salted = await pbkdf2(utf8(secret.normalize('NFKC')), bytesOf(salt), iterations)
-    const clientKey = await hmac(salted, 'Client Key')
-    const storedKey = new Uint8Array(await crypto.subtle.digest('SHA-256', clientKey))
+    const clientKey = macOf('sha256', salted, 'Client Key')
+    const storedKey = sha256(clientKey)
     const withoutProof = `c=biws,r=${theirs}`
     const signed = `${first},${challenge},${withoutProof}`
-    const signature = await hmac(storedKey, signed)
+    const signature = macOf('sha256', storedKey, signed)
     const proof = clientKey.map((byte, index) => byte ^ signature[index]!)
-    expected = toBase64(await hmac(await hmac(salted, 'Server Key'), signed))
+    expected = toBase64(macOf('sha256', macOf('sha256', salted, 'Server Key'), signed))
     return `${withoutProof},p=${toBase64(proof)}`
   }
 
@@ -89,11 +91,6 @@ function unexpected(): DestinationError {
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-async function hmac(key: Bytes, text: string): Promise<Bytes> {
-  const usable = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  return new Uint8Array(await crypto.subtle.sign('HMAC', usable, utf8(text) as Bytes))
-}
-
 async function pbkdf2(password: Uint8Array, salt: Bytes, iterations: number): Promise<Bytes> {
   const key = await crypto.subtle.importKey('raw', password as Bytes, 'PBKDF2', false, ['deriveBits'])
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', salt, iterations }, key, 256))
@@ -101,7 +98,7 @@ async function pbkdf2(password: Uint8Array, salt: Bytes, iterations: number): Pr
 
 /** Of UTF-8, where it is a text. */
 export function toBase64(value: string | Uint8Array): string {
-  return btoa(String.fromCharCode(...(typeof value === 'string' ? utf8(value) : value)))
+  return written(typeof value === 'string' ? utf8(value) : value, 'base64')
 }
 
 /** @throws DestinationError `unexpected_response` */
