@@ -15,7 +15,7 @@ interface Component {
   readonly properties?: readonly { readonly name: string; readonly value: string }[]
 }
 
-export interface Sbom {
+interface Sbom {
   readonly metadata: { readonly component: Component }
   readonly components: readonly Component[]
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[]

@@ -165,7 +165,7 @@ const IN_TURN: readonly string[] = [
 ]
 const TURNS = 4
 
-export interface PlannedProcess {
+interface PlannedProcess {
   readonly name: string
   readonly database: Dialect
   /** Of the built files. */
@@ -211,7 +211,7 @@ export function inTurn(tests: readonly string[], turn = randomInt(TURNS)): strin
   return tests.filter((path) => !leftOut.has(path))
 }
 
-export function isEndToEnd(path: string): boolean {
+function isEndToEnd(path: string): boolean {
   return folderOf(path).endToEnd === true
 }
 

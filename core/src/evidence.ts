@@ -129,7 +129,7 @@ export interface ReadRecord extends Checked {
 }
 
 /** A check that could not read it. */
-export interface FailedRecord extends Checked {
+interface FailedRecord extends Checked {
   readonly failure: Failure
 }
 

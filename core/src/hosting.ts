@@ -23,7 +23,7 @@ export {
   unbracketed,
 } from './hosting/base-address.ts'
 export { BreachError } from './hosting/breach.ts'
-export type { RequestGuard, SendInit, Transport } from './hosting/check-guard.ts'
+export type { RequestGuard, SendInit } from './hosting/check-guard.ts'
 export { type GuardedRequests, guardRequests } from './hosting/check-requests.ts'
 export { type CredentialMemory, createCredentialMemories } from './hosting/credential-memory.ts'
 export {
@@ -39,7 +39,7 @@ export { type PostgresDriver, queryPostgres } from './hosting/databases/postgres
 export { davProblem } from './hosting/dav.ts'
 export { digestAnswer } from './hosting/digest.ts'
 export { failureWords, refusal, toDestinationError } from './hosting/failures.ts'
-export { declaredHosts, type Grant, grantOf, optionOfConnection } from './hosting/grants.ts'
+export { declaredHosts, grantOf } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
 export { MAX_AGE_MS, type ReadObservation, readObservation } from './hosting/observation.ts'
 export type { Pace } from './hosting/pace.ts'
@@ -54,7 +54,7 @@ export {
   type TokenCell,
 } from './hosting/refreshes.ts'
 export { MOST_MODULUS_BITS } from './hosting/schemes/jwt.ts'
-export type { RefreshAsked, Refreshes } from './hosting/schemes/scheme.ts'
+export type { Refreshes } from './hosting/schemes/scheme.ts'
 export { socketProblems } from './hosting/sockets/grants.ts'
 export type { QueryResult, SecretQuery } from './hosting/sockets/query.ts'
-export type { Dialed, RawSocket } from './hosting/sockets/streams.ts'
+export type { Dialed } from './hosting/sockets/streams.ts'

@@ -1,6 +1,6 @@
 /** Receipts and their evidence: `@claimcheck/core/receipts`. Making, signing, reading and checking them. */
 
-export type { AnchorChecker, AnchorFinding, AnchorProblem, AnchorReading, ReadConsistency } from './anchor/checker.ts'
+export type { AnchorChecker, AnchorReading, ReadConsistency } from './anchor/checker.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   aroundBody,
@@ -12,8 +12,6 @@ export {
   type ReceiptBody,
   type ReceiptObservation,
   receiptBody,
-  toWirePlugin,
-  toWireSource,
   type WireSource,
 } from './receipt/body.ts'
 export { type Bundle, type BundleReport, checkBundle, isUnvouched, type VouchedBy } from './receipt/bundle-checker.ts'

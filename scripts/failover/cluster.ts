@@ -12,7 +12,7 @@ const PROGRAMS = ['etcd', 'patroni', 'haproxy']
 const NAMES = ['one', 'two', 'three'] as const
 const LONGEST_MS = 120_000
 
-export type NodeName = (typeof NAMES)[number]
+type NodeName = (typeof NAMES)[number]
 
 /** What this machine lacks; undefined: nothing. */
 export function whatIsMissing(): string | undefined {

@@ -116,7 +116,7 @@ export function goodBody(verdict: Verdict = { value: 'verified' }): Draft {
   return structuredClone(body)
 }
 
-export function goodChange(): Draft {
+function goodChange(): Draft {
   return {
     spec_version: 'poaw/0.2',
     entry_kind: 'change',
@@ -177,7 +177,7 @@ export function toText(document: unknown): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-export const GOOD_CHECKS = {
+const GOOD_CHECKS = {
   spec_version: true,
   schema: true,
   integers_only: true,

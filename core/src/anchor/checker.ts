@@ -58,7 +58,7 @@ export type AnchorFinding =
  */
 export type ReadConsistency = (first: number, second: number) => Promise<string | undefined>
 
-export interface AnchorCheckOptions {
+interface AnchorCheckOptions {
   readonly keys: KeySet
   readonly anchorCheckers: readonly AnchorChecker[]
   readonly readConsistency?: ReadConsistency

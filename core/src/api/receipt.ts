@@ -14,7 +14,7 @@ export const Signature = Type.Object(
   { title: 'Signature', additionalProperties: false },
 )
 
-export const ReceiptProof = Type.Object(
+const ReceiptProof = Type.Object(
   {
     log_id: Hash,
     leaf_index: count(),

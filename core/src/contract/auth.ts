@@ -12,7 +12,7 @@ export type Auth =
   | DeclaredAuth
 
 /** A credential that the connection type declares. The host spends it. */
-export interface DeclaredAuth {
+interface DeclaredAuth {
   readonly scheme: 'credential'
   readonly name: string
 }

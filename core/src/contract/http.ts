@@ -57,7 +57,7 @@ export interface Http {
 
 const MOST_PAGES = 10
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly fetch: GuardedFetch
   readonly now: () => Instant
   readonly limits?: CheckLimits | undefined

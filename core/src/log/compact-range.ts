@@ -40,7 +40,7 @@ export function restoreRange(treeSize: number, hashes: readonly Uint8Array[], ha
   return { treeSize, tiles, suffixes: suffixesOf(treeSize, tiles, hasher) }
 }
 
-export interface Appended {
+interface Appended {
   readonly range: CompactRange
   readonly rootHash: Uint8Array
   /**

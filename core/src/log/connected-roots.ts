@@ -4,7 +4,7 @@ import { isConsistencyDocument } from '../receipt/schema.ts'
 import { parseStrictJson } from '../receipt/strict-json.ts'
 import { verifyConsistency } from './merkle.ts'
 
-export interface SizedRoot {
+interface SizedRoot {
   readonly treeSize: number
   readonly root: Uint8Array
 }

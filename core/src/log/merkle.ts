@@ -2,7 +2,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesEqual } from '../encoding.ts'
 
-export type HashFunction = (data: Uint8Array) => Uint8Array
+type HashFunction = (data: Uint8Array) => Uint8Array
 
 export const HASH_BYTES = 32
 

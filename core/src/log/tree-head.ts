@@ -9,7 +9,7 @@ import { DOMAINS } from '../signing/message.ts'
 import type { Signer } from '../signing/signer.ts'
 import { formatInstant } from '../time.ts'
 
-export interface TreeHead {
+interface TreeHead {
   readonly logId: string
   readonly treeSize: number
   readonly rootHash: Uint8Array

@@ -2,7 +2,7 @@
 import { RE2JS } from 're2js'
 import type { TSchema } from '../typebox.ts'
 
-export interface Pattern {
+interface Pattern {
   test(text: string): boolean
 }
 

@@ -30,7 +30,7 @@ export type ReceiptBody = {
   readonly trust_level: number
 }
 
-export type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
+type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
   /** Claimcheck always writes it; other issuers may leave it out. */
   readonly client_claim_id?: string
   readonly claim_digest: string
@@ -164,7 +164,7 @@ function toWireVerifier({ id, version, plugin }: DecidedClaim['observation']['ve
   return { ...(code_hash === undefined ? {} : { code_hash }), id, ...code, version }
 }
 
-export function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier, 'id' | 'version'> {
+function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier, 'id' | 'version'> {
   if (!plugin) return {}
   const { package: name, version, codeHash } = plugin
   return {

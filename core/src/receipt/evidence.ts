@@ -37,7 +37,7 @@ export interface Case {
 }
 
 /** What a receipt signs of the checks. */
-export interface SignedEvidence {
+interface SignedEvidence {
   readonly observedAt: Instant
   readonly facts: JsonObject
   readonly source: Source | undefined

@@ -1,5 +1,5 @@
 /** Why the package of a plugin cannot be used, as the operator reads it after the plugin's name. */
-export type PackageErrorCode =
+type PackageErrorCode =
   | 'not_installed'
   | 'no_such_file'
   | 'not_exported'

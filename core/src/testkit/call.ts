@@ -74,7 +74,7 @@ export interface CallerOptions {
   readonly note: Note
 }
 
-export type CallContext = Omit<CheckContext, 'previous'>
+type CallContext = Omit<CheckContext, 'previous'>
 
 const USUAL_TIME_MS = 10_000
 /** Less than a host's, so that the kit's large bodies are too large for a digest, too. */

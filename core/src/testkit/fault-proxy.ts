@@ -137,7 +137,7 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
   }
 }
 
-export function routeKey(asked: Pick<Asked, 'method' | 'path' | 'body'>): string {
+function routeKey(asked: Pick<Asked, 'method' | 'path' | 'body'>): string {
   const call = callIn(asked)
   return `${asked.method} ${asked.path}${call === undefined ? '' : ` ${call}`}`
 }

@@ -39,7 +39,7 @@ export interface Lane {
 /** A person waits for it. */
 const PROBE_LIMITS = { timeMs: 5000 }
 
-export type GivenOrNone = OrAt<GivenConnection> | null
+type GivenOrNone = OrAt<GivenConnection> | null
 
 export interface CheckAsked extends CallAsked {
   readonly claim: Claim

@@ -6,7 +6,7 @@ import type { ExpectedError } from './faults.ts'
 import { errorCode, type Outcome, thrownText } from './host.ts'
 import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
 
-export interface Judged {
+interface Judged {
   readonly profile: ActionProfile
   /** What the check sees without the fault. */
   readonly seen: Observation

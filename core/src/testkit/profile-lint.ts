@@ -29,7 +29,7 @@ export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell }: Finding
   }
 }
 
-export interface PatternProblems {
+interface PatternProblems {
   /** Phrases that follow "the plugin". */
   readonly ofPlugin: readonly string[]
   /** Phrases that follow "the profile". */

@@ -4,7 +4,7 @@ import type { ExpectedError } from './faults.ts'
 import { SHORT_TIME_MS } from './faults.ts'
 import type { StruckSocket } from './socket-proxy.ts'
 
-export interface SocketFault extends ExpectedError {
+interface SocketFault extends ExpectedError {
   answer(struck: StruckSocket): void | Promise<void>
 }
 

@@ -17,7 +17,7 @@ import { parseUrl } from '../url.ts'
 import type { FaultProxy } from './fault-proxy.ts'
 import type { Note } from './watch.ts'
 
-export interface KitTransport extends Transport<unknown> {
+interface KitTransport extends Transport<unknown> {
   /** A body was larger than a check may read. */
   isTooLarge(): boolean
 }

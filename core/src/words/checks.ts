@@ -5,7 +5,7 @@ import type { Report } from '../receipt/checker.ts'
 import type { EvidenceFinding } from '../receipt/evidence-checker.ts'
 import { utcOf } from './when.ts'
 
-export type CheckName = keyof Report['checks']
+type CheckName = keyof Report['checks']
 
 export const CHECK_FAILURES: Readonly<Record<Exclude<CheckName, 'anchor'>, string>> = {
   spec_version: 'the format is not a version of poaw/0',

@@ -17,7 +17,7 @@ const UNSEEN = `[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}${BLANK}]|
 const PARTS = new RegExp(`(?<needed>${EMOJI}|${JOINER})|(?<unseen>(?:${UNSEEN})+)`, 'gu')
 const MAY_BE_UNSEEN = new RegExp(UNSEEN, 'u')
 
-export interface Unseen {
+interface Unseen {
   readonly character: string
   /** In characters, from 1. */
   readonly position: number

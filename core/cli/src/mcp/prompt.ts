@@ -3,7 +3,7 @@ import { Type } from '@claimcheck/core/plugin'
 import { fromJsonSchema, type JsonSchemaType, type McpServer } from '@modelcontextprotocol/server'
 import { shortText } from './data.ts'
 
-export const PROMPT = 'claim'
+const PROMPT = 'claim'
 
 const ARGUMENTS = Type.Object({
   action: Type.String({ maxLength: 128, description: 'What was done: codehost.commit.push.' }),

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import type { Env } from './profiles.ts'
 
 /** The program that opens an address, and what comes before it; undefined without a display. */
-export function openerOf(platform: NodeJS.Platform, env: Env): readonly string[] | undefined {
+function openerOf(platform: NodeJS.Platform, env: Env): readonly string[] | undefined {
   if (platform === 'darwin') return ['open']
   // The shell of `start` would interpret the address.
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']

@@ -6,7 +6,7 @@ import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import type { Paint, Tone } from '../verify/style.ts'
 
 /** 1 and 2 are those of every command: it failed, or its arguments are invalid. */
-export const EXIT_CODES = { verified: 0, late: 3, mismatch: 4, failed: 5, unverifiable: 6, queued: 7 } as const
+const EXIT_CODES = { verified: 0, late: 3, mismatch: 4, failed: 5, unverifiable: 6, queued: 7 } as const
 
 const EXIT_FAILED = 1
 

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { CALLBACK_PATH } from './oauth-client.ts'
 
-export interface Loopback {
+interface Loopback {
   readonly redirectUri: string
   /** The parameters that the browser brought, once. @throws the signal's reason */
   answer(signal: AbortSignal): Promise<URLSearchParams>

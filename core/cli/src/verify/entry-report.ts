@@ -20,7 +20,7 @@ import type { Gathered } from './gather.ts'
 import { type IssuerWords, receiptSummary, type Summary } from './receipt-summary.ts'
 import type { Paint } from './style.ts'
 
-export interface EntryReportOptions {
+interface EntryReportOptions {
   readonly report: BundleReport
   /** The document as it was read; null where it is no JSON. */
   readonly document: JsonValue

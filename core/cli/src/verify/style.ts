@@ -8,7 +8,7 @@ export type Paint = (tone: Tone, text: string) => string
 const FORMATS = { good: ['bold', 'green'], bad: ['bold', 'red'], doubtful: 'yellow', open: ['bold', 'gray'] } as const
 
 /** `hasColors` follows NO_COLOR, FORCE_COLOR and what the terminal can show. */
-export interface OutputStream {
+interface OutputStream {
   readonly isTTY?: boolean | undefined
   hasColors?(): boolean
 }

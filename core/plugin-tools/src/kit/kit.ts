@@ -11,7 +11,7 @@ import { collect, readAnswer } from './answer.ts'
 import { showPrinted } from './printed.ts'
 import { type KitProcess, startIsolated, startTrusted } from './start.ts'
 
-export interface KitOptions {
+interface KitOptions {
   readonly timeoutMs: number
   /** It runs with the rights of the command, and not in the sandbox. */
   readonly isTrusted: boolean

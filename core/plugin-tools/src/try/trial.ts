@@ -21,7 +21,7 @@ export interface Trial extends Omit<Tried, 'recording'> {
   }
 }
 
-export interface KitTrial extends Trial {
+interface KitTrial extends Trial {
   readonly recording: Recording | undefined
 }
 

@@ -7,7 +7,7 @@ import { utf8 } from '../../encoding.ts'
 
 const HASHES = { md5, sha1, sha256, sha512, 'sha512-256': sha512_256 } as const
 export type HashName = keyof typeof HASHES
-export type BytesEncoding = 'hex' | 'base64'
+type BytesEncoding = 'hex' | 'base64'
 
 export function hashOf(name: HashName, text: string, encoding: BytesEncoding = 'hex'): string {
   return written(HASHES[name](utf8(text)), encoding)

@@ -116,7 +116,7 @@ export function connectionAsked(grant: SocketGrant, login: Login | undefined, se
  * @throws BreachError for a login that names none, or has another form
  * @throws DestinationError `misconfigured` for a user or a secret that no line can carry
  */
-export function secretLogin(login: Login, secrets: SecretValues): SecretLogin {
+function secretLogin(login: Login, secrets: SecretValues): SecretLogin {
   if (!LOGIN_MECHANISMS.includes(login?.mechanism)) throw new BreachError('login names no mechanism of the contract')
   return { mechanism: login.mechanism, ...secretNames(login, secrets) }
 }

@@ -9,7 +9,7 @@ import { CONTROL, secretNames } from './open.ts'
 import { statementProblem } from './statements.ts'
 
 /** A declared statement, with what the check gives for it. */
-export interface QueryAsked {
+interface QueryAsked {
   readonly protocol: StatementGrant['protocol']
   readonly database: string
   readonly user: string
