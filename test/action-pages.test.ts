@@ -16,11 +16,7 @@ t.test('each action has its page, as `npm run action-pages` writes it', async (t
 t.test('the command lists the actions, and prints the page of one by its name or an alias', async (t) => {
   const cli = await commandLine(t, { plugins: [{ use: resolve('plugins/codehost/dist/index.js') }] })
   const { actions } = await cli.json('action')
-  t.match(actions[0], {
-    action: 'codehost.commit.push',
-    aliases: ['github.commit.push'],
-    without_connection: true,
-  })
+  t.match(actions[0], { action: 'codehost.commit.push', aliases: ['github.commit.push'], without_connection: true })
   const { stdout } = await cli.run(['action', 'github.commit.push'])
   t.match(stdout, /^# Push of a commit\n/)
   t.match((await cli.run(['action'])).stdout, /^ACTION +WHAT +ALSO CALLED\ncodehost\.commit\.push /)

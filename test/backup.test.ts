@@ -92,10 +92,7 @@ for (const dialect of DIALECTS) {
       const refused = await there.submit()
       t.match(refused, { status: 503, body: { detail: new RegExp(`restored from the backup of ${value.made_at}`) } })
       t.match(refused.headers.get('retry-after'), /^\d+$/)
-      t.match(await host.request('/readyz'), {
-        status: 503,
-        body: { problems: [/log resume or claimcheck log new/] },
-      })
+      t.match(await host.request('/readyz'), { status: 503, body: { problems: [/log resume or claimcheck log new/] } })
       t.match(await host.request('/v1/log/head'), {
         status: 200,
         body: { tree_head: { body: { tree_size: value.tree_size } } },
@@ -106,10 +103,7 @@ for (const dialect of DIALECTS) {
       t.match(await there.get(`/v1/claims/${kept.claim_id}`), { body: { state: 'decided' } })
       t.match(await run(source, ['signing-key', 'rotate'], env), { code: 1, value: { error: { code: 'read_only' } } })
 
-      t.match(await run(source, ['log', 'new', '--yes'], env), {
-        code: 0,
-        value: { ended_tree_size: value.tree_size },
-      })
+      t.match(await run(source, ['log', 'new', '--yes'], env), { code: 0, value: { ended_tree_size: value.tree_size } })
       await becomesReady(t, host)
       t.match(await there.submit({ action: 'test.cave.open', params: {} }), { body: { verdict: 'verified' } })
       t.match(await isProven(host, kept.receipt_id), { valid: true, checks: { inclusion: true } })

@@ -105,10 +105,7 @@ t.test('an export is checked anywhere, and compared with the installation that i
   t.match(await alone(changed), { code: 1, stdout: /^Not sound\. line \d+: position \d+: its hash does not fit/ })
   const gap = join(folder, 'gap.jsonl')
   await writeFile(gap, `${lines.toSpliced(2, 1).join('\n')}\n`)
-  t.match(await alone(gap), {
-    code: 0,
-    stdout: /with 1 gap: entries that the export left out, or that were removed/,
-  })
+  t.match(await alone(gap), { code: 0, stdout: /with 1 gap: entries that the export left out, or that were removed/ })
 
   // A whole other chain is sound by itself, and is not what this installation has.
   const other = await Installation.start()

@@ -38,9 +38,7 @@ const WAYS: Readonly<Record<string, { readonly answer: RequestListener; readonly
       more()
     },
   },
-  'redirects to itself': {
-    answer: ({ url }, response) => void response.writeHead(302, { location: `${url}x` }).end(),
-  },
+  'redirects to itself': { answer: ({ url }, response) => void response.writeHead(302, { location: `${url}x` }).end() },
   'redirects elsewhere': {
     answer: (_request, response) => void response.writeHead(302, { location: 'https://a.example/' }).end(),
   },

@@ -45,12 +45,7 @@ t.test('applications', async (t) => {
     const { body } = await application.exchange(host, searchParams.get('code'))
     t.match(await whoami(host, body.access_token), {
       status: 200,
-      body: {
-        kind: 'oauth',
-        workspace_id: workspace,
-        scopes: ['claims:read', 'connections:read'],
-        audience: host.url,
-      },
+      body: { kind: 'oauth', workspace_id: workspace, scopes: ['claims:read', 'connections:read'], audience: host.url },
     })
 
     await t.test('and stops it afterwards', async (t) => {

@@ -271,11 +271,9 @@ t.test('public pages', async (t) => {
     await result.getByText('Do not rely on this change entry').waitFor()
     t.match(await result.locator('#proof-signature').innerText(), 'not the key that you pinned')
 
-    await page.locator('#files').setInputFiles({
-      name: 'a\u202eb.json',
-      mimeType: 'application/json',
-      buffer: Buffer.from([0x7b, 0xff, 0x7d]),
-    })
+    await page
+      .locator('#files')
+      .setInputFiles({ name: 'a\u202eb.json', mimeType: 'application/json', buffer: Buffer.from([0x7b, 0xff, 0x7d]) })
     await page.locator('#have li', { hasText: 'this is not text' }).waitFor()
     t.match(await page.locator('#have li').last().innerText(), 'a<U+202E>b.json: this is not text in UTF-8 or UTF-16')
   })

@@ -244,10 +244,7 @@ t.test('what people do at the console is recorded once, with who, where from and
   const signedIn = await told(
     'sign_in.succeeded',
     () => other.post('/console/sign-in', { email: owner.email, password: PASSWORD }),
-    {
-      ...own,
-      details: { method: 'password' },
-    },
+    { ...own, details: { method: 'password' } },
   )
   for (const value of other.cookies.values()) secrets.push(value)
   await told('session.ended', () => owner.post(`${ACCOUNT}/sessions/end`, { id: signedIn.subject! }), {

@@ -17,10 +17,7 @@ const SHA = '0123456789abcdef0123456789abcdef01234567'
 
 const github = await startGitHub()
 afterFile(() => github.close())
-const shared = sharedInstallation({
-  plugins: [SCRIPTED, { use: CODEHOST }],
-  env: { ALLOW_PRIVATE: '127.0.0.1' },
-})
+const shared = sharedInstallation({ plugins: [SCRIPTED, { use: CODEHOST }], env: { ALLOW_PRIVATE: '127.0.0.1' } })
 
 async function person(t: Test): Promise<ClaimsConsole> {
   return claimsConsole(t, shared)

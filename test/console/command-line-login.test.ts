@@ -256,9 +256,7 @@ t.test('the command keeps a key that logout revokes, and revokes at once what it
   writeFileSync(
     join(folder, 'bin/xdg-open'),
     `#!/bin/sh\nprintf %s "$1" > ${opened}.new\nmv ${opened}.new ${opened}\n`,
-    {
-      mode: 0o755,
-    },
+    { mode: 0o755 },
   )
   const env = { XDG_CONFIG_HOME: folder, DISPLAY: ':0', PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
   const run = (...args: string[]) => runClaimcheck(folder, args, env)

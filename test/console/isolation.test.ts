@@ -17,12 +17,7 @@ import { SCHEMA } from '../support/storage.ts'
 import { Visitor } from '../support/visitor.ts'
 
 /** What stands in ours, and must be in no answer to somebody else. */
-const OURS = {
-  key: 'our-key-name',
-  target: 'our-target',
-  agent: 'our-agent',
-  member: 'our-member',
-}
+const OURS = { key: 'our-key-name', target: 'our-target', agent: 'our-agent', member: 'our-member' }
 
 const shared = sharedInstallation({
   // Its routes are read from what runs.

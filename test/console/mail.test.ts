@@ -8,10 +8,7 @@ import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const NEW_PASSWORD = 'a rather different secret'
 const mailbox = await Mailbox.open()
-const installation = await Installation.start({
-  env: mailbox.env,
-  file: { rate_limits: { refusals: 0, sign_in: 0 } },
-})
+const installation = await Installation.start({ env: mailbox.env, file: { rate_limits: { refusals: 0, sign_in: 0 } } })
 afterFile(async () => {
   await installation.remove()
   await mailbox.close()

@@ -34,10 +34,7 @@ t.test('an application that a person allows gets a token, which whoami describes
   t.ok(text.includes(host.url), 'for whom the token is meant')
   t.match(text, /In the workspace acme/)
 
-  const back = await application.decide(owner, page.path, {
-    decision: 'allow',
-    workspace: await owner.workspaceId(),
-  })
+  const back = await application.decide(owner, page.path, { decision: 'allow', workspace: await owner.workspaceId() })
   t.equal(back.get('state'), application.state)
   t.equal(back.get('iss'), host.url)
   const { status, body, headers } = await application.exchange(host, back.get('code'))

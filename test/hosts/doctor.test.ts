@@ -7,9 +7,7 @@ import { query } from '../support/sql.ts'
 import { SCHEMA } from '../support/storage.ts'
 
 async function twoHosts(t: Test) {
-  const installation = await Installation.start({
-    database: await createDatabase('postgres'),
-  })
+  const installation = await Installation.start({ database: await createDatabase('postgres') })
   t.teardown(() => installation.remove())
   const client = await installation.client('acme')
   const submitMany = (count: number) =>

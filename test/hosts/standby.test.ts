@@ -38,9 +38,7 @@ t.test('hosts with a standby', LONG, async (t) => {
     DATABASE_READ_URL: direct.replace(own, `127.0.0.1:1,${other}`),
   }
   // Both servers are removed with all that is on them.
-  const installation = await Installation.start({
-    database: { dialect: 'postgres', env, remove: async () => {} },
-  })
+  const installation = await Installation.start({ database: { dialect: 'postgres', env, remove: async () => {} } })
   t.teardown(async () => {
     await installation.remove()
     await Promise.all([standby.remove(), primary.remove()])

@@ -29,10 +29,7 @@ t.test('from an empty folder to a receipt that a stranger checks', { timeout: 40
   const remote = Object.assign(new URL(`/${SLUG}.git`, git.url), READER)
   await agent.push(remote.href, sha, 'main')
 
-  const config = {
-    plugins: [{ use: '@claimcheck/plugin-codehost' }],
-    sources: { git: [git.url] },
-  }
+  const config = { plugins: [{ use: '@claimcheck/plugin-codehost' }], sources: { git: [git.url] } }
   await writeFile(join(packages, 'claimcheck.config.json'), JSON.stringify(config))
   const { PATH, HOME, XDG_STATE_HOME } = process.env
   const env = {

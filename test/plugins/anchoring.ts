@@ -7,11 +7,7 @@ export default definePlugin({
   api: 2,
   manifest: { hosts: [] },
   options: Type.Object(
-    {
-      file: Type.String(),
-      interval_ms: Type.Integer(),
-      account: Type.Optional(Type.String()),
-    },
+    { file: Type.String(), interval_ms: Type.Integer(), account: Type.Optional(Type.String()) },
     { additionalProperties: false },
   ),
   setup: (_host, { file, interval_ms, account }) => ({

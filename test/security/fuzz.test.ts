@@ -37,18 +37,12 @@ const OPEN_API = {
     '/v1/things/{id}': {
       get: {
         operationId: 'getThing',
-        responses: {
-          200: { content: { 'application/json': { schema: { type: 'object', required: ['id'] } } } },
-        },
+        responses: { 200: { content: { 'application/json': { schema: { type: 'object', required: ['id'] } } } } },
       },
     },
   },
 }
-const judge = createJudge({
-  openApi: OPEN_API,
-  url: 'http://localhost:1',
-  mayLeadTo: ['https://backend.example/back'],
-})
+const judge = createJudge({ openApi: OPEN_API, url: 'http://localhost:1', mayLeadTo: ['https://backend.example/back'] })
 const JSON_TYPE = { 'content-type': 'application/json' }
 const PAGE = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'" }
 

@@ -7,10 +7,7 @@ import t, { type Test } from 'tap'
 import { Installation } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
 
-const DROP = {
-  sqlite: 'DROP TRIGGER tree_heads_no_update',
-  postgres: 'ALTER TABLE tree_heads DISABLE TRIGGER USER',
-}
+const DROP = { sqlite: 'DROP TRIGGER tree_heads_no_update', postgres: 'ALTER TABLE tree_heads DISABLE TRIGGER USER' }
 
 async function start(t: Test) {
   const installation = await Installation.start({ file: { sources: { test: ['https://example.com'] } } })

@@ -64,12 +64,7 @@ export class OpenIdProvider {
         claims: () =>
           id === NAMELESS
             ? { sub: id }
-            : {
-                sub: id,
-                name: `${id} of Example`,
-                email: `${id}@example.com`,
-                email_verified: this.verified.has(id),
-              },
+            : { sub: id, name: `${id} of Example`, email: `${id}@example.com`, email_verified: this.verified.has(id) },
       }),
     })
     provider.use(async (context, next) => {

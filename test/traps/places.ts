@@ -83,9 +83,7 @@ export const placeTraps: readonly Trap[] = [
     'under the alias, with a connection to an unlisted address alone',
     'unknowable',
     NO_CONNECTION,
-    async (ground) => ({
-      ...{ action: 'github.commit.push', client: await ground.world.connected(unlisted(ground)) },
-    }),
+    async (ground) => ({ ...{ action: 'github.commit.push', client: await ground.world.connected(unlisted(ground)) } }),
   ),
   pushed('renamed by another owner, through a connection for both', 'in_time', 'verified', async (ground) => {
     const { world, slug, repository } = ground

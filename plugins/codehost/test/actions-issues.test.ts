@@ -142,12 +142,7 @@ const ROWS: readonly Row<FoundIssue>[] = [
       ]),
     }),
     params: PLANNED,
-    sees: {
-      kind: 'present',
-      differs: ['reason'],
-      stays: [{ appeared: at(NOON), removed: at(NOON + 2000) }],
-      ...MAY,
-    },
+    sees: { kind: 'present', differs: ['reason'], stays: [{ appeared: at(NOON), removed: at(NOON + 2000) }], ...MAY },
   },
   {
     name: 'closed for another reason than at an earlier look, at a host without a log',
@@ -207,11 +202,7 @@ const ROWS: readonly Row<FoundIssue>[] = [
     afterMs: LATE,
     sees: { kind: 'absent', mark: 'never_before' },
   },
-  {
-    name: 'it was deleted',
-    found: { issue: undefined, mark: 'may_have_been' },
-    sees: { kind: 'absent', ...MAY },
-  },
+  { name: 'it was deleted', found: { issue: undefined, mark: 'may_have_been' }, sees: { kind: 'absent', ...MAY } },
 ]
 
 t.test('an issue that was closed', async (t) => {

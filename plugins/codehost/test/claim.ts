@@ -23,12 +23,7 @@ export function claimOf({
   return {
     action: 'codehost.commit.push',
     target,
-    params: {
-      sha,
-      branch,
-      ...(host === undefined ? {} : { host }),
-      ...(pusher === undefined ? {} : { pusher }),
-    },
+    params: { sha, branch, ...(host === undefined ? {} : { host }), ...(pusher === undefined ? {} : { pusher }) },
     claimedAt,
     deadlineAt: claimedAt + 15 * MINUTE_MS,
     submittedAt: claimedAt,

@@ -54,13 +54,7 @@ t.test('a merge at GitHub', LONG, async (t) => {
     cases: [
       { ...common, name: 'merged in time', situation: 'merged', sees: { kind: 'present' }, verdict: 'verified' },
       { ...common, name: 'merged late', situation: 'merged late', sees: { kind: 'present' }, verdict: 'late' },
-      {
-        ...common,
-        name: 'open',
-        situation: 'open',
-        sees: { kind: 'absent', mark: 'never_before' },
-        verdict: 'failed',
-      },
+      { ...common, name: 'open', situation: 'open', sees: { kind: 'absent', mark: 'never_before' }, verdict: 'failed' },
       {
         ...common,
         name: 'merged into another branch',

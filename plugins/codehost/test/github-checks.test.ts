@@ -50,10 +50,7 @@ t.test('a claim that waits costs two requests a look, which are free while nothi
   const withToken = { token: token(), cache: createCache() }
   const id = repository.checks.queue({ sha, name: 'build', workflow: CI })
   for (const params of [BY_APP, BY_FILE]) {
-    t.match(await look(PASS, { sha, ...params }, withToken), {
-      kind: 'absent',
-      facts: { pending: 1, under_way: true },
-    })
+    t.match(await look(PASS, { sha, ...params }, withToken), { kind: 'absent', facts: { pending: 1, under_way: true } })
   }
   const from = github.requests.length
   for (let minute = 1; minute <= 10; minute++) {

@@ -31,10 +31,7 @@ t.test('the nearest generation that has any reports tells', async (t) => {
   })
   const cache = createCache()
   t.strictSame(await reportersBefore('0.0', cache, host), ['key:a', 'key:b'], 'of the first two parents')
-  t.strictSame(asked, {
-    parents: ['0.0', '1.0', '2.0'],
-    reporters: ['1.0', '1.1', '2.0', '2.1', '3.0', '3.1'],
-  })
+  t.strictSame(asked, { parents: ['0.0', '1.0', '2.0'], reporters: ['1.0', '1.1', '2.0', '2.1', '3.0', '3.1'] })
   await reportersBefore('0.0', cache, host)
   t.equal(asked.parents.length, 3, 'the parents of a commit never change')
   t.equal(asked.reporters.length, 12, 'who reported on it may')

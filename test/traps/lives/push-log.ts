@@ -222,9 +222,7 @@ const atGitHub: readonly ForgeLife[] = [
     'no Date header, first seen after the tolerance',
     'in_time',
     AMBIGUOUS,
-    ({ push }) => ({
-      ...{ happens: [push(0)], idleUntilMs: TOLERANCE + SECOND },
-    }),
+    ({ push }) => ({ ...{ happens: [push(0)], idleUntilMs: TOLERANCE + SECOND } }),
     { answering: { isDated: false } },
   ),
 ]
@@ -375,10 +373,7 @@ const everywhere: readonly ForgeLife[] = [
       const [one, two] = await Promise.all([1, 2].map(() => repository.commit({ parents: [base] })))
       const criss = await repository.commit({ parents: [one!, two!] })
       const cross = await repository.commit({ parents: [two!, one!] })
-      return {
-        params: { sha: cross },
-        happens: [push(-HOUR, criss), push(-HOUR, cross, {}, 'cross')],
-      }
+      return { params: { sha: cross }, happens: [push(-HOUR, criss), push(-HOUR, cross, {}, 'cross')] }
     },
     { where: isWithoutLog },
   ),
