@@ -15,10 +15,7 @@ export const MINUTE = 60_000
 export const REPOSITORY = { repositoryId: '7', repositoryName: 'acme/app', ageMs: 10_000, clockBehindMs: 0 }
 export const at = (ms: number) => ({ notBefore: ms, notAfter: ms + 999 })
 
-/** One row: what the host shows, what the claim says, and what must be reported beside facts that are not named. */
-export interface Row<F> {
-  readonly name: string
-  readonly found: Omit<F, keyof FoundRepository>
+interface Given {
   readonly params?: JsonObject
   /** The name under which it is claimed, where that is another one. */
   readonly as?: string
@@ -26,10 +23,9 @@ export interface Row<F> {
   readonly afterMs?: number
   /** What earlier looks saw, and how long after the claim. */
   readonly earlier?: readonly (readonly [afterMs: number, seen: Partial<Observation> & { facts?: JsonObject }])[]
-  readonly sees: Seen
 }
 
-export interface Seen {
+interface Seen {
   readonly kind: 'present' | 'absent'
   readonly differs?: readonly string[]
   readonly mark?: string
@@ -38,6 +34,24 @@ export interface Seen {
   /** That of the repository, when left out. */
   readonly ageMs?: number
 }
+
+export interface Row<F> extends Given {
+  readonly name: string
+  readonly found: Omit<F, keyof FoundRepository>
+  readonly sees: Seen
+}
+
+/** @param found what the host shows @param sees what must be reported, beside facts that are not named */
+export const row = <F>(name: string, found: Row<F>['found'], sees: Seen, given: Given = {}): Row<F> => ({
+  ...{ name, found, sees, ...given },
+})
+
+export const present = (seen: Omit<Seen, 'kind'> = {}): Seen => ({ kind: 'present', ...seen })
+export const absent = (seen: Omit<Seen, 'kind'> = {}): Seen => ({ kind: 'absent', ...seen })
+export const differing = (fields: string | readonly string[], seen: Omit<Seen, 'kind'> = {}): Seen =>
+  present({ differs: [fields].flat(), ...seen })
+export const PRESENT = present()
+export const ABSENT = absent()
 
 /** Claimed at noon. @param reader the one that the action asks */
 export function acting<F>(action: string, reader: keyof Readers<unknown>, params: JsonObject) {
