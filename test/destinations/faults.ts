@@ -18,7 +18,6 @@ export interface Injection {
 
 export class Faults {
   #injected: { fault: Fault; on: RegExp; left: number; passing: number; during: () => boolean }[] = []
-  #held: { readonly on: RegExp; readonly until: Promise<unknown> }[] = []
   #hooks: { on: RegExp; action: () => unknown }[] = []
 
   inject({ fault, on = /./, times = Number.POSITIVE_INFINITY, after = 0, during = () => true }: Injection): void {
@@ -30,18 +29,6 @@ export class Faults {
     this.#hooks.push({ on, action })
   }
 
-  /** Requests that match are answered after `work` is done: none of them sees the world in between. */
-  async holdDuring<T>(on: RegExp, work: () => Promise<T>): Promise<T> {
-    const working = work()
-    const held = { on, until: working.catch(() => {}) }
-    this.#held.push(held)
-    try {
-      return await working
-    } finally {
-      this.#held = this.#held.filter((other) => other !== held)
-    }
-  }
-
   clear(): void {
     this.#injected = []
     this.#hooks = []
@@ -50,7 +37,6 @@ export class Faults {
   /** Whether a fault has taken the request. */
   async strike(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const line = `${request.method} ${request.url}`
-    await this.#held.find(({ on }) => on.test(line))?.until
     const hook = this.#hooks.find(({ on }) => on.test(line))
     if (hook) {
       this.#hooks = this.#hooks.filter((other) => other !== hook)

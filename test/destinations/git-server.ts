@@ -153,11 +153,6 @@ export class GitRepository {
     await writeRef(this.folder, `refs/heads/${branch}`, sha)
   }
 
-  /** A branch whose name is not text. */
-  async pushBytes(branch: Buffer, sha: string): Promise<void> {
-    await writeFile(Buffer.concat([Buffer.from(`${this.folder}/refs/heads/`), branch]), `${sha}\n`)
-  }
-
   async deleteBranch(branch: string): Promise<void> {
     await git(this.folder, ['update-ref', '-d', `refs/heads/${branch}`])
   }

@@ -165,12 +165,6 @@ export class Checks {
     return id
   }
 
-  /** The same entry, with another state. */
-  repost(id: number, state: PostedStatus['state'], { at = this.#repository.now(), by }: Act = {}): void {
-    const posted = this.#statuses.get(id, NOW)!
-    this.#statuses.set(id, at, { ...posted, state, updatedAt: at, by: by ?? posted.by })
-  }
-
   get(id: number, until: number): CheckRun | undefined {
     return this.#runs.get(id, until)
   }

@@ -20,12 +20,9 @@ export interface ForgeEvent {
 
 export type ForgeEventKind =
   | 'opened'
-  | 'edited'
   | 'head_moved'
   | 'head_forced'
   | 'base_changed'
-  | 'ready'
-  | 'drafted'
   | 'closed'
   | 'reopened'
   | 'merged'

@@ -80,8 +80,6 @@ export interface Route<C = Call> {
   readonly wide?: readonly string[]
   /** Of a private repository, what the token must be allowed to read. */
   readonly needs?: Right
-  /** Of a public one, too: GitLab shows some things to members alone. */
-  readonly isForMembers?: (repository: ForgeRepository) => boolean
   answer(call: C): Reply | Promise<Reply>
 }
 

@@ -88,8 +88,6 @@ export interface Answering {
   replicaLagMs: number
   /** Answers show the state of then, until it is undefined again. By the host's clock. */
   frozenAt: number | undefined
-  /** The `Age` header, in seconds; none when absent. */
-  ageSeconds: number | undefined
   /** Whether answers have a `Date` header. */
   isDated: boolean
   /** How far the clock is ahead, of the `Date` header and of everything that is dated. Milliseconds. */
@@ -118,7 +116,6 @@ export class ForgeRepository {
     logStatus: 200,
     replicaLagMs: 0,
     frozenAt: undefined,
-    ageSeconds: undefined,
     isDated: true,
     clockAheadMs: 0,
   }

@@ -58,11 +58,6 @@ export class ObjectPool {
     return this.commit({ parents, message, date, ...(content === undefined ? {} : { content }) })
   }
 
-  /** Whether its author has it, pushed or not. */
-  isMade(sha: string): boolean {
-    return this.#made.has(sha)
-  }
-
   show(sha: string): ForgeCommit {
     const { objects: _, ...shown } = this.#made.get(sha)!
     return shown

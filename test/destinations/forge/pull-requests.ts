@@ -98,8 +98,7 @@ export class PullRequests {
     return number
   }
 
-  /** Its head is another commit now, whether its branch has that or not. */
-  async updateHead(
+  async #updateHead(
     number: number,
     sha: string,
     { at = this.#repository.now(), by = 'agent' }: Act = {},
@@ -117,7 +116,7 @@ export class PullRequests {
   /** Pushes move the head of open pull requests from their branch. Of repositories of one pool; `push` calls it. */
   async follow(from: ForgeRepository, branch: string, sha: string, act: Act): Promise<void> {
     for (const { number, state, head, from: theirs } of this.all(NOW)) {
-      if (state === 'open' && theirs === from && head === branch) await this.updateHead(number, sha, act)
+      if (state === 'open' && theirs === from && head === branch) await this.#updateHead(number, sha, act)
     }
   }
 
@@ -128,11 +127,6 @@ export class PullRequests {
     const refs = [this.#latest(number).base, base] as const
     this.#change(number, at, { base, baseSha })
     this.#log(number, 'base_changed', { at, by, refs })
-  }
-
-  setDraft(number: number, isDraft: boolean, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
-    this.#change(number, at, { isDraft })
-    this.#log(number, isDraft ? 'drafted' : 'ready', { at, by })
   }
 
   /** Nothing but the time of its last change changes, as a comment does it. */

@@ -169,10 +169,9 @@ export class StandIn {
     })
     const url = new URL(request.url ?? '/', this.origin)
     const asked = this.#match(url)
-    const { isDated = true, ageSeconds, clockAheadMs = 0 } = asked?.found?.repository.answering ?? {}
+    const { isDated = true, clockAheadMs = 0 } = asked?.found?.repository.answering ?? {}
     response.sendDate = false
     if (isDated) response.setHeader('date', new Date(this.#now() + clockAheadMs).toUTCString())
-    if (ageSeconds !== undefined) response.setHeader('age', String(ageSeconds))
     if (await this.faults.strike(request, response)) return
 
     const credential = this.kind.tokenIn ? this.kind.tokenIn(request) : bearerIn(request)
@@ -217,8 +216,8 @@ export class StandIn {
     const isMember = token?.repositories?.includes(repository) ?? false
     if (repository.isPrivate && !isMember) return kind.notFound()
     const needs = route.needs
-    const isGuarded = repository.isPrivate || (route.isForMembers?.(repository) ?? false)
-    if (needs && isGuarded && !(isMember && may(token!, needs))) return kind.forbidden?.(needs) ?? kind.notFound()
+    if (needs && repository.isPrivate && !(isMember && may(token!, needs)))
+      return kind.forbidden?.(needs) ?? kind.notFound()
     return route.answer({ ...call, repository, state: repository.asOf() })
   }
 

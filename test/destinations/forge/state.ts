@@ -27,7 +27,6 @@ export interface RepositoryState {
   resolve(name: string): Promise<string | undefined>
   branchesWithTip(sha: string): string[]
   branchesContaining(sha: string): Promise<string[]>
-  tagsContaining(sha: string): Promise<string[]>
   /** By branches and tags of this repository. A commit that was pushed to a fork only, or is gone from every branch, is not. */
   isReachable(sha: string): Promise<boolean>
   pullRequest(number: number): PullRequest | undefined
@@ -41,7 +40,6 @@ export interface RepositoryState {
   releases(): Release[]
   /** Published, of that tag: the newest. */
   releaseOf(tag: string): Release | undefined
-  run(id: number): CheckRun | undefined
   /** Oldest first. @param sha of this commit alone */
   runs(sha?: string): CheckRun[]
   /** Oldest first. */
@@ -99,7 +97,6 @@ export function stateOf(repository: ForgeRepository, until: number): RepositoryS
         .filter((branch) => branch.sha === sha)
         .map(({ name }) => name),
     branchesContaining: (sha) => holding(branches(), sha),
-    tagsContaining: (sha) => holding(tags(), sha),
     isReachable: async (sha) => (await holding([...branches(), ...tags()], sha)).length > 0,
     pullRequest: (number) => pullRequests.get(number, until),
     pullRequests: () => pullRequests.all(until),
@@ -108,7 +105,6 @@ export function stateOf(repository: ForgeRepository, until: number): RepositoryS
     release: (id) => releases.get(id, until),
     releases: () => releases.all(until),
     releaseOf: (tag) => releases.all(until).findLast((release) => release.tag === tag && !release.isDraft),
-    run: (id) => checks.get(id, until),
     runs: (sha) => checks.runs(until).filter((run) => sha === undefined || run.sha === sha),
     statuses: (sha) => checks.statuses(until).filter((status) => sha === undefined || status.sha === sha),
     pushes: () => repository.listed(),
