@@ -23,7 +23,7 @@ export interface Issue {
 }
 
 /** @property shownAt the time that the host gives for it, where somebody could choose another one than `at` */
-interface ShownAct extends Act {
+export interface ShownAct extends Act {
   readonly shownAt?: number
 }
 

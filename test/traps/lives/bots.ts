@@ -2,28 +2,24 @@
 import {
   BITBUCKET,
   BITBUCKET_SERVER,
+  checking,
+  closing,
   FORGEJO,
   FORGES,
   type Forge,
   type ForgeLife,
-  type ForgePlace,
   GITEA,
   GITHUB,
   GITLAB,
-  hasIssues,
-  hasReleases,
   isGitHub,
   livesAt,
-  ownBuild,
+  merging,
+  opening,
+  pushing,
+  releasing,
+  type Scene,
 } from './forges.ts'
-import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, NOT_VERIFIED, SECOND, VERIFIED } from './life-row.ts'
-
-const OPEN = 'codehost.pull_request.open'
-const MERGE = 'codehost.pull_request.merge'
-const ISSUE = 'codehost.issue.close'
-const RELEASE = 'codehost.release.publish'
-const CHECKS = 'codehost.checks.pass'
-const PUSH = 'codehost.commit.push'
+import { at, BLAME, DAY, type Happening, HOUR, MINUTE, NOT_BLAMED, NOT_VERIFIED, SECOND, VERIFIED } from './life-row.ts'
 
 /** GitHub's push log of the head's repository has it; elsewhere it vetoes at most. */
 const provenAtGitHub: ForgeLife['right'] = (forge) => (isGitHub(forge) ? VERIFIED : NOT_BLAMED)
@@ -31,491 +27,226 @@ const provenAtGitHub: ForgeLife['right'] = (forge) => (isGitHub(forge) ? VERIFIE
 /** GitHub tells times in whole seconds: of what came and went in one of them it is not certain what was first. */
 const within = (afterMs: number): ForgeLife['right'] => (afterMs < SECOND ? NOT_BLAMED : provenAtGitHub)
 
-/** The agent opens a pull request of a branch that it has just pushed. */
-function opens({ repository, base }: ForgePlace) {
-  let sha = ''
-  return {
-    sha: () => sha,
-    push: at(-SECOND, 'agent', async () => {
-      sha = await repository.commit({ parents: [base], message: 'Work' })
-      await repository.push('work', sha)
-    }),
-    open: at(0, 'agent', () => repository.pullRequests.open({ head: 'work', draft: false })),
-    next: async (message: string) => repository.commit({ parents: [sha], message }),
-  }
-}
+/** It comes before the first look. */
+const before = (ms: number, ...happens: readonly Happening[]) => ({ happens, submittedMs: ms })
 
-/** A bot's commit onto the branch, so long after. */
-function lints(place: ForgePlace, own: ReturnType<typeof opens>, afterMs: number) {
-  return at(afterMs, 'bot', async () => place.repository.push('work', await own.next('Lint'), { by: 'lint[bot]' }))
-}
+/** The agent opens a pull request of a branch that it has just pushed. */
+const opened = ({ push, openPull }: Scene) => [push(-SECOND, 'work'), openPull(0, { head: 'work' })] as const
+const withHead = ({ sha }: Scene) => ({ params: () => ({ head_sha: sha() }) })
+const withBoth = ({ sha }: Scene) => ({ params: () => ({ head_sha: sha(), base: 'main' }) })
 
 const pullRequests: readonly ForgeLife[] = [
-  ...[500, 2 * SECOND].map(
-    (afterMs): ForgeLife => ({
-      name: `a lint commit onto the pull request ${afterMs / SECOND} s after, before the first look`,
-      action: OPEN,
-      right: within(afterMs),
-      play(place) {
-        const own = opens(place)
-        const happens = [own.push, own.open, lints(place, own, afterMs)]
-        return {
-          target: place.slug,
-          params: () => ({ number: 1, head_sha: own.sha() }),
-          happens,
-          submittedMs: 3 * SECOND,
-        }
-      },
-    }),
+  ...[500, 2 * SECOND].map((ms) =>
+    opening(
+      `a lint commit onto the pull request ${ms / SECOND} s after, before the first look`,
+      within(ms),
+      (scene) => ({ ...withHead(scene), ...before(3 * SECOND, ...opened(scene), scene.lint(ms, 'work')) }),
+    ),
   ),
-  {
-    name: 'a lint commit after the first look',
-    action: OPEN,
-    right: VERIFIED,
-    play(place) {
-      const own = opens(place)
-      const happens = [own.push, own.open, lints(place, own, 5 * SECOND)]
-      return { target: place.slug, params: () => ({ number: 1, head_sha: own.sha() }), happens }
-    },
-  },
-  {
-    name: 'a formatter amends and forces within a second',
-    action: OPEN,
-    right: NOT_BLAMED,
-    play(place) {
-      const { repository, base, slug } = place
-      const own = opens(place)
-      const force = at(700, 'bot', async () => {
-        const sha = await repository.commit({ parents: [base], message: 'Work, formatted' })
-        await repository.push('work', sha, { force: true, by: 'format[bot]' })
-      })
-      const happens = [own.push, own.open, force]
-      return { target: slug, params: () => ({ number: 1, head_sha: own.sha() }), happens, submittedMs: 2 * SECOND }
-    },
-  },
-  {
-    name: 'retargeted by a bot two seconds after, before the first look',
-    action: OPEN,
-    right: NOT_BLAMED,
-    async play(place) {
-      const { repository, base, slug } = place
-      await repository.push('develop', base)
-      const own = opens(place)
-      const retarget = at(2 * SECOND, 'bot', () => repository.pullRequests.retarget(1, 'develop', { by: 'base[bot]' }))
-      const happens = [own.push, own.open, retarget]
-      return { target: slug, params: { number: 1, base: 'main' }, happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: 'retargeted by the agent itself onto the claimed base, after the first look',
-    action: OPEN,
-    right: VERIFIED,
-    async play(place) {
-      const { repository, base, slug } = place
-      await repository.push('develop', base)
-      const own = opens(place)
-      const retarget = at(MINUTE, 'agent', () => repository.pullRequests.retarget(1, 'develop'))
-      return {
-        target: slug,
-        params: { number: 1, base: 'develop' },
-        happens: [own.push, own.open, retarget],
-        cameMs: MINUTE,
-      }
-    },
-  },
-  {
-    name: 'closed by a bot a second after it was opened',
-    action: OPEN,
-    right: VERIFIED,
-    play(place) {
-      const own = opens(place)
-      const close = at(SECOND, 'bot', () => place.repository.pullRequests.close(1, { by: 'stale[bot]' }))
-      const params = () => ({ number: 1, head_sha: own.sha(), base: 'main' })
-      return { target: place.slug, params, happens: [own.push, own.open, close], submittedMs: 2 * SECOND }
-    },
-  },
-  {
-    name: 'merged and its branch deleted by a merge queue within three seconds',
-    action: OPEN,
-    right: VERIFIED,
-    play(place) {
-      const { repository, slug } = place
-      const own = opens(place)
-      const merge = at(2 * SECOND, 'bot', async () => {
-        await repository.pullRequests.merge(1, { by: 'queue[bot]' })
-        await repository.deleteBranch('work')
-      })
-      const params = () => ({ number: 1, head_sha: own.sha(), base: 'main' })
-      return { target: slug, params, happens: [own.push, own.open, merge], submittedMs: 3 * SECOND }
-    },
-  },
+  opening('a lint commit after the first look', VERIFIED, (scene) => ({
+    ...{ ...withHead(scene), happens: [...opened(scene), scene.lint(5 * SECOND, 'work')] },
+  })),
+  opening('a formatter amends and forces within a second', NOT_BLAMED, (scene) => ({
+    ...{ ...withHead(scene), ...before(2 * SECOND, ...opened(scene), scene.rebase(700, 'work')) },
+  })),
+  opening(
+    'retargeted by a bot two seconds after, before the first look',
+    NOT_BLAMED,
+    (scene) => ({ params: { base: 'main' }, ...before(3 * SECOND, ...opened(scene), scene.retarget(2 * SECOND)) }),
+    { branches: ['develop'] },
+  ),
+  opening(
+    'retargeted by the agent itself onto the claimed base, after the first look',
+    VERIFIED,
+    (scene) => ({
+      ...{ params: { base: 'develop' }, happens: [...opened(scene), scene.retarget(MINUTE, 'agent')], cameMs: MINUTE },
+    }),
+    { branches: ['develop'] },
+  ),
+  opening('closed by a bot a second after it was opened', VERIFIED, (scene) => {
+    const close = at(SECOND, 'bot', () => scene.repository.pullRequests.close(1))
+    return { ...withBoth(scene), ...before(2 * SECOND, ...opened(scene), close) }
+  }),
+  opening('merged and its branch deleted by a merge queue within three seconds', VERIFIED, (scene) => {
+    const merge = at(2 * SECOND, 'bot', async () => {
+      await scene.repository.pullRequests.merge(1)
+      await scene.repository.deleteBranch('work')
+    })
+    return { ...withBoth(scene), ...before(3 * SECOND, ...opened(scene), merge) }
+  }),
 ]
 
 const merges: readonly ForgeLife[] = [
-  {
-    name: 'reverted by a bot two seconds after',
-    action: MERGE,
-    right: VERIFIED,
-    play({ slug, repository }) {
-      const happens = [
-        at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
-        at(0, 'agent', () => repository.pullRequests.merge(1)),
-        at(2 * SECOND, 'bot', async () => {
-          const tip = repository.asOf(Number.POSITIVE_INFINITY).tip('main')!
-          await repository.push('main', await repository.commit({ parents: [tip], message: 'Revert' }), {
-            by: 'ci[bot]',
-          })
-        }),
-      ]
-      return { target: slug, params: { number: 1, base: 'main' }, happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: 'its branch deleted by a bot within a second',
-    action: MERGE,
-    right: VERIFIED,
-    play({ slug, repository, head }) {
-      const happens = [
-        at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
-        at(0, 'agent', () => repository.pullRequests.merge(1)),
-        at(600, 'bot', () => repository.deleteBranch('topic', { by: 'tidy[bot]' })),
-      ]
-      // Gitea shows what its own ref of the pull request keeps.
-      return { target: slug, params: { number: 1, head_sha: head }, happens, submittedMs: 2 * SECOND }
-    },
-  },
-  {
-    name: 'the base forced back by a bot two seconds after',
-    action: MERGE,
-    right: NOT_BLAMED,
-    play({ slug, repository, base }) {
-      const happens = [
-        at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
-        at(0, 'agent', () => repository.pullRequests.merge(1)),
-        at(2 * SECOND, 'bot', () => repository.push('main', base, { force: true, by: 'mirror[bot]' })),
-      ]
-      return { target: slug, params: { number: 1 }, happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: 'a merge queue merges it four minutes after the claim',
-    action: MERGE,
-    right: VERIFIED,
-    play({ slug, repository }) {
-      const happens = [
-        at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
-        at(4 * MINUTE, 'bot', () => repository.pullRequests.merge(1, { by: 'queue[bot]' })),
-      ]
-      return { target: slug, params: { number: 1 }, happens, cameMs: 4 * MINUTE }
-    },
-  },
-  {
-    name: 'a liar merges nothing, and a bot closes it within a second',
-    action: MERGE,
-    truth: 'never',
-    right: BLAME,
-    play({ slug, repository }) {
-      const happens = [
-        at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
-        at(600, 'bot', () => repository.pullRequests.close(1, { by: 'stale[bot]' })),
-      ]
-      return { target: slug, params: { number: 1 }, happens }
-    },
-  },
+  merging('reverted by a bot two seconds after', VERIFIED, ({ repository, openPull, mergePull }) => {
+    const revert = at(2 * SECOND, 'bot', async () => {
+      const tip = repository.asOf(Number.POSITIVE_INFINITY).tip('main')!
+      await repository.push('main', await repository.commit({ parents: [tip], message: 'Revert' }))
+    })
+    return { params: { base: 'main' }, ...before(3 * SECOND, openPull(), mergePull(), revert) }
+  }),
+  merging('its branch deleted by a bot within a second', VERIFIED, ({ repository, head, openPull, mergePull }) => {
+    const tidy = at(600, 'bot', () => repository.deleteBranch('topic'))
+    // Gitea shows what its own ref of the pull request keeps.
+    return { params: { head_sha: head }, ...before(2 * SECOND, openPull(), mergePull(), tidy) }
+  }),
+  merging('the base forced back by a bot two seconds after', NOT_BLAMED, ({ openPull, mergePull, forceBack }) =>
+    before(3 * SECOND, openPull(), mergePull(), forceBack(2 * SECOND)),
+  ),
+  merging('a merge queue merges it four minutes after the claim', VERIFIED, ({ openPull, mergePull }) => ({
+    ...{ happens: [openPull(), mergePull(4 * MINUTE, 'merge', 'bot')], cameMs: 4 * MINUTE },
+  })),
+  merging(
+    'a liar merges nothing, and a bot closes it within a second',
+    BLAME,
+    ({ repository, openPull }) => [openPull(), at(600, 'bot', () => repository.pullRequests.close(1))],
+    { truth: 'never' },
+  ),
 ]
 
-const opened = ({ repository }: ForgePlace) => at(-2 * DAY, 'owner', () => repository.issues.open())
+const completed = { params: { reason: 'completed' } }
 
 const issues: readonly ForgeLife[] = [
-  ...[500, 2 * SECOND].map(
-    (afterMs): ForgeLife => ({
-      name: `reopened by a bot ${afterMs / SECOND} s after, before the first look`,
-      action: ISSUE,
-      where: hasIssues,
-      right: within(afterMs),
-      play(place) {
-        const { slug, repository } = place
-        const happens = [
-          opened(place),
-          at(0, 'agent', () => repository.issues.close(1)),
-          at(afterMs, 'bot', () => repository.issues.reopen(1, { by: 'triage[bot]' })),
-        ]
-        return { target: slug, params: { number: 1 }, happens, submittedMs: 3 * SECOND }
-      },
-    }),
+  ...[500, 2 * SECOND].map((ms) =>
+    closing(
+      `reopened by a bot ${ms / SECOND} s after, before the first look`,
+      within(ms),
+      ({ openIssue, closeIssue, reopenIssue }) => before(3 * SECOND, openIssue(), closeIssue(), reopenIssue(ms)),
+    ),
   ),
-  {
-    name: 'reopened by a bot after the first look',
-    action: ISSUE,
-    where: hasIssues,
-    right: VERIFIED,
-    play(place) {
-      const { slug, repository } = place
-      const happens = [
-        opened(place),
-        at(0, 'agent', () => repository.issues.close(1)),
-        at(20 * SECOND, 'bot', () => repository.issues.reopen(1, { by: 'triage[bot]' })),
-      ]
-      return { target: slug, params: { number: 1 }, happens }
+  closing('reopened by a bot after the first look', VERIFIED, ({ openIssue, closeIssue, reopenIssue }) => [
+    ...[openIssue(), closeIssue(), reopenIssue(20 * SECOND)],
+  ]),
+  closing(
+    'its reason changed by a bot two seconds after, before the first look',
+    NOT_BLAMED,
+    ({ openIssue, closeIssue }) => {
+      const change = closeIssue(2 * SECOND, 'bot', { reason: 'not_planned' })
+      return { ...completed, ...before(3 * SECOND, openIssue(), closeIssue(), change) }
     },
-  },
-  {
-    name: 'its reason changed by a bot two seconds after, before the first look',
-    action: ISSUE,
-    where: isGitHub,
-    right: NOT_BLAMED,
-    play(place) {
-      const { slug, repository } = place
-      const happens = [
-        opened(place),
-        at(0, 'agent', () => repository.issues.close(1, { reason: 'completed' })),
-        at(2 * SECOND, 'bot', () =>
-          repository.issues.close(1, { reason: 'not_planned', by: 'triage[bot]', shownAt: place.clock.now() }),
-        ),
-      ]
-      return { target: slug, params: { number: 1, reason: 'completed' }, happens, submittedMs: 3 * SECOND }
+    { where: isGitHub },
+  ),
+  closing(
+    'reopened and closed again for another reason, all within four seconds',
+    NOT_BLAMED,
+    ({ openIssue, closeIssue, reopenIssue }) => {
+      const again = closeIssue(2 * SECOND, 'bot', { reason: 'duplicate' })
+      return { ...completed, ...before(4 * SECOND, openIssue(), closeIssue(), reopenIssue(SECOND), again) }
     },
-  },
-  {
-    name: 'reopened and closed again for another reason, all within four seconds',
-    action: ISSUE,
-    where: isGitHub,
-    right: NOT_BLAMED,
-    play(place) {
-      const { slug, repository } = place
-      const happens = [
-        opened(place),
-        at(0, 'agent', () => repository.issues.close(1, { reason: 'completed' })),
-        at(SECOND, 'bot', () => repository.issues.reopen(1, { by: 'triage[bot]' })),
-        at(2 * SECOND, 'bot', () => repository.issues.close(1, { reason: 'duplicate', by: 'triage[bot]' })),
-      ]
-      return { target: slug, params: { number: 1, reason: 'completed' }, happens, submittedMs: 4 * SECOND }
-    },
-  },
-  {
-    name: 'closed by a bot, for another reason than the liar says, and nothing before',
-    action: ISSUE,
-    truth: 'elsewhere',
-    where: isGitHub,
-    right: BLAME,
-    play(place) {
-      const { slug, repository } = place
-      const happens = [
-        opened(place),
-        at(-MINUTE, 'bot', () => repository.issues.close(1, { reason: 'not_planned', by: 'stale[bot]' })),
-      ]
-      return { target: slug, params: { number: 1, reason: 'completed' }, happens }
-    },
-  },
-  {
-    name: 'closed and reopened yesterday, and a liar says that it was closed now',
-    action: ISSUE,
-    truth: 'never',
-    where: hasIssues,
+    { where: isGitHub },
+  ),
+  closing(
+    'closed by a bot, for another reason than the liar says, and nothing before',
+    BLAME,
+    ({ openIssue, closeIssue }) => ({
+      ...{ ...completed, happens: [openIssue(), closeIssue(-MINUTE, 'bot', { reason: 'not_planned' })] },
+    }),
+    { truth: 'elsewhere', where: isGitHub },
+  ),
+  closing(
+    'closed and reopened yesterday, and a liar says that it was closed now',
     // At these, whoever closes it may choose when that was.
-    right: (forge) => (forge === GITLAB || forge === FORGEJO ? NOT_VERIFIED : BLAME),
-    play(place) {
-      const { slug, repository } = place
-      const happens = [
-        opened(place),
-        at(-DAY, 'agent', () => repository.issues.close(1)),
-        at(-DAY + HOUR, 'owner', () => repository.issues.reopen(1)),
-      ]
-      return { target: slug, params: { number: 1 }, happens }
-    },
-  },
-  {
-    name: 'it comes by the merge of a pull request a few seconds after the claim',
-    action: ISSUE,
-    where: hasIssues,
-    right: VERIFIED,
-    play(place) {
-      const { slug, repository } = place
-      const happens = [opened(place), at(8 * SECOND, 'bot', () => repository.issues.close(1, { by: 'merge[bot]' }))]
-      return { target: slug, params: { number: 1 }, happens, cameMs: 8 * SECOND }
-    },
-  },
+    (forge) => (forge === GITLAB || forge === FORGEJO ? NOT_VERIFIED : BLAME),
+    ({ openIssue, closeIssue, reopenIssue }) => [openIssue(), closeIssue(-DAY), reopenIssue(-DAY + HOUR, 'owner')],
+    { truth: 'never' },
+  ),
+  closing(
+    'it comes by the merge of a pull request a few seconds after the claim',
+    VERIFIED,
+    ({ openIssue, closeIssue }) => ({ happens: [openIssue(), closeIssue(8 * SECOND, 'bot')], cameMs: 8 * SECOND }),
+  ),
 ]
 
-const TAG = 'v1.0.0'
+const FILE = 'app.tar.gz'
 
 const releases: readonly ForgeLife[] = [
-  {
-    name: 'deleted by a release bot two seconds after, and published again half a minute later',
-    action: RELEASE,
-    where: hasReleases,
-    right: NOT_BLAMED,
-    play({ slug, repository }) {
-      let id = 0
-      const happens = [
-        at(0, 'agent', async () => {
-          id = await repository.releases.create({ tag: TAG })
-        }),
-        at(2 * SECOND, 'bot', () => repository.releases.delete(id)),
-        at(30 * SECOND, 'bot', () => repository.releases.create({ tag: TAG, by: 'release[bot]' })),
-      ]
-      return { target: slug, params: { tag: TAG }, happens, submittedMs: 3 * SECOND }
+  releasing(
+    'deleted by a release bot two seconds after, and published again half a minute later',
+    NOT_BLAMED,
+    ({ repository, publish, release }) => {
+      const remove = at(2 * SECOND, 'bot', () => repository.releases.delete(release()))
+      return before(3 * SECOND, publish(), remove, publish(30 * SECOND))
     },
-  },
-  {
-    name: 'a bot takes its file away after the first look, to upload a signed one',
-    action: RELEASE,
-    where: hasReleases,
-    right: VERIFIED,
-    play({ slug, repository }) {
-      let id = 0
-      const happens = [
-        at(0, 'agent', async () => {
-          id = await repository.releases.create({ tag: TAG })
-          repository.releases.addAsset(id, 'app.tar.gz')
-        }),
-        at(6 * SECOND, 'bot', () => repository.releases.removeAsset(id, 'app.tar.gz')),
-        at(20 * MINUTE, 'bot', () => repository.releases.addAsset(id, 'app.tar.gz')),
-      ]
-      return { target: slug, params: { tag: TAG, assets: ['app.tar.gz'] }, happens }
-    },
-  },
-  {
-    name: 'CI uploads the claimed file six minutes after',
-    action: RELEASE,
-    where: hasReleases,
-    right: VERIFIED,
-    play({ slug, repository }) {
-      let id = 0
-      const happens = [
-        at(0, 'agent', async () => {
-          id = await repository.releases.create({ tag: TAG })
-        }),
-        at(6 * MINUTE, 'ci', () => repository.releases.addAsset(id, 'app.tar.gz')),
-      ]
-      return { target: slug, params: { tag: TAG, assets: ['app.tar.gz'] }, happens, cameMs: 6 * MINUTE }
-    },
-  },
+  ),
+  releasing(
+    'a bot takes its file away after the first look, to upload a signed one',
+    VERIFIED,
+    ({ repository: { releases }, publish, release }) => ({
+      params: { assets: [FILE] },
+      happens: [
+        publish(0, FILE),
+        at(6 * SECOND, 'bot', () => releases.removeAsset(release(), FILE)),
+        at(20 * MINUTE, 'bot', () => releases.addAsset(release(), FILE)),
+      ],
+    }),
+  ),
+  releasing('CI uploads the claimed file six minutes after', VERIFIED, ({ repository, publish, release }) => ({
+    params: { assets: [FILE] },
+    happens: [publish(), at(6 * MINUTE, 'ci', () => repository.releases.addAsset(release(), FILE))],
+    cameMs: 6 * MINUTE,
+  })),
 ]
 
-const hasRuns = ({ runBy }: Forge) => runBy !== undefined
+/** The host's own build, and what becomes of it when a bot runs it again. */
+function builds({ repository: { checks }, base: sha }: Scene, outcome: 'success' | 'failure' = 'success') {
+  let id = 0
+  return {
+    ends: (ms: number) =>
+      at(ms, 'ci', () => {
+        id = checks.run({ sha, name: 'build', outcome })
+      }),
+    again: (ms: number) =>
+      at(ms, 'bot', () => {
+        id = checks.rerun(id)
+        checks.start(id)
+      }),
+    endsAgain: (ms: number, outcome: 'success' | 'failure') => at(ms, 'ci', () => checks.end(id, outcome)),
+  }
+}
 
 const checks: readonly ForgeLife[] = [
-  {
-    name: 'run again by a bot two seconds after it was green, and it runs until after the deadline',
-    action: CHECKS,
-    where: hasRuns,
-    right: NOT_BLAMED,
-    play(place) {
-      const { slug, repository, base: sha } = place
-      let id = 0
-      const happens = [
-        at(-SECOND, 'ci', () => {
-          id = repository.checks.run({ sha, name: 'build' })
-        }),
-        at(2 * SECOND, 'bot', () => repository.checks.start(repository.checks.rerun(id))),
-      ]
-      return { target: slug, params: { sha, checks: ownBuild(place) }, happens, submittedMs: 3 * SECOND }
+  checking(
+    'run again by a bot two seconds after it was green, and it runs until after the deadline',
+    NOT_BLAMED,
+    (scene) => {
+      const { ends, again } = builds(scene)
+      return before(3 * SECOND, ends(-SECOND), again(2 * SECOND))
     },
-  },
-  {
-    name: 'run again by a bot two seconds after it was green, and the flaky run is red',
-    action: CHECKS,
-    where: hasRuns,
-    right: NOT_BLAMED,
-    play(place) {
-      const { slug, repository, base: sha } = place
-      let id = 0
-      const happens = [
-        at(-SECOND, 'ci', () => {
-          id = repository.checks.run({ sha, name: 'build' })
-        }),
-        at(2 * SECOND, 'bot', () => {
-          id = repository.checks.rerun(id)
-        }),
-        at(4 * MINUTE, 'ci', () => repository.checks.end(id, 'failure')),
-      ]
-      return { target: slug, params: { sha, checks: ownBuild(place) }, happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: 'red, and a bot runs it again until it is green',
-    action: CHECKS,
-    where: hasRuns,
-    right: VERIFIED,
-    play(place) {
-      const { slug, repository, base: sha } = place
-      let id = 0
-      const happens = [
-        at(-MINUTE, 'ci', () => {
-          id = repository.checks.run({ sha, name: 'build', outcome: 'failure' })
-        }),
-        at(10 * MINUTE, 'bot', () => {
-          id = repository.checks.rerun(id)
-        }),
-        at(14 * MINUTE, 'ci', () => repository.checks.end(id, 'success')),
-      ]
-      return { target: slug, params: { sha, checks: ownBuild(place) }, happens, cameMs: 14 * MINUTE }
-    },
-  },
+  ),
+  checking('run again by a bot two seconds after it was green, and the flaky run is red', NOT_BLAMED, (scene) => {
+    const { ends, again, endsAgain } = builds(scene)
+    return before(3 * SECOND, ends(-SECOND), again(2 * SECOND), endsAgain(4 * MINUTE, 'failure'))
+  }),
+  checking('red, and a bot runs it again until it is green', VERIFIED, (scene) => {
+    const { ends, again, endsAgain } = builds(scene, 'failure')
+    const happens = [ends(-MINUTE), again(10 * MINUTE), endsAgain(14 * MINUTE, 'success')]
+    return { happens, cameMs: 14 * MINUTE }
+  }),
 ]
 
-const logged = ({ hasPushLog }: Forge) => hasPushLog
+const logged = { where: ({ hasPushLog }: Forge) => hasPushLog }
 
 const pushes: readonly ForgeLife[] = [
-  {
-    name: 'a rebase bot forces it away two seconds after, before the first look',
-    action: PUSH,
-    where: logged,
-    right: provenAtGitHub,
-    play({ slug, repository, base }) {
-      let sha = ''
-      const happens = [
-        at(-200, 'agent', async () => {
-          sha = await repository.commit({ parents: [base], message: 'Work' })
-          await repository.push('main', sha)
-        }),
-        at(2 * SECOND, 'bot', async () =>
-          repository.push('main', await repository.commit({ parents: [base], message: 'Rebased' }), {
-            force: true,
-            by: 'rebase[bot]',
-          }),
-        ),
-      ]
-      return { target: slug, params: () => ({ sha, branch: 'main' }), happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: 'its branch merged and deleted by a bot within two seconds',
-    action: PUSH,
-    where: logged,
-    right: provenAtGitHub,
-    play({ slug, repository, base }) {
-      let sha = ''
-      const happens = [
-        at(-200, 'agent', async () => {
-          sha = await repository.commit({ parents: [base], message: 'Work' })
-          await repository.push('work', sha)
-        }),
+  pushing(
+    'a rebase bot forces it away two seconds after, before the first look',
+    provenAtGitHub,
+    ({ push, rebase }) => before(3 * SECOND, push(), rebase(2 * SECOND)),
+    logged,
+  ),
+  pushing(
+    'its branch merged and deleted by a bot within two seconds',
+    provenAtGitHub,
+    ({ repository, push, sha }) => ({
+      params: () => ({ sha: sha(), branch: 'work' }),
+      ...before(
+        3 * SECOND,
+        push(-200, 'work'),
         at(SECOND, 'bot', () => repository.merge('work', 'main', { squash: true })),
-        at(2 * SECOND, 'bot', () => repository.deleteBranch('work', { by: 'tidy[bot]' })),
-      ]
-      return { target: slug, params: () => ({ sha, branch: 'work' }), happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: 'a bot pushes onto it after a second',
-    action: PUSH,
-    right: VERIFIED,
-    play({ slug, repository, base }) {
-      let sha = ''
-      const happens = [
-        at(-200, 'agent', async () => {
-          sha = await repository.commit({ parents: [base], message: 'Work' })
-          await repository.push('main', sha)
-        }),
-        at(800, 'bot', async () =>
-          repository.push('main', await repository.commit({ parents: [sha], message: 'Lint' }), { by: 'lint[bot]' }),
-        ),
-      ]
-      return { target: slug, params: () => ({ sha, branch: 'main' }), happens }
-    },
-  },
+        at(2 * SECOND, 'bot', () => repository.deleteBranch('work')),
+      ),
+    }),
+    logged,
+  ),
+  pushing('a bot pushes onto it after a second', VERIFIED, ({ push, lint }) => [push(), lint(800)]),
 ]
 
 const FEW = [GITHUB, GITLAB, GITEA, BITBUCKET, BITBUCKET_SERVER]

@@ -6,9 +6,22 @@ import { startBitbucketServer } from '../../destinations/forge/bitbucket-server.
 import { startGitea } from '../../destinations/forge/gitea.ts'
 import { startGitHub } from '../../destinations/forge/github.ts'
 import { gitlabKind } from '../../destinations/forge/gitlab.ts'
-import type { ForgeRepository, ForgeRepositoryOptions } from '../../destinations/forge/model.ts'
+import type { Answering, ForgeRepository, ForgeRepositoryOptions } from '../../destinations/forge/model.ts'
 import { type Right, StandIn, type StandInOptions } from '../../destinations/forge/stand-in.ts'
-import { type About, DAY, type LifeAt, type LifeRow, type Place, START, settingOf } from './life-row.ts'
+import {
+  type About,
+  at,
+  DAY,
+  type Happening,
+  HOUR,
+  type LifeAt,
+  type LifeRow,
+  type Place,
+  type Play,
+  START,
+  settingOf,
+  type Who,
+} from './life-row.ts'
 
 const TOKEN = 'token-of-the-reader'
 
@@ -63,6 +76,7 @@ export const FORGES: readonly Forge[] = [GITHUB, GITLAB, GITEA, FORGEJO, BITBUCK
 export const isGitHub = ({ name }: Forge) => name === 'github'
 export const hasIssues = ({ hasIssues }: Forge) => hasIssues
 export const hasReleases = ({ hasReleases }: Forge) => hasReleases
+export const hasRuns = ({ runBy }: Forge) => runBy !== undefined
 
 /** A repository that was made a month ago, with a main branch of two commits and a topic branch of one more. */
 export interface ForgePlace extends Place {
@@ -140,3 +154,94 @@ export function livesAt(
 export function ownBuild({ forge }: ForgePlace) {
   return [{ name: forge.buildName!, by: forge.runBy! }]
 }
+
+/** The tag of the one release that lives are about. */
+export const TAG = 'v1.0.0'
+
+/** What people do, each at its time of the life: with pull request 1, issue 1, the release of `TAG`, and a commit on top of `base`. */
+function deedsAt({ repository, base }: ForgePlace) {
+  const { pullRequests, issues, releases } = repository
+  let [sha, release] = ['', 0]
+  const byBot = (ms: number, branch: string, message: string, options: object = {}) =>
+    at(ms, 'bot', async () => {
+      const parents = [message === 'Lint' ? sha : base]
+      await repository.push(branch, await repository.commit({ parents, message }), options)
+    })
+  return {
+    openPull: (ms = -HOUR, given: object = {}) => at(ms, 'agent', () => pullRequests.open({ head: 'topic', ...given })),
+    mergePull: (ms = 0, how: 'merge' | 'squash' | 'rebase' | 'fast-forward' = 'merge', who: Who = 'agent') =>
+      at(ms, who, () => pullRequests.merge(1, { how })),
+    retarget: (ms: number, who: Who = 'bot') => at(ms, who, () => pullRequests.retarget(1, 'develop')),
+    openIssue: (ms = -2 * DAY) => at(ms, 'owner', () => issues.open()),
+    closeIssue: (ms = 0, who: Who = 'agent', options: Parameters<typeof issues.close>[1] = {}) =>
+      at(ms, who, () => issues.close(1, options)),
+    reopenIssue: (ms: number, who: Who = 'bot', options: Parameters<typeof issues.reopen>[1] = {}) =>
+      at(ms, who, () => issues.reopen(1, options)),
+    publish: (ms = 0, file?: string) =>
+      at(ms, 'agent', async () => {
+        release = await releases.create({ tag: TAG })
+        if (file) releases.addAsset(release, file)
+      }),
+    /** The id of the release, once it is published. */
+    release: () => release,
+    push: (ms = -200, branch = 'main') =>
+      at(ms, 'agent', async () => {
+        sha = await repository.commit({ parents: [base], message: 'Work' })
+        await repository.push(branch, sha)
+      }),
+    /** The id of the commit, once it is pushed. */
+    sha: () => sha,
+    /** A bot's commit on top of it. */
+    lint: (ms: number, branch = 'main') => byBot(ms, branch, 'Lint'),
+    /** A bot's commit instead of it. */
+    rebase: (ms: number, branch = 'main') => byBot(ms, branch, 'Rebased', { force: true }),
+    forceBack: (ms: number) => at(ms, 'bot', () => repository.push('main', base, { force: true })),
+  }
+}
+
+export interface Scene extends ForgePlace, ReturnType<typeof deedsAt> {}
+
+/** What happens, where that is all; else what differs from the claims of the action. */
+type Given = readonly Happening[] | Partial<Play>
+
+interface More extends Pick<ForgeLife, 'truth' | 'where' | 'visit' | 'bars'> {
+  readonly answering?: Partial<Answering>
+  /** Beside main and topic, at `base`. */
+  readonly branches?: readonly string[]
+}
+
+/** For lives of one action. @param claim the params of its claims, unless a life says otherwise */
+export function livesOf(action: string, claim: (scene: Scene) => object, common: More = {}) {
+  return (
+    name: string,
+    right: ForgeLife['right'],
+    set: (scene: Scene) => Given | Promise<Given>,
+    more: More = {},
+  ): ForgeLife => {
+    const { answering, branches = [], ...rest } = { ...common, ...more }
+    return {
+      ...{ action, name, right, ...rest },
+      async play(place) {
+        Object.assign(place.repository.answering, answering)
+        for (const branch of branches) await place.repository.push(branch, place.base)
+        const scene = { ...place, ...deedsAt(place) }
+        const given = await set(scene)
+        const { params, ...play }: Partial<Play> = 'length' in given ? { happens: given as Happening[] } : given
+        const claimed = () => ({ ...claim(scene), ...(typeof params === 'function' ? params() : params) })
+        return { target: place.slug, params: claimed, ...play }
+      },
+    }
+  }
+}
+
+export const opening = livesOf('codehost.pull_request.open', () => ({ number: 1 }))
+export const merging = livesOf('codehost.pull_request.merge', () => ({ number: 1 }))
+export const closing = livesOf('codehost.issue.close', () => ({ number: 1 }), { where: hasIssues })
+export const releasing = livesOf('codehost.release.publish', () => ({ tag: TAG }), { where: hasReleases })
+export const pushing = livesOf('codehost.commit.push', ({ sha }) => ({ sha: sha(), branch: 'main' }))
+/** Of the host's own `build` at `base`. */
+export const checking = livesOf('codehost.checks.pass', (scene) => ({ sha: scene.base, checks: ownBuild(scene) }), {
+  where: hasRuns,
+})
+/** Of all checks at `base`: the claim names none. */
+export const checkingAll = livesOf('codehost.checks.pass', ({ base }) => ({ sha: base }))

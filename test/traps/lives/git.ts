@@ -8,7 +8,10 @@ import {
   at,
   BLAME,
   DAY,
+  type Happening,
   HOUR,
+  type Kind,
+  kind,
   type LifeRow,
   MINUTE,
   NOT_BLAMED,
@@ -18,7 +21,6 @@ import {
   START,
   settingOf,
   UNVERIFIABLE,
-  VERIFIED,
 } from './life-row.ts'
 
 const action = 'codehost.commit.push'
@@ -46,156 +48,71 @@ async function openGit(options: GitRepositoryOptions = {}): Promise<GitPlace> {
   }
 }
 
-interface GitLife extends Pick<LifeRow, 'name' | 'right'> {
-  readonly about: About
-  readonly truth?: LifeRow['truth']
-  readonly options?: GitRepositoryOptions
-  readonly play: (place: GitPlace) => Play
+const NOWHERE = 'a'.repeat(40)
+/** @param set what happens after the commit is on main, or more of the play */
+function row(name: string, about: Kind, set: (place: GitPlace) => Partial<Play>, options: GitRepositoryOptions = {}) {
+  const play = (place: GitPlace): Play => {
+    const { params, ...given } = set(place)
+    return { target: SLUG, params: { sha: place.sha, branch: 'main', ...params }, ...given }
+  }
+  return { ...about, name, action, place: 'git', set: () => settingOf(openGit(options), play) }
 }
 
-const NOWHERE = 'a'.repeat(40)
-const of = (sha: string, more: Partial<Play> = {}, branch = 'main'): Play => ({
-  target: SLUG,
-  params: { sha, branch },
-  ...more,
-})
-const pushed = ({ repository, sha }: GitPlace, ms = 0, branch = 'main') =>
-  at(ms, 'agent', () => repository.push(branch, sha))
+/** @param ms when the commit comes to main */
+const pushed = (name: string, about: Kind, more: Partial<Play> = {}, act?: (place: GitPlace) => Happening) =>
+  row(name, about, (place) => ({
+    happens: [
+      at(more.cameMs ?? 0, 'agent', () => place.repository.push('main', place.sha)),
+      ...(act ? [act(place)] : []),
+    ],
+    ...more,
+  }))
+const onTopic = (name: string, about: Kind, more: Partial<Play> = {}) =>
+  row(name, about, ({ repository, sha }) => ({
+    happens: [at(-HOUR, 'agent', () => repository.push('topic', sha))],
+    ...more,
+  }))
+const nowhere = (name: string, about: Kind, more: Partial<Play> = {}, options: GitRepositoryOptions = {}) =>
+  row(name, about, () => ({ params: { sha: NOWHERE }, ...more }), options)
 
-const lie = { truth: 'never', about: 'plain lie', right: BLAME } as const
+const lie = (about: About = 'plain lie') => kind(about, BLAME, 'never')
+const noLog = kind('places without a log', UNVERIFIABLE, 'unknowable')
+const AHEAD = { claimedMs: 5 * MINUTE - SECOND }
+const PLAIN = { isPlain: true }
 
-const lives: readonly GitLife[] = [
-  { ...lie, name: 'no such commit', play: () => of(NOWHERE) },
-  {
-    ...lie,
-    truth: 'elsewhere',
-    name: 'on another branch',
-    play: (place) => of(place.sha, { happens: [pushed(place, -HOUR, 'topic')] }),
-  },
-  {
-    ...lie,
-    name: 'no such commit, by a clock nearly five minutes ahead',
-    about: 'clocks of clients',
-    play: () => of(NOWHERE, { claimedMs: 5 * MINUTE - SECOND }),
-  },
-  {
-    ...lie,
-    name: 'no such commit, by a clock nine seconds behind',
-    about: 'clocks of clients',
-    play: () => of(NOWHERE, { claimedMs: -8 * SECOND }),
-  },
-  {
-    ...lie,
-    name: 'on another branch, dated four minutes back',
-    truth: 'unknowable',
-    about: 'places without a log',
-    right: UNVERIFIABLE,
-    play: (place) => of(place.sha, { happens: [pushed(place, -HOUR, 'topic')], claimedMs: -4 * MINUTE }),
-  },
-  {
-    ...lie,
-    name: 'on another branch, first looked at 20 s after the submission',
-    truth: 'unknowable',
-    about: 'places without a log',
-    right: UNVERIFIABLE,
-    play: (place) => of(place.sha, { happens: [pushed(place, -HOUR, 'topic')], idleUntilMs: 20 * SECOND }),
-  },
-  {
-    name: 'pushed and claimed',
-    about: 'plain work',
-    right: VERIFIED,
-    play: (place) => of(place.sha, { happens: [pushed(place)] }),
-  },
-  {
-    name: 'pushed seven minutes after',
-    about: 'plain work',
-    right: VERIFIED,
-    play: (place) => of(place.sha, { happens: [pushed(place, 7 * MINUTE)], cameMs: 7 * MINUTE }),
-  },
-  {
-    name: 'pushed, by a clock five minutes ahead',
-    about: 'clocks of clients',
-    right: VERIFIED,
-    play: (place) => of(place.sha, { happens: [pushed(place)], claimedMs: 5 * MINUTE - SECOND }),
-  },
-  {
-    name: 'submitted eight minutes after',
-    about: 'late submissions',
-    right: VERIFIED,
-    play: (place) => of(place.sha, { happens: [pushed(place)], submittedMs: 8 * MINUTE }),
-  },
-  {
-    name: 'submitted twenty minutes after',
-    about: 'late submissions',
-    right: NOT_BLAMED,
-    play: (place) => of(place.sha, { happens: [pushed(place)], submittedMs: 20 * MINUTE }),
-  },
-  {
-    name: 'forced away after the first look',
-    about: 'bots',
-    right: VERIFIED,
-    play: (place) =>
-      of(place.sha, {
-        happens: [pushed(place), at(5 * SECOND, 'bot', () => place.repository.push('main', place.base))],
-      }),
-  },
-  {
-    name: 'a lint commit upon it within a second',
-    about: 'bots',
-    right: VERIFIED,
-    play: (place) =>
-      of(place.sha, {
-        happens: [
-          pushed(place, -200),
-          at(500, 'bot', async () =>
-            place.repository.push('main', await place.repository.commit({ parents: [place.sha] })),
-          ),
-        ],
-      }),
-  },
-  {
-    name: 'an address without .git, and media types with a charset',
-    about: 'spellings',
-    right: VERIFIED,
-    options: { isPlain: true },
-    play: (place) => of(place.sha, { happens: [pushed(place)] }),
-  },
-  {
-    ...lie,
-    name: 'an address without .git, and no such commit',
-    about: 'spellings',
-    options: { isPlain: true },
-    play: () => of(NOWHERE),
-  },
-  {
-    name: 'it does not answer for three minutes',
-    about: 'reads that disagree',
-    right: VERIFIED,
-    play(place) {
-      let isDown = true
-      place.server.faults.inject({ fault: status(503), during: () => isDown })
-      return of(place.sha, {
-        happens: [
-          pushed(place),
-          at(3 * MINUTE, 'place', () => {
-            isDown = false
-          }),
-        ],
-      })
-    },
-  },
-  {
-    name: 'renamed by its owner after the first look',
-    about: 'redirects',
-    right: VERIFIED,
-    play: (place) =>
-      of(place.sha, {
-        happens: [pushed(place), at(10 * SECOND, 'owner', () => place.server.rename(SLUG, 'acme/renamed'))],
-      }),
-  },
+export const gitLives: readonly LifeRow[] = [
+  nowhere('no such commit', lie()),
+  onTopic('on another branch', kind('plain lie', BLAME, 'elsewhere')),
+  nowhere('no such commit, by a clock nearly five minutes ahead', lie('clocks of clients'), AHEAD),
+  nowhere('no such commit, by a clock nine seconds behind', lie('clocks of clients'), { claimedMs: -8 * SECOND }),
+  onTopic('on another branch, dated four minutes back', noLog, { claimedMs: -4 * MINUTE }),
+  onTopic('on another branch, first looked at 20 s after the submission', noLog, { idleUntilMs: 20 * SECOND }),
+  pushed('pushed and claimed', kind('plain work')),
+  pushed('pushed seven minutes after', kind('plain work'), { cameMs: 7 * MINUTE }),
+  pushed('pushed, by a clock five minutes ahead', kind('clocks of clients'), AHEAD),
+  pushed('submitted eight minutes after', kind('late submissions'), { submittedMs: 8 * MINUTE }),
+  pushed('submitted twenty minutes after', kind('late submissions', NOT_BLAMED), { submittedMs: 20 * MINUTE }),
+  pushed('forced away after the first look', kind('bots'), {}, ({ repository, base }) =>
+    at(5 * SECOND, 'bot', () => repository.push('main', base)),
+  ),
+  pushed('a lint commit upon it within a second', kind('bots'), {}, ({ repository, sha }) =>
+    at(500, 'bot', async () => repository.push('main', await repository.commit({ parents: [sha] }))),
+  ),
+  row(
+    'an address without .git, and media types with a charset',
+    kind('spellings'),
+    ({ repository, sha }) => ({ happens: [at(0, 'agent', () => repository.push('main', sha))] }),
+    PLAIN,
+  ),
+  nowhere('an address without .git, and no such commit', lie('spellings'), {}, PLAIN),
+  pushed('it does not answer for three minutes', kind('reads that disagree'), {}, ({ server }) => {
+    let isDown = true
+    server.faults.inject({ fault: status(503), during: () => isDown })
+    return at(3 * MINUTE, 'place', () => {
+      isDown = false
+    })
+  }),
+  pushed('renamed by its owner after the first look', kind('redirects'), {}, ({ server }) =>
+    at(10 * SECOND, 'owner', () => server.rename(SLUG, 'acme/renamed')),
+  ),
 ]
-
-export const gitLives: readonly LifeRow[] = lives.map(({ options, play, truth = 'in_time', ...life }) => ({
-  ...{ ...life, truth, action, place: 'git' },
-  set: () => settingOf(openGit(options), play),
-}))

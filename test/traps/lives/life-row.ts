@@ -109,6 +109,12 @@ export function titleOf({ place, action, about, name }: LifeRow): string {
   return `${place}, ${action}, ${about}: ${name}`
 }
 
+/** What rows of one kind have in common. */
+export const kind = (about: About, right: LifeRow['right'] = VERIFIED, truth: Truth = 'in_time') => ({
+  ...{ about, right, truth },
+})
+export type Kind = ReturnType<typeof kind>
+
 export async function settingOf<P extends Place>(opening: Promise<P>, play: LifeAt<P>['play']) {
   const place = await opening
   return { place, play: await play(place) }

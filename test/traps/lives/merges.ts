@@ -3,9 +3,9 @@ import { waysOf } from '../../destinations/forge/gitea.ts'
 import {
   BITBUCKET,
   BITBUCKET_SERVER,
+  closing,
   FORGEJO,
   FORGES,
-  type Forge,
   type ForgeLife,
   type ForgePlace,
   GITEA,
@@ -13,143 +13,83 @@ import {
   GITLAB,
   isGitHub,
   livesAt,
+  merging,
+  opening,
+  pushing,
+  type Scene,
 } from './forges.ts'
 import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, NOT_VERIFIED, SECOND, VERIFIED } from './life-row.ts'
 
-const OPEN = 'codehost.pull_request.open'
-const MERGE = 'codehost.pull_request.merge'
-const ISSUE = 'codehost.issue.close'
-const PUSH = 'codehost.commit.push'
+const RELEASE = { base: 'release-1' }
+const WITH_RELEASE = { branches: [RELEASE.base] }
 
-type How = 'merge' | 'squash' | 'rebase' | 'fast-forward'
-
-/** A pull request into `base`, merged at the claim. */
-function merged({ repository }: ForgePlace, base: string, how: How) {
-  return [
-    at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic', base })),
-    at(0, 'agent', () => repository.pullRequests.merge(1, { how })),
+const basesGone: readonly ForgeLife[] = (['merge', 'squash'] as const).flatMap((how) => {
+  const goneForAnHour = ({ repository, openPull, mergePull }: Scene) => [
+    ...[openPull(-2 * HOUR, RELEASE), mergePull(-2 * HOUR + MINUTE, how)],
+    at(-HOUR, 'owner', () => repository.deleteBranch(RELEASE.base)),
   ]
-}
-
-async function withRelease(place: ForgePlace): Promise<ForgePlace> {
-  await place.repository.push('release-1', place.base)
-  return place
-}
-
-const basesGone: readonly ForgeLife[] = (['merge', 'squash'] as const).flatMap((how): ForgeLife[] => [
-  {
-    name: `a ${how}, and its base is deleted two seconds after, before the first look`,
-    action: MERGE,
-    right: VERIFIED,
-    async play(place) {
-      const { slug, repository } = await withRelease(place)
-      const happens = [
-        ...merged(place, 'release-1', how),
-        at(2 * SECOND, 'bot', () => repository.deleteBranch('release-1')),
-      ]
-      return { target: slug, params: { number: 1, base: 'release-1' }, happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: `a ${how}, and its base has been gone for an hour`,
-    action: MERGE,
-    right: VERIFIED,
-    async play(place) {
-      const { slug, repository } = await withRelease(place)
-      const happens = [
-        at(-2 * HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic', base: 'release-1' })),
-        at(-2 * HOUR + MINUTE, 'agent', () => repository.pullRequests.merge(1, { how })),
-        at(-HOUR, 'owner', () => repository.deleteBranch('release-1')),
-      ]
-      return { target: slug, params: { number: 1 }, happens }
-    },
-  },
-  {
-    name: `a ${how} into another base, which is gone`,
-    action: MERGE,
-    truth: 'elsewhere',
-    right: BLAME,
-    async play(place) {
-      const { slug, repository } = await withRelease(place)
-      const happens = [
-        at(-2 * HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic', base: 'release-1' })),
-        at(-2 * HOUR + MINUTE, 'agent', () => repository.pullRequests.merge(1, { how })),
-        at(-HOUR, 'owner', () => repository.deleteBranch('release-1')),
-      ]
-      return { target: slug, params: { number: 1, base: 'main' }, happens }
-    },
-  },
-])
+  return [
+    merging(
+      `a ${how}, and its base is deleted two seconds after, before the first look`,
+      VERIFIED,
+      ({ repository, openPull, mergePull }) => {
+        const remove = at(2 * SECOND, 'bot', () => repository.deleteBranch(RELEASE.base))
+        return {
+          params: RELEASE,
+          happens: [openPull(-HOUR, RELEASE), mergePull(0, how), remove],
+          submittedMs: 3 * SECOND,
+        }
+      },
+      WITH_RELEASE,
+    ),
+    merging(`a ${how}, and its base has been gone for an hour`, VERIFIED, goneForAnHour, WITH_RELEASE),
+    merging(
+      `a ${how} into another base, which is gone`,
+      BLAME,
+      (scene) => ({ params: { base: 'main' }, happens: goneForAnHour(scene) }),
+      { truth: 'elsewhere', ...WITH_RELEASE },
+    ),
+  ]
+})
 
 /** At a server that does not say whether pull requests may be called merged by hand. */
-function withoutAWord(place: ForgePlace): ForgePlace {
-  waysOf(place.standIn).tellsManualMerges = false
-  return place
-}
+const withoutAWord: typeof merging = (name, right, set, more) =>
+  merging(
+    name,
+    right,
+    (scene) => {
+      waysOf(scene.standIn).tellsManualMerges = false
+      return set(scene)
+    },
+    more,
+  )
 
 const withoutWords: readonly ForgeLife[] = [
-  ...(['merge', 'squash', 'rebase', 'fast-forward'] as const).map(
-    (how): ForgeLife => ({
-      name: `merged by ${how}`,
-      action: MERGE,
-      right: VERIFIED,
-      play: (place) => ({
-        target: place.slug,
-        params: { number: 1, base: 'main' },
-        happens: merged(withoutAWord(place), 'main', how),
-      }),
-    }),
+  ...(['merge', 'squash', 'rebase', 'fast-forward'] as const).map((how) =>
+    withoutAWord(`merged by ${how}`, VERIFIED, ({ openPull, mergePull }) => ({
+      ...{ params: { base: 'main' }, happens: [openPull(), mergePull(0, how)] },
+    })),
   ),
-  {
-    name: 'merged by squash, and submitted eight minutes later',
-    action: MERGE,
-    right: VERIFIED,
-    play: (place) => ({
-      target: place.slug,
-      params: { number: 1 },
-      happens: merged(withoutAWord(place), 'main', 'squash'),
-      submittedMs: 8 * MINUTE,
-    }),
-  },
-  {
-    name: 'called merged by hand, as a commit that the base had before',
-    action: MERGE,
-    truth: 'never',
-    right: NOT_VERIFIED,
-    play(place) {
-      const { slug, repository, base } = withoutAWord(place)
-      const happens = [
-        at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
-        at(-SECOND, 'liar', () => repository.pullRequests.markMerged(1, base)),
-      ]
-      return { target: slug, params: { number: 1 }, happens }
-    },
-  },
-  {
-    name: 'called merged by hand, as a commit that is on no branch',
-    action: MERGE,
-    truth: 'never',
-    right: NOT_VERIFIED,
-    play(place) {
-      const { slug, repository, head } = withoutAWord(place)
-      const happens = [
-        at(-HOUR, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
-        at(-SECOND, 'liar', () => repository.pullRequests.markMerged(1, head)),
-      ]
-      return { target: slug, params: { number: 1 }, happens }
-    },
-  },
-  {
-    name: 'still open',
-    action: MERGE,
-    truth: 'never',
-    right: BLAME,
-    play: (place) => ({
-      target: place.slug,
-      params: { number: 1 },
-      happens: [at(-HOUR, 'agent', () => withoutAWord(place).repository.pullRequests.open({ head: 'topic' }))],
-    }),
-  },
+  withoutAWord('merged by squash, and submitted eight minutes later', VERIFIED, ({ openPull, mergePull }) => ({
+    ...{ happens: [openPull(), mergePull(0, 'squash')], submittedMs: 8 * MINUTE },
+  })),
+  ...(
+    [
+      ['called merged by hand, as a commit that the base had before', 'base'],
+      ['called merged by hand, as a commit that is on no branch', 'head'],
+    ] as const
+  ).map(([name, commit]) =>
+    withoutAWord(
+      name,
+      NOT_VERIFIED,
+      (scene) => [
+        scene.openPull(),
+        at(-SECOND, 'liar', () => scene.repository.pullRequests.markMerged(1, scene[commit])),
+      ],
+      { truth: 'never' },
+    ),
+  ),
+  withoutAWord('still open', BLAME, ({ openPull }) => [openPull()], { truth: 'never' }),
 ]
 
 /** The repository of that name is deleted, and a new one has its name. */
@@ -162,116 +102,59 @@ function remadeAt({ standIn, repository, slug }: ForgePlace, ms: number) {
 }
 
 /** Bitbucket Data Center does not tell when a repository was made. */
-const tellsAge = (forge: Forge) => forge !== BITBUCKET_SERVER
+const DATED = { where: (forge: unknown) => forge !== BITBUCKET_SERVER }
 
 const remade: readonly ForgeLife[] = [
-  {
-    name: 'the repository, before the first look',
-    action: PUSH,
-    where: tellsAge,
-    right: NOT_BLAMED,
-    play(place) {
-      let sha = ''
-      const { slug, repository, base } = place
-      const happens = [
-        at(-200, 'agent', async () => {
-          sha = await repository.commit({ parents: [base] })
-          await repository.push('main', sha)
-        }),
-        remadeAt(place, 2 * SECOND),
-      ]
-      return { target: slug, params: () => ({ sha, branch: 'main' }), happens, submittedMs: 3 * SECOND }
+  pushing(
+    'the repository, before the first look',
+    NOT_BLAMED,
+    (scene) => ({ happens: [scene.push(), remadeAt(scene, 2 * SECOND)], submittedMs: 3 * SECOND }),
+    DATED,
+  ),
+  pushing('the repository, after the first look', VERIFIED, (scene) => ({
+    ...{ params: { sha: scene.base }, happens: [remadeAt(scene, 5 * SECOND)] },
+  })),
+  opening(
+    'the repository, before the first look, with a pull request in it',
+    NOT_BLAMED,
+    (scene) => ({ happens: [scene.openPull(0), remadeAt(scene, 2 * SECOND)], submittedMs: 3 * SECOND }),
+    DATED,
+  ),
+  closing(
+    'an issue is deleted before the first look, and there are newer ones',
+    NOT_BLAMED,
+    ({ repository, openIssue, closeIssue }) => {
+      const remove = at(2 * SECOND, 'owner', () => repository.issues.delete(1))
+      return { happens: [openIssue(), openIssue(-DAY), closeIssue(), remove], submittedMs: 3 * SECOND }
     },
-  },
-  {
-    name: 'the repository, after the first look',
-    action: PUSH,
-    right: VERIFIED,
-    play: (place) => ({
-      target: place.slug,
-      params: { sha: place.base, branch: 'main' },
-      happens: [remadeAt(place, 5 * SECOND)],
-    }),
-  },
-  {
-    name: 'the repository, before the first look, with a pull request in it',
-    action: OPEN,
-    where: tellsAge,
-    right: NOT_BLAMED,
-    play: (place) => ({
-      target: place.slug,
-      params: { number: 1 },
+  ),
+  closing('an issue is deleted after the first look', VERIFIED, ({ repository, openIssue, closeIssue }) => [
+    ...[openIssue(), closeIssue(), at(MINUTE, 'owner', () => repository.issues.delete(1))],
+  ]),
+  pushing(
+    'a branch, without its newest commit, before the first look',
+    (forge) => (isGitHub(forge) ? VERIFIED : NOT_BLAMED),
+    ({ repository, base, push }) => ({
+      params: { branch: 'work' },
       happens: [
-        at(0, 'agent', () => place.repository.pullRequests.open({ head: 'topic' })),
-        remadeAt(place, 2 * SECOND),
-      ],
-      submittedMs: 3 * SECOND,
-    }),
-  },
-  {
-    name: 'an issue is deleted before the first look, and there are newer ones',
-    action: ISSUE,
-    where: ({ hasIssues }) => hasIssues,
-    right: NOT_BLAMED,
-    play: ({ slug, repository }) => ({
-      target: slug,
-      params: { number: 1 },
-      happens: [
-        at(-2 * DAY, 'owner', () => repository.issues.open()),
-        at(-DAY, 'owner', () => repository.issues.open()),
-        at(0, 'agent', () => repository.issues.close(1)),
-        at(2 * SECOND, 'owner', () => repository.issues.delete(1)),
-      ],
-      submittedMs: 3 * SECOND,
-    }),
-  },
-  {
-    name: 'an issue is deleted after the first look',
-    action: ISSUE,
-    where: ({ hasIssues }) => hasIssues,
-    right: VERIFIED,
-    play: ({ slug, repository }) => ({
-      target: slug,
-      params: { number: 1 },
-      happens: [
-        at(-2 * DAY, 'owner', () => repository.issues.open()),
-        at(0, 'agent', () => repository.issues.close(1)),
-        at(MINUTE, 'owner', () => repository.issues.delete(1)),
-      ],
-    }),
-  },
-  {
-    name: 'a branch, without its newest commit, before the first look',
-    action: PUSH,
-    where: ({ hasPushLog }) => hasPushLog,
-    right: (forge) => (isGitHub(forge) ? VERIFIED : NOT_BLAMED),
-    play({ slug, repository, base }) {
-      let sha = ''
-      const happens = [
-        at(-200, 'agent', async () => {
-          sha = await repository.commit({ parents: [base] })
-          await repository.push('work', sha)
-        }),
+        push(-200, 'work'),
         at(SECOND, 'bot', () => repository.deleteBranch('work')),
         at(2 * SECOND, 'bot', () => repository.push('work', base)),
-      ]
-      return { target: slug, params: () => ({ sha, branch: 'work' }), happens, submittedMs: 3 * SECOND }
-    },
-  },
-  {
-    name: 'the fork of an open pull request is deleted after two seconds',
-    action: OPEN,
-    right: VERIFIED,
-    async play({ slug, repository, standIn, head }) {
+      ],
+      submittedMs: 3 * SECOND,
+    }),
+    { where: ({ hasPushLog }) => hasPushLog },
+  ),
+  opening(
+    'the fork of an open pull request is deleted after two seconds',
+    VERIFIED,
+    async ({ repository, standIn, head, openPull }) => {
       const fork = await standIn.fork(repository, 'agent/app')
       await fork.push('work', head)
-      const happens = [
-        at(0, 'agent', () => repository.pullRequests.open({ head: 'work', from: fork })),
-        at(2 * SECOND, 'owner', () => standIn.delete(fork)),
-      ]
-      return { target: slug, params: { number: 1, base: 'main' }, happens, submittedMs: 3 * SECOND }
+      const happens = [openPull(0, { head: 'work', from: fork }), at(2 * SECOND, 'owner', () => standIn.delete(fork))]
+      return { params: { base: 'main' }, happens, submittedMs: 3 * SECOND }
     },
-  },
+  ),
 ]
 
 const honest = { truth: 'in_time' } as const

@@ -9,11 +9,13 @@ import { NpmStandIn } from '../../destinations/npm-public.ts'
 import { PypiStandIn } from '../../destinations/pypi.ts'
 import { fileOf, integrityOf } from '../../destinations/verdaccio.ts'
 import {
-  type About,
   at,
   BLAME,
   DAY,
+  type Happening,
   HOUR,
+  type Kind,
+  kind,
   type LifeRow,
   MINUTE,
   NOT_BLAMED,
@@ -24,7 +26,6 @@ import {
   START,
   settingOf,
   UNVERIFIABLE,
-  VERIFIED,
 } from './life-row.ts'
 
 const action = 'registry.package.publish'
@@ -71,554 +72,326 @@ async function openCrates(options?: JsonObject): Promise<CratesPlace> {
   }
 }
 
-interface PackageLife<P extends Place> extends Pick<LifeRow, 'name' | 'about' | 'right' | 'forgets' | 'bars'> {
-  readonly truth?: LifeRow['truth']
-  readonly play: (place: P) => Play | Promise<Play>
+type Given = readonly Happening[] | Partial<Play>
+interface PackageLife<P extends Place> extends Kind {
+  readonly name: string
+  readonly set: (place: P) => Given
+}
+const row = <P extends Place>(about: Kind, name: string, set: (place: P) => Given): PackageLife<P> => ({
+  ...{ ...about, name, set },
+})
+
+/** Of version 1.0.0 of `tool`, unless a life says otherwise. @param at how claims name the registry */
+function livesOf<P extends Place>(
+  place: string,
+  at: string,
+  open: () => Promise<P>,
+  lives: readonly PackageLife<P>[],
+): LifeRow[] {
+  return lives.map(({ set, ...life }) => {
+    const play = (opened: P): Play => {
+      const given = set(opened)
+      const { params, ...more }: Partial<Play> = 'length' in given ? { happens: given as Happening[] } : given
+      return { target: `${at}:tool`, params: { version: '1.0.0', ...params }, ...more }
+    }
+    return { ...life, place, action, set: () => settingOf(open(), play) }
+  })
 }
 
-function livesOf<P extends Place>(place: string, open: () => Promise<P>, lives: readonly PackageLife<P>[]): LifeRow[] {
-  return lives.map(({ truth = 'in_time', play, ...life }) => ({
-    ...{ ...life, truth, place, action },
-    set: () => settingOf(open(), play),
-  }))
-}
+const lie = kind('plain lie', BLAME, 'never')
+const elsewhere = kind('plain lie', BLAME, 'elsewhere')
+const wrongClock = kind('clocks of clients', BLAME, 'never')
+const spelt = kind('spellings')
+const misspelt = kind('spellings', BLAME, 'never')
+const removed = kind('removed versions')
+const goneBefore = kind('removed versions', NOT_BLAMED)
+const content = kind('kinds of content')
+const untold = kind('kinds of content', NOT_VERIFIED, 'never')
+const noLog = kind('places without a log', UNVERIFIABLE, 'never')
 
-const lie = { truth: 'never', about: 'plain lie', right: BLAME } as const
-const work = (about: About, right: LifeRow['right'] = VERIFIED) => ({ about, right })
-const OTHER = integrityOf('something else')
-
-function ofTool(kind: string, happens: Play['happens'] = [], more: Partial<Play> = {}, params: object = {}): Play {
-  return { target: `${kind}:tool`, params: { version: '1.0.0', ...params }, happens, ...more }
-}
+const OTHER = { integrity: integrityOf('something else') }
+const FILES = { content: 'the files' }
+const OF_FILES = { integrity: integrityOf(FILES.content) }
 
 /** Told for each registry in the same words. @param publish version 1.0.0 of `tool` */
-function common<P extends Place>(kind: string, publish: (place: P) => unknown): PackageLife<P>[] {
-  const published = (place: P, ms = 0) => at(ms, 'agent', () => publish(place))
+function common<P extends Place>(publish: (place: P) => unknown): PackageLife<P>[] {
+  const published = (ms: number, more: Partial<Play>) => (place: P) => ({
+    ...{ happens: [at(ms, 'agent', () => publish(place))], ...more },
+  })
   return [
-    { ...lie, name: 'no such version', play: () => ofTool(kind) },
-    {
-      ...lie,
-      name: 'no such package',
-      play: () => ({ target: `${kind}:nowhere-at-all`, params: { version: '1.0.0' } }),
-    },
-    {
-      ...lie,
-      ...work('clocks of clients', BLAME),
-      name: 'no such version, by a clock nearly five minutes ahead',
-      play: () => ofTool(kind, [], { claimedMs: 5 * MINUTE - SECOND }),
-    },
-    {
-      ...lie,
-      ...work('clocks of clients', BLAME),
-      name: 'no such version, by a clock nine seconds behind',
-      play: () => ofTool(kind, [], { claimedMs: -8 * SECOND }),
-    },
-    { ...work('plain work'), name: 'published and claimed', play: (place) => ofTool(kind, [published(place)]) },
-    {
-      ...work('plain work'),
-      name: 'published four minutes after the claim',
-      play: (place) => ofTool(kind, [published(place, 4 * MINUTE)], { cameMs: 4 * MINUTE }),
-    },
-    {
-      ...work('late submissions'),
-      name: 'submitted eight minutes after it was published',
-      play: (place) => ofTool(kind, [published(place)], { submittedMs: 8 * MINUTE }),
-    },
-    {
-      ...work('late submissions', NOT_BLAMED),
-      name: 'submitted an hour after it was published',
-      play: (place) => ofTool(kind, [published(place)], { submittedMs: HOUR }),
-    },
-    {
-      ...work('plain work', ['late', ...UNVERIFIABLE]),
-      truth: 'late',
-      name: 'published twenty minutes after the claim',
-      play: (place) => ofTool(kind, [published(place, 20 * MINUTE)]),
-    },
+    row(lie, 'no such version', () => []),
+    row(wrongClock, 'no such version, by a clock nearly five minutes ahead', () => ({
+      claimedMs: 5 * MINUTE - SECOND,
+    })),
+    row(wrongClock, 'no such version, by a clock nine seconds behind', () => ({ claimedMs: -8 * SECOND })),
+    row(kind('plain work'), 'published and claimed', published(0, {})),
+    row(kind('plain work'), 'published four minutes after the claim', published(4 * MINUTE, { cameMs: 4 * MINUTE })),
+    row(
+      kind('late submissions'),
+      'submitted eight minutes after it was published',
+      published(0, { submittedMs: 8 * MINUTE }),
+    ),
+    row(
+      kind('late submissions', NOT_BLAMED),
+      'submitted an hour after it was published',
+      published(0, { submittedMs: HOUR }),
+    ),
+    row(
+      kind('plain work', ['late', ...UNVERIFIABLE], 'late'),
+      'published twenty minutes after the claim',
+      published(20 * MINUTE, {}),
+    ),
   ]
 }
 
 /** So many times, another file than the one that is there. */
 const otherFile: Fault = (_, response) => response.end(fileOf('something else'))
 
+type NpmOptions = Parameters<NpmStandIn['publish']>[2]
+const toNpm = ({ npm }: NpmPlace, ms = 0, options: NpmOptions = {}) =>
+  at(ms, 'agent', () => npm.publish('tool', '1.0.0', options))
+const unpublish = ({ npm }: NpmPlace, ms: number) => at(ms, 'owner', () => npm.unpublish('tool', '1.0.0'))
+const recorded = kind('late submissions', BLAME, 'never')
+
 const npmLives: readonly PackageLife<NpmPlace>[] = [
-  ...common<NpmPlace>('npm', ({ npm }) => npm.publish('tool', '1.0.0')),
-  {
-    ...lie,
-    truth: 'elsewhere',
-    name: 'another digest',
-    play: ({ npm }) =>
-      ofTool('npm', [at(-HOUR, 'agent', () => npm.publish('tool', '1.0.0'))], {}, { integrity: OTHER }),
-  },
-  {
-    ...work('late submissions', BLAME),
-    truth: 'never',
-    name: 'a version that never was, dated an hour back: the record keeps all that ever were',
-    play: () => ofTool('npm', [], { submittedMs: HOUR }),
-  },
-  {
-    ...work('late submissions', BLAME),
-    truth: 'never',
-    name: 'a version that never was, first looked at after 20 s: the record keeps all that ever were',
-    play: () => ofTool('npm', [], { idleUntilMs: 20 * SECOND }),
-  },
-  {
-    ...work('spellings', BLAME),
-    truth: 'never',
-    name: 'capital letters make another package',
-    play: ({ npm }) => ({
-      target: 'npm:Tool',
-      params: { version: '1.0.0' },
-      happens: [at(0, 'agent', () => npm.publish('tool', '1.0.0'))],
-    }),
-  },
-  {
-    ...work('spellings'),
-    name: 'a scope',
-    play: ({ npm }) => ({
-      target: 'npm:@acme/tool',
-      params: { version: 'v1.0.0' },
-      happens: [at(0, 'agent', () => npm.publish('@acme/tool', '1.0.0'))],
-    }),
-  },
-  {
-    ...work('plain work'),
-    name: 'deprecated',
-    play: ({ npm }) => ({
-      ...ofTool('npm', [at(0, 'agent', () => npm.publish('tool', '1.0.0', { deprecated: 'Use another one' }))]),
-      facts: { deprecated: true },
-    }),
-  },
-  {
-    ...work('removed versions'),
-    name: 'unpublished after the first look',
-    play: ({ npm }) =>
-      ofTool('npm', [
-        at(0, 'agent', () => npm.publish('tool', '1.0.0')),
-        at(MINUTE, 'owner', () => npm.unpublish('tool', '1.0.0')),
-      ]),
-  },
-  {
-    ...work('removed versions', NOT_BLAMED),
-    name: 'unpublished before the first look',
-    play: ({ npm }) =>
-      ofTool(
-        'npm',
-        [
-          at(0, 'agent', () => npm.publish('tool', '1.0.0')),
-          at(2 * SECOND, 'bot', () => npm.unpublish('tool', '1.0.0')),
-        ],
-        { submittedMs: 3 * SECOND },
-      ),
-  },
-  {
-    ...work('removed versions', NOT_VERIFIED),
-    truth: 'never',
-    name: 'unpublished three days before the claim',
-    play: ({ npm }) =>
-      ofTool('npm', [
-        at(-4 * DAY, 'owner', () => npm.publish('tool', '1.0.0')),
-        at(-3 * DAY, 'owner', () => npm.unpublish('tool', '1.0.0')),
-      ]),
-  },
-  {
-    ...work('removed versions', NOT_BLAMED),
-    name: 'all of the package unpublished before the first look',
-    play: ({ npm }) =>
-      ofTool(
-        'npm',
-        [at(0, 'agent', () => npm.publish('tool', '1.0.0')), at(2 * SECOND, 'owner', () => npm.unpublishAll('tool'))],
-        { submittedMs: 3 * SECOND },
-      ),
-  },
-  ...[1, 6].flatMap((mebibytes): PackageLife<NpmPlace>[] => {
+  ...common<NpmPlace>(({ npm }) => npm.publish('tool', '1.0.0')),
+  row(lie, 'no such package', () => ({ target: 'npm:nowhere-at-all' })),
+  row(elsewhere, 'another digest', (place) => ({ params: OTHER, happens: [toNpm(place, -HOUR)] })),
+  row(recorded, 'a version that never was, dated an hour back: the record keeps all that ever were', () => ({
+    submittedMs: HOUR,
+  })),
+  row(recorded, 'a version that never was, first looked at after 20 s: the record keeps all that ever were', () => ({
+    idleUntilMs: 20 * SECOND,
+  })),
+  row(misspelt, 'capital letters make another package', (place) => ({ target: 'npm:Tool', happens: [toNpm(place)] })),
+  row(spelt, 'a scope', ({ npm }) => ({
+    target: 'npm:@acme/tool',
+    params: { version: 'v1.0.0' },
+    happens: [at(0, 'agent', () => npm.publish('@acme/tool', '1.0.0'))],
+  })),
+  row(kind('plain work'), 'deprecated', (place) => ({
+    ...{ happens: [toNpm(place, 0, { deprecated: 'Use another one' })], facts: { deprecated: true } },
+  })),
+  row(removed, 'unpublished after the first look', (place) => [toNpm(place), unpublish(place, MINUTE)]),
+  row(goneBefore, 'unpublished before the first look', (place) => ({
+    ...{ happens: [toNpm(place), unpublish(place, 2 * SECOND)], submittedMs: 3 * SECOND },
+  })),
+  row(kind('removed versions', NOT_VERIFIED, 'never'), 'unpublished three days before the claim', (place) => [
+    ...[toNpm(place, -4 * DAY), unpublish(place, -3 * DAY)],
+  ]),
+  row(goneBefore, 'all of the package unpublished before the first look', (place) => ({
+    happens: [toNpm(place), at(2 * SECOND, 'owner', () => place.npm.unpublishAll('tool'))],
+    submittedMs: 3 * SECOND,
+  })),
+  ...[1, 6].flatMap((mebibytes) => {
     const big = () => randomBytes(mebibytes * 768 * 1024).toString('base64')
     return [
-      {
-        ...work('large files'),
-        name: `a file of ${mebibytes} MiB, by its digest`,
-        play({ npm }) {
-          const content = big()
-          const integrity = integrityOf(content)
-          return ofTool('npm', [at(0, 'agent', () => npm.publish('tool', '1.0.0', { content }))], {}, { integrity })
-        },
-      },
-      {
-        ...work('large files', BLAME),
-        truth: 'elsewhere',
-        name: `a file of ${mebibytes} MiB, by another digest`,
-        play({ npm }) {
-          const content = big()
-          const happens = [at(0, 'agent', () => npm.publish('tool', '1.0.0', { content }))]
-          return ofTool('npm', happens, {}, { integrity: OTHER })
-        },
-      },
+      row<NpmPlace>(kind('large files'), `a file of ${mebibytes} MiB, by its digest`, (place) => {
+        const content = big()
+        return { params: { integrity: integrityOf(content) }, happens: [toNpm(place, 0, { content })] }
+      }),
+      row<NpmPlace>(
+        kind('large files', BLAME, 'elsewhere'),
+        `a file of ${mebibytes} MiB, by another digest`,
+        (place) => ({ params: OTHER, happens: [toNpm(place, 0, { content: big() })] }),
+      ),
     ]
   }),
-  {
-    ...work('reads that disagree'),
-    name: 'one odd answer gives another file',
-    play({ npm }) {
-      npm.faults.inject({ fault: otherFile, on: /\.tgz$/, times: 1 })
-      const integrity = integrityOf('the files')
-      const happens = [at(0, 'agent', () => npm.publish('tool', '1.0.0', { content: 'the files' }))]
-      return ofTool('npm', happens, {}, { integrity })
-    },
-  },
-  {
-    ...work('reads that disagree'),
-    name: 'absent at first, then one odd answer gives another file, then it is there',
-    play({ npm }) {
-      npm.faults.inject({ fault: otherFile, on: /\.tgz$/, times: 1 })
-      const integrity = integrityOf('the files')
-      const happens = [at(2 * SECOND, 'agent', () => npm.publish('tool', '1.0.0', { content: 'the files' }))]
-      return ofTool('npm', happens, {}, { integrity })
-    },
-  },
-  {
-    ...work('kinds of content'),
-    name: 'behind a page to sign in, for three minutes',
-    play({ npm }) {
-      let isBehind = true
-      npm.faults.inject({ fault: html(), during: () => isBehind })
-      return ofTool('npm', [
-        at(0, 'agent', () => npm.publish('tool', '1.0.0')),
-        at(3 * MINUTE, 'place', () => {
-          isBehind = false
-        }),
-      ])
-    },
-  },
+  ...(
+    [
+      ['one odd answer gives another file', 0],
+      ['absent at first, then one odd answer gives another file, then it is there', 2 * SECOND],
+    ] as const
+  ).map(([name, ms]) =>
+    row<NpmPlace>(kind('reads that disagree'), name, (place) => {
+      place.npm.faults.inject({ fault: otherFile, on: /\.tgz$/, times: 1 })
+      return { params: OF_FILES, happens: [toNpm(place, ms, FILES)] }
+    }),
+  ),
+  row(content, 'behind a page to sign in, for three minutes', (place) => {
+    let isBehind = true
+    place.npm.faults.inject({ fault: html(), during: () => isBehind })
+    const open = at(3 * MINUTE, 'place', () => {
+      isBehind = false
+    })
+    return [toNpm(place), open]
+  }),
 ]
-
-const VERSION = /\/tool\/1\.0\.0$/
 
 /** A registry of a company: it forgets, and has not all addresses of the public one. */
 const ownNpmLives: readonly PackageLife<NpmPlace>[] = [
-  ...[405, 404].flatMap((code): PackageLife<NpmPlace>[] => [
-    {
-      ...work('kinds of content'),
-      name: `${code} for the document of a version, published`,
-      play({ npm }) {
-        npm.faults.inject({ fault: status(code), on: VERSION })
-        return ofTool('npm', [at(0, 'agent', () => npm.publish('tool', '1.0.0'))])
-      },
-    },
-    {
-      ...work('kinds of content'),
-      name: `${code} for the document of a version, published, by its digest`,
-      play({ npm }) {
-        npm.faults.inject({ fault: status(code), on: VERSION })
-        const integrity = integrityOf('the files')
-        return ofTool(
-          'npm',
-          [at(0, 'agent', () => npm.publish('tool', '1.0.0', { content: 'the files' }))],
-          {},
-          { integrity },
-        )
-      },
-    },
-    {
-      ...work('kinds of content', NOT_VERIFIED),
-      truth: 'never',
-      name: `${code} for the document of a version, and it was not published`,
-      play({ npm }) {
-        npm.faults.inject({ fault: status(code), on: VERSION })
-        return ofTool('npm')
-      },
-    },
+  ...[405, 404].flatMap((code) => {
+    const refused = (about: Kind, name: string, set: (place: NpmPlace) => Given) =>
+      row<NpmPlace>(about, `${code} for the document of a version, ${name}`, (place) => {
+        place.npm.faults.inject({ fault: status(code), on: /\/tool\/1\.0\.0$/ })
+        return set(place)
+      })
+    return [
+      refused(content, 'published', (place) => [toNpm(place)]),
+      refused(content, 'published, by its digest', (place) => ({
+        ...{ params: OF_FILES, happens: [toNpm(place, 0, FILES)] },
+      })),
+      refused(untold, 'and it was not published', () => []),
+    ]
+  }),
+  ...(
+    [
+      [kind('large files'), 'the address of the file names an inner host', OF_FILES, 0],
+      [
+        kind('large files', BLAME, 'elsewhere'),
+        'the address of the file names an inner host, and the digest is another one',
+        OTHER,
+        -HOUR,
+      ],
+    ] as const
+  ).map(([about, name, params, ms]) =>
+    row<NpmPlace>(about, name, (place) => {
+      const tarball = 'http://registry.internal:4873/tool/-/tool-1.0.0.tgz'
+      return { params, happens: [toNpm(place, ms, { ...FILES, tarball })] }
+    }),
+  ),
+  row({ ...noLog, right: NOT_VERIFIED }, 'no such version, claimed at once', () => []),
+  row(noLog, 'no such version, dated a minute back', () => ({ claimedMs: -MINUTE })),
+  row(noLog, 'no such version, first looked at after 20 s', () => ({ idleUntilMs: 20 * SECOND })),
+  row(removed, 'forgotten after the first look', (place) => [
+    ...[toNpm(place), at(MINUTE, 'owner', () => place.npm.forget('tool', '1.0.0'))],
   ]),
-  {
-    ...work('large files'),
-    name: 'the address of the file names an inner host',
-    play({ npm }) {
-      const tarball = 'http://registry.internal:4873/tool/-/tool-1.0.0.tgz'
-      const integrity = integrityOf('the files')
-      return ofTool(
-        'npm',
-        [at(0, 'agent', () => npm.publish('tool', '1.0.0', { content: 'the files', tarball }))],
-        {},
-        { integrity },
-      )
-    },
-  },
-  {
-    ...work('large files', BLAME),
-    truth: 'elsewhere',
-    name: 'the address of the file names an inner host, and the digest is another one',
-    play({ npm }) {
-      const tarball = 'http://registry.internal:4873/tool/-/tool-1.0.0.tgz'
-      return ofTool(
-        'npm',
-        [at(-HOUR, 'agent', () => npm.publish('tool', '1.0.0', { tarball }))],
-        {},
-        { integrity: OTHER },
-      )
-    },
-  },
-  {
-    ...work('places without a log', NOT_VERIFIED),
-    truth: 'never',
-    name: 'no such version, claimed at once',
-    play: () => ofTool('npm'),
-  },
-  {
-    ...work('places without a log', UNVERIFIABLE),
-    truth: 'never',
-    name: 'no such version, dated a minute back',
-    play: () => ofTool('npm', [], { claimedMs: -MINUTE }),
-  },
-  {
-    ...work('places without a log', UNVERIFIABLE),
-    truth: 'never',
-    name: 'no such version, first looked at after 20 s',
-    play: () => ofTool('npm', [], { idleUntilMs: 20 * SECOND }),
-  },
-  {
-    ...work('removed versions'),
-    name: 'forgotten after the first look',
-    play: ({ npm }) =>
-      ofTool('npm', [
-        at(0, 'agent', () => npm.publish('tool', '1.0.0')),
-        at(MINUTE, 'owner', () => npm.forget('tool', '1.0.0')),
-      ]),
-  },
-  {
-    ...work('removed versions', UNVERIFIABLE),
-    name: 'forgotten, and claimed a minute after it was published',
-    play: ({ npm }) =>
-      ofTool(
-        'npm',
-        [
-          at(0, 'agent', () => npm.publish('tool', '1.0.0')),
-          at(30 * SECOND, 'owner', () => npm.forget('tool', '1.0.0')),
-        ],
-        { submittedMs: MINUTE },
-      ),
-  },
+  row(kind('removed versions', UNVERIFIABLE), 'forgotten, and claimed a minute after it was published', (place) => ({
+    happens: [toNpm(place), at(30 * SECOND, 'owner', () => place.npm.forget('tool', '1.0.0'))],
+    submittedMs: MINUTE,
+  })),
 ]
+
+const OTHER_SHA = { integrity: `sha256:${'a'.repeat(64)}` }
+type PypiOptions = Parameters<PypiStandIn['upload']>[2]
+const toPypi = ({ pypi }: PypiPlace, ms = 0, options: PypiOptions = {}) =>
+  at(ms, 'agent', () => pypi.upload('tool', '1.0.0', options))
 
 const pypiLives: readonly PackageLife<PypiPlace>[] = [
-  ...common<PypiPlace>('pypi', ({ pypi }) => pypi.upload('tool', '1.0.0')),
-  {
-    ...lie,
-    truth: 'elsewhere',
-    name: 'another digest',
-    play: ({ pypi }) =>
-      ofTool(
-        'pypi',
-        [at(-HOUR, 'agent', () => pypi.upload('tool', '1.0.0'))],
-        {},
-        { integrity: `sha256:${'a'.repeat(64)}` },
-      ),
-  },
-  ...['Foo.Bar_baz', 'foo-bar-baz', 'FOO__bar.Baz'].map(
-    (name): PackageLife<PypiPlace> => ({
-      ...work('spellings'),
-      name: `claimed as ${name}`,
-      play: ({ pypi }) => ({
-        target: `pypi:${name}`,
-        params: { version: '1.0' },
-        happens: [at(0, 'agent', () => pypi.upload('Foo.Bar-Baz', '1.0.0'))],
-      }),
-    }),
+  ...common<PypiPlace>(({ pypi }) => pypi.upload('tool', '1.0.0')),
+  row(lie, 'no such package', () => ({ target: 'pypi:nowhere-at-all' })),
+  row(elsewhere, 'another digest', (place) => ({ params: OTHER_SHA, happens: [toPypi(place, -HOUR)] })),
+  ...['Foo.Bar_baz', 'foo-bar-baz', 'FOO__bar.Baz'].map((name) =>
+    row<PypiPlace>(spelt, `claimed as ${name}`, ({ pypi }) => ({
+      target: `pypi:${name}`,
+      params: { version: '1.0' },
+      happens: [at(0, 'agent', () => pypi.upload('Foo.Bar-Baz', '1.0.0'))],
+    })),
   ),
-  {
-    ...work('spellings', BLAME),
-    truth: 'never',
-    name: 'another version under another spelling',
-    play: ({ pypi }) => ({
-      target: 'pypi:foo_bar',
-      params: { version: '2.0' },
-      happens: [at(-DAY, 'agent', () => pypi.upload('Foo.Bar', '1.0.0'))],
-    }),
-  },
-  {
-    ...work('removed versions'),
-    name: 'yanked before the first look',
-    play: ({ pypi }) =>
-      ofTool(
-        'pypi',
-        [at(0, 'agent', () => pypi.upload('tool', '1.0.0')), at(2 * SECOND, 'bot', () => pypi.yank('tool', '1.0.0'))],
-        { submittedMs: 3 * SECOND },
-      ),
-  },
-  {
-    ...work('removed versions'),
-    name: 'deleted by its owner after the first look',
-    play: ({ pypi }) =>
-      ofTool('pypi', [
-        at(0, 'agent', () => pypi.upload('tool', '1.0.0')),
-        at(MINUTE, 'owner', () => pypi.remove('tool', '1.0.0')),
-      ]),
-  },
-  {
-    ...work('removed versions', UNVERIFIABLE),
-    name: 'its files deleted before the first look',
-    play: ({ pypi }) =>
-      ofTool(
-        'pypi',
-        [
-          at(0, 'agent', () => pypi.upload('tool', '1.0.0')),
-          at(2 * SECOND, 'owner', () => pypi.remove('tool', '1.0.0', { keepsRelease: true })),
-        ],
-        { submittedMs: 3 * SECOND },
-      ),
-  },
-  {
-    ...work('removed versions', UNVERIFIABLE),
-    truth: 'unknowable',
-    name: 'a version that may have been deleted: it is dated a minute back',
-    play: () => ofTool('pypi', [], { claimedMs: -MINUTE }),
-  },
-  {
-    ...work('plain work'),
-    name: 'the wheel with the claimed digest comes five minutes after the source',
-    play({ pypi }) {
-      const integrity = `sha256:${pypi.digestOf('tool', '1.0.0', 'py3-none-any.whl', 'wheel')}`
-      const happens = [
-        at(0, 'agent', () => pypi.upload('tool', '1.0.0', { kind: 'src.tar.gz', content: 'source' })),
-        at(5 * MINUTE, 'ci', () => pypi.upload('tool', '1.0.0', { content: 'wheel' })),
-      ]
-      return ofTool('pypi', happens, { cameMs: 5 * MINUTE }, { integrity })
-    },
-  },
+  row(misspelt, 'another version under another spelling', ({ pypi }) => ({
+    target: 'pypi:foo_bar',
+    params: { version: '2.0' },
+    happens: [at(-DAY, 'agent', () => pypi.upload('Foo.Bar', '1.0.0'))],
+  })),
+  row(removed, 'yanked before the first look', (place) => ({
+    happens: [toPypi(place), at(2 * SECOND, 'bot', () => place.pypi.yank('tool', '1.0.0'))],
+    submittedMs: 3 * SECOND,
+  })),
+  row(removed, 'deleted by its owner after the first look', (place) => [
+    ...[toPypi(place), at(MINUTE, 'owner', () => place.pypi.remove('tool', '1.0.0'))],
+  ]),
+  row(kind('removed versions', UNVERIFIABLE), 'its files deleted before the first look', (place) => ({
+    happens: [toPypi(place), at(2 * SECOND, 'owner', () => place.pypi.remove('tool', '1.0.0', { keepsRelease: true }))],
+    submittedMs: 3 * SECOND,
+  })),
+  row(
+    kind('removed versions', UNVERIFIABLE, 'unknowable'),
+    'a version that may have been deleted: it is dated a minute back',
+    () => ({ claimedMs: -MINUTE }),
+  ),
+  row(kind('plain work'), 'the wheel with the claimed digest comes five minutes after the source', (place) => ({
+    params: { integrity: `sha256:${place.pypi.digestOf('tool', '1.0.0', 'py3-none-any.whl', 'wheel')}` },
+    happens: [
+      toPypi(place, 0, { kind: 'src.tar.gz', content: 'source' }),
+      at(5 * MINUTE, 'ci', () => place.pypi.upload('tool', '1.0.0', { content: 'wheel' })),
+    ],
+    cameMs: 5 * MINUTE,
+  })),
 ]
 
-function ofCrate(name: string, happens: Play['happens'], params: object = {}): Play {
-  return { target: `cargo:${name}`, params: { version: '1.0.0', ...params }, happens: happens ?? [] }
-}
+const crate = ({ crates }: CratesPlace, ms = 0, name = 'tool', line: Parameters<CratesStandIn['publish']>[2] = {}) =>
+  at(ms, 'agent', () => crates.publish(name, '1.0.0', line))
 
 const cratesLives: readonly PackageLife<CratesPlace>[] = [
-  ...common<CratesPlace>('cargo', ({ crates }) => crates.publish('tool', '1.0.0')),
-  {
-    ...lie,
-    truth: 'elsewhere',
-    name: 'another digest',
-    play: ({ crates }) =>
-      ofCrate('tool', [at(-HOUR, 'agent', () => crates.publish('tool', '1.0.0'))], {
-        integrity: `sha256:${'a'.repeat(64)}`,
-      }),
-  },
-  ...[
-    ['serde-json', 'serde_json'],
-    ['serde_json', 'serde-json'],
-    ['Serde_JSON', 'serde_json'],
-    ['a-b_c', 'a_b-c'],
-  ].map(
-    ([claimed, published]): PackageLife<CratesPlace> => ({
-      ...work('spellings'),
-      name: `claimed as ${claimed}, published as ${published}`,
-      play: ({ crates }) => ofCrate(claimed!, [at(0, 'agent', () => crates.publish(published!, '1.0.0'))]),
-    }),
+  ...common<CratesPlace>(({ crates }) => crates.publish('tool', '1.0.0')),
+  row(lie, 'no such package', () => ({ target: 'cargo:nowhere-at-all' })),
+  row(elsewhere, 'another digest', (place) => ({ params: OTHER_SHA, happens: [crate(place, -HOUR)] })),
+  ...(
+    [
+      ['serde-json', 'serde_json'],
+      ['serde_json', 'serde-json'],
+      ['Serde_JSON', 'serde_json'],
+      ['a-b_c', 'a_b-c'],
+    ] as const
+  ).map(([claimed, published]) =>
+    row<CratesPlace>(spelt, `claimed as ${claimed}, published as ${published}`, (place) => ({
+      ...{ target: `cargo:${claimed}`, happens: [crate(place, 0, published)] },
+    })),
   ),
-  {
-    ...work('spellings', BLAME),
-    truth: 'never',
-    name: 'another version, claimed under another spelling',
-    play: ({ crates }) => ofCrate('serde-json', [at(-DAY, 'agent', () => crates.publish('serde_json', '0.9.0'))]),
-  },
-  {
-    ...work('spellings', BLAME),
-    truth: 'never',
-    name: 'a name of which there is no spelling',
-    play: () => ofCrate('no-such_crate', []),
-  },
+  row(misspelt, 'another version, claimed under another spelling', ({ crates }) => ({
+    target: 'cargo:serde-json',
+    happens: [at(-DAY, 'agent', () => crates.publish('serde_json', '0.9.0'))],
+  })),
+  row(misspelt, 'a name of which there is no spelling', () => ({ target: 'cargo:no-such_crate' })),
   ...(
     [
       ['a line with a null for yanked', { yanked: null }],
       ['a line of a newer form', { v: 9 }],
     ] as const
-  ).map(
-    ([what, line]): PackageLife<CratesPlace> => ({
-      ...work('kinds of content'),
-      name: `${what} beside the claimed one`,
-      play: ({ crates }) =>
-        ofCrate('tool', [
-          at(-DAY, 'owner', () => crates.publish('tool', '0.9.5', line)),
-          at(0, 'agent', () => crates.publish('tool', '1.0.0')),
-        ]),
-    }),
+  ).map(([what, line]) =>
+    row<CratesPlace>(content, `${what} beside the claimed one`, (place) => [
+      ...[at(-DAY, 'owner', () => place.crates.publish('tool', '0.9.5', line)), crate(place)],
+    ]),
   ),
-  {
-    ...work('kinds of content'),
-    name: 'lines that are no JSON beside the claimed one',
-    play: ({ crates }) =>
-      ofCrate('tool', [
-        at(-DAY, 'owner', () => crates.write('tool', '<<<<<<< HEAD')),
-        at(0, 'agent', () => crates.publish('tool', '1.0.0')),
-        at(SECOND, 'owner', () => crates.write('tool', '')),
-      ]),
-  },
-  {
-    ...work('kinds of content', NOT_BLAMED),
-    name: 'the claimed line itself is of a newer form',
-    play: ({ crates }) => ofCrate('tool', [at(0, 'agent', () => crates.publish('tool', '1.0.0', { v: 9 }))]),
-  },
-  {
-    ...work('kinds of content', NOT_VERIFIED),
-    truth: 'never',
-    name: 'a line that is no JSON, and the claimed version is not there',
-    play: ({ crates }) => ofCrate('tool', [at(-DAY, 'owner', () => crates.write('tool', '{"name":"tool","vers":'))]),
-  },
-  {
-    ...work('removed versions'),
-    name: 'yanked before the first look',
-    play: ({ crates }) => ofCrate('tool', [at(0, 'agent', () => crates.publish('tool', '1.0.0', { yanked: true }))]),
-  },
-  {
-    ...work('late submissions', NOT_BLAMED),
-    name: 'submitted an hour after, in an index without times',
-    play: ({ crates }) => ({
-      ...ofCrate('tool', [at(0, 'agent', () => crates.publish('tool', '1.0.0', { isTimed: false }))]),
-      submittedMs: HOUR,
-    }),
-  },
+  row(content, 'lines that are no JSON beside the claimed one', (place) => [
+    at(-DAY, 'owner', () => place.crates.write('tool', '<<<<<<< HEAD')),
+    crate(place),
+    at(SECOND, 'owner', () => place.crates.write('tool', '')),
+  ]),
+  row({ ...content, right: NOT_BLAMED }, 'the claimed line itself is of a newer form', (place) => [
+    crate(place, 0, 'tool', { v: 9 }),
+  ]),
+  row(untold, 'a line that is no JSON, and the claimed version is not there', ({ crates }) => [
+    at(-DAY, 'owner', () => crates.write('tool', '{"name":"tool","vers":')),
+  ]),
+  row(removed, 'yanked before the first look', (place) => [crate(place, 0, 'tool', { yanked: true })]),
+  row(kind('late submissions', NOT_BLAMED), 'submitted an hour after, in an index without times', (place) => ({
+    happens: [crate(place, 0, 'tool', { isTimed: false })],
+    submittedMs: HOUR,
+  })),
 ]
+
+const DENIED = ['unverifiable/permission_denied']
 
 /** An index of a company: it forgets, and two spellings may be two crates. */
 const ownCratesLives: readonly PackageLife<CratesPlace>[] = [
-  {
-    ...work('plain work'),
-    name: 'published and claimed',
-    play: ({ crates }) => ofCrate('tool', [at(0, 'agent', () => crates.publish('tool', '1.0.0'))]),
-  },
-  {
-    ...work('places without a log', UNVERIFIABLE),
-    truth: 'never',
-    name: 'no such version, dated a minute back',
-    play: () => ({ ...ofCrate('tool', []), claimedMs: -MINUTE }),
-  },
-  {
-    ...work('places without a log', ['unverifiable/permission_denied']),
-    truth: 'unknowable',
-    name: 'a crate that these credentials do not see',
-    play: () => ofCrate('hidden', []),
-  },
-  {
-    ...work('reads that disagree', ['unverifiable/permission_denied']),
-    name: '451, which does not say that it never was',
-    play({ crates }) {
-      crates.faults.inject({ fault: status(451), on: /tool$/ })
-      return ofCrate('tool', [at(0, 'agent', () => crates.publish('tool', '1.0.0'))])
-    },
-  },
+  row(kind('plain work'), 'published and claimed', (place) => [crate(place)]),
+  row(noLog, 'no such version, dated a minute back', () => ({ claimedMs: -MINUTE })),
+  row(kind('places without a log', DENIED, 'unknowable'), 'a crate that these credentials do not see', () => ({
+    target: 'cargo:hidden',
+  })),
+  row(kind('reads that disagree', DENIED), '451, which does not say that it never was', (place) => {
+    place.crates.faults.inject({ fault: status(451), on: /tool$/ })
+    return [crate(place)]
+  }),
 ]
 
 const wholeCratesLives: readonly PackageLife<CratesPlace>[] = [
-  {
-    ...work('spellings', ['unverifiable/claim_ambiguous']),
-    truth: 'unknowable',
-    name: 'published with an underscore, and claimed with a hyphen',
-    play: ({ crates }) => ofCrate('serde-json', [at(-DAY, 'agent', () => crates.publish('serde_json', '1.0.0'))]),
-  },
+  row(
+    kind('spellings', ['unverifiable/claim_ambiguous'], 'unknowable'),
+    'published with an underscore, and claimed with a hyphen',
+    (place) => ({ target: 'cargo:serde-json', happens: [crate(place, -DAY, 'serde_json')] }),
+  ),
 ]
 
+const openOwnCrates = () => openCrates({})
+const openWholeCrates = () => openCrates({ sees_all_packages: true })
+
 export const registryLives: readonly LifeRow[] = [
-  ...livesOf('npm', () => openNpm(true), npmLives),
-  ...livesOf('an own npm registry', () => openNpm(false), ownNpmLives),
-  ...livesOf('pypi', openPypi, pypiLives),
-  ...livesOf('crates.io', openCrates, cratesLives),
-  ...livesOf('an own cargo index', () => openCrates({}), ownCratesLives),
-  ...livesOf('an own cargo index, seen whole', () => openCrates({ sees_all_packages: true }), wholeCratesLives),
+  ...livesOf('npm', 'npm', () => openNpm(true), npmLives),
+  ...livesOf('an own npm registry', 'npm', () => openNpm(false), ownNpmLives),
+  ...livesOf('pypi', 'pypi', openPypi, pypiLives),
+  ...livesOf('crates.io', 'cargo', openCrates, cratesLives),
+  ...livesOf('an own cargo index', 'cargo', openOwnCrates, ownCratesLives),
+  ...livesOf('an own cargo index, seen whole', 'cargo', openWholeCrates, wholeCratesLives),
 ]

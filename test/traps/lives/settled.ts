@@ -1,6 +1,8 @@
 /** Lives of claims that name no checks: "nothing is red yet" is not "all passed". And how soon green is seen. */
 import {
   BITBUCKET,
+  checking,
+  checkingAll,
   FORGEJO,
   type ForgeLife,
   type ForgePlace,
@@ -9,7 +11,8 @@ import {
   GITLAB,
   isGitHub,
   livesAt,
-  ownBuild,
+  livesOf,
+  type Scene,
 } from './forges.ts'
 import {
   at,
@@ -24,10 +27,14 @@ import {
   VERIFIED,
 } from './life-row.ts'
 
-const action = 'codehost.checks.pass'
-const ALIAS = 'github.checks.pass'
+/** Of the commit on top of `base`, whose reporters are those to await. */
+const checkingHead = livesOf('codehost.checks.pass', ({ head }) => ({ sha: head }))
+const byAlias = livesOf('github.checks.pass', ({ base }) => ({ sha: base }))
 
 type Ended = 'success' | 'failure'
+const ELSEWHERE = { truth: 'elsewhere' } as const
+const SOON = { bars: { seconds: 80 } }
+const SOON_AND_CHEAP = { bars: { seconds: 80, requests: 12 } }
 
 /** A run of a workflow of that name, from one moment to another. */
 function runs(
@@ -49,256 +56,153 @@ function runs(
   ]
 }
 
-function unnamed(place: ForgePlace, happens: Play['happens'] & object, rest: Partial<Play> = {}): Play {
-  return { target: place.slug, params: { sha: place.base }, happens, ...rest }
-}
+/** At `base`. */
+const builds = (scene: Scene, fromMs: number, toMs: number, outcome?: Ended) =>
+  runs(scene, scene.base, 'build', fromMs, toMs, outcome)
+const greenForAnHour = (scene: Scene) => builds(scene, -HOUR - MINUTE, -HOUR)
+
+/** The linter has ended, and the slow CI begins later. */
+const slowCi = (scene: Scene, lintedMs: number, fromMs: number, toMs: number, outcome?: Ended) => [
+  ...runs(scene, scene.base, 'lint', -30 * SECOND, lintedMs),
+  ...builds(scene, fromMs, toMs, outcome),
+]
+const redAfterLint = (scene: Scene) => slowCi(scene, -5 * SECOND, 20 * SECOND, 6 * MINUTE, 'failure')
+
+/** The linter has reported on `base` and on `head`, and something else on `base` alone so far. */
+const lintedTwice = (scene: Scene) => [
+  ...runs(scene, scene.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
+  ...runs(scene, scene.head, 'lint', -3 * MINUTE, -2 * MINUTE),
+]
+const endToEnd = (scene: Scene) => runs(scene, scene.base, 'e2e', -2 * HOUR, -2 * HOUR + 20 * MINUTE)
+const circle = ({ repository }: Scene, sha: string, ms: number, outcome: Ended = 'success') =>
+  at(ms, 'ci', () => repository.checks.run({ sha, name: 'e2e', app: 'circleci', outcome }))
 
 const settled: readonly ForgeLife[] = [
-  {
-    name: 'the fast linter has ended, and the slow CI begins 20 s later and is red',
-    action,
-    truth: 'elsewhere',
-    // A check that nothing awaited may be newer than the claim.
-    right: NOT_VERIFIED,
-    play: (place) =>
-      unnamed(place, [
-        ...runs(place, place.base, 'lint', -30 * SECOND, -5 * SECOND),
-        ...runs(place, place.base, 'build', 20 * SECOND, 6 * MINUTE, 'failure'),
-      ]),
-  },
-  {
-    name: 'the fast linter has ended, and the slow CI begins 50 s later and is red',
-    action,
-    truth: 'elsewhere',
-    // A check that nothing awaited may be newer than the claim.
-    right: NOT_VERIFIED,
-    play: (place) =>
-      unnamed(place, [
-        ...runs(place, place.base, 'lint', -30 * SECOND, -SECOND),
-        ...runs(place, place.base, 'build', 50 * SECOND, 12 * MINUTE, 'failure'),
-      ]),
-  },
-  {
-    name: 'the slow CI begins after the linter has ended, and is green',
-    action,
-    right: VERIFIED,
-    bars: { seconds: 80 },
-    play: (place) =>
-      unnamed(
-        place,
-        [
-          ...runs(place, place.base, 'lint', -30 * SECOND, -5 * SECOND),
-          ...runs(place, place.base, 'build', 20 * SECOND, 6 * MINUTE),
-        ],
-        { cameMs: 6 * MINUTE },
-      ),
-  },
-  {
-    name: 'all green for an hour',
-    action,
-    right: VERIFIED,
-    bars: { seconds: 80, requests: 12 },
-    play: (place) => unnamed(place, runs(place, place.base, 'build', -HOUR - MINUTE, -HOUR)),
-  },
-  {
-    name: 'green since two seconds, and nothing else comes',
-    action,
-    right: VERIFIED,
-    bars: { seconds: 80, requests: 12 },
-    play: (place) => unnamed(place, runs(place, place.base, 'build', -4 * MINUTE, -2 * SECOND)),
-  },
-  {
-    name: 'red already while another one still runs',
-    action,
-    truth: 'elsewhere',
-    right: BLAME,
-    play: (place) =>
-      unnamed(place, [
-        ...runs(place, place.base, 'lint', -MINUTE, -30 * SECOND, 'failure'),
-        ...runs(place, place.base, 'build', -MINUTE, 5 * MINUTE),
-      ]),
-  },
-  {
-    name: 'what reports on the parent commit has not begun here, and is red ten minutes later',
-    action,
-    truth: 'elsewhere',
+  // A check that nothing awaited may be newer than the claim.
+  checkingAll(
+    'the fast linter has ended, and the slow CI begins 20 s later and is red',
+    NOT_VERIFIED,
+    redAfterLint,
+    ELSEWHERE,
+  ),
+  checkingAll(
+    'the fast linter has ended, and the slow CI begins 50 s later and is red',
+    NOT_VERIFIED,
+    (scene) => slowCi(scene, -SECOND, 50 * SECOND, 12 * MINUTE, 'failure'),
+    ELSEWHERE,
+  ),
+  checkingAll(
+    'the slow CI begins after the linter has ended, and is green',
+    VERIFIED,
+    (scene) => ({ happens: slowCi(scene, -5 * SECOND, 20 * SECOND, 6 * MINUTE), cameMs: 6 * MINUTE }),
+    SOON,
+  ),
+  checkingAll('all green for an hour', VERIFIED, greenForAnHour, SOON_AND_CHEAP),
+  checkingAll(
+    'green since two seconds, and nothing else comes',
+    VERIFIED,
+    (scene) => builds(scene, -4 * MINUTE, -2 * SECOND),
+    SOON_AND_CHEAP,
+  ),
+  checkingAll(
+    'red already while another one still runs',
+    BLAME,
+    (scene) => [
+      ...runs(scene, scene.base, 'lint', -MINUTE, -30 * SECOND, 'failure'),
+      ...builds(scene, -MINUTE, 5 * MINUTE),
+    ],
+    ELSEWHERE,
+  ),
+  checkingHead(
+    'what reports on the parent commit has not begun here, and is red ten minutes later',
+    BLAME,
+    (scene) => [
+      ...[...lintedTwice(scene), ...endToEnd(scene)],
+      ...runs(scene, scene.head, 'e2e', 5 * MINUTE, 10 * MINUTE, 'failure'),
+    ],
     // Elsewhere what a push starts is one pipeline, with all its jobs, and its reporter is the host.
-    where: isGitHub,
-    right: BLAME,
-    play: (place) => ({
-      target: place.slug,
-      params: { sha: place.head },
-      happens: [
-        ...runs(place, place.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
-        ...runs(place, place.base, 'e2e', -2 * HOUR, -2 * HOUR + 20 * MINUTE),
-        ...runs(place, place.head, 'lint', -3 * MINUTE, -2 * MINUTE),
-        ...runs(place, place.head, 'e2e', 5 * MINUTE, 10 * MINUTE, 'failure'),
-      ],
-    }),
-  },
-  {
-    name: 'what reports on the parent commit comes ten minutes later, in green',
-    action,
-    right: VERIFIED,
-    play: (place) => ({
-      target: place.slug,
-      params: { sha: place.head },
-      cameMs: 10 * MINUTE,
-      happens: [
-        ...runs(place, place.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
-        ...runs(place, place.base, 'e2e', -2 * HOUR, -2 * HOUR + 20 * MINUTE),
-        ...runs(place, place.head, 'lint', -3 * MINUTE, -2 * MINUTE),
-        ...runs(place, place.head, 'e2e', 5 * MINUTE, 10 * MINUTE),
-      ],
-    }),
-  },
-  {
-    name: 'what reports on the parent commit never comes here: its paths are filtered',
-    action,
-    truth: 'unknowable',
-    where: isGitHub,
-    right: UNVERIFIABLE,
-    play: (place) => ({
-      target: place.slug,
-      params: { sha: place.head },
-      happens: [
-        ...runs(place, place.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
-        ...runs(place, place.base, 'e2e', -2 * HOUR, -2 * HOUR + 20 * MINUTE),
-        ...runs(place, place.head, 'lint', -3 * MINUTE, -2 * MINUTE),
-      ],
-    }),
-  },
-  {
-    name: 'green just before the tolerance ends, and settled after it',
-    action,
-    right: NOT_BLAMED,
-    play: (place) =>
-      unnamed(place, runs(place, place.base, 'build', -MINUTE, HOUR - 20 * SECOND), { cameMs: HOUR - 20 * SECOND }),
-  },
-  {
-    name: 'it runs until after the deadline',
-    action,
+    { where: isGitHub, ...ELSEWHERE },
+  ),
+  checkingHead('what reports on the parent commit comes ten minutes later, in green', VERIFIED, (scene) => ({
+    cameMs: 10 * MINUTE,
+    happens: [
+      ...[...lintedTwice(scene), ...endToEnd(scene)],
+      ...runs(scene, scene.head, 'e2e', 5 * MINUTE, 10 * MINUTE),
+    ],
+  })),
+  checkingHead(
+    'what reports on the parent commit never comes here: its paths are filtered',
+    UNVERIFIABLE,
+    (scene) => [...lintedTwice(scene), ...endToEnd(scene)],
+    { truth: 'unknowable', where: isGitHub },
+  ),
+  checkingAll('green just before the tolerance ends, and settled after it', NOT_BLAMED, (scene) => ({
+    ...{ happens: builds(scene, -MINUTE, HOUR - 20 * SECOND), cameMs: HOUR - 20 * SECOND },
+  })),
+  checkingAll('it runs until after the deadline', BLAME, (scene) => builds(scene, -MINUTE, 3 * HOUR), {
     truth: 'never',
-    right: BLAME,
-    play: (place) => unnamed(place, runs(place, place.base, 'build', -MINUTE, 3 * HOUR)),
-  },
+  }),
 ]
 
 const atGitHub: readonly ForgeLife[] = [
-  {
-    name: 'another app that reports on the parent commit has not begun here, and is red ten minutes later',
-    action,
-    truth: 'elsewhere',
-    right: NOT_VERIFIED,
-    play(place) {
-      const { checks } = place.repository
-      const circle = (sha: string, ms: number, outcome: Ended) =>
-        at(ms, 'ci', () => checks.run({ sha, name: 'e2e', app: 'circleci', outcome }))
-      return {
-        target: place.slug,
-        params: { sha: place.head },
-        happens: [
-          ...runs(place, place.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
-          circle(place.base, -HOUR, 'success'),
-          ...runs(place, place.head, 'lint', -3 * MINUTE, -2 * MINUTE),
-          circle(place.head, 10 * MINUTE, 'failure'),
-        ],
-      }
-    },
-  },
-  {
-    name: 'another app that reports on the parent commit never comes here',
-    action,
-    truth: 'unknowable',
-    right: UNVERIFIABLE,
-    play: (place) => ({
-      target: place.slug,
-      params: { sha: place.head },
-      happens: [
-        ...runs(place, place.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
-        at(-HOUR, 'ci', () => place.repository.checks.run({ sha: place.base, name: 'e2e', app: 'circleci' })),
-        ...runs(place, place.head, 'lint', -3 * MINUTE, -2 * MINUTE),
-      ],
-    }),
-  },
-  {
-    name: 'an app leaves its suite queued for ever',
-    action,
-    right: VERIFIED,
-    play: (place) =>
-      unnamed(place, [
-        at(-MINUTE, 'ci', () => place.repository.checks.suite({ sha: place.base, app: 'dependabot' })),
-        ...runs(place, place.base, 'build', -HOUR, -HOUR + MINUTE),
-      ]),
-  },
-  {
-    name: "an app's suite is queued, and its run is red after six minutes",
-    action,
-    truth: 'elsewhere',
+  checkingHead(
+    'another app that reports on the parent commit has not begun here, and is red ten minutes later',
+    NOT_VERIFIED,
+    (scene) => [
+      ...lintedTwice(scene),
+      ...[circle(scene, scene.base, -HOUR), circle(scene, scene.head, 10 * MINUTE, 'failure')],
+    ],
+    ELSEWHERE,
+  ),
+  checkingHead(
+    'another app that reports on the parent commit never comes here',
+    UNVERIFIABLE,
+    (scene) => [...lintedTwice(scene), circle(scene, scene.base, -HOUR)],
+    { truth: 'unknowable' },
+  ),
+  checkingAll('an app leaves its suite queued for ever', VERIFIED, (scene) => [
+    at(-MINUTE, 'ci', () => scene.repository.checks.suite({ sha: scene.base, app: 'dependabot' })),
+    ...builds(scene, -HOUR, -HOUR + MINUTE),
+  ]),
+  checkingAll(
+    "an app's suite is queued, and its run is red after six minutes",
     // An app changes its check run in place.
-    right: NOT_VERIFIED,
-    play(place) {
-      const { repository, base: sha } = place
+    NOT_VERIFIED,
+    (scene) => {
+      const { checks } = scene.repository
       let suite = 0
-      return unnamed(place, [
-        ...runs(place, sha, 'build', -10 * MINUTE, -5 * MINUTE),
+      return [
+        ...builds(scene, -10 * MINUTE, -5 * MINUTE),
         at(-10 * SECOND, 'ci', () => {
-          suite = repository.checks.suite({ sha, app: 'circleci' })
+          suite = checks.suite({ sha: scene.base, app: 'circleci' })
         }),
-        at(6 * MINUTE, 'ci', () => repository.checks.run({ suite, name: 'e2e', outcome: 'failure' })),
-      ])
+        at(6 * MINUTE, 'ci', () => checks.run({ suite, name: 'e2e', outcome: 'failure' })),
+      ]
     },
-  },
-  {
-    name: 'only outside CI runs, and is green',
-    action,
-    right: NOT_BLAMED,
-    play: (place) =>
-      unnamed(place, [
-        at(-HOUR, 'ci', () => place.repository.checks.run({ sha: place.base, name: 'ci/circleci', app: 'circleci' })),
-      ]),
-  },
-  {
-    name: 'the alias: the fast linter has ended, and the slow CI is red',
-    action: ALIAS,
-    truth: 'elsewhere',
-    // A check that nothing awaited may be newer than the claim.
-    right: NOT_VERIFIED,
-    play: (place) =>
-      unnamed(place, [
-        ...runs(place, place.base, 'lint', -30 * SECOND, -5 * SECOND),
-        ...runs(place, place.base, 'build', 20 * SECOND, 6 * MINUTE, 'failure'),
-      ]),
-  },
-  {
-    name: 'the alias: green for an hour',
-    action: ALIAS,
-    right: VERIFIED,
-    bars: { seconds: 80, requests: 12 },
-    play: (place) => unnamed(place, runs(place, place.base, 'build', -HOUR - MINUTE, -HOUR)),
-  },
-  {
-    name: 'the alias: green after the tolerance is never late',
-    action: ALIAS,
-    truth: 'late',
-    right: ['failed', 'unverifiable'],
-    play: (place) => unnamed(place, runs(place, place.base, 'build', -MINUTE, 80 * MINUTE)),
-  },
-  {
-    name: 'the alias: a workflow posts green over the job that failed',
-    action: ALIAS,
-    truth: 'elsewhere',
-    right: BLAME,
-    play: (place) =>
-      unnamed(place, [
-        at(-MINUTE, 'ci', () => {
-          const { checks } = place.repository
-          const suite = checks.suite({ sha: place.base, workflow: '.github/workflows/ci.yml' })
-          checks.run({ suite, name: 'build', outcome: 'failure' })
-          checks.run({ suite, name: 'build', isPosted: true })
-        }),
-      ]),
-  },
+    ELSEWHERE,
+  ),
+  checkingAll('only outside CI runs, and is green', NOT_BLAMED, (scene) => [circle(scene, scene.base, -HOUR)]),
+  // A check that nothing awaited may be newer than the claim.
+  byAlias('the alias: the fast linter has ended, and the slow CI is red', NOT_VERIFIED, redAfterLint, ELSEWHERE),
+  byAlias('the alias: green for an hour', VERIFIED, greenForAnHour, SOON_AND_CHEAP),
+  byAlias(
+    'the alias: green after the tolerance is never late',
+    ['failed', 'unverifiable'],
+    (scene) => builds(scene, -MINUTE, 80 * MINUTE),
+    { truth: 'late' },
+  ),
+  byAlias(
+    'the alias: a workflow posts green over the job that failed',
+    BLAME,
+    ({ repository: { checks }, base: sha }) => [
+      at(-MINUTE, 'ci', () => {
+        const suite = checks.suite({ sha, workflow: '.github/workflows/ci.yml' })
+        checks.run({ suite, name: 'build', outcome: 'failure' })
+        checks.run({ suite, name: 'build', isPosted: true })
+      }),
+    ],
+    ELSEWHERE,
+  ),
 ]
 
 interface Ancestry {
@@ -313,8 +217,11 @@ interface Ancestry {
 }
 
 /** The linter is green at once. A slow scanner reported on an earlier commit, with others between that nothing reported on. */
-async function scannedBefore(place: ForgePlace, { unreported, isMerge, isNightly, outcome }: Ancestry): Promise<Play> {
-  const { repository, base, slug } = place
+async function scannedBefore(
+  place: ForgePlace,
+  { unreported, isMerge, isNightly, outcome }: Ancestry,
+): Promise<Partial<Play>> {
+  const { repository, base } = place
   const { checks } = repository
   const between: string[] = []
   for (let i = 0; i < unreported; i++) {
@@ -327,7 +234,6 @@ async function scannedBefore(place: ForgePlace, { unreported, isMerge, isNightly
   const post = (sha: string, state: Ended) => checks.post({ sha, context: 'scan', state, by: 'scanner' })
   const nights = isNightly ? between : []
   return {
-    target: slug,
     params: { sha },
     happens: [
       at(-HOUR, 'ci', () => post(base, 'success')),
@@ -350,43 +256,30 @@ const ancestries: readonly (Ancestry & { readonly name: string; readonly where?:
   },
 ]
 
-const scanned: readonly ForgeLife[] = ancestries.flatMap(({ name, where, ...ancestry }): ForgeLife[] => [
-  {
-    ...(where ? { where } : {}),
-    name: `who reported on ${name}, is red ten minutes later`,
-    action,
-    truth: 'elsewhere',
-    right: NOT_VERIFIED,
-    play: (place) => scannedBefore(place, { ...ancestry, outcome: 'failure' }),
-  },
-  {
-    ...(where ? { where } : {}),
-    name: `who reported on ${name}, is green ten minutes later`,
-    action,
-    right: VERIFIED,
-    play: (place) => scannedBefore(place, { ...ancestry, outcome: 'success' }),
-  },
+const scanned: readonly ForgeLife[] = ancestries.flatMap(({ name, where, ...ancestry }) => [
+  checkingAll(
+    `who reported on ${name}, is red ten minutes later`,
+    NOT_VERIFIED,
+    (scene) => scannedBefore(scene, { ...ancestry, outcome: 'failure' }),
+    { ...ELSEWHERE, ...(where ? { where } : {}) },
+  ),
+  checkingAll(
+    `who reported on ${name}, is green ten minutes later`,
+    VERIFIED,
+    (scene) => scannedBefore(scene, { ...ancestry, outcome: 'success' }),
+    where ? { where } : {},
+  ),
 ])
 
 /** CI that lasts so many minutes, claimed as it begins. */
-const lasting: readonly ForgeLife[] = [3, 8, 20, 45].flatMap((minutes): ForgeLife[] => {
-  const green = (place: ForgePlace) => runs(place, place.base, 'build', -10 * SECOND, minutes * MINUTE)
-  const play = (place: ForgePlace) => ({ target: place.slug, happens: green(place), cameMs: minutes * MINUTE })
+const lasting: readonly ForgeLife[] = [3, 8, 20, 45].flatMap((minutes) => {
+  const cameMs = minutes * MINUTE
+  const play = (scene: Scene) => ({ happens: builds(scene, -10 * SECOND, cameMs), cameMs })
   return [
-    {
-      name: `CI of ${minutes} minutes, named`,
-      action,
-      right: VERIFIED,
+    checking(`CI of ${minutes} minutes, named`, VERIFIED, play, {
       bars: { seconds: minutes <= 10 ? 20 : 45, requests: 12 },
-      play: (place) => ({ ...play(place), params: { sha: place.base, checks: ownBuild(place) } }),
-    },
-    {
-      name: `CI of ${minutes} minutes, none named`,
-      action,
-      right: VERIFIED,
-      bars: { seconds: 80, requests: 12 },
-      play: (place) => ({ ...play(place), params: { sha: place.base } }),
-    },
+    }),
+    checkingAll(`CI of ${minutes} minutes, none named`, VERIFIED, play, SOON_AND_CHEAP),
   ]
 })
 

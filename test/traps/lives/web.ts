@@ -6,10 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { createVirtualClock } from '@claimcheck/core/testkit'
 import http from '@claimcheck/plugin-http'
 import {
-  type About,
   at,
   BLAME,
+  type Happening,
   HOUR,
+  type Kind,
+  kind,
   type LifeRow,
   MINUTE,
   NOT_BLAMED,
@@ -19,7 +21,6 @@ import {
   START,
   settingOf,
   UNVERIFIABLE,
-  VERIFIED,
 } from './life-row.ts'
 
 const action = 'http.url.status'
@@ -68,304 +69,144 @@ const leads =
 
 const fingerprint = (body: string | Buffer) => `sha256:${createHash('sha256').update(body).digest('hex')}`
 
-interface WebLife extends Pick<LifeRow, 'name' | 'right'> {
-  readonly about: About
-  readonly truth?: LifeRow['truth']
-  readonly play: (place: WebPlace) => Play
-}
-
-/** It answers so since an hour. */
-const since = (place: WebPlace, answer: Answer, ms = -HOUR) => at(ms, 'agent', () => place.serve(answer))
-const page = (happens: Play['happens'] = [], params: object = {}, more: Partial<Play> = {}): Play => ({
-  target: URL_OF_PAGE,
-  params: { ...params },
-  happens: happens ?? [],
-  ...more,
+/** It answers so since an hour, unless it says since when. */
+type Since = (answer: Answer, ms?: number) => Happening
+const page = (happens: readonly Happening[] = [], params: object = {}, more: Partial<Play> = {}): Play => ({
+  ...{ target: URL_OF_PAGE, params: { ...params }, happens, ...more },
 })
 
-const lie = { truth: 'never', about: 'plain lie', right: BLAME } as const
-const varying = { truth: 'unknowable', about: 'varying answers', right: UNVERIFIABLE } as const
-const noLog = { truth: 'unknowable', about: 'places without a log', right: UNVERIFIABLE } as const
+function row(about: Kind, name: string, play: (since: Since) => Play): LifeRow {
+  const since =
+    (place: WebPlace): Since =>
+    (answer, ms = -HOUR) =>
+      at(ms, 'agent', () => place.serve(answer))
+  return { ...about, name, action, place: 'http', set: () => settingOf(openWeb(), (place) => play(since(place))) }
+}
 
-const lives: readonly WebLife[] = [
-  { ...lie, name: 'no such page', play: () => page() },
-  {
-    ...lie,
-    truth: 'elsewhere',
-    name: 'another content',
-    play: (place) => page([since(place, says(200))], { content_fingerprint: fingerprint('Another page') }),
-  },
-  {
-    ...lie,
-    truth: 'elsewhere',
-    name: 'a page that is there, claimed to be gone',
-    play: (place) => page([since(place, says(200))], { status: 404 }),
-  },
-  {
-    ...lie,
-    truth: 'elsewhere',
-    name: 'a redirect that is none',
-    play: (place) => page([since(place, says(200))], { status: 301 }),
-  },
-  {
-    ...lie,
-    about: 'clocks of clients',
-    name: 'no such page, by a clock nearly five minutes ahead',
-    play: () => page([], {}, { claimedMs: 5 * MINUTE - SECOND }),
-  },
-  {
-    ...lie,
-    about: 'clocks of clients',
-    name: 'no such page, by a clock nine seconds behind',
-    play: () => page([], {}, { claimedMs: -8 * SECOND }),
-  },
-  { ...noLog, name: 'no such page, dated a minute back', play: () => page([], {}, { claimedMs: -MINUTE }) },
-  {
-    ...noLog,
-    name: 'no such page, first looked at 20 s after the submission',
-    play: () => page([], {}, { idleUntilMs: 20 * SECOND }),
-  },
-  {
-    ...noLog,
-    name: 'no such page, submitted after the deadline',
-    play: () => page([], {}, { submittedMs: 20 * MINUTE }),
-  },
-  {
-    ...noLog,
-    name: 'no such page, in answers that are ten minutes old',
-    play: (place) => page([since(place, says(404, '', { age: '600' }))]),
-  },
-  {
-    ...noLog,
-    name: 'no such page, in answers that are thirty seconds old',
-    play: (place) => page([since(place, says(404, '', { age: '30' }))]),
-  },
+const lie = kind('plain lie', BLAME, 'never')
+const elsewhere = kind('plain lie', BLAME, 'elsewhere')
+const dated = kind('clocks of clients', BLAME, 'never')
+const varying = kind('varying answers', UNVERIFIABLE, 'unknowable')
+const noLog = kind('places without a log', UNVERIFIABLE, 'unknowable')
+const signIn = kind('redirects', [...BLAME, ...UNVERIFIABLE], 'elsewhere')
+const ofType = (type: string) => ({ 'content-type': type })
+const fingerprinted = (body: string | Buffer) => ({ content_fingerprint: fingerprint(body) })
+const EN = { final_url: 'https://site.example/en/page' }
 
-  {
-    name: 'deployed and claimed',
-    about: 'plain work',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200), 0)]),
-  },
-  {
-    name: 'deployed four minutes after',
-    about: 'plain work',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200), 4 * MINUTE)], {}, { cameMs: 4 * MINUTE }),
-  },
-  {
-    name: 'taken down, as claimed',
-    about: 'plain work',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200)), since(place, missing, 0)], { status: 404 }),
-  },
-  {
-    name: 'its content, byte by byte',
-    about: 'plain work',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200, 'Größe\n'), 0)], { content_fingerprint: fingerprint('Größe\n') }),
-  },
-  {
-    name: 'taken away after the first look',
-    about: 'bots',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200), 0), since(place, missing, 10 * SECOND)]),
-  },
-  {
-    name: 'claimed by a clock five minutes ahead',
-    about: 'clocks of clients',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200), 0)], {}, { claimedMs: 5 * MINUTE - SECOND }),
-  },
-  {
-    name: 'submitted four minutes after',
-    about: 'late submissions',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200), 0)], {}, { submittedMs: 4 * MINUTE }),
-  },
-  {
-    name: 'submitted eight minutes after',
-    about: 'late submissions',
-    right: NOT_BLAMED,
-    play: (place) => page([since(place, says(200), 0)], {}, { submittedMs: 8 * MINUTE }),
-  },
-  {
-    name: 'deployed after the tolerance is never late',
-    about: 'late submissions',
-    truth: 'late',
-    right: ['failed', 'unverifiable'],
-    play: (place) => page([since(place, says(200), 7 * MINUTE)]),
-  },
-  {
-    name: 'a cache keeps the 404 for two minutes, and tells no age',
-    about: 'replicas',
-    right: VERIFIED,
-    play: (place) => page([since(place, missing), since(place, says(200), 2 * MINUTE)]),
-  },
-  {
-    name: 'the answer is thirty seconds old',
-    about: 'replicas',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200, 'A page', { age: '30' }), 0)]),
-  },
-  {
-    name: 'every second server has it not yet, for four minutes',
-    about: 'reads that disagree',
-    right: VERIFIED,
-    play(place) {
-      let count = 0
-      const half: Answer = (request, response) => (++count % 2 === 1 ? missing : says(200))(request, response)
-      return page([since(place, half, 0), since(place, says(200), 4 * MINUTE)])
-    },
-  },
-  {
-    ...lie,
-    name: 'no such page, and one odd answer fails at the deadline',
-    about: 'reads that disagree',
-    play: (place) => page([since(place, says(500), 10 * MINUTE - SECOND), since(place, missing, 10 * MINUTE + 500)]),
-  },
-  {
-    name: 'it fails for four minutes',
-    about: 'reads that disagree',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(503)), since(place, says(200), 4 * MINUTE)]),
-  },
-  {
-    ...varying,
-    name: 'a content that is never the same',
-    play: (place) =>
-      page(
-        [since(place, (request, response) => says(200, `nonce ${randomBytes(8).toString('hex')}`)(request, response))],
-        { content_fingerprint: fingerprint('A page') },
-      ),
-  },
-
-  ...['Cookie', 'User-Agent', 'Accept-Encoding, Cookie', 'Authorization', '*'].map(
-    (vary): WebLife => ({
-      ...varying,
-      name: `a 404 that varies by ${vary}`,
-      play: (place) => page([since(place, says(404, '', { vary }))]),
-    }),
+export const webLives: readonly LifeRow[] = [
+  row(lie, 'no such page', () => page()),
+  row(elsewhere, 'another content', (since) => page([since(says(200))], fingerprinted('Another page'))),
+  row(elsewhere, 'a page that is there, claimed to be gone', (since) => page([since(says(200))], { status: 404 })),
+  row(elsewhere, 'a redirect that is none', (since) => page([since(says(200))], { status: 301 })),
+  row(dated, 'no such page, by a clock nearly five minutes ahead', () =>
+    page([], {}, { claimedMs: 5 * MINUTE - SECOND }),
   ),
-  {
-    ...varying,
-    name: 'a 404 that sets a cookie',
-    play: (place) => page([since(place, says(404, '', { 'set-cookie': 'sid=1; Path=/' }))]),
-  },
-  {
-    ...varying,
-    name: 'another content, which varies by Cookie',
-    play: (place) =>
-      page([since(place, says(200, 'A page', { vary: 'Cookie' }))], {
-        content_fingerprint: fingerprint('Another page'),
-      }),
-  },
-  ...['Accept-Encoding', 'Origin', 'Accept-Encoding, Origin'].map(
-    (vary): WebLife => ({
-      ...lie,
-      about: 'varying answers',
-      name: `a 404 that varies by ${vary} alone`,
-      play: (place) => page([since(place, says(404, '', { vary }))]),
-    }),
+  row(dated, 'no such page, by a clock nine seconds behind', () => page([], {}, { claimedMs: -8 * SECOND })),
+  row(noLog, 'no such page, dated a minute back', () => page([], {}, { claimedMs: -MINUTE })),
+  row(noLog, 'no such page, first looked at 20 s after the submission', () =>
+    page([], {}, { idleUntilMs: 20 * SECOND }),
   ),
-  {
-    name: 'a 200 that varies by Cookie',
-    about: 'varying answers',
-    right: VERIFIED,
-    play: (place) => page([since(place, says(200, 'A page', { vary: 'Cookie' }), 0)]),
-  },
-
-  ...[301, 302, 307, 308].map(
-    (code): WebLife => ({
-      name: `a claimed ${code}`,
-      about: 'redirects',
-      right: VERIFIED,
-      play: (place) => page([since(place, leads(code, '/elsewhere'), 0)], { status: code }),
-    }),
+  row(noLog, 'no such page, submitted after the deadline', () => page([], {}, { submittedMs: 20 * MINUTE })),
+  row(noLog, 'no such page, in answers that are ten minutes old', (since) =>
+    page([since(says(404, '', { age: '600' }))]),
   ),
-  {
-    name: 'to a language, by its final address',
-    about: 'redirects',
-    right: VERIFIED,
-    play: (place) => page([since(place, leads(302, '/en/page'), 0)], { final_url: 'https://site.example/en/page' }),
-  },
-  {
-    name: 'to a language with a query, by its final address without it',
-    about: 'redirects',
-    right: VERIFIED,
-    play: (place) =>
-      page([since(place, leads(302, '/en/page?from=root'), 0)], { final_url: 'https://site.example/en/page' }),
-  },
-  {
-    ...lie,
-    name: 'to a sign-in, claimed to be the page',
-    about: 'redirects',
-    truth: 'elsewhere',
-    right: [...BLAME, ...UNVERIFIABLE],
-    play: (place) => page([since(place, leads(302, '/login'))]),
-  },
-  {
-    ...lie,
-    name: 'to a sign-in, by another final address',
-    about: 'redirects',
-    truth: 'elsewhere',
-    right: [...BLAME, ...UNVERIFIABLE],
-    play: (place) => page([since(place, leads(302, '/login'))], { final_url: 'https://site.example/en/page' }),
-  },
-  {
-    name: 'to the slash at the end',
-    about: 'redirects',
-    right: VERIFIED,
-    play: (place) => page([since(place, leads(301, '/page/'), 0)]),
-  },
-  { ...varying, name: 'in a circle', about: 'redirects', play: (place) => page([since(place, leads(302, '/page'))]) },
+  row(noLog, 'no such page, in answers that are thirty seconds old', (since) =>
+    page([since(says(404, '', { age: '30' }))]),
+  ),
 
-  ...[6].flatMap((mebibytes): WebLife[] => [
-    {
-      name: `a download of ${mebibytes} MiB, by its fingerprint`,
-      about: 'large files',
-      right: VERIFIED,
-      play(place) {
-        const body = randomBytes(mebibytes * 1024 * 1024)
-        return page([since(place, says(200, body, { 'content-type': 'application/octet-stream' }), 0)], {
-          content_fingerprint: fingerprint(body),
-        })
-      },
-    },
-    {
-      ...lie,
-      name: `a download of ${mebibytes} MiB, by another fingerprint`,
-      about: 'large files',
-      truth: 'elsewhere',
-      play(place) {
-        const body = randomBytes(mebibytes * 1024 * 1024)
-        return page([since(place, says(200, body, { 'content-type': 'application/octet-stream' }))], {
-          content_fingerprint: fingerprint('A page'),
-        })
-      },
-    },
-  ]),
+  row(kind('plain work'), 'deployed and claimed', (since) => page([since(says(200), 0)])),
+  row(kind('plain work'), 'deployed four minutes after', (since) =>
+    page([since(says(200), 4 * MINUTE)], {}, { cameMs: 4 * MINUTE }),
+  ),
+  row(kind('plain work'), 'taken down, as claimed', (since) =>
+    page([since(says(200)), since(missing, 0)], { status: 404 }),
+  ),
+  row(kind('plain work'), 'its content, byte by byte', (since) =>
+    page([since(says(200, 'Größe\n'), 0)], fingerprinted('Größe\n')),
+  ),
+  row(kind('bots'), 'taken away after the first look', (since) =>
+    page([since(says(200), 0), since(missing, 10 * SECOND)]),
+  ),
+  row(kind('clocks of clients'), 'claimed by a clock five minutes ahead', (since) =>
+    page([since(says(200), 0)], {}, { claimedMs: 5 * MINUTE - SECOND }),
+  ),
+  row(kind('late submissions'), 'submitted four minutes after', (since) =>
+    page([since(says(200), 0)], {}, { submittedMs: 4 * MINUTE }),
+  ),
+  row(kind('late submissions', NOT_BLAMED), 'submitted eight minutes after', (since) =>
+    page([since(says(200), 0)], {}, { submittedMs: 8 * MINUTE }),
+  ),
+  row(
+    kind('late submissions', ['failed', 'unverifiable'], 'late'),
+    'deployed after the tolerance is never late',
+    (since) => page([since(says(200), 7 * MINUTE)]),
+  ),
+  row(kind('replicas'), 'a cache keeps the 404 for two minutes, and tells no age', (since) =>
+    page([since(missing), since(says(200), 2 * MINUTE)]),
+  ),
+  row(kind('replicas'), 'the answer is thirty seconds old', (since) =>
+    page([since(says(200, 'A page', { age: '30' }), 0)]),
+  ),
+  row(kind('reads that disagree'), 'every second server has it not yet, for four minutes', (since) => {
+    let count = 0
+    const half: Answer = (request, response) => (++count % 2 === 1 ? missing : says(200))(request, response)
+    return page([since(half, 0), since(says(200), 4 * MINUTE)])
+  }),
+  row(kind('reads that disagree', BLAME, 'never'), 'no such page, and one odd answer fails at the deadline', (since) =>
+    page([since(says(500), 10 * MINUTE - SECOND), since(missing, 10 * MINUTE + 500)]),
+  ),
+  row(kind('reads that disagree'), 'it fails for four minutes', (since) =>
+    page([since(says(503)), since(says(200), 4 * MINUTE)]),
+  ),
+  row(varying, 'a content that is never the same', (since) => {
+    const nonce: Answer = (request, response) => says(200, `nonce ${randomBytes(8).toString('hex')}`)(request, response)
+    return page([since(nonce)], fingerprinted('A page'))
+  }),
+
+  ...['Cookie', 'User-Agent', 'Accept-Encoding, Cookie', 'Authorization', '*'].map((vary) =>
+    row(varying, `a 404 that varies by ${vary}`, (since) => page([since(says(404, '', { vary }))])),
+  ),
+  row(varying, 'a 404 that sets a cookie', (since) => page([since(says(404, '', { 'set-cookie': 'sid=1; Path=/' }))])),
+  row(varying, 'another content, which varies by Cookie', (since) =>
+    page([since(says(200, 'A page', { vary: 'Cookie' }))], fingerprinted('Another page')),
+  ),
+  ...['Accept-Encoding', 'Origin', 'Accept-Encoding, Origin'].map((vary) =>
+    row(kind('varying answers', BLAME, 'never'), `a 404 that varies by ${vary} alone`, (since) =>
+      page([since(says(404, '', { vary }))]),
+    ),
+  ),
+  row(kind('varying answers'), 'a 200 that varies by Cookie', (since) =>
+    page([since(says(200, 'A page', { vary: 'Cookie' }), 0)]),
+  ),
+
+  ...[301, 302, 307, 308].map((status) =>
+    row(kind('redirects'), `a claimed ${status}`, (since) => page([since(leads(status, '/elsewhere'), 0)], { status })),
+  ),
+  row(kind('redirects'), 'to a language, by its final address', (since) =>
+    page([since(leads(302, '/en/page'), 0)], EN),
+  ),
+  row(kind('redirects'), 'to a language with a query, by its final address without it', (since) =>
+    page([since(leads(302, '/en/page?from=root'), 0)], EN),
+  ),
+  row(signIn, 'to a sign-in, claimed to be the page', (since) => page([since(leads(302, '/login'))])),
+  row(signIn, 'to a sign-in, by another final address', (since) => page([since(leads(302, '/login'))], EN)),
+  row(kind('redirects'), 'to the slash at the end', (since) => page([since(leads(301, '/page/'), 0)])),
+  row({ ...varying, about: 'redirects' }, 'in a circle', (since) => page([since(leads(302, '/page'))])),
+
+  row(kind('large files'), 'a download of 6 MiB, by its fingerprint', (since) => {
+    const body = randomBytes(6 * 1024 * 1024)
+    return page([since(says(200, body, ofType('application/octet-stream')), 0)], fingerprinted(body))
+  }),
+  row(kind('large files', BLAME, 'elsewhere'), 'a download of 6 MiB, by another fingerprint', (since) => {
+    const body = randomBytes(6 * 1024 * 1024)
+    return page([since(says(200, body, ofType('application/octet-stream')))], fingerprinted('A page'))
+  }),
   ...['text/html; charset=utf-8', 'text/html;charset=ISO-8859-1', 'application/octet-stream', 'x/y; a="b, c"'].map(
-    (type): WebLife => ({
-      name: `bytes that are called ${type}`,
-      about: 'kinds of content',
-      right: VERIFIED,
-      play: (place) =>
-        page([since(place, says(200, 'A page', { 'content-type': type }), 0)], {
-          content_fingerprint: fingerprint('A page'),
-        }),
-    }),
+    (type) =>
+      row(kind('kinds of content'), `bytes that are called ${type}`, (since) =>
+        page([since(says(200, 'A page', ofType(type)), 0)], fingerprinted('A page')),
+      ),
   ),
-  {
-    ...noLog,
-    name: 'a wall against robots',
-    about: 'kinds of content',
-    play: (place) => page([since(place, says(403))]),
-  },
-  { ...noLog, name: '410: it was there', about: 'kinds of content', play: (place) => page([since(place, says(410))]) },
+  row({ ...noLog, about: 'kinds of content' }, 'a wall against robots', (since) => page([since(says(403))])),
+  row({ ...noLog, about: 'kinds of content' }, '410: it was there', (since) => page([since(says(410))])),
 ]
-
-export const webLives: readonly LifeRow[] = lives.map(({ play, truth = 'in_time', ...life }) => ({
-  ...{ ...life, truth, action, place: 'http' },
-  set: () => settingOf(openWeb(), play),
-}))
