@@ -109,20 +109,19 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         needs: 'contents',
         answer: (call) =>
           page(
-            call.state.branches().map(({ name, sha }) => branchAnswer(name, sha, call.repository)),
+            call.state.branches().map(({ name, sha }) => branchAnswer(name, sha)),
             call,
           ),
       }),
       ofRepository('/branches/{branch}', {
         wide: ['branch'],
         needs: 'contents',
-        answer: ({ state, params, repository }) =>
-          found(state.tip(params.branch!), (tip) => branchAnswer(params.branch!, tip, repository)),
+        answer: ({ state, params }) => found(state.tip(params.branch!), (tip) => branchAnswer(params.branch!, tip)),
       }),
       ofRepository('/git/commits/{sha}', {
         needs: 'contents',
         answer: async (call) =>
-          found(await call.state.commit(call.params.sha!), (sha) => commitAnswer(sha, call.repository, place(call))),
+          found(await call.state.commit(call.params.sha!), (sha) => commitAnswer(sha, call.repository)),
       }),
       ofRepository('/statuses/{sha}', {
         described: '/commits/{ref}/statuses',
@@ -145,7 +144,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
             call.state
               .pullRequests()
               .toReversed()
-              .map((pull) => pullRequestAnswer(pull, call.repository, call.state, place(call))),
+              .map((pull) => pullRequestAnswer(pull, call.repository, call.state)),
             call,
           ),
       }),
@@ -153,7 +152,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         needs: 'pull_requests',
         answer: (call) =>
           found(call.state.pullRequest(Number(call.params.index)), (pull) =>
-            pullRequestAnswer(pull, call.repository, call.state, place(call)),
+            pullRequestAnswer(pull, call.repository, call.state),
           ),
       }),
       ofRepository('/issues', {
@@ -163,7 +162,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
             call.state
               .issues()
               .toReversed()
-              .map((issue) => issueAnswer(issue, call.repository, place(call))),
+              .map((issue) => issueAnswer(issue, call.repository)),
             call,
           ),
       }),
@@ -172,9 +171,9 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         answer(call) {
           const number = Number(call.params.index)
           const pull = call.state.pullRequest(number)
-          if (pull) return ok(pullAsIssueAnswer(pull, call.repository, place(call)))
+          if (pull) return ok(pullAsIssueAnswer(pull, call.repository))
           const issue = call.state.issue(number)
-          return found(issue?.isDeleted ? undefined : issue, (one) => issueAnswer(one, call.repository, place(call)))
+          return found(issue?.isDeleted ? undefined : issue, (one) => issueAnswer(one, call.repository))
         },
       }),
       ofRepository('/issues/{index}/timeline', {
@@ -185,7 +184,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
           const log = state.pullRequest(number) ? repository.pullRequests : state.issue(number) && repository.issues
           if (!log || !ways.hasTimeline) return notFound()
           const since = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z')
-          const all = timelineAnswers(log.events(number, state.until), repository, place(call))
+          const all = timelineAnswers(log.events(number, state.until))
           return shownOf(
             page(
               all.filter(({ updated_at }) => Date.parse(updated_at) >= since),
@@ -201,7 +200,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
             call.state
               .releases()
               .filter(({ isDraft }) => !isDraft)
-              .map((one) => releaseAnswer(one, call.repository, place(call))),
+              .map((one) => releaseAnswer(one, place(call))),
             call,
           ),
       }),
@@ -211,7 +210,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
           // In any case of its letters.
           const tag = call.params.tag!.toLowerCase()
           const release = call.state.releases().findLast((one) => one.tag.toLowerCase() === tag)
-          return found(release, (one) => releaseAnswer(one, call.repository, place(call)))
+          return found(release, (one) => releaseAnswer(one, place(call)))
         },
       }),
       ofRepository('/tags/{tag}', {
