@@ -1,6 +1,6 @@
 /** A stand-in for the sparse index of crates.io, line by line: also lines that no registry should write, and some do. */
 import { createHash } from 'node:crypto'
-import { type StandIn, startStandIn } from './stand-in.ts'
+import { RegistryStandIn, type StandIn, startStandIn } from './stand-in.ts'
 
 export interface CrateLine {
   readonly at?: number
@@ -10,15 +10,12 @@ export interface CrateLine {
   readonly v?: number
 }
 
-export class CratesStandIn {
-  readonly #server: StandIn
-  readonly #now: () => number
+export class CratesStandIn extends RegistryStandIn {
   /** By the name under which it was first published. */
   readonly #lines: Map<string, string[]>
 
   private constructor(server: StandIn, now: () => number, lines: Map<string, string[]>) {
-    this.#server = server
-    this.#now = now
+    super(server, now)
     this.#lines = lines
   }
 
@@ -35,20 +32,8 @@ export class CratesStandIn {
     return new CratesStandIn(server, now, lines)
   }
 
-  get url(): string {
-    return this.#server.url
-  }
-
-  get faults() {
-    return this.#server.faults
-  }
-
-  close(): Promise<void> {
-    return this.#server.close()
-  }
-
   /** @returns the SHA-256 of the file in hexadecimal */
-  publish(name: string, vers: string, { at = this.#now(), isTimed = true, yanked = false, v }: CrateLine = {}): string {
+  publish(name: string, vers: string, { at = this.now(), isTimed = true, yanked = false, v }: CrateLine = {}): string {
     const cksum = createHash('sha256').update(`${name} ${vers}`).digest('hex')
     const pubtime = `${new Date(at).toISOString().slice(0, 19)}Z`
     const more = { ...(isTimed ? { pubtime } : {}), ...(v === undefined ? {} : { v }) }

@@ -3,7 +3,7 @@
  * again, private packages answer 404.
  */
 import type { IncomingMessage } from 'node:http'
-import { type Reply, type StandIn, startStandIn } from './stand-in.ts'
+import { RegistryStandIn, type Reply, type StandIn, startStandIn } from './stand-in.ts'
 import { contentOf, fileOf, integrityOf } from './verdaccio.ts'
 
 interface Version {
@@ -31,15 +31,12 @@ export interface NpmPublication {
   readonly withoutDocuments?: 401 | 404 | 405
 }
 
-export class NpmStandIn {
-  readonly #server: StandIn
-  readonly #now: () => number
+export class NpmStandIn extends RegistryStandIn {
   readonly #packages: Map<string, Package>
   readonly #tokens: Set<string>
 
   private constructor(server: StandIn, now: () => number, packages: Map<string, Package>, tokens: Set<string>) {
-    this.#server = server
-    this.#now = now
+    super(server, now)
     this.#packages = packages
     this.#tokens = tokens
   }
@@ -49,22 +46,6 @@ export class NpmStandIn {
     const tokens = new Set<string>()
     const server = await startStandIn(now, (request) => answer(packages, tokens, request))
     return new NpmStandIn(server, now, packages, tokens)
-  }
-
-  get url(): string {
-    return this.#server.url
-  }
-
-  get faults() {
-    return this.#server.faults
-  }
-
-  get requests() {
-    return this.#server.requests
-  }
-
-  close(): Promise<void> {
-    return this.#server.close()
   }
 
   /** Whoever has it sees private packages. */
@@ -79,7 +60,7 @@ export class NpmStandIn {
 
   /** @returns the digest of its file */
   publish(name: string, version: string, publication: NpmPublication = {}): string {
-    const { at = this.#now(), content = contentOf(name, version), tag = 'latest' } = publication
+    const { at = this.now(), content = contentOf(name, version), tag = 'latest' } = publication
     const { isPrivate = false, deprecated, tarball, withoutDocuments } = publication
     const known: Package = this.#packages.get(name) ?? {
       isPrivate,
@@ -106,7 +87,7 @@ export class NpmStandIn {
     return integrityOf(content)
   }
 
-  unpublish(name: string, version: string, at = this.#now()): void {
+  unpublish(name: string, version: string, at = this.now()): void {
     const { versions, time, tags } = this.#packages.get(name)!
     versions.delete(version)
     for (const [tag, named] of Object.entries(tags)) if (named === version) delete tags[tag]
@@ -120,7 +101,7 @@ export class NpmStandIn {
   }
 
   /** The whole package: its document has times alone. */
-  unpublishAll(name: string, at = this.#now()): void {
+  unpublishAll(name: string, at = this.now()): void {
     const { versions, time } = this.#packages.get(name)!
     const when = new Date(at).toISOString()
     Object.assign(time, { modified: when, unpublished: { time: when, versions: [...versions.keys()] } })

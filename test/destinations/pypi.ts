@@ -2,13 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type TSchema, Type, Value } from '@claimcheck/core/plugin'
-import { type Reply, type StandIn, startStandIn } from './stand-in.ts'
+import { RegistryStandIn, type Reply, type StandIn, startStandIn } from './stand-in.ts'
 
 interface Upload {
   readonly version: string
   readonly filename: string
   readonly sha256: string
-  readonly size: number
   readonly at: number
   yanked: boolean
 }
@@ -20,67 +19,30 @@ interface Project {
   readonly emptied: Set<string>
 }
 
-const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()])
-
-/** docs.pypi.org/api/json: the members that every answer has. */
-const FileForm = Type.Object({
-  comment_text: nullable(Type.String()),
-  digests: Type.Object({ blake2b_256: Type.String(), md5: Type.String(), sha256: Type.String() }),
-  downloads: Type.Integer(),
-  filename: Type.String(),
-  has_sig: Type.Boolean(),
-  md5_digest: Type.String(),
-  packagetype: Type.String(),
-  python_version: Type.String(),
-  requires_python: nullable(Type.String()),
-  size: Type.Integer(),
-  upload_time: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d$' }),
-  upload_time_iso_8601: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$' }),
-  url: Type.String({ pattern: '^https://files\\.pythonhosted\\.org/' }),
-  yanked: Type.Boolean(),
-  yanked_reason: nullable(Type.String()),
-})
+/** docs.pypi.org/api/json: of the members that every answer has, those that somebody reads. */
 const ReleaseForm = Type.Object({
-  info: Type.Object({
-    author: nullable(Type.String()),
-    name: Type.String(),
-    project_url: Type.String(),
-    release_url: Type.String(),
-    requires_dist: nullable(Type.Array(Type.String())),
-    summary: nullable(Type.String()),
-    version: Type.String(),
-    yanked: Type.Boolean(),
-    yanked_reason: nullable(Type.String()),
-  }),
-  last_serial: Type.Integer(),
-  urls: Type.Array(FileForm),
-  vulnerabilities: Type.Array(Type.Object({})),
+  info: Type.Object({ name: Type.String(), version: Type.String() }),
+  urls: Type.Array(
+    Type.Object({
+      digests: Type.Object({ sha256: Type.String() }),
+      filename: Type.String(),
+      upload_time_iso_8601: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$' }),
+      yanked: Type.Boolean(),
+    }),
+  ),
 })
 /** PEP 691 and PEP 700. */
 const ProjectForm = Type.Object({
   meta: Type.Object({ 'api-version': Type.String({ pattern: '^1\\.[1-9]$' }) }),
   name: Type.String({ pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' }),
   versions: Type.Array(Type.String()),
-  files: Type.Array(
-    Type.Object({
-      filename: Type.String(),
-      url: Type.String(),
-      hashes: Type.Object({ sha256: Type.String() }),
-      size: Type.Integer(),
-      'upload-time': Type.String(),
-      yanked: Type.Union([Type.Boolean(), Type.String()]),
-    }),
-  ),
 })
 
-export class PypiStandIn {
-  readonly #server: StandIn
-  readonly #now: () => number
+export class PypiStandIn extends RegistryStandIn {
   readonly #projects: Map<string, Project>
 
   private constructor(server: StandIn, now: () => number, projects: Map<string, Project>) {
-    this.#server = server
-    this.#now = now
+    super(server, now)
     this.#projects = projects
   }
 
@@ -90,33 +52,17 @@ export class PypiStandIn {
     return new PypiStandIn(server, now, projects)
   }
 
-  get url(): string {
-    return this.#server.url
-  }
-
-  get faults() {
-    return this.#server.faults
-  }
-
-  get requests() {
-    return this.#server.requests
-  }
-
-  close(): Promise<void> {
-    return this.#server.close()
-  }
-
   /** As if nothing had ever been uploaded. */
   reset(): void {
     this.#projects.clear()
   }
 
   /** @returns the SHA-256 of the file in hexadecimal */
-  upload(name: string, version: string, { at = this.#now(), content = '', kind = 'py3-none-any.whl' } = {}): string {
+  upload(name: string, version: string, { at = this.now(), content = '', kind = 'py3-none-any.whl' } = {}): string {
     const project = this.#projects.get(key(name)) ?? { name, uploads: [], emptied: new Set() }
     const filename = `${key(name).replaceAll('-', '_')}-${version}-${kind}`
     const sha256 = this.digestOf(name, version, kind, content)
-    project.uploads.push({ version, filename, sha256, size: content.length, at, yanked: false })
+    project.uploads.push({ version, filename, sha256, at, yanked: false })
     this.#projects.set(key(name), project)
     return sha256
   }
@@ -173,39 +119,11 @@ function held(form: TSchema, body: object): object {
 }
 
 function release({ name }: Project, version: string, uploads: readonly Upload[]): object {
-  const yanked = uploads.length > 0 && uploads.every((upload) => upload.yanked)
-  return {
-    info: {
-      author: null,
-      name,
-      project_url: `https://pypi.org/project/${key(name)}/`,
-      release_url: `https://pypi.org/project/${key(name)}/${version}/`,
-      requires_dist: null,
-      summary: 'A package',
-      version,
-      yanked,
-      yanked_reason: null,
-    },
-    last_serial: 1,
-    urls: uploads.map((upload) => ({
-      comment_text: '',
-      digests: { blake2b_256: '', md5: '', sha256: upload.sha256 },
-      downloads: -1,
-      filename: upload.filename,
-      has_sig: false,
-      md5_digest: '',
-      packagetype: 'bdist_wheel',
-      python_version: 'py3',
-      requires_python: null,
-      size: upload.size,
-      upload_time: new Date(upload.at).toISOString().slice(0, 19),
-      upload_time_iso_8601: micros(upload.at),
-      url: `https://files.pythonhosted.org/packages/${upload.filename}`,
-      yanked: upload.yanked,
-      yanked_reason: null,
-    })),
-    vulnerabilities: [],
-  }
+  const urls = uploads.map(({ filename, sha256, at, yanked }) => ({
+    ...{ digests: { sha256 }, filename, yanked },
+    upload_time_iso_8601: new Date(at).toISOString().replace('Z', '417Z'),
+  }))
+  return { info: { name, version }, urls }
 }
 
 function simple({ name, uploads, emptied }: Project): object {
@@ -213,17 +131,5 @@ function simple({ name, uploads, emptied }: Project): object {
     meta: { 'api-version': '1.1' },
     name: key(name),
     versions: [...new Set([...uploads.map(({ version }) => version), ...emptied])],
-    files: uploads.map(({ filename, sha256, size, at, yanked }) => ({
-      filename,
-      url: `https://files.pythonhosted.org/packages/${filename}`,
-      hashes: { sha256 },
-      size,
-      'upload-time': micros(at),
-      yanked,
-    })),
   }
-}
-
-function micros(at: number): string {
-  return new Date(at).toISOString().replace('Z', '417Z')
 }

@@ -49,3 +49,30 @@ export async function startStandIn(now: () => number, answer: (request: Incoming
     },
   }
 }
+
+/** What the stand-ins of all registries are. */
+export class RegistryStandIn {
+  readonly #server: StandIn
+  protected readonly now: () => number
+
+  protected constructor(server: StandIn, now: () => number) {
+    this.#server = server
+    this.now = now
+  }
+
+  get url(): string {
+    return this.#server.url
+  }
+
+  get faults(): Faults {
+    return this.#server.faults
+  }
+
+  get requests(): readonly string[] {
+    return this.#server.requests
+  }
+
+  close(): Promise<void> {
+    return this.#server.close()
+  }
+}
