@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { CANNOT_MOUNT, fill } from '../support/small-disk.ts'
 import type { Fault } from './fault.ts'
-import { BEGIN_LOG } from './on-sqlite.ts'
+import { BEGIN_LOG, freeze, jumps } from './on-sqlite.ts'
 import { APP, nameOf, type World } from './world.ts'
-
-const DAY = 24 * 60 * 60
 
 export const ON_POSTGRES: readonly Fault[] = (
   [
@@ -28,14 +26,7 @@ export const ON_POSTGRES: readonly Fault[] = (
         await fleet.startAll()
       },
     },
-    {
-      name: 'one host is frozen for 9 s, longer than its leases',
-      async play({ hosts: [host], wait }) {
-        host!.signal('SIGSTOP')
-        await wait(9000)
-        host!.signal('SIGCONT')
-      },
-    },
+    { name: 'one host is frozen for 9 s, longer than its leases', play: freeze },
     {
       name: 'hosts are restarted one after another',
       async play({ hosts }) {
@@ -146,24 +137,7 @@ export const ON_POSTGRES: readonly Fault[] = (
         await postgres.start()
       },
     },
-    {
-      name: 'the clock of one host jumps a day ahead for 5 s',
-      needs: 'clocks',
-      async play({ clocks: [clock], wait }) {
-        clock!.set(DAY)
-        await wait(5000)
-        clock!.set(0)
-      },
-    },
-    {
-      name: 'the clock of one host jumps a day back for 5 s',
-      needs: 'clocks',
-      async play({ clocks: [clock], wait }) {
-        clock!.set(-DAY)
-        await wait(5000)
-        clock!.set(0)
-      },
-    },
+    ...jumps('the clock of one host'),
     {
       name: 'a host with a new DATA_DIR joins',
       async play({ fleet }) {

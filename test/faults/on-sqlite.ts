@@ -7,7 +7,25 @@ import type { Fault } from './fault.ts'
 import type { World } from './world.ts'
 
 const DAY = 24 * 60 * 60
-const BEGIN_LOG = {
+
+export async function freeze({ hosts: [host], wait }: World): Promise<void> {
+  host!.signal('SIGSTOP')
+  await wait(9000)
+  host!.signal('SIGCONT')
+}
+
+export const jumps = (clock: string): readonly Omit<Fault, 'dialect'>[] =>
+  Object.entries({ ahead: DAY, back: -DAY }).map(([way, seconds]) => ({
+    name: `${clock} jumps a day ${way} for 5 s`,
+    needs: 'clocks',
+    async play({ clocks: [clock], wait }) {
+      clock!.set(seconds)
+      await wait(5000)
+      clock!.set(0)
+    },
+  }))
+
+export const BEGIN_LOG = {
   steps: ['claimcheck log new --yes'],
   run: async ({ fleet, lostReceipts }: World) => {
     const { code, stdout, stderr } = await fleet.command('log', 'new', '--yes', '--json')
@@ -15,8 +33,6 @@ const BEGIN_LOG = {
     for (const { receipt_id } of JSON.parse(stdout).lost_receipts) lostReceipts.add(receipt_id)
   },
 } as const
-
-export { BEGIN_LOG }
 
 export const ON_SQLITE: readonly Fault[] = (
   [
@@ -27,14 +43,7 @@ export const ON_SQLITE: readonly Fault[] = (
         await host!.start()
       },
     },
-    {
-      name: 'the host is frozen for 9 s',
-      async play({ hosts: [host], wait }) {
-        host!.signal('SIGSTOP')
-        await wait(9000)
-        host!.signal('SIGCONT')
-      },
-    },
+    { name: 'the host is frozen for 9 s', play: freeze },
     {
       name: 'the host is stopped and started again',
       async play({ hosts: [host] }) {
@@ -64,24 +73,7 @@ export const ON_SQLITE: readonly Fault[] = (
         await other.destroy()
       },
     },
-    {
-      name: 'the clock jumps a day ahead for 5 s',
-      needs: 'clocks',
-      async play({ clocks: [clock], wait }) {
-        clock!.set(DAY)
-        await wait(5000)
-        clock!.set(0)
-      },
-    },
-    {
-      name: 'the clock jumps a day back for 5 s',
-      needs: 'clocks',
-      async play({ clocks: [clock], wait }) {
-        clock!.set(-DAY)
-        await wait(5000)
-        clock!.set(0)
-      },
-    },
+    ...jumps('the clock'),
     {
       name: 'all memory of the last head is deleted',
       async play(world) {
