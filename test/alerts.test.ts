@@ -9,7 +9,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { readPage } from './docs/markdown.ts'
 import { metricsIn, RULES_FILE, readFaults, readRules } from './support/alerts.ts'
-import { backUp } from './support/backup.ts'
+import { backUpStopped } from './support/backup.ts'
 import { createDatabase } from './support/database.ts'
 import { IS_THOROUGH } from './support/extent.ts'
 import { Installation, type InstallationOptions } from './support/installation.ts'
@@ -31,9 +31,7 @@ const RULES = readRules()
 const FAULTS = readFaults()
 
 async function install(t: Test, options: InstallationOptions = {}): Promise<Installation> {
-  const installation = await Installation.start({ database: await createDatabase('sqlite'), ...options })
-  t.teardown(() => installation.remove())
-  return installation
+  return await Installation.during(t, { database: await createDatabase('sqlite'), ...options })
 }
 
 async function metricsOf(installation: Installation): Promise<string> {
@@ -107,92 +105,75 @@ const TIMELINES: readonly {
   readonly what: string
   readonly series?: readonly [name: string, values: string]
   readonly alert: string
-  readonly fires: readonly (readonly [at: string, instances: number])[]
+  readonly fires: Readonly<Record<string, number>>
 }[] = [
   {
     what: 'a first 500',
     series: ['claimcheck_http_errors_total', '0x4 1x30'],
     alert: 'ClaimcheckErrors',
-    fires: [
-      ['1m', 0],
-      ['90s', 1],
-    ],
+    fires: { '1m': 0, '90s': 1 },
   },
   {
     what: 'a first damaged page',
     series: ['claimcheck_database_errors_total{code="XX001"}', '0x4 1x30'],
     alert: 'ClaimcheckDatabaseDamaged',
-    fires: [['90s', 1]],
+    fires: { '90s': 1 },
   },
   {
     what: 'a failover of 20 seconds',
     series: ['claimcheck_database_errors_total{code="connection"}', '0x4 5 9x30'],
     alert: 'ClaimcheckDatabaseErrors',
-    fires: ['90s', '2m', '150s', '3m', '4m', '5m'].map((at) => [at, 0] as const),
+    fires: { '90s': 0, '2m': 0, '150s': 0, '3m': 0, '4m': 0, '5m': 0 },
   },
   {
     what: 'a database that stays away',
     series: ['claimcheck_database_errors_total{code="connection"}', '0x4 1+1x30'],
     alert: 'ClaimcheckDatabaseErrors',
-    fires: [
-      ['2m', 0],
-      ['5m', 1],
-    ],
+    fires: { '2m': 0, '5m': 1 },
   },
   {
     what: 'writes that end after ten seconds each',
     series: ['claimcheck_database_write_pending_seconds', '0x4 8 1 2 9 3 0 7 0x30'],
     alert: 'ClaimcheckAppendsStandStill',
-    fires: [
-      ['1m', 0],
-      ['80s', 1],
-      ['2m', 1],
-      ['5m', 0],
-    ],
+    fires: { '1m': 0, '80s': 1, '2m': 1, '5m': 0 },
   },
   {
     what: 'hosts that agree within 20 seconds',
     series: ['claimcheck_host_read_only', '1 1 1 0x20'],
     alert: 'ClaimcheckHostReadOnly',
-    fires: ['15s', '30s', '1m', '2m'].map((at) => [at, 0] as const),
+    fires: { '15s': 0, '30s': 0, '1m': 0, '2m': 0 },
   },
   {
     what: 'a moment in which all connections are in use',
     series: ['claimcheck_database_pool_waiting', '0 0 3 0x30'],
     alert: 'ClaimcheckPoolExhausted',
-    fires: ['30s', '1m', '2m', '3m'].map((at) => [at, 0] as const),
+    fires: { '30s': 0, '1m': 0, '2m': 0, '3m': 0 },
   },
   {
     what: 'moments in which they are, one after another',
     series: ['claimcheck_database_pool_waiting', '0 3 0 2 0 3 0 4 0 3 0 2 0 3 0 4 0 3 0 2 0'],
     alert: 'ClaimcheckPoolExhausted',
-    fires: ['2m', '3m', '5m'].map((at) => [at, 0] as const),
+    fires: { '2m': 0, '3m': 0, '5m': 0 },
   },
   {
     what: 'a pool in which all wait',
     series: ['claimcheck_database_pool_waiting', '0x4 3x30'],
     alert: 'ClaimcheckPoolExhausted',
-    fires: [
-      ['2m', 0],
-      ['4m', 1],
-    ],
+    fires: { '2m': 0, '4m': 1 },
   },
   {
     what: 'a host that was down for 45 seconds',
     series: ['up{job="claimcheck"}', '1x4 0 0 0 1x30'],
     alert: 'ClaimcheckDown',
-    fires: ['75s', '90s', '2m', '3m'].map((at) => [at, 0] as const),
+    fires: { '75s': 0, '90s': 0, '2m': 0, '3m': 0 },
   },
   {
     what: 'a host that stays down',
     series: ['up{job="claimcheck"}', '1x4 0x30'],
     alert: 'ClaimcheckDown',
-    fires: [
-      ['2m', 0],
-      ['150s', 1],
-    ],
+    fires: { '2m': 0, '150s': 1 },
   },
-  { what: 'no host is scraped', alert: 'ClaimcheckDown', fires: [['2m', 1]] },
+  { what: 'no host is scraped', alert: 'ClaimcheckDown', fires: { '2m': 1 } },
 ]
 
 t.test('alerts fire when they should, and not earlier', { skip: WITHOUT_PROMTOOL }, async (t) => {
@@ -200,7 +181,7 @@ t.test('alerts fire when they should, and not earlier', { skip: WITHOUT_PROMTOOL
     name: what,
     interval: '15s',
     input_series: series ? [{ series: series[0], values: series[1] }] : [],
-    promql_expr_test: fires.map(([eval_time, count]) => ({
+    promql_expr_test: Object.entries(fires).map(([eval_time, count]) => ({
       expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
       eval_time,
       exp_samples: [{ labels: '{}', value: count }],
@@ -327,9 +308,7 @@ t.test(
       const installation = await install(t)
       const client = await installation.client('acme')
       await client.submit()
-      await installation.stop()
-      const restore = await backUp(installation.config.databaseUrl)
-      await installation.resume()
+      const restore = await backUpStopped(installation)
       await client.submit()
       await installation.stop()
       await restore()

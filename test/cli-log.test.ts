@@ -4,8 +4,7 @@ import { createDatabase } from './support/database.ts'
 import { Installation } from './support/installation.ts'
 
 t.test('another log begins beside a running server, and not unless that was confirmed', async (t) => {
-  const installation = await Installation.start({ database: await createDatabase() })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase() })
   const client = await installation.client('acme')
   const { body } = await client.submit()
   const command = (...args: string[]) => runClaimcheck(installation.folder, ['log', 'new', ...args], installation.env)

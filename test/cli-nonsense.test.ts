@@ -1,20 +1,9 @@
 /** A service that never ends, drips, or leads around: commands end within bounds, with what they say of it. Threat O10 of `security.md`. */
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import t, { type Test } from 'tap'
+import type { RequestListener } from 'node:http'
+import t from 'tap'
 import { runClaimcheck } from './support/command.ts'
 import { LONG } from './support/extent.ts'
-
-async function serving(t: Test, answer: RequestListener): Promise<string> {
-  const server = createServer(answer)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+import { serving } from './support/serving.ts'
 
 const MEGABYTE = Buffer.alloc(1024 * 1024, ' ')
 

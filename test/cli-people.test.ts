@@ -7,8 +7,7 @@ import { Installation } from './support/installation.ts'
 import { emailOf, PASSWORD, textOf, Visitor } from './support/visitor.ts'
 
 async function installed(t: Test) {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const run = (...args: string[]) =>
     runClaimcheck(t.testdir(), args, { ...installation.env, PUBLIC_URL: installation.url })
   const json = async (...args: string[]) => {

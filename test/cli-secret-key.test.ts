@@ -11,8 +11,7 @@ const [OLD, NEXT] = ['a1'.repeat(32), 'b2'.repeat(32)]
 
 async function start(t: Test, keys: Readonly<Record<string, string>>) {
   const database = await createDatabase('sqlite')
-  const installation = await Installation.start({ database: { ...database, env: keys }, plugins: [LOCKED] })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: { ...database, env: keys }, plugins: [LOCKED] })
   const client = await installation.client('acme')
   await connect(installation.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
   const run = (args: readonly string[], env = keys) => runClaimcheck(installation.folder, args, env)

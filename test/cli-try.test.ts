@@ -2,14 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { afterFile } from './support/after-file.ts'
 import { type Outcome, runProgram } from './support/command.ts'
 import { pluginChecking } from './support/plugin-package.ts'
 import { freePort } from './support/postgres.ts'
+import { serving } from './support/serving.ts'
 
 const PROGRAM = resolve('core/plugin-tools/bin/claimcheck-plugin.js')
 const PLUGIN = resolve('plugins/example')
@@ -121,14 +120,11 @@ t.test('what is no plugin, does not load, or runs programs says so', async (t) =
 
 t.test('a recording holds no secret, in no form in which an answer repeats it', async (t) => {
   const secret = 'se"cr/et+of mine'
-  const server = createServer((request, response) => {
+  const base = await serving(t, (request, response) => {
     response.setHeader('x-repeats', encodeURIComponent(secret))
     response.end(JSON.stringify({ secret, base64: Buffer.from(secret).toString('base64'), plain: 'kept' }))
     request.resume()
-  }).listen(0, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
   const folder = files(t, CLAIM, { base_url: base, token: secret })
   const done = await cli(folder, ['record', PLUGIN, ...WITH, '--out', 'made.json'])
   t.match(done.stdout, /^Recorded: 1 answers/, done.stderr)

@@ -9,8 +9,7 @@ import { commandLine } from './support/command-line.ts'
 import { Installation, SCRIPTED } from './support/installation.ts'
 
 t.test('verify ends with 0 for a valid receipt, 1 for a bad one, 2 for one that could not be checked', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const client = await installation.client('verify')
   const { receipt_id } = (await client.submit()).body
   const address = `${installation.url}/v1/receipts/${receipt_id}`

@@ -1,7 +1,5 @@
 /** `claimcheck verify` over evidence: what it shows, what it refuses, and where a receipt was read. Threats W1 and O4 of `security.md`. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import {
   canonicalBytes,
@@ -15,6 +13,7 @@ import type { JsonObject } from '@claimcheck/core/rules'
 import t, { type Test } from 'tap'
 import { type Outcome, runClaimcheck } from './support/command.ts'
 import { sharedInstallation } from './support/installation.ts'
+import { serving } from './support/serving.ts'
 
 const VECTORS = resolve('test/vectors')
 const shared = sharedInstallation()
@@ -67,16 +66,13 @@ async function kept(t: Test, answers: Readonly<Record<string, string>> = {}, red
     '/v1/profiles': profiles,
     ...answers,
   }
-  const server = createServer((request, response) => {
+  const origin = await serving(t, (request, response) => {
     const to = redirects(request.url!)
     if (to !== undefined) return response.writeHead(302, { location: to }).end()
     const text = all[request.url!] ?? ''
     response.writeHead(text === '' ? 404 : 200).end(text)
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  t.teardown(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
-  return { folder, path, url, receipt, evidence }
+  return { folder, path, url: origin + path, receipt, evidence }
 }
 
 function verify(folder: string, ...args: readonly string[]): Promise<Outcome> {

@@ -181,8 +181,7 @@ t.test('whether receipts name the address of a connection is said when it is add
 })
 
 t.test('doctor finds a changed byte, and names the row', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const client = await installation.client('doctor')
   for (let i = 0; i < 3; i++) await client.submit()
   await installation.stop()
@@ -206,8 +205,7 @@ t.test('a database from a newer version is refused', async (t) => {
 })
 
 t.test('a lost signing key is told, and brought back', { skip: !ON_SQLITE && 'it is in the database' }, async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   await installation.stop()
   const keys = join(installation.config.dataDir, 'signing-keys')
   const [name] = readdirSync(keys)

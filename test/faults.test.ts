@@ -110,8 +110,7 @@ t.test('a host does not start on a disk that it cannot write to, and says so', {
 t.test('a database that takes no writes, as a standby does not, is read, and written again when it does', async (t) => {
   const database = await createDatabase('postgres')
   // Requests are counted in the database: without being counted, what only reads goes on.
-  const installation = await Installation.start({ database, file: { rate_limits: { refusals: 0 } } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, file: { rate_limits: { refusals: 0 } } })
   const client = await installation.client('acme')
   const { body } = await client.submit()
   const url = new URL(installation.config.databaseUrl)
@@ -144,8 +143,7 @@ t.test('a database that takes no writes, as a standby does not, is read, and wri
 t.test('receipts and heads stay in the order of time when the clock is set back by hours', async (t) => {
   const clock = { aheadMs: 0 }
   const database = await createDatabase('sqlite')
-  const installation = await Installation.start({ database, now: () => Date.now() + clock.aheadMs })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, now: () => Date.now() + clock.aheadMs })
   const client = await installation.client('acme')
   const decided = { status: 202, body: { state: 'decided', verdict: 'verified' } }
   const refused = { status: 503, body: { detail: /behind the newest time in the log/ } }
@@ -178,8 +176,7 @@ t.test('receipts and heads stay in the order of time when the clock is set back 
 
 t.test('a write that waits makes the host not ready, and the metrics of before are answered', async (t) => {
   const database = await createDatabase('postgres')
-  const installation = await Installation.start({ database })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database })
   const client = await installation.client('acme')
   const other = new pg.Client(installation.config.databaseUrl)
   await other.connect()

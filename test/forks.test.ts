@@ -8,7 +8,7 @@ import { resumeLog } from '@claimcheck/server/features/log/resume'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
-import { backUp } from './support/backup.ts'
+import { backUp, backUpStopped } from './support/backup.ts'
 import { runClaimcheck } from './support/command.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
@@ -16,8 +16,7 @@ import { SCHEMA } from './support/storage.ts'
 
 async function start(t: Test, dialect: Dialect = 'sqlite') {
   const database = await createDatabase(dialect)
-  const installation = await Installation.start({ database })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database })
   const client = await installation.client('acme')
   return { installation, client, memory: join(installation.config.dataDir, 'log-head.json') }
 }
@@ -93,9 +92,7 @@ for (const dialect of DIALECTS) {
     const soon = { at: Date.now() + 1000, see: 'present' }
     const { body: waiting } = await client.submit({ params: { see: 'absent', later: soon } })
     t.match(waiting, { state: 'queued', attempts: 1 })
-    await installation.stop()
-    const restore = await backUp(installation.config.databaseUrl)
-    await installation.resume()
+    const restore = await backUpStopped(installation)
     const lost = await receiptOf(started)
     await installation.stop()
     await restore()
@@ -142,9 +139,7 @@ for (const dialect of DIALECTS) {
 t.test('a host goes on when the newest database is back', async (t) => {
   const started = await start(t)
   const { installation } = started
-  await installation.stop()
-  const restore = await backUp(installation.config.databaseUrl, 'older')
-  await installation.resume()
+  const restore = await backUpStopped(installation, 'older')
   const receiptId = await receiptOf(started)
   await installation.stop()
   const putBack = await backUp(installation.config.databaseUrl, 'newest')
@@ -164,9 +159,7 @@ t.test('a host goes on when the newest database is back', async (t) => {
 t.test('hosts are read-only when the database falls back while they run, and go on with another log', async (t) => {
   const started = await start(t, 'postgres')
   const { installation, client } = started
-  await installation.stop()
-  const restore = await backUp(installation.config.databaseUrl)
-  await installation.resume()
+  const restore = await backUpStopped(installation)
   const second = await installation.addHost()
   for (let i = 0; i < 3; i++) {
     await receiptOf(started)
@@ -188,9 +181,7 @@ t.test('another history of the same log is found, as long as what was signed and
     const started = await start(t)
     const { installation, memory } = started
     await receiptOf(started)
-    await installation.stop()
-    const restore = await backUp(installation.config.databaseUrl)
-    await installation.resume()
+    const restore = await backUpStopped(installation)
     await receiptOf(started)
     await installation.stop()
     const remembered = readFileSync(memory)
@@ -281,8 +272,7 @@ t.test('a host that cannot remember signs nothing, until it can', async (t) => {
 async function startApart(t: Test) {
   const apart = t.testdir()
   const database = await createDatabase('sqlite')
-  const installation = await Installation.start({ database, env: { HEAD_MEMORY: apart } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, env: { HEAD_MEMORY: apart } })
   const client = await installation.client('acme')
   return { apart, started: { installation, client, memory: join(installation.config.dataDir, 'log-head.json') } }
 }
@@ -335,9 +325,7 @@ t.test('one host that remembers stops all, also those that remember nothing, and
   const started = await start(t, 'postgres')
   const { installation, client } = started
   await receiptOf(started)
-  await installation.stop()
-  const restore = await backUp(installation.config.databaseUrl, 'older')
-  await installation.resume()
+  const restore = await backUpStopped(installation, 'older')
   await receiptOf(started)
   await installation.stop()
   const putBack = await backUp(installation.config.databaseUrl, 'newest')
@@ -375,9 +363,7 @@ t.test('a backup from before a rotation of the key, and from before another log 
   const started = await start(t, 'postgres')
   const { installation } = started
   await receiptOf(started)
-  await installation.stop()
-  const restore = await backUp(installation.config.databaseUrl)
-  await installation.resume()
+  const restore = await backUpStopped(installation)
   await receiptOf(started)
   await rotate(started)
   await receiptOf(started)
@@ -392,8 +378,7 @@ t.test('a backup from before a rotation of the key, and from before another log 
 t.test('a copy of DATA_DIR in another folder waits for a confirmation, and stops nothing else', async (t) => {
   const HOME = t.testdir()
   const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
-  const installation = await Installation.start({ database: await createDatabase('sqlite'), env })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase('sqlite'), env })
   const client = await installation.client('acme')
   await client.submit()
   await installation.stop()

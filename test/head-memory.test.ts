@@ -20,8 +20,7 @@ async function start(t: Test, { dialect = 'sqlite', aws = false }: { dialect?: D
   if (!aws) Object.assign(named, { username: name, password: secret })
   const credentials = { AWS_ACCESS_KEY_ID: name, AWS_SECRET_ACCESS_KEY: secret, AWS_REGION: 'eu-central-1' }
   const env = { HEAD_MEMORY: named.href, HOME: '', ...(aws ? credentials : {}) }
-  const installation = await Installation.start({ database: await createDatabase(dialect), env })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase(dialect), env })
   return { store, installation, client: await installation.client('acme') }
 }
 

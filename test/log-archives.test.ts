@@ -125,8 +125,7 @@ async function damageIsFound(t: Test, installation: Installation, folder: string
 for (const dialect of ['sqlite', 'postgres'] as const) {
   t.test(`on ${dialect}, a log is closed, the next one opened, and the first detached`, async (t) => {
     const database = await createDatabase(dialect)
-    const installation = await Installation.start({ database })
-    t.teardown(() => installation.remove())
+    const installation = await Installation.during(t, { database })
     const { databaseUrl, dataDir } = installation.config
     const client = await installation.client('acme')
     // A busy machine answers before a claim is decided: a receipt has its id only then.
@@ -208,8 +207,7 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
 }
 
 t.test('an archive is not said to be complete when a row of the log is damaged', async (t) => {
-  const installation = await Installation.start({ database: await createDatabase('sqlite') })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase('sqlite') })
   const client = await installation.client('acme')
   const { receipt_id } = (await client.submit()).body
   const { ended } = await beside(installation, ({ signingKeys }) => signingKeys.beginLog())

@@ -31,8 +31,7 @@ async function python(args: readonly string[], env: Readonly<Record<string, stri
 }
 
 t.test('its tests pass, also against a running service', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const { key } = await installation.client('python')
   const env = { CLAIMCHECK_URL: installation.url, CLAIMCHECK_KEY: key, CLAIMCHECK_TEST_ACTION: 'test.outcome.reach' }
   const said = await python(['-m', 'unittest', 'discover', '-s', 'tests'], env)
@@ -100,8 +99,7 @@ print(json.dumps([finding(one) for one in file["given"]]))
 `
 
 t.test('a bundle that a stranger signed in the name of the issuer is not valid', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const client = await installation.client('forged')
   const { receipt_id: id } = await client.decided((await client.submit()).body.claim_id)
   const real = await (await fetch(`${installation.url}/r/${id}.json`)).text()

@@ -106,8 +106,7 @@ async function runAll(t: Test, commands: readonly (readonly [name: string, args:
   const shown = new Set<string>()
   for (const [name, args] of commands) {
     for (const more of [[], ['--json']]) {
-      const outcome = await runs([...name.split(' '), ...args, ...more])
-      const { stdout, stderr } = outcome
+      const { stdout, stderr } = await runs([...name.split(' '), ...args, ...more])
       const what = `${name} ${more}`
       t.notMatch(stdout, RISKY, what)
       t.notMatch(stderr, RISKY, what)
@@ -172,8 +171,7 @@ for (const manner of MANNERS) {
 }
 
 t.test('commands at an installation with hostile names, and with hostile arguments', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const client = await installation.client('acme')
   await client.decided((await client.submit()).body.claim_id)
   const run = (...args: string[]) => runClaimcheck(installation.folder, args, installation.env)

@@ -35,15 +35,13 @@ async function start(
   options: { dialect?: 'sqlite' | 'postgres'; clock?: SkippingClock } = {},
 ) {
   const { dialect = 'sqlite', clock } = options
-  const installation = await Installation.start({
+  return await Installation.during(t, {
     database: await createDatabase(dialect),
     file: { signer: made.signer },
     // The plugin and its module read this process's environment.
     inProcess: true,
     ...(clock ? { now: clock.now } : {}),
   })
-  t.teardown(() => installation.remove())
-  return installation
 }
 
 t.test('claims are decided, receipts and heads hold, and no private key is stored', only, async (t) => {
@@ -129,8 +127,7 @@ t.test(
   only,
   async (t) => {
     const made = token(t)
-    const installation = await Installation.start({ database: await createDatabase('sqlite'), inProcess: true })
-    t.teardown(() => installation.remove())
+    const installation = await Installation.during(t, { database: await createDatabase('sqlite'), inProcess: true })
     const client = await installation.client('acme')
     await client.submit()
     await installation.stop()

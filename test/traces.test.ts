@@ -1,12 +1,11 @@
 /** With an endpoint for OpenTelemetry, a claim is one trace: its request, its checks now and later, and the append of its leaf. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from './support/command.ts'
 import { createDatabase } from './support/database.ts'
 import { Installation } from './support/installation.ts'
+import { serving } from './support/serving.ts'
 
 interface Span {
   readonly name: string
@@ -25,7 +24,7 @@ const LONGEST_WAIT_MS = 20_000
 async function startCollector(t: Test) {
   const spans: Span[] = []
   const resources: unknown[] = []
-  const server = createServer(async (request, response) => {
+  const url = await serving(t, async (request, response) => {
     // biome-ignore lint/suspicious/noExplicitAny: the test fails where it is not what OTLP says
     const body = (await json(request)) as any
     for (const { resource, scopeSpans } of body.resourceSpans) {
@@ -34,10 +33,7 @@ async function startCollector(t: Test) {
     }
     response.setHeader('content-type', 'application/json').end('{}')
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((listening) => server.once('listening', listening))
-  t.teardown(() => server.close())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, resources }
+  return { url, spans, resources }
 }
 
 async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
@@ -48,8 +44,7 @@ async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
     OTEL_SERVICE_NAME: 'claims',
     ...more,
   }
-  const installation = await Installation.start({ database: await createDatabase('sqlite'), env, isNew: true })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase('sqlite'), env, isNew: true })
   /** The spans of a trace, once there are so many of this name. */
   async function traced(traceId: string, name: string, count: number): Promise<Span[]> {
     for (const end = Date.now() + LONGEST_WAIT_MS; Date.now() < end; await setTimeout(50)) {

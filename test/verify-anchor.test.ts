@@ -1,7 +1,4 @@
 /** What `claimcheck verify --rpc` finds of a receipt's anchor, for a stranger with a node of the chain. Threat O5 of `security.md`. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { AnchorSubject } from '@claimcheck/core/plugin'
 import { checkReceipt, type ProofAnchor, toBase64url } from '@claimcheck/core/receipts'
 import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'
@@ -13,6 +10,7 @@ import { startChain } from './chain/chain.ts'
 import { answers, RpcProxy, status } from './chain/proxy.ts'
 import { afterFile } from './support/after-file.ts'
 import { runClaimcheck } from './support/command.ts'
+import { serving } from './support/serving.ts'
 
 const chain = await startChain()
 afterFile(() => chain.stop())
@@ -115,14 +113,10 @@ t.test("an anchor of another size is connected by what the issuer's host proves"
     '/.well-known/poaw-keys.json': keys(),
     '/v1/log/consistency?first=7&second=11': consistencyDocument(7, 11),
   }
-  const issuer = createServer(({ url }, response) => {
+  const host = await serving(t, ({ url }, response) => {
     const document = documents[url!]
     response.writeHead(document ? 200 : 404).end(document)
   })
-  issuer.listen(0, '127.0.0.1')
-  await once(issuer, 'listening')
-  t.teardown(() => issuer.close())
-  const host = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`
   const receipt = `${host}/v1/receipts/rcpt_1`
 
   const outcome = await run('.', receipt, ...asking())

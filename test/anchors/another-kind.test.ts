@@ -20,8 +20,7 @@ t.test('one plugin makes anchors of another kind and checks them', async (t) => 
     trusted: true,
     with: { file, seed: '11'.repeat(32) },
   }
-  const installation = await Installation.start({ plugins: [SCRIPTED, anchoring] })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { plugins: [SCRIPTED, anchoring] })
   const client = await installation.client('acme')
   const { body } = await client.submit()
   const path = `/v1/receipts/${body.receipt_id}`

@@ -47,11 +47,10 @@ export async function start(
       timeout_s: timeoutS,
     },
   }
-  const installation = await Installation.start({
+  const installation = await Installation.during(t, {
     plugins: [SCRIPTED, anchoring],
     database: await createDatabase(dialect),
   })
-  t.teardown(() => installation.remove())
   return { chain, proxy, installation, client: await installation.client('acme'), keyFile }
 }
 

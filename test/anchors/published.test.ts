@@ -17,8 +17,7 @@ async function start(t: Test, intervalMs: number) {
     trusted: true,
     with: { file, interval_ms: intervalMs },
   }
-  const installation = await Installation.start({ plugins: [SCRIPTED, anchoring] })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { plugins: [SCRIPTED, anchoring] })
   return { installation, client: await installation.client('acme'), chain: new ScriptedChain(file) }
 }
 
@@ -184,8 +183,7 @@ t.test(
 )
 
 t.test('without an anchorer, claimcheck anchor says so, and anchor now fails', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   t.match(await claimcheck(installation, 'anchor', '--json'), { code: 0, stdout: /"anchorer":null/ })
   t.match(await claimcheck(installation, 'anchor', 'now'), {
     code: 1,

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createAnchorer } from '../../plugins/anchor-eas/test/fixture.ts'
 import { answersFor, hangs, status } from '../chain/proxy.ts'
-import { backUp } from '../support/backup.ts'
+import { backUp, backUpStopped } from '../support/backup.ts'
 import { DIALECTS } from '../support/database.ts'
 import { IS_THOROUGH } from '../support/extent.ts'
 import type { Host } from '../support/installation.ts'
@@ -51,9 +51,7 @@ for (const dialect of IS_THOROUGH ? DIALECTS : (['postgres'] as const)) {
     const { installation, client } = world
     const receiptId: string = (await client.submit()).body.receipt_id
     await anchored(world, 1)
-    await installation.stop()
-    const restore = await backUp(installation.config.databaseUrl)
-    await installation.resume()
+    const restore = await backUpStopped(installation)
     await client.submit()
     await client.submit()
     await anchored(world, 3)
@@ -176,9 +174,7 @@ t.test(
     const world = await start(t)
     const { installation, client, proxy, chain } = world
     await client.submit()
-    await installation.stop()
-    const restore = await backUp(installation.config.databaseUrl)
-    await installation.resume()
+    const restore = await backUpStopped(installation)
     await client.submit()
     await anchored(world, 2)
     await installation.stop()

@@ -12,8 +12,7 @@ const TOLERANCE_MS = 10 * 60_000
 const ENOUGH = 20
 
 t.test('a queued claim is looked at again after a restart, and decided by the whole history', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const client = await installation.client('restart')
   const claimedAt = Date.now() + 500 - TOLERANCE_MS
   const { body } = await client.submit({
@@ -30,8 +29,7 @@ t.test('a queued claim is looked at again after a restart, and decided by the wh
 })
 
 t.test('stopping finishes the checks that are under way', async (t) => {
-  const installation = await Installation.start({ file: { checks: { timeout_ms: 1000, first_answer_ms: 100 } } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: { checks: { timeout_ms: 1000, first_answer_ms: 100 } } })
   const client = await installation.client('stopping')
   const { body } = await client.submit({ params: { see: 'hang' } })
   t.equal(body.attempts, 0)
@@ -41,8 +39,7 @@ t.test('stopping finishes the checks that are under way', async (t) => {
 })
 
 t.test('a verifier that hangs costs only its own check', async (t) => {
-  const installation = await Installation.start({ file: { checks: { timeout_ms: 1500, first_answer_ms: 1500 } } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: { checks: { timeout_ms: 1500, first_answer_ms: 1500 } } })
   const client = await installation.client('hanging')
   const hanging = client.submit({ params: { see: 'hang' } })
   for (let i = 0; i < 5; i++) t.match(await client.submit(), { body: { verdict: 'verified' } })
@@ -51,8 +48,7 @@ t.test('a verifier that hangs costs only its own check', async (t) => {
 
 t.test('more claims than can be checked at once are taken, and checked in turn', LONG, async (t) => {
   const checks = { timeout_ms: 800, first_answer_ms: 3000, concurrency: 1 }
-  const installation = await Installation.start({ file: { checks } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: { checks } })
   const client = await installation.client('many')
   const hanging = Array.from({ length: 4 }, () => client.submit({ params: { see: 'hang' } }))
   await new Promise((done) => setTimeout(done, 200))

@@ -1,30 +1,25 @@
 /** An application that a person lets in, in a real browser: from its link over signing in and consent to whoami. Threat S4 of `security.md`. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, OAUTH, whoami } from '../support/application.ts'
 import { Installation } from '../support/installation.ts'
+import { serving } from '../support/serving.ts'
 import { Visitor } from '../support/visitor.ts'
 import { launchBrowser, openPage, signIn } from './browser.ts'
 
 /** Where the application waits for the browser to come back. */
 async function callback(t: TapTest) {
   const returned: URL[] = []
-  const server = createServer((request, response) => {
+  const origin = await serving(t, (request, response) => {
     const url = new URL(request.url!, 'http://127.0.0.1')
     if (url.pathname === '/back') returned.push(url)
     response.setHeader('content-type', 'text/html')
     response.end('<!doctype html><title>Backend</title><link rel="icon" href="data:,"><h1>Back at the application</h1>')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  return { returned, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { returned, origin }
 }
 
 t.test('applications', async (t) => {
-  const installation = await Installation.start({ file: { oauth: OAUTH } })
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t, { file: { oauth: OAUTH } })
   const owner = await Visitor.first(host)
   const workspace = await owner.workspaceId()
   const browser = await launchBrowser(t)

@@ -20,8 +20,7 @@ async function fullWorkspace(t: TapTest) {
   const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }]
   const backend = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
   const file = { rate_limits: { sign_in: 0 }, oauth: { clients: [backend] } }
-  const installation = await Installation.start({ plugins, file })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { plugins, file })
   const { host, claimcheck } = installation
   const owner = await Visitor.first(host)
   const workspace = await owner.workspaceId()

@@ -6,9 +6,7 @@ import { addAuthenticator } from './authenticator.ts'
 import { type Browser, launchBrowser, openPage, type Page, signIn } from './browser.ts'
 
 async function opened(t: TapTest, browser: Browser, options: { javaScriptEnabled?: boolean } = {}) {
-  const installation = await Installation.start({ file: { rate_limits: { sign_in: 100 } } })
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t, { file: { rate_limits: { sign_in: 100 } } })
   await Visitor.first(host)
   return { host, ...(await openPage(t, browser, host.url, options)) }
 }

@@ -30,8 +30,7 @@ async function states(page: Page): Promise<Record<string, string>> {
 
 t.test('receipts in a browser', async (t) => {
   const listed = { sources: { test: ['https://example.com'] } }
-  const installation = await Installation.start({ plugins: [SCRIPTED], file: listed })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { plugins: [SCRIPTED], file: listed })
   const client = await installation.client('acme')
   const { body } = await client.submit()
   const { receipt_id: id } = await client.decided(body.claim_id)

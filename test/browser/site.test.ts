@@ -39,8 +39,7 @@ async function tamper(page: Page, path: string, change: (document: never) => voi
 }
 
 t.test('public pages', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const client = await installation.client('site')
   const submitted = await Promise.all(Array.from({ length: SIZE }, () => client.submit()))
   const browser = await launchBrowser(t)

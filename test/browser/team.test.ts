@@ -19,9 +19,7 @@ async function installed(t: TapTest) {
   github.addToken({ token: RIGHT, scopes: 'read:org' })
   github.addToken({ token: WRITING, scopes: 'repo', repositories })
   const plugins = [{ use: CODEHOST }]
-  const installation = await Installation.start({ plugins, env: { ALLOW_PRIVATE: '127.0.0.1' } })
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t, { plugins, env: { ALLOW_PRIVATE: '127.0.0.1' } })
   const workspaceId = await (await Visitor.first(host)).workspaceId()
   return { github, host, workspace: `${host.url}/console/w/${workspaceId}` }
 }

@@ -42,9 +42,7 @@ t.test('the only owner of a workspace with others has no button, and a way to it
 t.test(
   'a workspace is deleted by an owner who types its name; its receipts stay, and what waits is decided',
   async (t) => {
-    const installation = await Installation.start({ file: { rate_limits: { sign_in: 0 } } })
-    t.teardown(() => installation.remove())
-    const { host, claimcheck } = installation
+    const { host, claimcheck } = await Installation.during(t, { file: { rate_limits: { sign_in: 0 } } })
     const owner = await Visitor.owner(host)
     const workspace = await owner.workspaceId()
     const mia = await Visitor.joining(host, workspace, 'member', 'Mia')

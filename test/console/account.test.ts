@@ -2,21 +2,15 @@
 import { inspect } from 'node:util'
 import { GROWTH } from '@claimcheck/server/features/people/login-throttle'
 import { paths } from '@claimcheck/server/web/console-paths'
-import t, { type Test as TapTest } from 'tap'
+import t from 'tap'
 import { createDatabase, TEST_DATABASE } from '../support/database.ts'
-import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import { Installation, sharedInstallation } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
 import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const ACCOUNT = '/console/account'
 
 const shared = sharedInstallation()
-
-async function installed(t: TapTest, options: InstallationOptions): Promise<Installation> {
-  const installation = await Installation.start(options)
-  t.teardown(() => installation.remove())
-  return installation
-}
 
 /** The same person once more, in another browser. */
 async function signedIn({ host, email }: Visitor, userAgent: string): Promise<Visitor> {
@@ -102,7 +96,7 @@ t.test('browsers hide each password that is typed, and their password managers m
 })
 
 t.test('guesses at the current password wait as those at signing in do', async (t) => {
-  const { host } = await installed(t, {})
+  const { host } = await Installation.during(t, {})
   const owner = await Visitor.owner(host)
   await owner.get(ACCOUNT)
   const change = (current: string) => owner.post(`${ACCOUNT}/password`, { current, next: `${PASSWORD} 2` })
@@ -150,7 +144,7 @@ t.test("nobody ends or sees somebody else's session", async (t) => {
 })
 
 t.test('a session that is ended on one host is over on every other', async (t) => {
-  const installation = await installed(t, { database: await createDatabase('postgres') })
+  const installation = await Installation.during(t, { database: await createDatabase('postgres') })
   const other = await installation.addHost()
   const owner = await Visitor.owner(installation.host)
   const elsewhere = new Visitor(other)
@@ -178,7 +172,7 @@ t.test('whoever is not signed in is sent to sign in', async (t) => {
 })
 
 t.test('of a password that cannot be kept the error tells nothing, which is logged', async (t) => {
-  const { host, claimcheck, config } = await installed(t, {})
+  const { host, claimcheck, config } = await Installation.during(t, {})
   const { email } = await Visitor.owner(host)
   const refuse = {
     sqlite: [`CREATE TRIGGER full BEFORE UPDATE ON users BEGIN SELECT RAISE(ABORT, 'full'); END`],
@@ -197,7 +191,7 @@ t.test('of a password that cannot be kept the error tells nothing, which is logg
 })
 
 t.test('the account says with whom it shares an allowance, and how the operator gives one', async (t) => {
-  const { host, claimcheck } = await installed(t, {})
+  const { host, claimcheck } = await Installation.during(t, {})
   const owner = await Visitor.first(host)
   const [ann] = await claimcheck.accounts.list()
   const allowanceOf = async (visitor: Visitor) =>

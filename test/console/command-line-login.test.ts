@@ -1,8 +1,6 @@
 /** `claimcheck login` in the browser: from the consent page to a key, and everything that must not lead to one. Threat K10 of `security.md`. */
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { signIn } from '@claimcheck/cli/service/oauth-login'
@@ -10,6 +8,7 @@ import t, { type Test } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
 import { runClaimcheck } from '../support/command.ts'
 import { type Host, sharedInstallation } from '../support/installation.ts'
+import { serving } from '../support/serving.ts'
 import { signedInBefore } from '../support/time-passes.ts'
 import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
@@ -328,28 +327,22 @@ t.test('what a service writes in its metadata reaches no terminal as it is', asy
 
 t.test('of an answer that never ends only the beginning is read', async (t) => {
   let sent = 0
-  const server = createServer(async (_request, response) => {
+  const url = await serving(t, async (_request, response) => {
     response.on('error', () => {})
     const part = Buffer.alloc(16 * 1024, ' ')
     for (; !response.destroyed; sent += part.length) {
       if (!response.write(part)) await Promise.race([once(response, 'drain'), once(response, 'close')])
     }
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
   const { signal } = new AbortController()
   await t.rejects(signIn({ url, name: 'desk', signal, show: async () => {} }), { name: 'CommandError' })
   t.ok(sent < 32 * 1024 * 1024, `${sent} bytes, of which most wait in buffers`)
 })
 
 async function standIn(t: Test, answer: (own: string) => object): Promise<string> {
-  const server = createServer((_request, response) => {
+  const own: string = await serving(t, (_request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(own)))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
   return own
 }
 

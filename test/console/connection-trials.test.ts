@@ -1,29 +1,16 @@
-/** Trials of connections take places as checks do: no account holds up the claims of another. Threat A7 of `security.md`. */
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { READ_AT_PROBE } from '../../server/test/plugins/isolation/lists.ts'
 import { installedPlugin, TOKEN } from '../../server/test/plugins/isolation/world.ts'
 import { connect } from '../support/connect.ts'
 import { Installation } from '../support/installation.ts'
+import { serving } from '../support/serving.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const ACTION = 'test.list.have'
 const TESTS = 120
 const TIMEOUT_MS = 4000
 const skip = (await isolationProblem()) ?? false
-
-async function listen(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 for (const trusted of [true, false]) {
   const where = trusted ? 'in the service' : 'in a process of its own'
@@ -32,18 +19,17 @@ for (const trusted of [true, false]) {
     { skip: !trusted && skip },
     async (t) => {
       let hanging = 0
-      const silent = await listen(t, () => hanging++)
-      const list = await listen(t, (_request, response) => {
+      const silent = await serving(t, () => hanging++)
+      const list = await serving(t, (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
         response.end(JSON.stringify({ read: 1, names: ['there'] }))
       })
       const { use } = installedPlugin(t, 'build/server/test/plugins/isolation/lists.js')
-      const installation = await Installation.start({
+      const installation = await Installation.during(t, {
         plugins: [{ use, trusted }],
         env: { ALLOW_PRIVATE: '127.0.0.1' },
         file: { checks: { timeout_ms: TIMEOUT_MS } },
       })
-      t.teardown(() => installation.remove())
       const victim = await installation.client('victim')
       await connect(installation.claimcheck, victim.workspaceId, 'lists', { base_url: list, token: TOKEN })
       const decidedAfter = async () => {

@@ -301,8 +301,7 @@ t.test('a key opens its own workspace through every route of the API, and no oth
 })
 
 t.test('every route of the API that needs a credential refuses what is none', async (t) => {
-  const world = await twoWorkspaces()
-  const { installation, claimcheck, client, us, ids, tokens } = world
+  const { installation, claimcheck, client, us, ids, tokens } = await twoWorkspaces()
   const { id, key: revoked } = await claimcheck.keys.create(ids.workspace, 'revoked')
   await claimcheck.keys.revoke(id, ids.workspace)
   const session = [...us.cookies].map(([name, value]) => `${name}=${value}`).join('; ')

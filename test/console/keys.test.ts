@@ -70,8 +70,7 @@ t.test('a key is shown once, with a command that submits a first claim', async (
 
 t.test('the command names the address that the operator gave', async (t) => {
   const origin = 'https://claims.example.com'
-  const installation = await Installation.start({ env: { PUBLIC_URL: origin } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { env: { PUBLIC_URL: origin } })
   const token = await installation.claimcheck.accounts.setupToken()
   const owner = new Visitor(installation.host)
   const fields = { name: 'Ann', email: 'ann@example.com', password: PASSWORD, workspace: 'far' }

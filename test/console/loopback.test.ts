@@ -6,8 +6,7 @@ import { Application, OAUTH } from '../support/application.ts'
 import { Installation } from '../support/installation.ts'
 
 async function started(t: Test, env: Record<string, string> = {}) {
-  const installation = await Installation.start({ env, file: { oauth: OAUTH } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { env, file: { oauth: OAUTH } })
   const port = Number(new URL(installation.url).port)
   /** What a client is answered that names this host. */
   const ask = (path: string, host: string) =>

@@ -57,11 +57,10 @@ async function taken(t: Test, host: Host, elsewhere = host) {
 t.test(
   'a reset ends sessions, tokens, links and invitations on every host, and only the ticked passkey stays',
   async (t) => {
-    const installation = await Installation.start({
+    const installation = await Installation.during(t, {
       database: await createDatabase('postgres'),
       file: { oauth: OAUTH, rate_limits: { sign_in: 0 } },
     })
-    t.teardown(() => installation.remove())
     const { host } = installation
     const elsewhere = await installation.addHost()
     const { owner, own, planted, application, tokens, thief, invitation } = await taken(t, host, elsewhere)

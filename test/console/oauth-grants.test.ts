@@ -1,20 +1,23 @@
 /** What was allowed, afterwards: refreshed, taken back, and bound to what the person may do themselves. Threat K3 of `security.md`. */
 import { type Storage, StorageError } from '@claimcheck/server/storage/storage'
-import t, { type Test as TapTest } from 'tap'
-import { Application, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
-import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import t from 'tap'
+import {
+  Application,
+  CONFIDENTIAL,
+  INVALID_GRANT,
+  OAUTH,
+  post,
+  RESOURCE,
+  SECRET,
+  whoami,
+  withOAuth,
+} from '../support/application.ts'
+import { sharedInstallation } from '../support/installation.ts'
 import { dump } from '../support/sql.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
 
-async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
-  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
-  t.teardown(() => installation.remove())
-  return installation
-}
-
-const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
 const APPLICATIONS = '/console/account/applications'
 
 t.test('each refresh token works once, and using one again ends all that came of it', async (t) => {
@@ -38,7 +41,7 @@ t.test('each refresh token works once, and using one again ends all that came of
 })
 
 t.test('a refresh that is refused leaves the refresh token as it was', async (t) => {
-  const { host } = await installed(t, { file: { oauth: OAUTH }, inProcess: true })
+  const { host } = await withOAuth(t, { file: { oauth: OAUTH }, inProcess: true })
   const application = new Application()
   const first = await application.tokens(await Visitor.owner(host))
   const refresh = (over: Record<string, string> = {}) => application.refresh(host, first.refresh_token, over)
@@ -104,7 +107,7 @@ t.test('a token is worth no more than the member whom it speaks for, now', async
 })
 
 t.test('what is allowed in the moment in which the workspace asks for more ends at once', async (t) => {
-  const { host } = await installed(t, { inProcess: true })
+  const { host } = await withOAuth(t, { inProcess: true })
   const { members } = host.claimcheck
   const oauth: { allow: typeof host.claimcheck.oauth.allow } = host.claimcheck.oauth
   const owner = await Visitor.owner(host)
@@ -199,7 +202,7 @@ t.test('a person sees what they have allowed, and stops it', async (t) => {
 })
 
 t.test('a copy of the database holds nothing that opens anything', async (t) => {
-  const installation = await installed(t)
+  const installation = await withOAuth(t)
   const { host } = installation
   const owner = await Visitor.owner(host)
   const application = new Application()
@@ -216,8 +219,7 @@ t.test('a copy of the database holds nothing that opens anything', async (t) => 
 
 t.test('what has run out is removed in time', async (t) => {
   let now = Date.now()
-  const installation = await installed(t, { now: () => now })
-  const { host } = installation
+  const { host } = await withOAuth(t, { now: () => now })
   const owner = await Visitor.owner(host)
   await new Application().tokens(owner)
   const { find } = host.claimcheck.storage.read.records

@@ -2,26 +2,19 @@
 import { REGISTRATIONS_A_DAY } from '@claimcheck/server/features/oauth/registration-quota'
 import { COSTS } from '@claimcheck/server/http/costs'
 import t, { type Test as TapTest } from 'tap'
-import { Application, OAUTH, whoami } from '../support/application.ts'
+import { Application, INVALID_GRANT, OAUTH, whoami, withOAuth } from '../support/application.ts'
 import { createDatabase, DIALECTS, type Dialect } from '../support/database.ts'
-import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import { type Installation, sharedInstallation } from '../support/installation.ts'
 import { minuteWithRoom } from '../support/minute.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
 
-async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
-  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
-  t.teardown(() => installation.remove())
-  return installation
-}
-
-const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
 const PUBLIC_URL = 'http://claims.example'
 
 /** Two hosts where the database serves several; on SQLite the one that there is. */
 async function twoHosts(t: TapTest, dialect: Dialect) {
-  const installation = await installed(t, { env: { PUBLIC_URL }, database: await createDatabase(dialect) })
+  const installation = await withOAuth(t, { env: { PUBLIC_URL }, database: await createDatabase(dialect) })
   const { host: one } = installation
   return { one, two: dialect === 'postgres' ? await installation.addHost() : one }
 }
@@ -31,7 +24,7 @@ const [KEY, NEXT_KEY] = ['a1'.repeat(32), 'b2'.repeat(32)]
 /** In the second step of a change of the secret key: one host seals under the old key, the other under the new one. */
 async function hostsUnderTwoKeys(t: TapTest) {
   const env = { PUBLIC_URL, SECRET_KEY: KEY, SECRET_KEY_ALSO: NEXT_KEY }
-  const installation = await installed(t, { env, database: await createDatabase('postgres') })
+  const installation = await withOAuth(t, { env, database: await createDatabase('postgres') })
   const two = await installation.addHost({ DATA_DIR: 'data-2', SECRET_KEY: NEXT_KEY, SECRET_KEY_ALSO: KEY })
   return { one: installation.host, two }
 }
@@ -105,7 +98,7 @@ t.test('applications do not make themselves known unless the configuration lets 
 t.test('an application that made itself known asks as any other', async (t) => {
   let now = Date.now()
   const file = { oauth: { ...OAUTH, dynamic_registration: true } }
-  const { host } = await installed(t, { file, now: () => now })
+  const { host } = await withOAuth(t, { file, now: () => now })
   const owner = await Visitor.owner(host)
   const metadata = await host.request('/.well-known/oauth-authorization-server')
   t.equal(metadata.body.registration_endpoint, `${host.url}/oauth/register`)
@@ -140,7 +133,7 @@ const REFUSED_NOW = {
 } as const
 
 t.test('an application that registered under earlier rules is listed and stopped', async (t) => {
-  const { host } = await installed(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
+  const { host } = await withOAuth(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
   const owner = await Visitor.owner(host)
   const { oauthRecords, applications, storage } = host.claimcheck
   const [user] = await storage.read.users.list()
@@ -168,7 +161,7 @@ t.test('an application that registered under earlier rules is listed and stopped
 })
 
 t.test('what cannot be taken of an application is refused or left out', async (t) => {
-  const { host } = await installed(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
+  const { host } = await withOAuth(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
   const refused = [
     { redirect_uris: ['http://new.example/back'] },
     { redirect_uris: ['javascript:alert(1)'] },
@@ -208,7 +201,7 @@ t.test('what cannot be taken of an application is refused or left out', async (t
 t.test('an application that makes itself known is small, and one address has few of them a day', async (t) => {
   let now = Date.now()
   const file = { oauth: { ...OAUTH, dynamic_registration: true } }
-  const { host } = await installed(t, { file, now: () => now, env: { TRUST_PROXY: '1' } })
+  const { host } = await withOAuth(t, { file, now: () => now, env: { TRUST_PROXY: '1' } })
   const from = (address: string, more: object = {}) =>
     register(host, { ...REGISTRATION, ...more }, { 'x-forwarded-for': address })
   const uris = (count: number) =>
@@ -230,7 +223,7 @@ t.test('an application that makes itself known is small, and one address has few
 
 t.test('requests of one address are limited', async (t) => {
   const limits = { network: 3 * COSTS.oauth.tokens }
-  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: limits } })
+  const { host } = await withOAuth(t, { file: { oauth: OAUTH, rate_limits: limits } })
   await minuteWithRoom()
   const ask = () => host.request(new Application().request(), { redirect: 'manual' })
   t.same([(await ask()).status, (await ask()).status, (await ask()).status], [303, 303, 303])
@@ -241,7 +234,7 @@ t.test('requests of one address are limited', async (t) => {
 })
 
 t.test('a refused token is a refused credential', async (t) => {
-  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: { refusals: 3 } } })
+  const { host } = await withOAuth(t, { file: { oauth: OAUTH, rate_limits: { refusals: 3 } } })
   await minuteWithRoom()
   for (let count = 0; count < 3; count++) t.equal((await whoami(host, 'A'.repeat(43))).status, 401)
   t.equal((await whoami(host, 'A'.repeat(43))).status, 429)

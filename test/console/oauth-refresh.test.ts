@@ -10,28 +10,26 @@ import {
   Application,
   CLIENT,
   CONFIDENTIAL,
+  INVALID_GRANT,
   OAUTH,
   post,
   RESOURCE,
   SECRET,
   type Tokens,
   whoami,
+  withOAuth,
 } from '../support/application.ts'
 import { createDatabase, DIALECTS, type Dialect } from '../support/database.ts'
 import { PATIENT, tries } from '../support/extent.ts'
-import { type Answer, type Host, Installation, type InstallationOptions } from '../support/installation.ts'
+import type { Answer, Host, Installation, InstallationOptions } from '../support/installation.ts'
 import { dump, query } from '../support/sql.ts'
 import { Visitor } from '../support/visitor.ts'
 
 const PUBLIC_URL = 'http://claims.example'
-const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
 const FILE = { oauth: OAUTH, rate_limits: { network: 0 } }
 
-async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
-  const installation = await Installation.start({ file: FILE, ...options })
-  t.teardown(() => installation.remove())
-  return installation
-}
+const installed = (t: TapTest, options: InstallationOptions = {}): Promise<Installation> =>
+  withOAuth(t, { file: FILE, ...options })
 
 /** Two hosts where the database serves several; on SQLite the one that there is. */
 async function hostsOn(t: TapTest, dialect: Dialect) {
@@ -136,8 +134,7 @@ for (const dialect of DIALECTS) {
 for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, the audit trail has one repeat from another address`, async (t) => {
     const env = { PUBLIC_URL, TRUST_PROXY: '1' }
-    const installation = await installed(t, { env, database: await createDatabase(dialect) })
-    const { host, config } = installation
+    const { host, config } = await installed(t, { env, database: await createDatabase(dialect) })
     const repeats = `SELECT address, actor_kind FROM audit_trail WHERE event = 'application.refresh_repeated'`
     const application = new Application(undefined, PUBLIC_URL)
     const { refresh_token } = await application.tokens(await Visitor.firstAt(host, PUBLIC_URL))

@@ -1,21 +1,25 @@
 /** What applications are refused, where they are told, and what people are shown in place of being led on. Threat S4 of `security.md`. */
-import t, { type Test as TapTest } from 'tap'
-import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, RESOURCE, returned, whoami } from '../support/application.ts'
+import t from 'tap'
+import {
+  Application,
+  CLIENT,
+  CONFIDENTIAL,
+  INVALID_GRANT,
+  OAUTH,
+  post,
+  RESOURCE,
+  returned,
+  whoami,
+  withOAuth,
+} from '../support/application.ts'
 import { byExtent } from '../support/extent.ts'
-import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import { sharedInstallation } from '../support/installation.ts'
 import { rows } from '../support/sql.ts'
 import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
 
-async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
-  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
-  t.teardown(() => installation.remove())
-  return installation
-}
-
 const DAY_MS = 24 * 60 * 60_000
-const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
 
 t.test('nobody is led to an address that is not the application’s own', async (t) => {
   const { host } = await shared()
@@ -154,7 +158,7 @@ t.test('a code that is used again is refused, and ends what came of it', async (
 
 t.test('codes, requests and tokens run out', async (t) => {
   let now = Date.now()
-  const { host } = await installed(t, { now: () => now })
+  const { host } = await withOAuth(t, { now: () => now })
   const owner = await Visitor.owner(host)
   const application = new Application()
   const late = (await application.allowed(owner)).get('code')
@@ -178,7 +182,7 @@ t.test('codes, requests and tokens run out', async (t) => {
 
 t.test('an application asks the person again after a year, however often it refreshes', async (t) => {
   let now = Date.now()
-  const { host } = await installed(t, { now: () => now })
+  const { host } = await withOAuth(t, { now: () => now })
   const application = new Application()
   let { refresh_token: refresh } = await application.tokens(await Visitor.owner(host))
   const monthsOf29Days = 12
@@ -277,7 +281,7 @@ const ANONYMOUS = byExtent({ short: 50, usual: 200, thorough: 1000 })
 
 t.test(`${ANONYMOUS} requests of people who are not there store nothing`, async (t) => {
   const file = { oauth: { ...OAUTH, dynamic_registration: true }, rate_limits: { network: 0 } }
-  const installation = await installed(t, { file })
+  const installation = await withOAuth(t, { file })
   const { host } = installation
   const before = await rows(installation.config.databaseUrl)
   const requests = [

@@ -4,18 +4,22 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import * as openid from 'openid-client'
-import t, { type Test as TapTest } from 'tap'
-import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, RESOURCE, SECRET, whoami } from '../support/application.ts'
-import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import t from 'tap'
+import {
+  Application,
+  CLIENT,
+  CONFIDENTIAL,
+  OAUTH,
+  post,
+  RESOURCE,
+  SECRET,
+  whoami,
+  withOAuth,
+} from '../support/application.ts'
+import { sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
-
-async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
-  const installation = await Installation.start({ file: { oauth: OAUTH }, ...options })
-  t.teardown(() => installation.remove())
-  return installation
-}
 
 const REFUSED = { status: 401, body: { detail: 'invalid or missing API key' } }
 
@@ -205,7 +209,7 @@ t.test('a common library for applications finds its way by the documents alone',
 })
 
 t.test('the tokens of an application end when the configuration names it no more', async (t) => {
-  const installation = await installed(t)
+  const installation = await withOAuth(t)
   const { access_token: token } = await new Application().tokens(await Visitor.owner(installation.host))
   await installation.stop()
   await writeFile(join(installation.folder, 'other.json'), JSON.stringify({ oauth: { clients: [CONFIDENTIAL] } }))
@@ -220,7 +224,7 @@ t.test('a database that cannot be used is no fault of the application', async (t
     return Date.now()
   }
   const file = { oauth: OAUTH, rate_limits: { refusals: 0 } }
-  const { host } = await installed(t, { now, file })
+  const { host } = await withOAuth(t, { now, file })
   const owner = await Visitor.owner(host)
   const application = new Application()
   const code = (await application.allowed(owner)).get('code')
@@ -241,7 +245,7 @@ t.test('a database that cannot be used is no fault of the application', async (t
 
 t.test('addresses are those of the configuration, whatever a request says of itself', async (t) => {
   const PUBLIC_URL = 'https://claims.example.com'
-  const { host } = await installed(t, { env: { PUBLIC_URL } })
+  const { host } = await withOAuth(t, { env: { PUBLIC_URL } })
   const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
   const { body } = await host.request('/.well-known/oauth-authorization-server', { headers: lies })
   t.equal(body.token_endpoint, `${PUBLIC_URL}/oauth/token`)

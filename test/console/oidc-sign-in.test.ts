@@ -30,9 +30,7 @@ async function served() {
 
 /** An installation of the test's own, in which there is no account yet. */
 async function fresh(t: TapTest) {
-  const installation = await Installation.start({ env: provider.env, file })
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t, { env: provider.env, file })
   provider.open(host.url + CALLBACK)
   return { host }
 }
@@ -225,9 +223,7 @@ t.test('an answer is good once, and in the browser that was sent', async (t) => 
 
 t.test('a stranger who sends invented answers fills no audit trail', async (t) => {
   const limited = { ...file, rate_limits: { sign_in: 2 } }
-  const installation = await Installation.start({ env: provider.env, file: limited })
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t, { env: provider.env, file: limited })
   const { audit } = host.claimcheck.storage.read
   await minuteWithRoom()
   const visitor = new Visitor(host)
@@ -329,9 +325,7 @@ t.test('a provider that is away costs only this way in', async (t) => {
 })
 
 t.test('where no provider is configured there is none', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t)
   const owner = await Visitor.first(host)
   await owner.get(ACCOUNT)
   for (const path of [BEGIN, `${ACCOUNT}/unlink`]) t.equal((await owner.post(path)).status, 404)

@@ -20,9 +20,7 @@ let people = 0
 
 async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
   const file = { rate_limits: { sign_in: 0 } }
-  const installation = await Installation.start({ file, env: ENV, ...options })
-  t.teardown(() => installation.remove())
-  return installation
+  return await Installation.during(t, { file, env: ENV, ...options })
 }
 
 /** Signed in at the public address, in a workspace. */

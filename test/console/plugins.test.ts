@@ -31,8 +31,10 @@ t.test('a plugin that runs open, and whose process ended, is told as that on the
   const { folder, use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
   chmodSync(folder, 0o755)
   const plugins = [{ use: use, isolation: 'open' as const }]
-  const all = await claimsConsole(t, { plugins, env: { ALLOW_PRIVATE: '127.0.0.1' } })
-  const { installation, owner, client, workspaceId, path } = all
+  const { installation, owner, client, workspaceId, path } = await claimsConsole(t, {
+    plugins,
+    env: { ALLOW_PRIVATE: '127.0.0.1' },
+  })
   const { url } = await destination(t)
   await connect(installation.claimcheck, workspaceId, 'deeds', { base_url: url, token: TOKEN })
   const page = `/console/w/${workspaceId}/plugins`

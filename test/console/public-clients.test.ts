@@ -55,9 +55,9 @@ function idOf(client: string): string {
 }
 
 t.test('public clients', async (t) => {
-  const installation = await Installation.start({ file: { oauth: OAUTH, rate_limits: { network: 0, refusals: 0 } } })
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t, {
+    file: { oauth: OAUTH, rate_limits: { network: 0, refusals: 0 } },
+  })
   const owner = await Visitor.owner(host)
   t.ok(new Set(CLIENTS.map(({ client }) => client.split(',')[0])).size >= 10)
   for (const client of CLIENTS) {
@@ -100,9 +100,7 @@ t.test('public clients', async (t) => {
 })
 
 t.test('what clients look for, and is not there, is not found, whoever asks', async (t) => {
-  const installation = await Installation.start({ file: { oauth: OAUTH } })
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t, { file: { oauth: OAUTH } })
   const headers = { origin: 'http://localhost:6274' }
   const at = (path: string) => host.request(path, { headers })
   for (const path of ['oauth-authorization-server', 'openid-configuration']) {

@@ -112,8 +112,7 @@ t.test('members read it, and change nothing', async (t) => {
 })
 
 t.test('where the operator keeps it to the command line, owners read what is set there', async (t) => {
-  const installation = await Installation.start({ file: { retention: { by_owners: false, least_days: 7 } } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: { retention: { by_owners: false, least_days: 7 } } })
   const owner = await Visitor.first(installation.host)
   const path = `/console/w/${await owner.workspaceId()}/retention`
   const run = (...args: string[]) =>

@@ -80,9 +80,7 @@ t.test('after the right password the code is asked for, and without it nothing i
 })
 
 t.test('wrong codes wait as wrong passwords do, and keep out nobody who is known', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
-  const { host } = installation
+  const { host } = await Installation.during(t)
   const owner = await Visitor.owner(host)
   await owner.get(ACCOUNT)
   const { secret, recoveryCodes } = await setUpSecondStep(owner)

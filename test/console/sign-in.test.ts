@@ -1,19 +1,13 @@
 /** The ways into the console: the first set-up, invitations, passwords, and what is refused. Threats N1, K4 and S2 of `security.md`. */
 import { GROWTH } from '@claimcheck/server/features/people/login-throttle'
-import t, { type Test as TapTest } from 'tap'
-import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import t from 'tap'
+import { Installation, sharedInstallation } from '../support/installation.ts'
 import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation()
 
-async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
-  const installation = await Installation.start(options)
-  t.teardown(() => installation.remove())
-  return installation
-}
-
 t.test('the first person by the set-up link owns the first workspace, and the link works once', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await Installation.during(t)
   const token = await host.claimcheck.accounts.setupToken()
   const owner = await Visitor.enter(host, `/console/setup/${token}`, 'Ann Owner', { workspace: 'acme' })
   const page = await owner.get('/console/workspaces/new')
@@ -34,7 +28,7 @@ t.test('an address that is longer than any page’s is not kept for after the si
 })
 
 t.test('of two people with two set-up links at once, one is the first', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await Installation.during(t)
   const { accounts } = host.claimcheck
   const tokens = [await accounts.setupToken(), await accounts.setupToken()]
   const outcomes = await Promise.allSettled(
@@ -46,7 +40,7 @@ t.test('of two people with two set-up links at once, one is the first', async (t
 })
 
 t.test('workspaces that the command line made belong to the first person', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await Installation.during(t)
   await host.claimcheck.workspaces.create('made-before')
   const owner = await Visitor.first(host)
   t.match(textOf((await owner.get('/console/workspaces/new')).html), /made-before owner/)
@@ -76,7 +70,7 @@ t.test('an invitation makes one member, of the role that it names', async (t) =>
 })
 
 t.test('what a new account may not be is told beside what was given', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await Installation.during(t)
   const token = await host.claimcheck.accounts.setupToken()
   const good = { name: 'Ann', email: 'ann@example.com', password: PASSWORD, workspace: 'acme' }
   const rows = [
@@ -139,7 +133,7 @@ t.test('no address but our own is led to after signing in', async (t) => {
 })
 
 t.test('wrong passwords wait longer and longer, and lock nobody out', async (t) => {
-  const { host } = await installed(t, { env: { TRUST_PROXY: '1' } })
+  const { host } = await Installation.during(t, { env: { TRUST_PROXY: '1' } })
   const owner = await Visitor.first(host)
   await owner.get('/console/account')
   const email = emailOf('owner')
@@ -236,7 +230,7 @@ function accessControl(headers: Headers): string[] {
 }
 
 t.test('behind https the cookie is kept to https and to this host', async (t) => {
-  const { host } = await installed(t, { env: { PUBLIC_URL: 'https://claims.example.com' } })
+  const { host } = await Installation.during(t, { env: { PUBLIC_URL: 'https://claims.example.com' } })
   const token = await host.claimcheck.accounts.setupToken()
   const body = new URLSearchParams({ name: 'Ann', email: 'ann@example.com', password: PASSWORD, workspace: 'acme' })
   const enter = (origin: string) =>

@@ -8,12 +8,10 @@ import { emailOf, PASSWORD, type Page, textOf, Visitor } from '../support/visito
 const CONNECTED = { use: resolve('build/test/plugins/connected.js'), trusted: true }
 
 async function installed(t: Test) {
-  const installation = await Installation.start({
+  const { host } = await Installation.during(t, {
     plugins: [SCRIPTED, CONNECTED],
     file: { rate_limits: { sign_in: 0 } },
   })
-  t.teardown(() => installation.remove())
-  const { host } = installation
   const owner = await Visitor.first(host)
   const workspaceId = await owner.workspaceId()
   /** As an administrator, or a password chosen elsewhere, ends it. */

@@ -39,8 +39,7 @@ async function eraseUntil(databaseUrl: string, receiptId: string, statement: num
 }
 
 t.test('an erasure that ends before any of its statements has erased everything or nothing', async (t) => {
-  const installation = await Installation.start({ database: await createDatabase() })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase() })
   const client = await installation.client('acme')
   const { body } = await client.submit({ params: { see: 'present', content: NAME }, agent_id: NAME })
   await client.submit()

@@ -1,7 +1,6 @@
 /** When the clock of a host is set, the host decides and signs nothing by it. Threat D6 of `security.md`. */
 import { mkdtemp } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -11,6 +10,7 @@ import { createDatabase } from '../support/database.ts'
 import { LONG } from '../support/extent.ts'
 import { fakeClock, WITH_FAKETIME } from '../support/faketime.ts'
 import { Installation, type InstallationOptions } from '../support/installation.ts'
+import { serving } from '../support/serving.ts'
 import { query } from '../support/sql.ts'
 
 const SECOND_MS = 1000
@@ -32,8 +32,7 @@ async function start(t: Test, options: InstallationOptions = {}) {
   const clocks = new Clocks()
   const { now, wall } = clocks
   const database = await createDatabase('sqlite')
-  const installation = await Installation.start({ database, now, wall, ...options })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, now, wall, ...options })
   return { clocks, installation, client: await installation.client('acme') }
 }
 
@@ -215,17 +214,12 @@ t.test('a host that starts with a clock behind the newest time in the log waits 
 /** Destinations that tell the true time, and how to list them. */
 async function listed(t: Test, count: number) {
   const requests: (string | undefined)[] = []
-  const hosts: string[] = []
-  for (let index = 0; index < count; index++) {
-    const server = createServer((request, response) => {
-      requests.push(request.method)
-      response.end()
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.teardown(() => server.close())
-    hosts.push(`127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const answer: RequestListener = (request, response) => {
+    requests.push(request.method)
+    response.end()
   }
-  const origins = hosts.map((host) => `http://${host}`)
+  const origins = await Promise.all(Array.from({ length: count }, () => serving(t, answer)))
+  const hosts = origins.map((origin) => new URL(origin).host)
   const options = { file: { sources: { test: origins } }, env: { ALLOW_PRIVATE: hosts.join(',') } }
   return { origins, requests, options }
 }
@@ -258,8 +252,7 @@ t.test('a log does not begin at a time that one destination in the configuration
     const refusal = `the time is in doubt: the clock of this machine and the listed destinations (${origins}) differ`
     await t.rejects(Installation.start({ database, ...options, now }), { code: 'unavailable', message: refusal })
   }
-  const installation = await Installation.start({ database, ...options, now: Date.now })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, ...options, now: Date.now })
   t.match(await isReady(installation), { status: 200 })
 })
 
@@ -274,8 +267,7 @@ t.test('a database that steps 20 minutes ahead ends no waiting claim', LONG, asy
       'SELECT pg_catalog.clock_timestamp() + of FROM steps.ahead';
     ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = steps, pg_catalog, public`,
   )
-  const installation = await Installation.start({ database })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database })
   const client = await installation.client('acme')
   const { body } = await client.submit({ params: { see: 'absent' } })
   const size = await treeSize(installation)
@@ -303,8 +295,7 @@ t.test('doctor says that nothing contradicts the clock', async (t) => {
 t.test('the program does as its parts do when the clock of the system is set', WITH_FAKETIME, async (t) => {
   const clock = fakeClock(await mkdtemp(join(tmpdir(), 'claimcheck-clock-')))
   const database = await createDatabase('sqlite')
-  const installation = await Installation.start({ database, isNew: true, env: clock.env })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, isNew: true, env: clock.env })
   const client = await installation.client('acme')
   const later = { at: Date.now() + 6 * SECOND_MS, see: 'present' }
   const { body } = await client.submit({ params: { see: 'absent', later } })
@@ -330,8 +321,7 @@ t.test('the program does as its parts do when the clock of the system is set', W
 t.test('a monotonic clock that is set together with the other deceives no program', WITH_FAKETIME, async (t) => {
   const clock = fakeClock(await mkdtemp(join(tmpdir(), 'claimcheck-clock-')), { monotonicToo: true })
   const database = await createDatabase('sqlite')
-  const installation = await Installation.start({ database, isNew: true, env: clock.env })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, isNew: true, env: clock.env })
   const client = await installation.client('acme')
   const { body } = await client.submit({ params: { see: 'absent' } })
   clock.set(20 * 60)

@@ -47,8 +47,7 @@ t.test('hosts whose own clocks are hours apart stamp by one clock', async (t) =>
 })
 
 t.test('what one host stored before another read it has no later stamp', async (t) => {
-  const installation = await Installation.start({ database: await createDatabase('postgres') })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase('postgres') })
   const first = installation.host.claimcheck
   const second = (await installation.addHost()).claimcheck
   for (let times = 0; times < 200; times++) {

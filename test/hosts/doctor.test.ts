@@ -7,8 +7,7 @@ import { query } from '../support/sql.ts'
 import { SCHEMA } from '../support/storage.ts'
 
 async function twoHosts(t: Test) {
-  const installation = await Installation.start({ database: await createDatabase('postgres') })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase('postgres') })
   const client = await installation.client('acme')
   const submitMany = (count: number) =>
     Promise.all(

@@ -156,8 +156,7 @@ t.test('a host that is killed at the same moment is waited for, and then no more
 t.test(
   'a host that knows nothing asks those that run, and signs when they answered or their leases ended',
   async (t) => {
-    const installation = await Installation.start({ database: await createDatabase('postgres') })
-    t.teardown(() => installation.remove())
+    const installation = await Installation.during(t, { database: await createDatabase('postgres') })
     const client = await installation.client('acme')
     await client.submit()
     const { databaseUrl } = installation.config

@@ -8,8 +8,7 @@ import { minuteWithRoom } from '../support/minute.ts'
 import { textOf } from '../support/visitor.ts'
 
 async function twoHosts(quotas: object) {
-  const installation = await Installation.start({ database: await createDatabase('postgres'), file: { quotas } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase('postgres'), file: { quotas } })
   const client = await installation.client('acme')
   return { installation, client, other: client.at(await installation.addHost()) }
 }

@@ -20,12 +20,11 @@ interface Limits {
 }
 
 async function threeHosts(t: Test, limits: Limits, database?: Database) {
-  const installation = await Installation.start({
+  const installation = await Installation.during(t, {
     database: database ?? (await createDatabase('postgres')),
     file: { rate_limits: { refusals: 0, ...limits } },
     env: { TRUST_PROXY: 'loopback' },
   })
-  t.teardown(() => installation.remove())
   const hosts = [installation.host, await installation.addHost(), await installation.addHost()] as const
   await minuteWithRoom()
   return { installation, hosts }

@@ -11,8 +11,7 @@ const TOLERANCE_MS = 10 * 60_000
 
 async function threeHosts(t: Test) {
   const database = await createDatabase('postgres')
-  const installation = await Installation.start({ database, plugins: [CONNECTED] })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database, plugins: [CONNECTED] })
   const hosts = [installation.host, await installation.addHost(), await installation.addHost()] as const
 
   /** As an operator's command, in a process of its own. */

@@ -47,8 +47,7 @@ t.test(
   'connections on which the database does not answer any more are given up, and hosts go on over new ones',
   async (t) => {
     const { database, fallSilent } = await behindNetwork(t)
-    const installation = await Installation.start({ database, inProcess: true })
-    t.teardown(() => installation.remove())
+    const installation = await Installation.during(t, { database, inProcess: true })
     const client = await installation.client('acme')
     t.match(await client.submit(), { status: 202 })
     fallSilent()

@@ -18,8 +18,7 @@ const NEXT_SCHEMA: Schema = {
 }
 
 t.test('two hosts take claims while the database is migrated, and an older program refuses it by name', async (t) => {
-  const installation = await Installation.start({ database: await createDatabase('postgres') })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { database: await createDatabase('postgres') })
   const second = await installation.addHost()
   const first = await installation.client('acme')
   const hosts = [first, first.at(second)]

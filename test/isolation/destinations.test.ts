@@ -2,14 +2,12 @@
  * Where a plugin says that a claim is read: through the whole service, for plugins in its process and in one of their own.
  * Threat P3 of `security.md`.
  */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t, { type Test } from 'tap'
 import { installedPlugin, TOKEN } from '../../server/test/plugins/isolation/world.ts'
 import { connect } from '../support/connect.ts'
 import { Installation } from '../support/installation.ts'
+import { serving } from '../support/serving.ts'
 
 const ACTION = 'test.list.have'
 const skip = (await isolationProblem()) ?? false
@@ -17,28 +15,22 @@ const skip = (await isolationProblem()) ?? false
 /** A list at this place; the requests that it got. */
 async function list(t: Test) {
   const requests: string[] = []
-  const server = createServer(({ url, headers }, response) => {
+  const url = await serving(t, ({ url, headers }, response) => {
     requests.push(`${url} ${headers.authorization}`)
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ read: requests.length, names: ['there'] }))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+  return { url, requests }
 }
 
 async function start(t: Test, trusted: boolean) {
   const [own, region, undeclared] = [await list(t), await list(t), await list(t)]
   const { use } = installedPlugin(t, 'build/server/test/plugins/isolation/lists.js')
-  const installation = await Installation.start({
+  const installation = await Installation.during(t, {
     plugins: [{ use, trusted, with: { region_url: region.url } }],
     env: { ALLOW_PRIVATE: '127.0.0.1' },
     file: { sources: { lists: [region.url] } },
   })
-  t.teardown(() => installation.remove())
   const client = await installation.client('acme')
   const { claimcheck } = installation
   await connect(claimcheck, client.workspaceId, 'lists', { base_url: own.url, token: TOKEN })

@@ -15,12 +15,11 @@ t.test(
   async (t) => {
     const { use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
     const { url, port } = await destination(t)
-    const installation = await Installation.start({
+    const installation = await Installation.during(t, {
       inProcess: true,
       plugins: [SCRIPTED, { use }],
       env: { ALLOW_PRIVATE: `127.0.0.1:${port}` },
     })
-    t.teardown(() => installation.remove())
     const client = await installation.client('acme')
     await connect(installation.claimcheck, client.workspaceId, 'deeds', { base_url: url, token: TOKEN })
     const historyOf = async (claimId: string) =>
@@ -56,8 +55,7 @@ t.test(
 t.test('the receipt of a claim that an isolated plugin checked follows from its evidence', { skip }, async (t) => {
   const { use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
   const { url, port } = await destination(t)
-  const installation = await Installation.start({ plugins: [{ use }], env: { ALLOW_PRIVATE: `127.0.0.1:${port}` } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { plugins: [{ use }], env: { ALLOW_PRIVATE: `127.0.0.1:${port}` } })
   const client = await installation.client('acme')
   await connect(installation.claimcheck, client.workspaceId, 'deeds', { base_url: url, token: TOKEN })
   const { body } = await client.submit({ ...DEED, params: {} })

@@ -22,7 +22,7 @@ async function start(t: Test, order: 'shipped first' | 'third party first') {
   const shipped = { use: '@claimcheck/plugin-codehost', with: { public_base_url: github.url } }
   const third = { use }
   const checkout = process.cwd()
-  const installation = await Installation.start({
+  const installation = await Installation.during(t, {
     plugins:
       order === 'shipped first'
         ? [{ ...shipped, use: `${checkout}/plugins/codehost` }, third]
@@ -30,7 +30,6 @@ async function start(t: Test, order: 'shipped first' | 'third party first') {
     env: { ALLOW_PRIVATE: `${forge.host},${new URL(github.url).host}` },
     file: { sources: { github: [github.url] } },
   })
-  t.teardown(() => installation.remove())
   const client = await installation.client('acme')
   const repository = await github.createRepository(SLUG)
   const { connections } = installation.claimcheck

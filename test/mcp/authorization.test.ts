@@ -162,8 +162,7 @@ t.test('a stream ends when its key or its grant does', async (t) => {
 })
 
 t.test('each message of a batch counts against the limit of its key', async (t) => {
-  const installation = await Installation.start({ file: { rate_limits: { key: 5 * COSTS.mcp.tokens } } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: { rate_limits: { key: 5 * COSTS.mcp.tokens } } })
   const { key } = await installation.client('batches')
   const batch = [1, 2, 3, 4].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/list', params: {} }))
   const ask = () => post(installation.host, batch, { ...bearer(key), 'mcp-protocol-version': '2025-03-26' })
@@ -174,8 +173,7 @@ t.test('each message of a batch counts against the limit of its key', async (t) 
 })
 
 t.test('a server that stops ends its streams', async (t) => {
-  const installation = await Installation.start()
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t)
   const { host } = installation
   const { key } = await installation.client('stops')
   const stream = await post(host, request('subscriptions/listen', { notifications: {} }), bearer(key))

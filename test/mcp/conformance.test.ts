@@ -1,13 +1,12 @@
 /** The protocol's own conformance tests, against the program that ships. Those that ask for what no server but theirs has are listed. */
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { sharedInstallation } from '../support/installation.ts'
+import { serving } from '../support/serving.ts'
 
 const SUITE = resolve('node_modules/@modelcontextprotocol/conformance/dist/index.js')
 const [MAJOR] = process.versions.node.split('.')
@@ -80,7 +79,7 @@ async function runSuite(t: Test, url: string): Promise<ReadonlyMap<string, reado
 
 /** An address that leads to /mcp with a key, which the suite cannot send. */
 async function withKey(t: Test, url: string, key: string): Promise<string> {
-  const proxy = createServer((asked, answer) => {
+  const origin = await serving(t, (asked, answer) => {
     const headers = { ...asked.headers, authorization: `Bearer ${key}` }
     const passed = request(new URL(asked.url!, url), { method: asked.method, headers }, (got) => {
       answer.writeHead(got.statusCode!, got.headers)
@@ -89,7 +88,5 @@ async function withKey(t: Test, url: string, key: string): Promise<string> {
     passed.on('error', () => answer.destroy())
     asked.pipe(passed)
   })
-  t.teardown(() => proxy.close())
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`
+  return `${origin}/mcp`
 }

@@ -189,8 +189,7 @@ t.test('an installation that names the package in its configuration verifies the
   const { blocks } = readPage(await readFile('plugins/README.md', 'utf8'))
   const { text } = blocks.find(({ note }) => note === 'installed by the operator')!
   const { plugins } = JSON.parse(text)
-  const installation = await Installation.start({ plugins: [{ ...plugins[0], use: verifier }] })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { plugins: [{ ...plugins[0], use: verifier }] })
   const { profiles } = await (await fetch(`${installation.url}/v1/profiles`)).json()
   t.match(profiles, [{ action: 'jira.issue.close' }])
 })

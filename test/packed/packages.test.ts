@@ -1,10 +1,7 @@
 /** Core and the client as others get them: installed in an empty folder, and used as their READMEs show. */
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -12,6 +9,7 @@ import { packageFolders, repositoryAddress, repositoryFields } from '../../scrip
 import { moduleOf, namedExports, namedIn } from '../docs/exports.ts'
 import { type Block, readPage } from '../docs/markdown.ts'
 import { Installation } from '../support/installation.ts'
+import { serving } from '../support/serving.ts'
 import { installPacked } from './installed.ts'
 
 const execute = promisify(execFile)
@@ -175,10 +173,7 @@ t.test('a README that names an export that is not there is refused', async (t) =
 })
 
 t.test('the example of a plugin verifies what the example of a client claims', async (t) => {
-  const site = createServer((_request, response) => response.end('news')).listen(0, '127.0.0.1')
-  await once(site, 'listening')
-  t.teardown(() => site.close())
-  const page = `http://127.0.0.1:${(site.address() as AddressInfo).port}/news`
+  const page = `${await serving(t, (_request, response) => response.end('news'))}/news`
   // What a claim names has to be public, and this page is not: the manifest names its host.
   const plugin = join(folder, 'out/plugin-of-page.js')
   await writeFile(
@@ -188,11 +183,10 @@ t.test('the example of a plugin verifies what the example of a client claims', a
       `hosts: ['${new URL(page).host}']`,
     ),
   )
-  const installation = await Installation.start({
+  const installation = await Installation.during(t, {
     plugins: [{ use: plugin }],
     env: { ALLOW_PRIVATE: new URL(page).host },
   })
-  t.teardown(() => installation.remove())
   const { key } = await installation.client('examples')
 
   const client = await readFile(join(folder, 'out/client.js'), 'utf8')
@@ -241,8 +235,9 @@ t.test(
 
 t.test('every package says what it is, where it comes from, and where to report what is wrong with it', async (t) => {
   for (const folder of ['.', ...packageFolders()]) {
-    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-    const { keywords, description, repository, homepage, bugs } = manifest
+    const { keywords, description, repository, homepage, bugs } = JSON.parse(
+      await readFile(join(folder, 'package.json'), 'utf8'),
+    )
     t.ok(keywords.length > 2 && description.length > 20, folder)
     t.strictSame({ repository, homepage, bugs }, repositoryFields(repositoryAddress(), folder), folder)
   }

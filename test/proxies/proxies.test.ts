@@ -41,11 +41,10 @@ async function startReader(t: Test) {
 for (const one of PROXIES) {
   const skip = one.program === undefined && `${one.name} is not installed`
   t.test(`behind ${one.name}`, { skip }, async (t) => {
-    const installation = await Installation.start({
+    const installation = await Installation.during(t, {
       env: { PUBLIC_URL: `https://${NAME}`, TRUST_PROXY: '127.0.0.1' },
       file: { rate_limits: { refusals: REFUSALS } },
     })
-    t.teardown(() => installation.remove())
     const { key } = await installation.client('acme')
     const reader = await startReader(t)
     const known = one.asksHealth ? once(reader.health, '/readyz') : undefined

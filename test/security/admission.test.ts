@@ -13,8 +13,7 @@ const FIELDS = 16_000
 const FORM = Array.from({ length: FIELDS }, (_, index) => index.toString(36)).join('&')
 const WAIT_MS = 2000
 
-const installation = await Installation.start()
-t.teardown(() => installation.remove())
+const installation = await Installation.during(t)
 const { port } = new URL(installation.url)
 
 /** What the service answers to the head of a request and the first bytes of a body that never comes whole. */

@@ -70,8 +70,7 @@ function holds(t: Test, { status, headers, body }: Answered, what: string, share
 const SHARED = /^\/(?:v1\/(?:receipts|log)\/|\.well-known\/poaw-keys\.json$|r\/.*\.(?:svg|json)$)/
 
 t.test('each route answers with them: to everybody, to a key, to an owner, and to nonsense', async (t) => {
-  const installation = await Installation.start({ file: FILE, env: { METRICS_TOKEN: SECRET }, inProcess: true })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: FILE, env: { METRICS_TOKEN: SECRET }, inProcess: true })
   const { url, host } = installation
   const owner = await Visitor.first(host)
   const client = await installation.client('headers')
@@ -111,9 +110,7 @@ t.test('each route answers with them: to everybody, to a key, to an owner, and t
 })
 
 t.test('so do answers that reach no route', async (t) => {
-  const installation = await Installation.start({ file: FILE })
-  t.teardown(() => installation.remove())
-  const { url } = installation
+  const { url } = await Installation.during(t, { file: FILE })
   const page = await (await fetch(`${url}/console/sign-in`)).text()
   const assets = [...page.matchAll(/(?:href|src)="(\/[^"]*assets\/[^"]+)"/g)].map(([, path]) => path!)
   t.ok(assets.length > 1, 'a page loads files')
@@ -156,9 +153,7 @@ t.test('so do answers that reach no route', async (t) => {
 })
 
 t.test('so do answers to a network that asks for too much', async (t) => {
-  const installation = await Installation.start({ file: { ...FILE, rate_limits: { network: 10 } } })
-  t.teardown(() => installation.remove())
-  const { url } = installation
+  const { url } = await Installation.during(t, { file: { ...FILE, rate_limits: { network: 10 } } })
   const many = await Promise.all(Array.from({ length: 8 }, () => ask(url, 'GET', '/v1/log/head')))
   const refused = many.find(({ status }) => status === 429)
   t.ok(refused, 'one was too many')
@@ -166,8 +161,7 @@ t.test('so do answers to a network that asks for too much', async (t) => {
 })
 
 t.test('a fault of the service has them, too', async (t) => {
-  const installation = await Installation.start({ inProcess: true })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { inProcess: true })
   const { database } = installation
   // What every answer about claims needs.
   const client = await installation.client('faulty')
@@ -179,8 +173,10 @@ t.test('a fault of the service has them, too', async (t) => {
 })
 
 t.test('behind https, all hosts of the name are for https alone, for a year', async (t) => {
-  const installation = await Installation.start({ file: FILE, env: { PUBLIC_URL: 'https://claimcheck.example.com' } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, {
+    file: FILE,
+    env: { PUBLIC_URL: 'https://claimcheck.example.com' },
+  })
   for (const path of ['/', '/nowhere', '/v1/log/head', '/v1/claims', '/v1/%c0%af']) {
     const { headers } = await ask(installation.url, 'GET', path, { host: 'claimcheck.example.com' })
     t.equal(headers['strict-transport-security'], 'max-age=31536000; includeSubDomains', path)
@@ -191,8 +187,7 @@ t.test('behind https, all hosts of the name are for https alone, for a year', as
 })
 
 t.test('what is saved as a file says so', async (t) => {
-  const installation = await Installation.start({ file: FILE })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: FILE })
   const owner = await Visitor.first(installation.host)
   const workspace = await owner.workspaceId()
   await owner.get('/console/account')

@@ -19,7 +19,7 @@ subscribe('fastify.initialization', (message) => {
 })
 
 const MANY = 1_000_000
-const installation = await Installation.start({
+const installation = await Installation.during(t, {
   inProcess: true,
   file: {
     rate_limits: { network: MANY, account: MANY, sign_in: 0 },
@@ -27,7 +27,6 @@ const installation = await Installation.start({
     security_contact: 'mailto:security@example.com',
   },
 })
-t.teardown(() => installation.remove())
 
 const routes = declared.flatMap(({ method, url, config }) => {
   const { cost, needsCredential = false, needsSession = false, isProbe = false } = config ?? {}

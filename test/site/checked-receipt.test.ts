@@ -10,8 +10,7 @@ import { query } from '../support/sql.ts'
 const DROP = { sqlite: 'DROP TRIGGER tree_heads_no_update', postgres: 'ALTER TABLE tree_heads DISABLE TRIGGER USER' }
 
 async function start(t: Test) {
-  const installation = await Installation.start({ file: { sources: { test: ['https://example.com'] } } })
-  t.teardown(() => installation.remove())
+  const installation = await Installation.during(t, { file: { sources: { test: ['https://example.com'] } } })
   const client = await installation.client('acme')
   const decide = async () => (await client.decided((await client.submit()).body.claim_id)).receipt_id as string
   const { databaseUrl } = installation.claimcheck.config

@@ -1,6 +1,8 @@
 /** An application that asks people for tokens, as RFC 6749 and RFC 7636 have it; its person's browser is a `Visitor`. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
 import type { Answer, Host } from './host.ts'
+import { Installation, type InstallationOptions } from './installation.ts'
 import type { Page, Visitor } from './visitor.ts'
 
 export type Fields = Readonly<Record<string, string>>
@@ -30,6 +32,11 @@ export const CONFIDENTIAL = {
 }
 export const RESOURCE = 'https://mcp.example.com'
 export const OAUTH = { clients: [CLIENT, CONFIDENTIAL], resources: [RESOURCE] }
+export const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
+
+/** Until the test ends. */
+export const withOAuth = (t: Test, options: InstallationOptions = {}): Promise<Installation> =>
+  Installation.during(t, { file: { oauth: OAUTH }, ...options })
 
 export class Application {
   readonly redirectUri: string

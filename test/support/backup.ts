@@ -1,5 +1,6 @@
 /** Backups of an installation's database alone, made and brought back while no host runs. */
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import type { Installation } from './installation.ts'
 import { query } from './sql.ts'
 
 /** @returns brings it back as it was */
@@ -7,6 +8,14 @@ export async function backUp(databaseUrl: string, name = 'backup'): Promise<() =
   return databaseUrl.startsWith('sqlite:')
     ? backUpFile(databaseUrl.slice('sqlite:'.length), name)
     : backUpPostgres(databaseUrl, name)
+}
+
+/** Of an installation, which stops for it. */
+export async function backUpStopped(installation: Installation, name?: string): Promise<() => Promise<void>> {
+  await installation.stop()
+  const restore = await backUp(installation.config.databaseUrl, name)
+  await installation.resume()
+  return restore
 }
 
 /** What belongs to a database of SQLite: left beside an older file, a newer write-ahead log would be played onto it. */

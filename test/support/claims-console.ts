@@ -20,19 +20,13 @@ export async function claimsConsole(
   t: TapTest,
   where: InstallationOptions | (() => Promise<Installation>) = shared,
 ): Promise<ClaimsConsole> {
-  const installation = await (typeof where === 'function' ? where() : startFor(t, where))
+  const installation = await (typeof where === 'function' ? where() : Installation.during(t, where))
   const { host, claimcheck } = installation
   const owner = await Visitor.owner(host)
   const workspaceId = await owner.workspaceId()
   const { key } = await claimcheck.keys.create(workspaceId, 'test')
   const client = new Client(host, workspaceId, key)
   return { installation, owner, client, workspaceId, path: `/console/w/${workspaceId}/claims` }
-}
-
-async function startFor(t: TapTest, options: InstallationOptions): Promise<Installation> {
-  const installation = await Installation.start(options)
-  t.teardown(() => installation.remove())
-  return installation
 }
 
 /** The ids of the claims that a page lists, in its order. */

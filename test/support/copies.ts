@@ -51,12 +51,10 @@ export async function startSourceOn(t: Test, serverUrl: string): Promise<Install
 }
 
 async function startOn(t: Test, database: Database): Promise<Installation> {
-  const installation = await Installation.start({
+  return await Installation.during(t, {
     database: { ...database, env: { ...database.env, SECRET_KEY } },
     plugins: [SCRIPTED, LOCKED],
   })
-  t.teardown(() => installation.remove())
-  return installation
 }
 
 /** The installation's configuration, with another database. */

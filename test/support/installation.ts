@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { type Config, loadConfig } from '@claimcheck/server/features'
 import type { Feature } from '@claimcheck/server/host/feature'
+import type { Test } from 'tap'
 import { afterFile } from './after-file.ts'
 import { Client } from './client.ts'
 import { copyTemplate, createDatabase, type Database } from './database.ts'
@@ -60,6 +61,13 @@ export class Installation {
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
     const installation = new Installation(folder, options.database ?? (await createDatabase()), options)
     await installation.addHost({})
+    return installation
+  }
+
+  /** Until the test ends. */
+  static async during(t: Test, options?: InstallationOptions): Promise<Installation> {
+    const installation = await Installation.start(options)
+    t.teardown(() => installation.remove())
     return installation
   }
 
