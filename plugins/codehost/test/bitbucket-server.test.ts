@@ -6,8 +6,10 @@ import { createCache, outcome, probe } from './context.ts'
 
 for (const hasMergeBase of [true, false]) {
   t.test(hasMergeBase ? 'a push, and what it costs' : 'a push, at a server without merge bases', async (t) => {
-    const world = await atBitbucketServer(t, { hasMergeBase, prefix: '/git' })
-    const { repository, first, base, head, lookAtPush, requestsOf } = world
+    const { repository, first, base, head, lookAtPush, requestsOf } = await atBitbucketServer(t, {
+      hasMergeBase,
+      prefix: '/git',
+    })
     const facts = { repository: 'acme/app', repository_id: String(repository.id), head: base, branch_listed: true }
     t.equal(
       await requestsOf(async () =>

@@ -234,8 +234,8 @@ t.test('pipelines that are not those that were asked for', async (t) => {
 })
 
 t.test('answers that are not those of what was asked', async (t) => {
-  const world = await atBitbucket(t)
-  const { standIn, repository, base, first, head, lookAtPush, lookAtOpen, lookAtMerge, lookAtChecks } = world
+  const { standIn, repository, base, first, head, lookAtPush, lookAtOpen, lookAtMerge, lookAtChecks } =
+    await atBitbucket(t)
   const number = await repository.pullRequests.open({ head: 'topic' })
   await repository.pullRequests.merge(number)
   const uuid = `{${repository.uuid}}`

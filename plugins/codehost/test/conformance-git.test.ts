@@ -8,19 +8,11 @@ import t from 'tap'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 import { temporaryFolder } from './git-fixture.ts'
 import { MINUTE, NOON } from './github-fixture.ts'
+import { passesButForGit } from './situations.ts'
 
 t.setTimeout(500_000)
 
 const credentials = { username: 'reader', password: 'a-password-that-is-long' }
-
-/** The checks that fail, and why it is right that they do: none of them is about what was found. */
-const KNOWN: readonly (readonly [name: string, problem: RegExp, why: string])[] = [
-  ['clock.machine', /machine's clock/, 'it compares the ages of folders, which the file system has from the machine'],
-  ['fault.large-body', /throws `unavailable`/, 'the program gives up by itself and says that it failed'],
-  ['fault.compression-bomb', /throws `unavailable`/, 'as above'],
-  ['fault.401', /throws `unavailable`/, 'the program had been let in by the request before'],
-  ['fault.429-with-retry-after', /gives retryAfterMs 60000/, 'the program tells no headers'],
-]
 
 interface Commits {
   readonly sha: string
@@ -63,17 +55,6 @@ t.test('at a git server', async (t) => {
       },
     ],
   })
-  const failed = checks.filter(({ ok }) => !ok)
-  const isKnown = (name: string, problem = '') => KNOWN.some(([one, text]) => one === name && text.test(problem))
-  t.strictSame(
-    failed.filter(({ name, problem }) => !isKnown(name, problem)),
-    [],
-  )
-  t.ok(checks.length > 100)
-  for (const [name, , why] of KNOWN)
-    t.ok(
-      failed.some((check) => check.name === name),
-      `${name}: ${why}`,
-    )
+  passesButForGit(t, { checks }, true)
   t.match(untested, [/^absence\.hides-permission/])
 })

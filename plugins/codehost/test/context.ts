@@ -15,6 +15,8 @@ import {
   type Verifier,
 } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
+import type { Test } from 'tap'
+import { type Fault, type Faults, html, status } from '../../../test/destinations/faults.ts'
 
 const MAX_REDIRECTS = 5
 
@@ -89,6 +91,29 @@ export function probe(provider: string, given: JsonObject, target?: string): Pro
 export function check(verifier: Verifier, claim: Claim, context: CheckContext): Promise<Observation> {
   return verifier.check(claim, context) as Promise<Observation>
 }
+
+/** Whatever fails on the way, that is what is reported, and nothing else. */
+export async function failsAlike(
+  t: Test,
+  faults: Faults,
+  requests: readonly (readonly [on: RegExp, looking: () => Promise<Observation>])[],
+  more: readonly (readonly [fault: Fault, code: string])[] = [],
+): Promise<void> {
+  for (const [on, looking] of requests) {
+    for (const [fault, code] of [...FAILING, ...more]) {
+      faults.inject({ fault, on, times: 1 })
+      t.equal(await outcome(looking()), code, `${on}`)
+      faults.clear()
+    }
+  }
+}
+
+const FAILING: readonly (readonly [fault: Fault, code: string])[] = [
+  [status(401), 'unauthorized'],
+  [status(500), 'unavailable'],
+  [status(429), 'rate_limited'],
+  [html(), 'unexpected_response'],
+]
 
 /** A check's result as a short text: `as claimed`, `differs: branch`, `absent`, or the code of a failure. */
 export async function outcome(checking: Promise<Observation>): Promise<string> {

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { status } from '../../../test/destinations/faults.ts'
 import { git } from '../../../test/destinations/git.ts'
-import { LONG, shortened } from '../../../test/support/extent.ts'
-import { createCache, outcome } from './context.ts'
+import { shortened } from '../../../test/support/extent.ts'
+import { outcome } from './context.ts'
 import { atGitServer } from './git-fixture.ts'
 
 t.test('a commit is on a branch as its tip or as an ancestor of it, without a time', async (t) => {
@@ -22,15 +22,6 @@ t.test('a commit that the server gives out although it is on no branch is absent
   await git(`${repository.folder}/elsewhere`, ['fetch', '--quiet', `${server.url}/acme/app.git`, sha])
   const facts = { branch_listed: true, head: base }
   t.same(await look(sha), { kind: 'absent', facts, mark: 'may_have_been' })
-})
-
-t.test('a commit that a force-push removed is absent', async (t) => {
-  const { repository, base, look } = await atGitServer(t)
-  const sha = await repository.commit({ parents: [base] })
-  await repository.push('main', sha)
-  t.equal(await outcome(look(sha)), 'as claimed')
-  await repository.push('main', base)
-  t.equal(await outcome(look(sha)), 'absent')
 })
 
 t.test('a commit on another branch is found as its tip, or on the default branch', async (t) => {
@@ -132,16 +123,6 @@ t.test('an old server without partial clones can be read', async (t) => {
   t.equal(await outcome(look('0'.repeat(40), { target: 'acme/plain' })), 'absent')
 })
 
-t.test('claims that wait for the same branch share one read', LONG, async (t) => {
-  const { server, repository, first, connect, look } = await atGitServer(t)
-  const cache = createCache()
-  const shas = await Promise.all(Array.from({ length: 8 }, () => repository.commit()))
-  const outcomes = await Promise.all([first, ...shas].map((sha) => outcome(look(sha, { cache }))))
-  t.same(outcomes, ['as claimed', ...shas.map(() => 'absent')])
-  const alone = await requestsOf(server, () => look(shas[0]!, { connection: { ...connect(), id: 'conn_2' } }))
-  t.ok(server.requests.length - alone.length <= 4 * alone.length, `${server.requests.length} requests`)
-})
-
 t.test('a check that comes while the history is fetched does not fetch it again', async (t) => {
   const { server, first, base, repository, look } = await atGitServer(t)
   await repository.push('main', await repository.commit({ parents: [base] }))
@@ -157,17 +138,3 @@ t.test('a check that comes while the history is fetched does not fetch it again'
   t.equal(await second, 'as claimed')
   t.equal(server.requests.filter((request) => POST.test(request)).length, 3, 'two questions for the tip, and one fetch')
 })
-
-t.test('a history is not fetched again', async (t) => {
-  const { server, first, look } = await atGitServer(t)
-  const before = await requestsOf(server, () => look(first))
-  const after = await requestsOf(server, () => look(first))
-  t.equal(before.length, 4)
-  t.equal(after.length, 3)
-})
-
-async function requestsOf(server: { requests: string[] }, work: () => Promise<unknown>): Promise<string[]> {
-  const start = server.requests.length
-  await work()
-  return server.requests.slice(start)
-}

@@ -18,6 +18,10 @@ import { appearedAt, atGitHub, MINUTE, NOON, wholeSecond } from './github-fixtur
 const RESET = String(NOON / 1000 + 11 * 60)
 const ELSEWHERE = 'http://localhost:9/repos/acme/app'
 
+const REPOSITORY = {
+  ...{ id: 1, full_name: 'acme/app', private: false, default_branch: 'main', created_at: '2026-01-01T00:00:00Z' },
+}
+
 const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ['401', status(401), 'unauthorized'],
   ['403 without a sign of a limit', status(403, { 'x-ratelimit-remaining': '17' }), 'forbidden'],
@@ -50,22 +54,8 @@ const FAILURES: readonly (readonly [string, Fault, string, number?])[] = [
   ['truncated JSON', truncatedJson(), 'unexpected_response'],
   ['an answer that ends early', brokenOff(), 'unexpected_response'],
   ['JSON of another form', json([1, 2]), 'unexpected_response'],
-  [
-    'JSON with a wrong type',
-    json({
-      id: '1',
-      full_name: 'acme/app',
-      private: false,
-      default_branch: 'main',
-      created_at: '2026-01-01T00:00:00Z',
-    }),
-    'unexpected_response',
-  ],
-  [
-    'a name that leads out of the path',
-    json({ id: 1, full_name: 'acme/..', private: false, default_branch: 'main', created_at: '2026-01-01T00:00:00Z' }),
-    'unexpected_response',
-  ],
+  ['JSON with a wrong type', json({ ...REPOSITORY, id: '1' }), 'unexpected_response'],
+  ['a name that leads out of the path', json({ ...REPOSITORY, full_name: 'acme/..' }), 'unexpected_response'],
   ['a redirect to another host', redirectTo(ELSEWHERE), 'unexpected_response'],
 ]
 
@@ -134,15 +124,6 @@ t.test('a commit on the branch is found without the push log, at an unknown time
     t.match(seen, { kind: 'present', differs: [], facts: { repository_id: repository.id, head: base } })
     t.notOk(seen.stays)
   }
-})
-
-t.test('without a push log, a commit that the host has may have been there', async (t) => {
-  const { github, repository, look } = await atGitHub(t)
-  github.faults.inject({ fault: status(404), on: /activity/ })
-  const sha = await repository.commit()
-  t.match(await look(sha), { kind: 'absent', mark: 'never_before' }, 'the host does not have it')
-  await repository.hold(sha)
-  t.match(await look(sha), { kind: 'absent', mark: 'may_have_been' })
 })
 
 t.test('the push log counts only up to its first gap', async (t) => {

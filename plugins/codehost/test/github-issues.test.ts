@@ -1,8 +1,8 @@
 /** Issues at GitHub: what is read, what an absence rests on, and what a wrong answer never becomes. */
 import type { JsonObject } from '@claimcheck/core/plugin'
 import t from 'tap'
-import { html, json, status } from '../../../test/destinations/faults.ts'
-import { outcome } from './context.ts'
+import { json, status } from '../../../test/destinations/faults.ts'
+import { failsAlike, outcome } from './context.ts'
 import { atGitHub, MINUTE, NOON, wholeSecond } from './github-things.ts'
 
 const CLOSE = 'issue.close'
@@ -200,21 +200,11 @@ t.test('an answer that says something else', async (t) => {
 t.test('nothing is reported while one of the requests fails', async (t) => {
   const { github, repository, look } = await atGitHub(t)
   const number = repository.issues.open()
-  const requests: readonly (readonly [on: RegExp, number: number])[] = [
-    [/acme\/app$/, number],
-    [/issues\/\d+$/, number],
-    [/events/, number],
-    [/issues\?/, number + 9],
-  ]
-  for (const [on, which] of requests) {
-    for (const [fault, code] of [
-      [status(401), 'unauthorized'],
-      [status(500), 'unavailable'],
-      [status(429), 'rate_limited'],
-      [html(), 'unexpected_response'],
-    ] as const) {
-      github.faults.inject({ fault, on, times: 1 })
-      t.equal(await outcome(look(CLOSE, { number: which }, LATE)), code, `${on}`)
-    }
-  }
+  const closing = (which: number) => () => look(CLOSE, { number: which }, LATE)
+  await failsAlike(t, github.faults, [
+    [/acme\/app$/, closing(number)],
+    [/issues\/\d+$/, closing(number)],
+    [/events/, closing(number)],
+    [/issues\?/, closing(number + 9)],
+  ])
 })

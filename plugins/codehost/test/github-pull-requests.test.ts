@@ -1,8 +1,8 @@
 /** Pull requests at GitHub: what is read, what an absence rests on, and what a wrong answer never becomes. */
 import type { JsonObject } from '@claimcheck/core/plugin'
 import t from 'tap'
-import { html, json, status } from '../../../test/destinations/faults.ts'
-import { createCache, outcome } from './context.ts'
+import { json, status } from '../../../test/destinations/faults.ts'
+import { createCache, failsAlike, outcome } from './context.ts'
 import { atGitHub, MINUTE, NOON, wholeSecond } from './github-things.ts'
 
 const OPEN = 'pull_request.open'
@@ -219,25 +219,15 @@ t.test('nothing is reported while one of the requests fails', async (t) => {
   const number = await repository.pullRequests.open({ head: 'topic' })
   const landed = await repository.pullRequests.merge(number)
   await repository.push('main', await repository.commit({ parents: [landed] }))
-  const requests: readonly (readonly [on: RegExp, number: number])[] = [
-    [/acme\/app$/, number],
-    [/pulls\/\d+$/, number],
-    [/git\/ref/, number],
-    [/compare/, number],
-    [/pulls\?/, issue],
-    [/issues\/\d+$/, issue],
-  ]
-  for (const [on, which] of requests) {
-    for (const [fault, code] of [
-      [status(401), 'unauthorized'],
-      [status(500), 'unavailable'],
-      [status(429), 'rate_limited'],
-      [html(), 'unexpected_response'],
-    ] as const) {
-      github.faults.inject({ fault, on, times: 1 })
-      t.equal(await outcome(look(MERGE, { number: which })), code, `${on}`)
-    }
-  }
+  const merging = (which: number) => () => look(MERGE, { number: which })
+  await failsAlike(t, github.faults, [
+    [/acme\/app$/, merging(number)],
+    [/pulls\/\d+$/, merging(number)],
+    [/git\/ref/, merging(number)],
+    [/compare/, merging(number)],
+    [/pulls\?/, merging(issue)],
+    [/issues\/\d+$/, merging(issue)],
+  ])
   for (const fault of [status(403), status(404)]) {
     github.faults.inject({ fault, on: /pulls\?/, times: 1 })
     t.equal(await outcome(look(OPEN, { number: issue })), 'forbidden', 'a list that cannot be read')

@@ -1,8 +1,8 @@
 /** Releases at GitHub: what is read, what an absence rests on, and what a wrong answer never becomes. */
 import type { JsonObject } from '@claimcheck/core/plugin'
 import t from 'tap'
-import { html, json, status } from '../../../test/destinations/faults.ts'
-import { outcome } from './context.ts'
+import { json, status } from '../../../test/destinations/faults.ts'
+import { failsAlike, outcome } from './context.ts'
 import { atGitHub, NOON } from './github-things.ts'
 
 const PUBLISH = 'release.publish'
@@ -106,20 +106,11 @@ t.test('an answer that says something else, or fails, reports nothing', async (t
     times: 1,
   })
   t.equal(await outcome(look(PUBLISH, { tag: TAG })), 'unexpected_response', 'another tag')
-  for (const [on, tag] of [
-    [/acme\/app$/, TAG],
-    [/releases\/tags/, TAG],
-    [/git\/ref/, TAG],
-    [/releases\?/, 'v9'],
-  ] as const) {
-    for (const [fault, code] of [
-      [status(401), 'unauthorized'],
-      [status(500), 'unavailable'],
-      [status(429), 'rate_limited'],
-      [html(), 'unexpected_response'],
-    ] as const) {
-      github.faults.inject({ fault, on, times: 1 })
-      t.equal(await outcome(look(PUBLISH, { tag })), code, `${on}`)
-    }
-  }
+  const publishing = (tag: string) => () => look(PUBLISH, { tag })
+  await failsAlike(t, github.faults, [
+    [/acme\/app$/, publishing(TAG)],
+    [/releases\/tags/, publishing(TAG)],
+    [/git\/ref/, publishing(TAG)],
+    [/releases\?/, publishing('v9')],
+  ])
 })
