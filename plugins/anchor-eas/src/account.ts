@@ -64,15 +64,13 @@ function readVariable(name: string, env: Readonly<Record<string, string | undefi
 
 function parse(text: string): Account | undefined {
   const digits = KEY.exec(text.trim())?.[1]
-  return digits === undefined ? undefined : createAccount(new SigningKey(`0x${digits}`))
-}
-
-function createAccount(key: SigningKey): Account | undefined {
+  if (digits === undefined) return undefined
+  const key = new SigningKey(`0x${digits}`)
   const address = addressOf(key)
   if (address === undefined) return undefined
   return {
     address,
-    sign: (unsigned) => {
+    sign(unsigned) {
       const transaction = Transaction.from({ type: 2, ...unsigned })
       transaction.signature = key.sign(transaction.unsignedHash)
       return { raw: transaction.serialized, txHash: transaction.hash! }

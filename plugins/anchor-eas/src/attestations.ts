@@ -1,6 +1,7 @@
 /** Reads attestations from the contract. An event only names an attestation's uid; what it attests is read from the contract. */
 import { AnchorerError, type AnchorSubject } from '@claimcheck/core/plugin'
-import { type Attestation, attestedUids, getAttestationCall, isAttestationOf, readAttestation } from './eas.ts'
+import type { Attestation } from './checker/eas.ts'
+import { attestedUids, getAttestationCall, isAttestationOf, readAttestation } from './eas.ts'
 import { unexpectedResponse } from './errors.ts'
 import type { Log, Node } from './node.ts'
 

@@ -1,15 +1,13 @@
 /** Finds what the account attested of a log, by the service's events. An event only names a transaction: what it signed counts. */
 import type { AttestedRange, AttestedRoot, AttestedSearch } from '@claimcheck/core/plugin'
-import { attestedTopics, readAttestCall } from './eas.ts'
+import type { AttestationOptions } from './attestations.ts'
+import { attestedTopics, readAttested } from './eas.ts'
 import { Refusal, unexpectedResponse } from './errors.ts'
-import type { Event, Node } from './node.ts'
+import type { Event } from './node.ts'
 import { latestBlock } from './transaction.ts'
 
-export interface AttestedOptions {
-  readonly node: Node
+export interface AttestedOptions extends AttestationOptions {
   readonly chainId: number
-  readonly eas: string
-  readonly attester: string
 }
 
 /** How many blocks a request is about. A service that allows fewer refuses, and is asked about a tenth. */
@@ -79,7 +77,7 @@ async function rootOf(
 ): Promise<AttestedRoot | undefined> {
   const call = await node.signed(txHash)
   const isOurs = call?.from === attester.toLowerCase() && call.to === eas.toLowerCase() && call.chainId === chainId
-  const attested = isOurs ? readAttestCall(call.data) : undefined
+  const attested = isOurs ? readAttested(call.data) : undefined
   if (!attested) return undefined
   const block = await node.block(blockNumber)
   if (!block) throw unexpectedResponse('the block of an event')

@@ -3,7 +3,11 @@ import { type AnchorSubject, type AttestedRoot, fromBase64url, HASH_BYTES, toBas
 import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'
-import { getBytes, hexlify, zeroPadValue } from 'ethers/utils'
+import { hexlify, zeroPadValue } from 'ethers/utils'
+import { decodeAbi, decodeTuple } from './checker/abi.ts'
+import { type Attestation, readAttestation as decodeAttestation, readAnchoredRoot } from './checker/eas.ts'
+import { fromHex } from './checker/hex.ts'
+import { readAttestCall } from './checker/signed-attestation.ts'
 import { unexpectedResponse } from './errors.ts'
 import type { Log } from './node.ts'
 
@@ -19,13 +23,13 @@ const SCHEMA_TYPES = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'stri
 const NO_PREVIOUS = { uid: ZeroHash, treeSize: 0, rootHash: new Uint8Array(HASH_BYTES) }
 
 const REGISTRY = new Interface([
-  'function register(string schema, address resolver, bool revocable) returns (bytes32)',
-  'function getSchema(bytes32 uid) view returns ((bytes32 uid, address resolver, bool revocable, string schema))',
+  'function register(string schema, address resolver, bool revocable)',
+  'function getSchema(bytes32 uid) view',
 ])
 const EAS = new Interface([
-  'function getSchemaRegistry() view returns (address)',
-  'function attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value) data) request) payable returns (bytes32)',
-  'function getAttestation(bytes32 uid) view returns ((bytes32 uid, bytes32 schema, uint64 time, uint64 expirationTime, uint64 revocationTime, bytes32 refUID, address recipient, address attester, bool revocable, bytes data))',
+  'function getSchemaRegistry() view',
+  'function attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value) data) request) payable',
+  'function getAttestation(bytes32 uid) view',
   'event Attested(address indexed recipient, address indexed attester, bytes32 uid, bytes32 indexed schemaUID)',
 ])
 
@@ -36,16 +40,18 @@ export const getAttestationCall = (uid: string): string => EAS.encodeFunctionDat
 
 /** The address of the schema registry that the service uses, in lower case. @throws AnchorerError `unexpected_response` */
 export function readSchemaRegistry(answer: string): string {
-  return decode(EAS, 'getSchemaRegistry', answer, (address) => address.toLowerCase())
+  const [address] = decoded(decodeAbi(['address'], bytesOf(answer)), 'the address of the schema registry')
+  return hexlify(address)
 }
 
 /** What is registered under our schema's uid. @throws AnchorerError `unexpected_response` */
 export function readSchema(answer: string): 'ours' | 'another' | 'none' {
-  return decode(REGISTRY, 'getSchema', answer, ({ uid, resolver, revocable, schema }) => {
-    if (uid === ZeroHash) return 'none'
-    const isOurs = uid === SCHEMA_UID && resolver === ZeroAddress && revocable === false && schema === SCHEMA
-    return isOurs ? 'ours' : 'another'
-  })
+  const members = decodeTuple(['bytes32', 'address', 'bool', 'string'], bytesOf(answer))
+  const [uid, resolver, revocable, schema] = decoded(members, 'a schema')
+  if (hexlify(uid) === ZeroHash) return 'none'
+  const isOurs =
+    hexlify(uid) === SCHEMA_UID && hexlify(resolver) === ZeroAddress && revocable === false && schema === SCHEMA
+  return isOurs ? 'ours' : 'another'
 }
 
 export function attestCall(subject: AnchorSubject): string {
@@ -61,26 +67,18 @@ export function attestCall(subject: AnchorSubject): string {
   return EAS.encodeFunctionData('attest', [{ schema: SCHEMA_UID, data }])
 }
 
-export interface Attestation {
-  readonly refUid: string
-  /** The time of its block, in Unix seconds. */
-  readonly time: number
-  readonly data: string
-}
-
 /** `undefined` when there is no attestation with this uid. @throws AnchorerError `unexpected_response` */
 export function readAttestation(answer: string, uid: string): Attestation | undefined {
-  return decode(EAS, 'getAttestation', answer, (attestation) => {
-    if (attestation.uid === ZeroHash) return undefined
-    if (attestation.uid !== uid.toLowerCase()) throw unexpectedResponse('the attestation that was asked for')
-    return { refUid: attestation.refUID, time: Number(attestation.time), data: attestation.data }
-  })
+  const attestation = decoded(decodeAttestation(bytesOf(answer)), 'an attestation')
+  if (hexlify(attestation.uid) === ZeroHash) return undefined
+  if (hexlify(attestation.uid) !== uid.toLowerCase()) throw unexpectedResponse('the attestation that was asked for')
+  return attestation
 }
 
 /** Whether it attests the subject, with the same previous anchor. */
 export function isAttestationOf({ refUid, data }: Attestation, subject: AnchorSubject): boolean {
   const { uid: previousUid } = subject.previous ?? NO_PREVIOUS
-  return refUid === previousUid.toLowerCase() && data === anchorData(subject)
+  return hexlify(refUid) === previousUid.toLowerCase() && hexlify(data) === anchorData(subject)
 }
 
 /** Of the events of the attester's attestations under our schema; `null` stands for any. */
@@ -89,15 +87,12 @@ export function attestedTopics(attester: string): readonly (string | null)[] {
 }
 
 /** What a call of the service attests under our schema; `undefined` for another call. */
-export function readAttestCall(data: string): Pick<AttestedRoot, 'logId' | 'treeSize' | 'rootHash'> | undefined {
-  try {
-    const [{ schema, data: request }] = EAS.decodeFunctionData('attest', data)
-    if (schema !== SCHEMA_UID) return undefined
-    const [logId, treeSize, rootHash] = AbiCoder.defaultAbiCoder().decode(SCHEMA_TYPES, request.data)
-    return { logId: toBase64url(getBytes(logId)), treeSize: Number(treeSize), rootHash: getBytes(rootHash) }
-  } catch {
-    return undefined
-  }
+export function readAttested(call: string): Pick<AttestedRoot, 'logId' | 'treeSize' | 'rootHash'> | undefined {
+  const request = readAttestCall(bytesOf(call))
+  const anchored = request && hexlify(request.schema) === SCHEMA_UID ? readAnchoredRoot(request.data) : undefined
+  if (!anchored) return undefined
+  const { logId, treeSize, rootHash } = anchored
+  return { logId: toBase64url(logId), treeSize: Number(treeSize), rootHash }
 }
 
 /** The uids of the attester's attestations under our schema, from the service's events among these. @throws AnchorerError `unexpected_response` */
@@ -128,17 +123,12 @@ function anchorData({ logId, treeSize, rootHash, previous }: AnchorSubject): str
   ])
 }
 
-function decode<T>(
-  contract: Interface,
-  method: string,
-  answer: string,
-  // biome-ignore lint/suspicious/noExplicitAny: the ABI above determines its members.
-  read: (value: any) => T,
-): T {
-  try {
-    // The library reports some undecodable members only when they are read.
-    return read(contract.decodeFunctionResult(method, answer)[0])
-  } catch {
-    throw unexpectedResponse(`the answer of ${method}`)
-  }
+function bytesOf(hex: string): Uint8Array {
+  return fromHex(hex)!
+}
+
+/** @param wanted with its article */
+function decoded<T>(value: T | undefined, wanted: string): T {
+  if (value === undefined) throw unexpectedResponse(wanted)
+  return value
 }

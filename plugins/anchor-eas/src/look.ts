@@ -9,20 +9,17 @@ import {
   type SignedAnchor,
   toBase64url,
 } from '@claimcheck/core/plugin'
-import { attestedUid, previousAttestation } from './attestations.ts'
+import { type AttestationOptions, attestedUid, previousAttestation } from './attestations.ts'
 import { unexpectedResponse } from './errors.ts'
 import { finalBlock } from './final-block.ts'
 import type { Node, Receipt } from './node.ts'
 import { nonceAt, receiptOfNonce, type SearchOptions } from './search.ts'
 import { latestBlock } from './transaction.ts'
 
-export interface LookOptions {
-  readonly node: Node
+export interface LookOptions extends AttestationOptions {
   /** CAIP-2. */
   readonly chain: string
   readonly scheme: string
-  readonly eas: string
-  readonly attester: string
   /** If the chain has no finalized block: a block with so many blocks after it is final. `null`: the chain has one. */
   readonly confirmations: number | null
 }
@@ -77,7 +74,7 @@ async function forgottenReceipt(
   options: LookOptions,
 ): Promise<Receipt | undefined> {
   const previous = await previousAttestation(subject, options)
-  const known = previous && (await nonceAt(previous.time, search))
+  const known = previous && (await nonceAt(Number(previous.time), search))
   const oldest = Math.max(next - MAX_FORGOTTEN, (known ?? -1) + 1)
   for (let nonce = next - 1; nonce >= oldest; nonce--) {
     const receipt = await receiptOfNonce(nonce, search)

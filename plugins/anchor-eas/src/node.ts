@@ -19,7 +19,7 @@ import {
   unexpectedValue,
 } from './checker/values.ts'
 import type { Ask } from './rpc.ts'
-import { readSignedCall, type SignedCall } from './signed-call.ts'
+import { readSignedCall } from './signed-call.ts'
 
 export type { Log }
 
@@ -63,35 +63,13 @@ export type Call = {
 // With its transactions in full, written as hex.
 const MAX_BLOCK_BYTES = 32 * 1024 * 1024
 
-/** Hashes are hex in lower case. Each method throws AnchorerError. */
-export interface Node {
-  block(which: number | 'latest' | 'finalized'): Promise<Block | null>
-  /** In wei. */
-  balance(address: string): Promise<bigint>
-  hasCode(address: string): Promise<boolean>
-  /** How many transactions of the account are in the chain up to and including this block: the nonce of its next one. */
-  nonce(address: string, which: number | 'latest'): Promise<number>
-  /** What the contract returns, as hex. */
-  call(call: Call): Promise<string>
-  estimateGas(call: Call): Promise<bigint>
-  /** In wei for a unit of gas. */
-  priorityFee(): Promise<bigint>
-  /** The node knows the transaction, in a block or not. */
-  hasTransaction(txHash: string): Promise<boolean>
-  /** `null` while the transaction is in no block. */
-  receipt(txHash: string): Promise<Receipt | null>
-  /** The account's transactions in a block, in the order of their nonces. */
-  transactionsOf(address: string, blockNumber: number): Promise<readonly MinedTransaction[]>
-  /** In the order of the chain. */
-  events(filter: EventFilter): Promise<readonly Event[]>
-  /** What the account of this transaction signed. `undefined` when it is of another type than the anchorer's. */
-  signed(txHash: string): Promise<SignedCall | undefined>
-  /** Returns the transaction's hash. */
-  send(raw: string): Promise<string>
-}
+export type Node = Awaited<ReturnType<typeof openNode>>
 
-/** Asks the node for its chain id first. @throws AnchorerError `wrong_chain` when it is not this one */
-export async function openNode(ask: Ask, chainId: number, signal: AbortSignal): Promise<Node> {
+/**
+ * Asks the node for its chain id first. Hashes are hex in lower case. Each method throws AnchorerError.
+ * @throws AnchorerError `wrong_chain` when it is not this one
+ */
+export async function openNode(ask: Ask, chainId: number, signal: AbortSignal) {
   const get = <T>(read: (result: JsonValue) => T, method: string, ...params: readonly JsonValue[]) =>
     ask({ method, params }, read, { signal })
   const id = await get(readQuantity, 'eth_chainId')
@@ -99,29 +77,41 @@ export async function openNode(ask: Ask, chainId: number, signal: AbortSignal): 
     throw new AnchorerError('wrong_chain', `the node is of chain ${id}, and ${chainId} is configured`)
   }
   return {
-    block: (which) => get((result) => toBlock(result, which), 'eth_getBlockByNumber', tag(which), false),
-    balance: (address) => get(readQuantity, 'eth_getBalance', address, 'latest'),
-    hasCode: async (address) => (await get(readHex, 'eth_getCode', address, 'latest')) !== '0x',
-    nonce: (address, which) => get(readCount, 'eth_getTransactionCount', address, tag(which)),
-    call: (call) => get(readHex, 'eth_call', call, 'latest'),
-    estimateGas: (call) => get(readQuantity, 'eth_estimateGas', call, 'latest'),
+    block: (which: number | 'latest' | 'finalized') =>
+      get((result) => toBlock(result, which), 'eth_getBlockByNumber', tag(which), false),
+    /** In wei. */
+    balance: (address: string) => get(readQuantity, 'eth_getBalance', address, 'latest'),
+    hasCode: async (address: string) => (await get(readHex, 'eth_getCode', address, 'latest')) !== '0x',
+    /** How many transactions of the account are in the chain up to and including this block: the nonce of its next one. */
+    nonce: (address: string, which: number | 'latest') =>
+      get(readCount, 'eth_getTransactionCount', address, tag(which)),
+    /** What the contract returns, as hex. */
+    call: (call: Call) => get(readHex, 'eth_call', call, 'latest'),
+    estimateGas: (call: Call) => get(readQuantity, 'eth_estimateGas', call, 'latest'),
+    /** In wei for a unit of gas. */
     priorityFee: () => get(readQuantity, 'eth_maxPriorityFeePerGas'),
-    hasTransaction: (txHash) => get((result) => hasHash(result, txHash), 'eth_getTransactionByHash', txHash),
-    receipt: (txHash) => get((result) => toReceipt(result, txHash), 'eth_getTransactionReceipt', txHash),
-    transactionsOf: (address, blockNumber) =>
+    /** The node knows the transaction, in a block or not. */
+    hasTransaction: (txHash: string) => get((result) => hasHash(result, txHash), 'eth_getTransactionByHash', txHash),
+    /** `null` while the transaction is in no block. */
+    receipt: (txHash: string) => get((result) => toReceipt(result, txHash), 'eth_getTransactionReceipt', txHash),
+    /** The account's transactions in a block, in the order of their nonces. */
+    transactionsOf: (address: string, blockNumber: number): Promise<readonly MinedTransaction[]> =>
       ask(
         { method: 'eth_getBlockByNumber', params: [tag(blockNumber), true] },
         (result) => toTransactions(result, address, blockNumber),
         { signal, maxAnswerBytes: MAX_BLOCK_BYTES },
       ),
-    events: ({ fromBlock, toBlock, ...filter }) =>
+    /** In the order of the chain. */
+    events: ({ fromBlock, toBlock, ...filter }: EventFilter): Promise<readonly Event[]> =>
       get((result) => readList(result).map(toEvent), 'eth_getLogs', {
         ...filter,
         fromBlock: tag(fromBlock),
         toBlock: tag(toBlock),
       }),
-    signed: (txHash) => get((result) => readSignedCall(result, txHash), 'eth_getTransactionByHash', txHash),
-    send: (raw) => get(readHash, 'eth_sendRawTransaction', raw),
+    /** What the account of this transaction signed. `undefined` when it is of another type than the anchorer's. */
+    signed: (txHash: string) => get((result) => readSignedCall(result, txHash), 'eth_getTransactionByHash', txHash),
+    /** Returns the transaction's hash. */
+    send: (raw: string) => get(readHash, 'eth_sendRawTransaction', raw),
   }
 }
 

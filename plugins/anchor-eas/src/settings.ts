@@ -1,31 +1,17 @@
 /** The anchorer's settings, which follow from the plugin's options. */
 import { parseUrl, type Static } from '@claimcheck/core/plugin'
 import { isAddress } from 'ethers/address'
-import { type Account, readAccount } from './account.ts'
+import { readAccount } from './account.ts'
 import { CHAINS, type Chain } from './chains.ts'
 import { INTERVAL_S, MAX_FEE_GWEI, type Options, STUCK_AFTER_S, TIMEOUT_S } from './options.ts'
 
 /** Everything that the anchorer needs. */
-export interface Settings {
-  readonly rpcUrl: string
-  readonly chain: Chain
-  readonly account: Account
-  readonly intervalMs: number
-  readonly stuckAfterMs: number
-  readonly timeoutMs: number
-  /** `null`: the chain has a finalized block. */
-  readonly confirmations: number | null
-  /** For a unit of gas. */
-  readonly maxFeeWei: bigint
-}
+export type Settings = ReturnType<typeof readOptions>['settings']
 
 const WEI_PER_GWEI = 1_000_000_000
 
 /** @throws Error that lists every mistake in the options */
-export function readOptions(
-  options: Static<typeof Options>,
-  env: Readonly<Record<string, string | undefined>>,
-): { readonly settings: Settings; readonly isKeyExposed: boolean } {
+export function readOptions(options: Static<typeof Options>, env: Readonly<Record<string, string | undefined>>) {
   const chain = toChain(options.chain)
   const reading = readAccount(options, env)
   const problems = [
@@ -44,7 +30,9 @@ export function readOptions(
       intervalMs: (options.interval_s ?? INTERVAL_S) * 1000,
       stuckAfterMs: (options.stuck_after_s ?? STUCK_AFTER_S) * 1000,
       timeoutMs: (options.timeout_s ?? TIMEOUT_S) * 1000,
+      /** `null`: the chain has a finalized block. */
       confirmations: options.confirmations ?? null,
+      /** For a unit of gas. */
       maxFeeWei: BigInt(Math.ceil((options.max_fee_gwei ?? MAX_FEE_GWEI) * WEI_PER_GWEI)),
     },
     isKeyExposed: reading.isExposed,

@@ -2,7 +2,7 @@
 import { utf8 } from '@claimcheck/core/receipts'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
-import { decodeAbi } from './abi.ts'
+import { decodeAbi, decodeTuple } from './abi.ts'
 import { toHex } from './hex.ts'
 import type { Log } from './node.ts'
 
@@ -36,20 +36,15 @@ export interface Attestation {
 const GET_ATTESTATION = keccak_256(utf8('getAttestation(bytes32)')).subarray(0, 4)
 /** The event's first topic. */
 const ATTESTED = toHex(keccak_256(utf8('Attested(address,address,bytes32,bytes32)')))
-/** A tuple with a member of no fixed length is encoded behind its offset. */
-const TUPLE_OFFSET = 32n
-
 export function getAttestationCall(uid: Uint8Array): Uint8Array {
   return concatBytes(GET_ATTESTATION, uid)
 }
 
 /** For an unknown uid the contract returns an attestation in which everything is zero. `undefined`: the answer is not an attestation. */
 export function readAttestation(answer: Uint8Array): Attestation | undefined {
-  const offset = decodeAbi(['uint64'], answer.subarray(0, 32))
-  if (offset?.[0] !== TUPLE_OFFSET) return undefined
-  const members = decodeAbi(
+  const members = decodeTuple(
     ['bytes32', 'bytes32', 'uint64', 'uint64', 'uint64', 'bytes32', 'address', 'address', 'bool', 'bytes'],
-    answer.subarray(32),
+    answer,
   )
   if (!members) return undefined
   const [uid, schema, time, expirationTime, revocationTime, refUid, recipient, attester, revocable, data] = members
@@ -95,19 +90,21 @@ export function isEventOf(
   )
 }
 
-/** The state of a log that an attestation states. */
+/** The state of a log that an attestation states, and that of the one before it. */
 export interface AnchoredRoot {
   readonly logId: Uint8Array
   readonly treeSize: bigint
   readonly rootHash: Uint8Array
+  readonly previousSize: bigint
+  readonly previousRoot: Uint8Array
 }
 
 /** Reads the data of the schema `bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion`. */
 export function readAnchoredRoot(data: Uint8Array): AnchoredRoot | undefined {
   const members = decodeAbi(['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string'], data)
   if (!members) return undefined
-  const [logId, treeSize, rootHash] = members
-  return { logId, treeSize, rootHash }
+  const [logId, treeSize, rootHash, previousSize, previousRoot] = members
+  return { logId, treeSize, rootHash, previousSize, previousRoot }
 }
 
 function bigEndian(value: bigint, lengthBytes: number): Uint8Array {

@@ -13,18 +13,7 @@ import {
   unexpectedValue,
 } from './values.ts'
 
-/** Hashes and addresses are hex in lower case. Each method throws RpcError. */
-export interface Node {
-  chainId(): Promise<bigint>
-  /** Calls a contract's function on the newest block, and returns its result as ABI-encoded bytes. */
-  call(contract: string, input: Uint8Array): Promise<Uint8Array>
-  /** `undefined` while the transaction is in no block. */
-  receipt(txHash: string): Promise<TransactionReceipt | undefined>
-  block(number: number): Promise<Block>
-  latestBlock(): Promise<Block>
-  /** `undefined` when the node does not say which block is final. */
-  finalizedBlock(): Promise<Block | undefined>
-}
+export type Node = ReturnType<typeof createNode>
 
 export interface TransactionReceipt {
   readonly txHash: string
@@ -48,19 +37,23 @@ export interface Block {
   readonly time: number
 }
 
-export function createNode(rpc: Rpc, signal: AbortSignal): Node {
+/** Hashes and addresses are hex in lower case. Each method throws RpcError. */
+export function createNode(rpc: Rpc, signal: AbortSignal) {
   const ask = (method: string, ...params: readonly JsonValue[]) => rpc(method, params, { signal })
   const block = (which: string) => ask('eth_getBlockByNumber', which, false)
   return {
     chainId: async () => readQuantity(await ask('eth_chainId')),
-    call: async (contract, input) =>
+    /** Calls a contract's function on the newest block, and returns its result as ABI-encoded bytes. */
+    call: async (contract: string, input: Uint8Array) =>
       fromHex(readHex(await ask('eth_call', { to: contract, data: toHex(input) }, 'latest')))!,
-    receipt: async (txHash) => {
+    /** `undefined` while the transaction is in no block. */
+    receipt: async (txHash: string) => {
       const answer = await ask('eth_getTransactionReceipt', txHash)
       return answer === null ? undefined : readReceipt(answer, txHash)
     },
-    block: async (number) => readBlock(await block(`0x${number.toString(16)}`), number),
+    block: async (number: number) => readBlock(await block(`0x${number.toString(16)}`), number),
     latestBlock: async () => readBlock(await block('latest')),
+    /** `undefined` when the node does not say which block is final. */
     finalizedBlock: async () => {
       const answer = await block('finalized').catch((error: unknown) => {
         if (error instanceof RpcError && error.code === 'refused') return null

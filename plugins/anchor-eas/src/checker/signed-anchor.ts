@@ -4,12 +4,10 @@
  */
 import { fromBase64url, type SignedAnchor, type StoredAnchor } from '@claimcheck/core/plugin'
 import { bytesEqual } from '@claimcheck/core/receipts'
-import { decodeAbi } from './abi.ts'
-import { hasItsUid } from './eas.ts'
+import { hasItsUid, readAnchoredRoot } from './eas.ts'
 import { fromHex, toHex } from './hex.ts'
 import { readSignedAttestation, type SignedAttestation } from './signed-attestation.ts'
 
-const DATA = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string'] as const
 const HASH = /^0x[0-9a-f]{64}$/
 
 /** An `AnchorExaminer`. */
@@ -60,9 +58,9 @@ function subjectProblems(
   compare('scheme', anchor.scheme, 'eas')
   compare('attester', anchor.attester, toHex(attester))
   compare('schema', anchor.schema, toHex(schema))
-  const signedData = decodeAbi(DATA, data)
-  if (!signedData) return [...problems, 'its data has another schema']
-  const [logId, treeSize, rootHash, previousSize, previousRoot] = signedData
+  const anchored = readAnchoredRoot(data)
+  if (!anchored) return [...problems, 'its data has another schema']
+  const { logId, treeSize, rootHash, previousSize, previousRoot } = anchored
   compare('log_id', toHex(fromBase64url(anchor.logId, 32) ?? new Uint8Array()), toHex(logId))
   compare('tree_size', String(anchor.treeSize), String(treeSize))
   if (!bytesEqual(anchor.rootHash, rootHash)) problems.push('root_hash differs from the signed one')

@@ -1,4 +1,5 @@
 /** Reads a signed attestation from the bytes of its transaction: its content, and who signed it. */
+import { bytesEqual, utf8 } from '@claimcheck/core/receipts'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
@@ -86,18 +87,18 @@ function listHeader(length: number): Uint8Array {
 
 type Request = Omit<Attestation, 'uid' | 'time' | 'attester' | 'revocationTime'>
 
-const SELECTOR_BYTES = 4
 const WORD_BYTES = 32
+/** The function's selector. */
+const ATTEST = keccak_256(utf8('attest((bytes32,(address,uint64,bool,bytes32,bytes,uint256)))')).subarray(0, 4)
 
 /** `attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value)))` */
-function readAttestCall(call: Uint8Array): Request | undefined {
-  const head = decodeAbi(
-    ['uint64', 'bytes32', 'uint64'],
-    call.subarray(SELECTOR_BYTES, SELECTOR_BYTES + 3 * WORD_BYTES),
-  )
+export function readAttestCall(call: Uint8Array): Request | undefined {
+  if (!bytesEqual(call.subarray(0, ATTEST.length), ATTEST)) return undefined
+  const request = call.subarray(ATTEST.length)
+  const head = decodeAbi(['uint64', 'bytes32', 'uint64'], request.subarray(0, 3 * WORD_BYTES))
   const members = decodeAbi(
     ['address', 'uint64', 'bool', 'bytes32', 'bytes', 'uint64'],
-    call.subarray(SELECTOR_BYTES + 3 * WORD_BYTES),
+    request.subarray(3 * WORD_BYTES),
   )
   if (!head || !members) return undefined
   const [recipient, expirationTime, revocable, refUid, data] = members
