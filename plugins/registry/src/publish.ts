@@ -12,6 +12,7 @@ import type { Ecosystem, Place, Query } from './ecosystem.ts'
 import { algorithmOf, normalizeIntegrity } from './integrity.ts'
 import { toObservation } from './observe.ts'
 import { type Params, publishProfile } from './profile.ts'
+import { unexpected } from './reader.ts'
 
 type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
 
@@ -68,7 +69,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
       const place = placeOf(ecosystem, context.connection)
       const found = await ecosystem.find({ ...query, inTimeUntil }, place, context)
       const isAsClaimed = found.isListed && found.hasContent !== false
-      if (found.isDoubtful && !isAsClaimed) throw new DestinationError('unexpected_response', { status: 200 })
+      if (found.isDoubtful && !isAsClaimed) throw unexpected()
       const look = {
         claimedAt: claim.claimedAt,
         inTimeUntil,

@@ -27,11 +27,6 @@ export interface Read<T> {
   readonly isDoubtful: boolean
 }
 
-export interface Reader {
-  /** Undefined for a status in `also`. @throws DestinationError `unexpected_response` for such a status in a copy that is too old to count */
-  get<T>(url: string, init: ReadInit<T>): Promise<Read<T> | undefined>
-}
-
 interface Remembered {
   readonly etag: string
   readonly value: unknown
@@ -46,9 +41,10 @@ const MAX_REMEMBERED_LENGTH = 32 * 1024
 export function createReader(
   { auth, isPublic = false }: Pick<Place, 'auth'> & Partial<Pick<Place, 'isPublic'>>,
   { fetch, now, cache }: ProbeContext & Partial<Pick<CheckContext, 'cache'>>,
-): Reader {
+) {
   return {
-    async get<T>(url: string, { as, accept, also = [], parse }: ReadInit<T>) {
+    /** Undefined for a status in `also`. @throws DestinationError `unexpected_response` for such a status in a copy that is too old to count */
+    async get<T>(url: string, { as, accept, also = [], parse }: ReadInit<T>): Promise<Read<T> | undefined> {
       const key = `${as} ${url}`
       const known = cache?.get(key) as Remembered | undefined
       const response = await fetch(url, {
@@ -73,6 +69,11 @@ export function createReader(
       return { value, clockBehindMs: behindMs, isDoubtful: isOld || !isWhole }
     },
   }
+}
+
+/** Of a registry that answered something else than what was asked for. */
+export function unexpected(): DestinationError {
+  return new DestinationError('unexpected_response', { status: 200 })
 }
 
 /** The host counts any age of the public registries' answers, but only a minute of others'. */

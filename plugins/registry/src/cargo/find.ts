@@ -3,7 +3,7 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
-import { createReader, type Read } from '../reader.ts'
+import { createReader, type Read, unexpected } from '../reader.ts'
 import { parseSemVer } from '../semver.ts'
 import { logTime } from '../times.ts'
 import { Config, type IndexEntry, type IndexFile, indexPath, readIndexFile, spellingsOf } from './index-file.ts'
@@ -87,8 +87,4 @@ function digestOf({ cksum }: IndexEntry): string | undefined {
 
 function withoutBuild(version: string): string | undefined {
   return parseSemVer(version)?.withoutBuild
-}
-
-function unexpected(): DestinationError {
-  return new DestinationError('unexpected_response', { status: 200 })
 }

@@ -6,7 +6,7 @@ import { type CheckContext, DestinationError, isDestinationError, Value } from '
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { json } from '../json.ts'
 import { readPruned } from '../pruned-json.ts'
-import { createReader, type Read } from '../reader.ts'
+import { createReader, type Read, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { Manifest, Packument, Ping } from './answers.ts'
 import { hashTarball } from './tarball.ts'
@@ -149,8 +149,4 @@ function recordOfNone(version: string, unpublished: unknown): PackageRecord {
   // It was there, and nothing tells when.
   if (Array.isArray(versions) && versions.includes(version)) throw new DestinationError('ambiguous_claim')
   return {}
-}
-
-function unexpected(): DestinationError {
-  return new DestinationError('unexpected_response', { status: 200 })
 }

@@ -4,7 +4,7 @@ import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
 import { readPruned } from '../pruned-json.ts'
-import { createReader, type Read } from '../reader.ts'
+import { createReader, type Read, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { type File, Project, Release } from './answers.ts'
 import { normalizeProject } from './name.ts'
@@ -95,8 +95,4 @@ function foundRelease(
 function earliest(files: readonly File[]): Required<LogTime> | undefined {
   const times = files.map(({ upload_time_iso_8601 }) => logTime(upload_time_iso_8601))
   return times.reduce((first, time) => (first && time && first.notBefore <= time.notBefore ? first : first && time))
-}
-
-function unexpected(): DestinationError {
-  return new DestinationError('unexpected_response', { status: 200 })
 }
