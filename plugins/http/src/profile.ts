@@ -24,32 +24,28 @@ const address = {
   maxLength: LONGEST_ADDRESS,
 }
 
-export const params = {
-  status: Type.Optional(
-    Type.Integer({
-      title: 'Status',
-      minimum: 100,
-      maximum: 599,
-      description: 'The HTTP status of the answer; 200 when left out.',
-      examples: [200],
-    }),
-  ),
-  content_fingerprint: Type.Optional(
-    Type.String({
-      title: 'Fingerprint',
-      pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-fA-F]{64})$`,
-      'x-pattern-help': 'enter sha256: and 64 hexadecimal characters, or sha256: and 43 of base64url',
-      maxLength: 71,
-      description:
-        'The SHA-256 of the content: `sha256:` and 64 hexadecimal characters for its bytes, or `sha256:` and base64url for its text, as receipts make fingerprints of texts.',
-      examples: ['sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
-    }),
-  ),
-}
-
 const Params = Type.Object(
   {
-    ...params,
+    status: Type.Optional(
+      Type.Integer({
+        title: 'Status',
+        minimum: 100,
+        maximum: 599,
+        description: 'The HTTP status of the answer; 200 when left out.',
+        examples: [200],
+      }),
+    ),
+    content_fingerprint: Type.Optional(
+      Type.String({
+        title: 'Fingerprint',
+        pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-fA-F]{64})$`,
+        'x-pattern-help': 'enter sha256: and 64 hexadecimal characters, or sha256: and 43 of base64url',
+        maxLength: 71,
+        description:
+          'The SHA-256 of the content: `sha256:` and 64 hexadecimal characters for its bytes, or `sha256:` and base64url for its text, as receipts make fingerprints of texts.',
+        examples: ['sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+      }),
+    ),
     final_url: Type.Optional(
       Type.String({
         ...address,
@@ -63,32 +59,28 @@ const Params = Type.Object(
   { additionalProperties: false },
 )
 
-export const facts = {
-  answered_status: Type.Integer({ title: 'Answered with', description: 'The HTTP status of the answer.' }),
-  redirected: Type.Boolean({
-    title: 'Redirected',
-    description: 'The answer came after redirects within the site.',
-  }),
-  bytes: Type.Optional(
-    Type.Integer({
-      title: 'Bytes',
-      description:
-        'The size of the content, when it is no longer compressed. Absent for a large one that was not read to its end.',
-    }),
-  ),
-  fingerprint: Type.Optional(
-    Type.String({
-      title: 'Fingerprint of the answer',
-      pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-f]{64})$`,
-      maxLength: 71,
-      description: 'The digest of the content, in the form of the claimed one.',
-    }),
-  ),
-}
-
 const Facts = Type.Object(
   {
-    ...facts,
+    answered_status: Type.Integer({ title: 'Answered with', description: 'The HTTP status of the answer.' }),
+    redirected: Type.Boolean({
+      title: 'Redirected',
+      description: 'The answer came after redirects within the site.',
+    }),
+    bytes: Type.Optional(
+      Type.Integer({
+        title: 'Bytes',
+        description:
+          'The size of the content, when it is no longer compressed. Absent for a large one that was not read to its end.',
+      }),
+    ),
+    fingerprint: Type.Optional(
+      Type.String({
+        title: 'Fingerprint of the answer',
+        pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-f]{64})$`,
+        maxLength: 71,
+        description: 'The digest of the content, in the form of the claimed one.',
+      }),
+    ),
     final_url: Type.Optional(
       Type.String({
         pattern: TARGET_PATTERN,
