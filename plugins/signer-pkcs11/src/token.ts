@@ -7,11 +7,7 @@ import type { TokenSettings } from './messages.ts'
 type Library = typeof Pkcs11
 type Handle = Pkcs11.Handle
 
-export interface Token {
-  keys(): readonly BackendKey[]
-  generate(): BackendKey
-  sign(keyId: string, message: Uint8Array): Promise<Uint8Array>
-}
+export type Token = ReturnType<typeof openToken>
 
 // PKCS #11 3.0, 2.3.4 to 2.3.7: names that the library, of version 2.40, does not have.
 const CKK_EC_EDWARDS = 0x40
@@ -30,7 +26,7 @@ interface KeyPair extends BackendKey {
 }
 
 /** @throws Error, a Pkcs11Error for what the module says */
-export function openToken(library: Library, { module, token, label, pin }: TokenSettings): Token {
+export function openToken(library: Library, { module, token, label, pin }: TokenSettings) {
   const pkcs11 = new library.PKCS11()
   load(pkcs11, module)
   pkcs11.C_Initialize({ flags: library.CKF_OS_LOCKING_OK })
@@ -77,16 +73,16 @@ export function openToken(library: Library, { module, token, label, pin }: Token
   }
 
   return {
-    keys() {
+    keys(): readonly BackendKey[] {
       pairs = readPairs()
       return [...pairs.values()].map(({ keyId, publicKey }) => ({ keyId, publicKey }))
     },
-    generate() {
+    generate(): BackendKey {
       const { point, privateKey } = generatePair(library, pkcs11, main, label)
       const { keyId, publicKey } = toPair(publicKeyOf(point), privateKey)
       return { keyId, publicKey }
     },
-    async sign(keyId, message) {
+    async sign(keyId: string, message: Uint8Array): Promise<Uint8Array> {
       const { privateKey } = pairOf(keyId)
       return sessions.use((session) => {
         pkcs11.C_SignInit(session, { mechanism: CKM_EDDSA }, privateKey)
