@@ -66,13 +66,13 @@ export interface NumberQuery extends RepositoryQuery {
 export interface ChecksQuery extends RepositoryQuery {
   readonly sha: string
   /** What the claim names; without it, all that the host shows. */
-  readonly wanted?: readonly WantedCheck[]
+  readonly checks?: readonly WantedCheck[]
 }
 
 export interface WantedCheck {
   readonly name: string
-  /** Identifiers as in `reporters.ts`, of which one must report it. */
-  readonly by: readonly string[]
+  /** Who must report it: an identifier as in `reporters.ts`. */
+  readonly by: string
 }
 
 export interface ReleaseQuery extends RepositoryQuery {
@@ -152,9 +152,9 @@ export type PullRequestField = 'base' | 'head_sha'
 /** What a log shows from the window's start until now, the oldest first. `cut`: it may not be read, or not back to there. */
 export type Log<T> = 'cut' | readonly T[]
 
-/** A value that the base or the head had: the last one is what it has now. */
+/** A value that something had, such as the base of a pull request: the last one is what it has now. */
 export interface Held {
-  /** The name of the branch, or the beginning of a commit's id; absent where the log does not tell it. */
+  /** The name of the branch, the beginning of a commit's id, or why it was closed; absent where the log does not tell it. */
   readonly value?: string
   /** Since when, by a clock that no user can set; absent where there is none. */
   readonly since?: LogTime
@@ -225,16 +225,9 @@ export interface Issue {
   readonly reason?: 'completed' | 'not_planned' | 'duplicate'
   /** Since when it is closed, by the host's own clock; left out where somebody could choose it. */
   readonly closedAt?: LogTime
-  /** By the host's own log. Absent, or undefined: it keeps none, or none for these credentials. Asked only where something hangs on it. */
-  closings?(): Promise<Log<Closing> | undefined>
-}
-
-/** A time in which an issue was closed, for one reason. */
-export interface Closing {
-  /** Absent where the log does not tell it. */
-  readonly reason?: Issue['reason']
-  /** By a clock that no user can set; absent where there is none. */
-  readonly since?: LogTime
-  /** When it was opened again, or closed for another reason. Absent while it is closed, and where there is no such clock. */
-  readonly until?: LogTime
+  /**
+   * The times in which it was closed, each with its reason, by the host's own log. Absent, or undefined: it keeps none, or none for these
+   * credentials. Asked only where something hangs on it.
+   */
+  closings?(): Promise<Log<Held> | undefined>
 }

@@ -2,8 +2,9 @@
  * Places that forget: without a push log, a commit that is not on the branch now may have been there and gone. These rules say
  * when it may have, so that a merged and deleted branch blames nobody.
  */
-import type { Instant, LogTime, Mark } from '@claimcheck/core/plugin'
-import type { CommitQuery, FoundCommit, Place, RepositoryQuery } from './code-host.ts'
+import { type Instant, isDestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
+import type { CommitQuery, FoundCommit, FoundRepository, Place, RepositoryQuery } from './code-host.ts'
+import { logTime } from './times.ts'
 
 export interface Surroundings {
   readonly place: Place
@@ -53,6 +54,30 @@ export function isMadeAfter(
 export function unchangedSince(openedAt: LogTime, { windowFrom }: Pick<RepositoryQuery, 'windowFrom'>): LogTime {
   const isWithin = openedAt.notBefore !== undefined && openedAt.notBefore >= windowFrom
   return isWithin ? openedAt : { notAfter: Math.max(openedAt.notAfter, windowFrom) }
+}
+
+/** Our time by the host's clock, at the earliest; -Infinity where the host does not tell its time. */
+export function byHostsClock(time: Instant, { clockBehindMs }: Pick<FoundRepository, 'clockBehindMs'>): Instant {
+  return clockBehindMs === undefined ? Number.NEGATIVE_INFINITY : time - Math.max(clockBehindMs, 0)
+}
+
+/** Whether an entry of a host's log is of the window: all are where the host does not tell its time. */
+export function isInWindow(
+  { created_at }: { readonly created_at: string },
+  host: Pick<FoundRepository, 'clockBehindMs'>,
+  { windowFrom }: Pick<RepositoryQuery, 'windowFrom'>,
+): boolean {
+  return logTime(created_at).notAfter >= byHostsClock(windowFrom, host)
+}
+
+/** What a log tells; `cut` where it has more pages than a check reads, or may not be read. */
+export async function unlessCut<T>(read: () => Promise<T>): Promise<T | 'cut'> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isDestinationError(error) && (error.code === 'too_large' || error.code === 'forbidden')) return 'cut'
+    throw error
+  }
 }
 
 /** @param account that pushed, by the host's log; undefined where it does not tell */

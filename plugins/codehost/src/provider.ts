@@ -8,7 +8,6 @@ export { isReachable } from './ancestry.ts'
 export {
   type Check,
   type ChecksQuery,
-  type Closing,
   type CommitQuery,
   defineProvider,
   type FoundChecks,

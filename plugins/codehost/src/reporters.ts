@@ -26,7 +26,7 @@ export function nameOf(by: string, kind: 'app' | 'app-id' | 'account' | 'account
 }
 
 export function isOfAccount({ by }: Pick<WantedCheck, 'by'>): boolean {
-  return by.some((one) => nameOf(one, 'account') !== undefined || nameOf(one, 'account-id') !== undefined)
+  return nameOf(by, 'account') !== undefined || nameOf(by, 'account-id') !== undefined
 }
 
 /** Hosts take names in any case. Two keys can differ in that alone. */
@@ -35,7 +35,7 @@ export function isSame(one: string, other: string): boolean {
 }
 
 export function isBy({ by }: Pick<Check, 'by'>, wanted: Pick<WantedCheck, 'by'>): boolean {
-  return by.some((one) => wanted.by.some((other) => isSame(one, other)))
+  return by.some((one) => isSame(one, wanted.by))
 }
 
 export function isNamed(check: Pick<Check, 'name' | 'by'>, wanted: WantedCheck): boolean {

@@ -1,5 +1,5 @@
 /** What is reported of an issue that was closed, a row for each rule. */
-import type { Closing, FoundIssue, Issue, Log } from '@claimcheck/plugin-codehost/provider'
+import type { FoundIssue, Held, Issue, Log } from '@claimcheck/plugin-codehost/provider'
 import t from 'tap'
 import { ABSENT, absent, acting, at, differing, MINUTE, NOON, PRESENT, present, type Row, row } from './acting.ts'
 
@@ -12,8 +12,8 @@ const PLANNED = { reason: 'completed' }
 const closed = (change: Partial<Issue> = {}) => ({
   issue: { state: 'closed', reason: 'completed', closedAt: at(NOON), ...change } satisfies Issue as Issue,
 })
-const open = (log?: Log<Closing>) => ({ issue: { state: 'open', ...closings(log) } satisfies Issue as Issue })
-const closings = (log: Log<Closing> | undefined) => (log === undefined ? {} : { closings: async () => log })
+const open = (log?: Log<Held>) => ({ issue: { state: 'open', ...closings(log) } satisfies Issue as Issue })
+const closings = (log: Log<Held> | undefined) => (log === undefined ? {} : { closings: async () => log })
 const SEEN_OPEN = [[0, { facts: { state: 'open' } }]] as const
 
 const ROWS: readonly Row<FoundIssue>[] = [
@@ -70,7 +70,7 @@ const ROWS: readonly Row<FoundIssue>[] = [
   ),
   row(
     'closed for the claimed reason, and the log tells since when',
-    closed(closings([{ since: at(NOON), reason: 'completed' }])),
+    closed(closings([{ since: at(NOON), value: 'completed' }])),
     present({ stays: [{ appeared: at(NOON) }] }),
     { params: PLANNED, afterMs: AT_THE_END },
   ),
@@ -79,7 +79,7 @@ const ROWS: readonly Row<FoundIssue>[] = [
     closed(
       closings([
         { since: at(NOON), until: at(NOON + MINUTE) },
-        { since: at(NOON + MINUTE), reason: 'completed' },
+        { since: at(NOON + MINUTE), value: 'completed' },
       ]),
     ),
     present({ stays: [{ appeared: { notAfter: NOON + MINUTE + 999 } }] }),
@@ -100,7 +100,7 @@ const ROWS: readonly Row<FoundIssue>[] = [
   ),
   row(
     'closed for another reason, and by the log never for the claimed one',
-    closed({ reason: 'not_planned', ...closings([{ since: at(NOON), reason: 'not_planned' }]) }),
+    closed({ reason: 'not_planned', ...closings([{ since: at(NOON), value: 'not_planned' }]) }),
     differing('reason', { stays: [] }),
     { params: PLANNED },
   ),
@@ -110,7 +110,7 @@ const ROWS: readonly Row<FoundIssue>[] = [
       reason: 'not_planned',
       ...closings([
         { since: at(NOON), until: at(NOON + 1000) },
-        { since: at(NOON + 1000), reason: 'not_planned' },
+        { since: at(NOON + 1000), value: 'not_planned' },
       ]),
     }),
     differing('reason', MAY),
@@ -121,8 +121,8 @@ const ROWS: readonly Row<FoundIssue>[] = [
     closed({
       reason: 'not_planned',
       ...closings([
-        { since: at(NOON), until: at(NOON + 2000), reason: 'completed' },
-        { since: at(NOON + 2000), reason: 'not_planned' },
+        { since: at(NOON), until: at(NOON + 2000), value: 'completed' },
+        { since: at(NOON + 2000), value: 'not_planned' },
       ]),
     }),
     differing('reason', { stays: [{ appeared: at(NOON), removed: at(NOON + 2000) }], ...MAY }),
@@ -151,13 +151,13 @@ const ROWS: readonly Row<FoundIssue>[] = [
   row('open, and opened again, at times that somebody could choose', open([{}]), absent(MAY)),
   row(
     'open, and opened again since the claim',
-    open([{ since: at(NOON), until: at(NOON + MINUTE), reason: 'completed' }]),
+    open([{ since: at(NOON), until: at(NOON + MINUTE), value: 'completed' }]),
     absent({ stays: [{ appeared: at(NOON), removed: at(NOON + MINUTE) }], ...MAY }),
     { params: PLANNED, afterMs: LATE },
   ),
   row(
     'open, and was closed for another reason',
-    open([{ since: at(NOON), until: at(NOON + MINUTE), reason: 'duplicate' }]),
+    open([{ since: at(NOON), until: at(NOON + MINUTE), value: 'duplicate' }]),
     absent({ stays: [] }),
     { params: PLANNED, afterMs: LATE },
   ),

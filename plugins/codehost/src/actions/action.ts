@@ -35,17 +35,10 @@ export interface CodeHosts {
   readonly publicHost?: PublicHost
 }
 
-export interface ActionOptions<
-  P extends TSchema,
-  F extends TSchema,
-  Q extends RepositoryQuery,
-  X extends FoundRepository,
-> {
+export interface ActionOptions<P extends TSchema, F extends TSchema, X extends FoundRepository> {
   readonly profile: ActionProfile<P, F>
-  /** Which of a provider's readers it asks. Providers without it do not offer the action. */
-  reader(readers: Readers<unknown>): Reader<unknown, Q, X> | undefined
-  /** What it asks. */
-  query(params: Static<P>, query: RepositoryQuery): Q
+  /** Which of a provider's readers it asks, with the claim's params. Providers without it do not offer the action. */
+  reader(readers: Readers<unknown>): Reader<unknown, RepositoryQuery & Static<P>, X> | undefined
   observe(
     found: X,
     claim: Claim<Static<P>>,
@@ -56,12 +49,11 @@ export interface ActionOptions<
 /** An action, for the code hosts of an installation; undefined where none of them can read it. */
 export type Action = (hosts: CodeHosts) => Verifier | undefined
 
-export function defineAction<
-  P extends TSchema,
-  F extends TSchema,
-  Q extends RepositoryQuery,
-  X extends FoundRepository,
->({ profile, reader, query: queryOf, observe }: ActionOptions<P, F, Q, X>): Action {
+export function defineAction<P extends TSchema, F extends TSchema, X extends FoundRepository>({
+  profile,
+  reader,
+  observe,
+}: ActionOptions<P, F, X>): Action {
   return ({ providers, publicHost }) => {
     const readable = providers.filter(({ readers }) => reader(readers) !== undefined)
     if (readable.length === 0) return undefined
@@ -88,8 +80,8 @@ export function defineAction<
       async check(claim, context) {
         const { params } = claim
         const { provider, access } = sourceOf(context.connection, params as JsonObject)
-        const query = queryOf(params, repositoryQuery(profile, claim, context))
-        const found = await reader(provider.readers)!(access, query, context)
+        const query = repositoryQuery(profile, claim, context)
+        const found = await reader(provider.readers)!(access, { ...params, ...query }, context)
         refuseAnotherRepository(found, query)
         refuseAnotherOwner(found, query, context.connection, provider)
         const observation = await observe(found, claim, query)
@@ -164,7 +156,5 @@ function withoutBlame<F>(observation: Observation<F>): Observation<F> {
 
 /** The facts of the repository, as every profile has them. */
 export function repositoryFactsOf({ repositoryName, repositoryId }: FoundRepository) {
-  return {
-    ...defined({ repository: repositoryName, repository_id: repositoryId }),
-  }
+  return defined({ repository: repositoryName, repository_id: repositoryId })
 }

@@ -4,11 +4,11 @@
  * shows counts, when it is settled: that nothing is red yet does not mean that all passed.
  */
 import { type ActionProfile, type Claim, type Observation, type Static, Type } from '@claimcheck/core/plugin'
-import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-host.ts'
+import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { isNamed } from '../reporters.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
-import { ClaimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
+import { claimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
 import { reportedBy, reportedByFact } from './reported-by.ts'
 import { type Unsettled, unsettled } from './settled.ts'
 
@@ -50,7 +50,7 @@ const ClaimedCheck = Type.Object(
 
 const Params = Type.Object(
   {
-    sha: Type.String({ title: 'Commit', ...ClaimedSha, description: 'The full id of the commit.' }),
+    sha: claimedSha('Commit', 'The full id of the commit.'),
     checks: Type.Optional(
       Type.Array(ClaimedCheck, {
         title: 'Checks',
@@ -70,19 +70,15 @@ type Params = Static<typeof Params>
 const count = (title: string, description: string) => Type.Optional(Type.Integer({ title, minimum: 0, description }))
 const flag = (title: string, description: string) => Type.Optional(Type.Literal(true, { title, description }))
 
-const countFacts = {
-  commit_found: Type.Boolean({ title: 'Commit found', description: 'The repository has the commit.' }),
-  passed: count('Passed', 'How many of the checks that count have passed.'),
-  failed: count('Failed', 'How many of them have failed.'),
-  pending: count('Pending', 'How many of them have not ended.'),
-  skipped: count('Skipped', 'How many of them were skipped, or ended without a result. They have not passed.'),
-  missing: count('Missing', 'How many of the claimed checks the host does not show.'),
-}
-
 const Facts = Type.Object(
   {
     ...repositoryFacts,
-    ...countFacts,
+    commit_found: Type.Boolean({ title: 'Commit found', description: 'The repository has the commit.' }),
+    passed: count('Passed', 'How many of the checks that count have passed.'),
+    failed: count('Failed', 'How many of them have failed.'),
+    pending: count('Pending', 'How many of them have not ended.'),
+    skipped: count('Skipped', 'How many of them were skipped, or ended without a result. They have not passed.'),
+    missing: count('Missing', 'How many of the claimed checks the host does not show.'),
     counted: count('Counted', 'How many checks and statuses count.'),
     reported_by: reportedByFact,
     under_way: flag('Under way', 'More may come soon: something runs, or what is green is not settled.'),
@@ -141,13 +137,8 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
 export const checksPass = defineAction({
   profile: checksPassProfile,
   reader: ({ checks }) => checks,
-  query: ({ sha, checks }, query) => ({ ...query, sha, ...(checks === undefined ? {} : { wanted: wantedOf(checks) }) }),
   observe: observed,
 })
-
-function wantedOf(checks: NonNullable<Params['checks']>): WantedCheck[] {
-  return checks.map(({ name, by }) => ({ name, by: [by] }))
-}
 
 async function observed(
   found: FoundChecks,
@@ -160,7 +151,7 @@ async function observed(
     const facts = { ...repositoryFactsOf(found), commit_found: false }
     return { kind: 'absent', facts, ...aged, ...defined({ mark }) }
   }
-  const wanted = claim.params.checks && wantedOf(claim.params.checks)
+  const { checks: wanted } = claim.params
   const groups = wanted?.map((one) => checks.filter((check) => isNamed(check, one))) ?? [checks]
   const counted = [...new Set(groups.flat())]
   const having = (outcome: Check['outcome']) => counted.filter((check) => check.outcome === outcome).length

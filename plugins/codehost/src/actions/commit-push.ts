@@ -5,15 +5,15 @@ import { defined } from '../defined.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   BranchName,
-  ClaimedSha,
+  claimedSha,
   Host,
   isBranchName,
   MINUTE_MS,
   preexistingFact,
   RepositoryPath,
   repositoryFacts,
-  Sha,
-  Timestamp,
+  shaFact,
+  timeFact,
 } from './fields.ts'
 
 const Pusher = Type.Optional(
@@ -29,11 +29,10 @@ const Pusher = Type.Optional(
 
 const Params = Type.Object(
   {
-    sha: Type.String({
-      title: 'Commit',
-      ...ClaimedSha,
-      description: 'The full id of the commit: 40 hexadecimal characters, or 64 in a repository of SHA-256.',
-    }),
+    sha: claimedSha(
+      'Commit',
+      'The full id of the commit: 40 hexadecimal characters, or 64 in a repository of SHA-256.',
+    ),
     branch: BranchName,
     host: Host,
     pusher: Pusher,
@@ -41,44 +40,31 @@ const Params = Type.Object(
   { additionalProperties: false },
 )
 
-/** All but the repository. */
-const commitFacts = {
-  branch_listed: Type.Boolean({
-    title: 'Branch listed',
-    description: 'The host lists the claimed branch to these credentials.',
-  }),
-  head: Type.Optional(
-    Type.String({ ...Sha, title: 'Tip of the branch', description: 'The tip of the branch when it was read.' }),
-  ),
-  pushed_at: Type.Optional(
-    Type.String({
-      ...Timestamp,
-      title: 'Pushed at',
-      description: "When the commit was pushed to the branch, by the host's push log.",
+const Facts = Type.Object(
+  {
+    ...repositoryFacts,
+    branch_listed: Type.Boolean({
+      title: 'Branch listed',
+      description: 'The host lists the claimed branch to these credentials.',
     }),
-  ),
-  removed_at: Type.Optional(
-    Type.String({
-      ...Timestamp,
-      title: 'Removed at',
-      description: "When it was removed from the branch again, by the host's push log.",
-    }),
-  ),
-  found_on: Type.Optional(
-    Type.String({ ...BranchName, title: 'Found on', description: 'Another branch that has the commit.' }),
-  ),
-  preexisting: preexistingFact(
-    'The push log has the commit on the branch since more than the tolerance before the claim.',
-  ),
-  pusher_matches: Type.Optional(
-    Type.Boolean({
-      title: 'Pusher matches',
-      description: 'The push log names the account that the claim names as pusher.',
-    }),
-  ),
-}
-
-const Facts = Type.Object({ ...repositoryFacts, ...commitFacts }, { additionalProperties: false })
+    head: shaFact('Tip of the branch', 'The tip of the branch when it was read.'),
+    pushed_at: timeFact('Pushed at', "When the commit was pushed to the branch, by the host's push log."),
+    removed_at: timeFact('Removed at', "When it was removed from the branch again, by the host's push log."),
+    found_on: Type.Optional(
+      Type.String({ ...BranchName, title: 'Found on', description: 'Another branch that has the commit.' }),
+    ),
+    preexisting: preexistingFact(
+      'The push log has the commit on the branch since more than the tolerance before the claim.',
+    ),
+    pusher_matches: Type.Optional(
+      Type.Boolean({
+        title: 'Pusher matches',
+        description: 'The push log names the account that the claim names as pusher.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 type Facts = Static<typeof Facts>
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
@@ -138,12 +124,6 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
 export const commitPush = defineAction({
   profile: commitPushProfile,
   reader: ({ commit }) => commit,
-  query: ({ sha, branch, pusher }, query) => ({
-    ...query,
-    sha,
-    branch,
-    ...defined({ pusher }),
-  }),
   observe: observed,
 })
 

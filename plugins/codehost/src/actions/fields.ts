@@ -29,11 +29,18 @@ export const RepositoryPath = Type.String({
 export const Sha = Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$' })
 
 /** As claims may write it. */
-export const ClaimedSha = {
-  pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
-  'x-pattern-help': 'enter the full id of the commit, 40 or 64 hexadecimal characters',
-  examples: ['0123456789abcdef0123456789abcdef01234567'],
-}
+export const claimedSha = (title: string, description: string) =>
+  Type.String({
+    title,
+    pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+    'x-pattern-help': 'enter the full id of the commit, 40 or 64 hexadecimal characters',
+    examples: ['0123456789abcdef0123456789abcdef01234567'],
+    description,
+  })
+
+/** Of a pull request or an issue. */
+export const claimedNumber = (description: string, example: number) =>
+  Type.Integer({ title: 'Number', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description, examples: [example] })
 
 /** What branches and tags may be called. */
 const refName = { pattern: BRANCH_PATTERN, not: { pattern: NO_BRANCH_PATTERN }, minLength: 1, maxLength: 255 }
@@ -74,7 +81,11 @@ export const Host = Type.Optional(
   }),
 )
 
-export const Timestamp = { format: 'date-time' }
+export const timeFact = (title: string, description: string) =>
+  Type.Optional(Type.String({ title, format: 'date-time', description }))
+
+export const shaFact = (title: string, description: string) =>
+  Type.Optional(Type.String({ ...Sha, title, description }))
 
 /** What every receipt can say of the repository. */
 export const repositoryFacts = {

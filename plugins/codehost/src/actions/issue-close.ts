@@ -4,7 +4,7 @@ import type { Issue, RepositoryQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { atLast, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
-import { Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, Timestamp } from './fields.ts'
+import { claimedNumber, Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, timeFact } from './fields.ts'
 import { isLogDue, type Past, pastClosings, staysClosed } from './past.ts'
 
 const reason = (options: { readonly title: string; readonly description: string }) =>
@@ -14,13 +14,7 @@ const reason = (options: { readonly title: string; readonly description: string 
 
 const Params = Type.Object(
   {
-    number: Type.Integer({
-      title: 'Number',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'The number of the issue in its repository.',
-      examples: [7],
-    }),
+    number: claimedNumber('The number of the issue in its repository.', 7),
     reason: reason({
       title: 'Reason',
       description: 'Why it was closed, where the host records it: `completed`, `not_planned` or `duplicate`.',
@@ -40,9 +34,7 @@ const Facts = Type.Object(
       }),
     ),
     closed_as: reason({ title: 'Closed as', description: 'Why it was closed, by the host.' }),
-    closed_at: Type.Optional(
-      Type.String({ ...Timestamp, title: 'Closed at', description: "When it was closed, by the host's own clock." }),
-    ),
+    closed_at: timeFact('Closed at', "When it was closed, by the host's own clock."),
     preexisting: preexistingFact('By the host, it was closed more than the tolerance before the claim.'),
   },
   { additionalProperties: false },
@@ -89,7 +81,6 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
 export const issueClose = defineAction({
   profile: issueCloseProfile,
   reader: ({ issue }) => issue,
-  query: ({ number }, query) => ({ ...query, number }),
   async observe(found, { params }, query) {
     const { issue, mark, ageMs } = found
     const { state, closedAt, reason } = issue ?? {}

@@ -1,6 +1,6 @@
 /** What a host's own log says of the time before a read: of a pull request's base and head, and of an issue's closings. */
 import type { LogTime, Mark, Stay } from '@claimcheck/core/plugin'
-import type { Closing, Held, Issue, Log, PullRequest, PullRequestField, RepositoryQuery } from '../code-host.ts'
+import type { Held, Issue, Log, PullRequest, PullRequestField, RepositoryQuery } from '../code-host.ts'
 import { atLast, laterOf } from '../times.ts'
 
 /** As observations have it: with `stays` and no mark the log is whole, with neither there is none. */
@@ -44,15 +44,17 @@ export async function pastOf(
     return log !== undefined && differs.includes(field) ? [mayHaveHeld(log, claimed[field]!)] : []
   })
   if (told.length === 0) return undefined
-  if (told.includes(false)) return { stays: [] }
-  const stays = staysOf(pullRequest, claimed, fields, logs)
-  return { ...(stays.length > 0 ? { stays } : {}), mark: 'may_have_been' }
+  return told.includes(false) ? { stays: [] } : mayHaveBeen(staysOf(pullRequest, claimed, fields, logs))
 }
 
 const FIELDS: readonly PullRequestField[] = ['base', 'head_sha']
 
-function mayHaveHeld(log: Log<Held>, claimed: string): boolean {
-  return log === 'cut' || log.some(({ value }) => value === undefined || isBeginning(value, claimed))
+/** @param claimed undefined: whatever value */
+function mayHaveHeld(log: Log<Held>, claimed: string | undefined): boolean {
+  return (
+    log === 'cut' ||
+    log.some(({ value }) => claimed === undefined || value === undefined || isBeginning(value, claimed))
+  )
 }
 
 /** Some hosts write only the beginning of a commit's id. */
@@ -74,13 +76,26 @@ function staysOf(
   for (const [index, field] of fields.entries()) {
     const log = logs[index]
     if (log === undefined || log === 'cut') return []
-    if (log.some(({ value }) => value === undefined)) isFirstKnown = false
-    const held = log.flatMap(({ value, since, until }) =>
-      value === claimed[field] && since ? [{ since, ...(until ? { until } : {}) }] : [],
-    )
+    isFirstKnown &&= tellsAll(log)
+    const held = periodsOf(log, claimed[field])
     periods = periods.flatMap((one) => held.flatMap((other) => bothOf(one, other) ?? []))
   }
   return reported(periods, isFirstKnown)
+}
+
+function tellsAll(log: readonly Held[]): boolean {
+  return log.every(({ value }) => value !== undefined)
+}
+
+/** @param claimed undefined: whatever value */
+function periodsOf(log: readonly Held[], claimed: string | undefined): readonly Period[] {
+  return log.flatMap(({ value, since, until }) =>
+    since && (claimed === undefined || value === claimed) ? [{ since, ...(until ? { until } : {}) }] : [],
+  )
+}
+
+function mayHaveBeen(stays: readonly Stay[]): Past {
+  return { ...(stays.length > 0 ? { stays } : {}), mark: 'may_have_been' }
 }
 
 /** @param isFirstKnown it was not so before the first of them */
@@ -110,27 +125,19 @@ function bothOf(one: Period, other: Period): Period | undefined {
 }
 
 /** Of an issue that is closed as it was claimed. Undefined where the log does not tell since when. */
-export function staysClosed(log: Log<Closing> | undefined, reason: Issue['reason']): readonly Stay[] | undefined {
-  if (log === undefined || log === 'cut') return undefined
+export function staysClosed(log: Log<Held> | undefined, reason: Issue['reason']): readonly Stay[] | undefined {
   const stays = closedStays(log, reason)
   return stays.length > 0 ? stays : undefined
 }
 
 /** Of an issue that is open, or closed for another reason. @returns undefined where there is no log */
-export function pastClosings(log: Log<Closing> | undefined, reason: Issue['reason']): Past | undefined {
+export function pastClosings(log: Log<Held> | undefined, reason: Issue['reason']): Past | undefined {
   if (log === undefined) return undefined
-  if (log === 'cut') return { mark: 'may_have_been' }
-  const may = log.some((closing) => reason === undefined || closing.reason === undefined || closing.reason === reason)
-  if (!may) return { stays: [] }
-  const stays = closedStays(log, reason)
-  return { ...(stays.length > 0 ? { stays } : {}), mark: 'may_have_been' }
+  return mayHaveHeld(log, reason) ? mayHaveBeen(closedStays(log, reason)) : { stays: [] }
 }
 
-function closedStays(closings: readonly Closing[], reason: Issue['reason']): readonly Stay[] {
+function closedStays(log: Log<Held> | undefined, reason: Issue['reason']): readonly Stay[] {
+  if (log === undefined || log === 'cut') return []
   // A closing whose reason is not told may have been for the claimed one.
-  const isFirstKnown = reason === undefined || closings.every((closing) => closing.reason !== undefined)
-  const periods = closings
-    .filter((closing) => reason === undefined || closing.reason === reason)
-    .flatMap(({ since, until }) => (since ? [{ since, ...(until ? { until } : {}) }] : []))
-  return reported(periods, isFirstKnown)
+  return reported(periodsOf(log, reason), reason === undefined || tellsAll(log))
 }

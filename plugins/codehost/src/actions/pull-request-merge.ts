@@ -3,19 +3,17 @@ import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { defined } from '../defined.ts'
 import { shownTime } from '../times.ts'
 import { defineAction } from './action.ts'
-import { ClaimedSha, MINUTE_MS, RepositoryPath, Sha, Timestamp } from './fields.ts'
+import { claimedSha, MINUTE_MS, RepositoryPath, shaFact, timeFact } from './fields.ts'
 import { differing, pullRequestFacts, pullRequestFactsOf, pullRequestParams, pullRequestWords } from './pull-request.ts'
 
 const Params = Type.Object(
   {
     ...pullRequestParams,
     merge_commit: Type.Optional(
-      Type.String({
-        ...ClaimedSha,
-        title: 'Merge commit',
-        description:
-          'The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward.',
-      }),
+      claimedSha(
+        'Merge commit',
+        'The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward.',
+      ),
     ),
   },
   { additionalProperties: false },
@@ -24,15 +22,11 @@ const Params = Type.Object(
 const Facts = Type.Object(
   {
     ...pullRequestFacts,
-    merge_commit: Type.Optional(
-      Type.String({ ...Sha, title: 'Merge commit seen', description: 'The commit that the merge put on the base.' }),
-    ),
+    merge_commit: shaFact('Merge commit seen', 'The commit that the merge put on the base.'),
     merge_commit_on_base: Type.Optional(
       Type.Boolean({ title: 'On the base', description: 'The base has this commit now.' }),
     ),
-    merged_at: Type.Optional(
-      Type.String({ ...Timestamp, title: 'Merged at', description: "When it was merged, by the host's own clock." }),
-    ),
+    merged_at: timeFact('Merged at', "When it was merged, by the host's own clock."),
   },
   { additionalProperties: false },
 )
@@ -81,7 +75,6 @@ export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts>
 export const pullRequestMerge = defineAction({
   profile: pullRequestMergeProfile,
   reader: ({ pullRequest }) => pullRequest,
-  query: ({ number }, query) => ({ ...query, number }),
   async observe(found, { params }, query) {
     const { pullRequest, mark, ageMs } = found
     const aged = ageMs === undefined ? {} : { ageMs }

@@ -69,7 +69,6 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
 export const pullRequestOpen = defineAction({
   profile: pullRequestOpenProfile,
   reader: ({ pullRequest }) => pullRequest,
-  query: ({ number }, query) => ({ ...query, number }),
   async observe(found, { params }, query) {
     const { pullRequest, mark, ageMs } = found
     const observed = { facts: factsOf(), ...defined({ ageMs }) }

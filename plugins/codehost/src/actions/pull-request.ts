@@ -6,33 +6,22 @@ import { shownTime } from '../times.ts'
 import { repositoryFactsOf } from './action.ts'
 import {
   BranchName,
-  ClaimedSha,
+  claimedNumber,
+  claimedSha,
   Host,
   isBranchName,
   preexistingFact,
   repositoryFacts,
-  Sha,
-  Timestamp,
+  shaFact,
+  timeFact,
 } from './fields.ts'
 
 export const pullRequestParams = {
-  number: Type.Integer({
-    title: 'Number',
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: 'The number of the pull request; at GitLab, of the merge request within its project.',
-    examples: [42],
-  }),
+  number: claimedNumber('The number of the pull request; at GitLab, of the merge request within its project.', 42),
   base: Type.Optional(
     Type.String({ ...BranchName, title: 'Base', description: 'The branch into which it goes.', examples: ['main'] }),
   ),
-  head_sha: Type.Optional(
-    Type.String({
-      ...ClaimedSha,
-      title: 'Head commit',
-      description: 'The full id of the newest commit of the pull request.',
-    }),
-  ),
+  head_sha: Type.Optional(claimedSha('Head commit', 'The full id of the newest commit of the pull request.')),
   host: Host,
 }
 
@@ -47,12 +36,8 @@ export const pullRequestFacts = {
   base: Type.Optional(
     Type.String({ ...BranchName, title: 'Base seen', description: 'The branch into which it goes or went.' }),
   ),
-  head_sha: Type.Optional(
-    Type.String({ ...Sha, title: 'Head seen', description: 'The newest commit of the pull request when it was read.' }),
-  ),
-  opened_at: Type.Optional(
-    Type.String({ ...Timestamp, title: 'Opened at', description: "When it was opened, by the host's own clock." }),
-  ),
+  head_sha: shaFact('Head seen', 'The newest commit of the pull request when it was read.'),
+  opened_at: timeFact('Opened at', "When it was opened, by the host's own clock."),
   preexisting: preexistingFact('By the host, it was so more than the tolerance before the claim.'),
 }
 

@@ -5,23 +5,21 @@ import { defined } from '../defined.ts'
 import { atLast, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
-  ClaimedSha,
+  claimedSha,
   Host,
   MINUTE_MS,
   preexistingFact,
   RepositoryPath,
   repositoryFacts,
-  Sha,
+  shaFact,
   TagName,
-  Timestamp,
+  timeFact,
 } from './fields.ts'
 
 const Params = Type.Object(
   {
     tag: TagName,
-    commit: Type.Optional(
-      Type.String({ ...ClaimedSha, title: 'Commit', description: 'The full id of the commit that the tag leads to.' }),
-    ),
+    commit: Type.Optional(claimedSha('Commit', 'The full id of the commit that the tag leads to.')),
     assets: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
         title: 'Files',
@@ -40,17 +38,9 @@ type Params = Static<typeof Params>
 const Facts = Type.Object(
   {
     ...repositoryFacts,
-    commit: Type.Optional(
-      Type.String({ ...Sha, title: 'Commit seen', description: 'The commit to which the tag led when it was read.' }),
-    ),
+    commit: shaFact('Commit seen', 'The commit to which the tag led when it was read.'),
     prerelease: Type.Optional(Type.Boolean({ title: 'Prerelease', description: 'It is marked as a prerelease.' })),
-    published_at: Type.Optional(
-      Type.String({
-        ...Timestamp,
-        title: 'Published at',
-        description: "When it was published, by the host's own clock.",
-      }),
-    ),
+    published_at: timeFact('Published at', "When it was published, by the host's own clock."),
     assets_missing: Type.Optional(
       Type.Integer({
         title: 'Files missing',
@@ -108,7 +98,6 @@ export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> =
 export const releasePublish = defineAction({
   profile: releasePublishProfile,
   reader: ({ release }) => release,
-  query: ({ tag }, query) => ({ ...query, tag }),
   observe(found, { params }, query) {
     const { release, mark, ageMs, tagAgeMs = ageMs } = found
     const aged = defined({ ageMs })

@@ -1,6 +1,7 @@
 /** Schemas of the parts of Bitbucket Data Center's answers that are used. An answer that does not match its schema is refused. */
 import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
 import { Sha } from '../actions/fields.ts'
+import { orNull } from '../nullable.ts'
 
 /** Milliseconds since 1970, until the year 9999. */
 const Time = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 })
@@ -9,7 +10,7 @@ export const PageOf = <T extends TSchema>(value: T) =>
   Type.Object({
     values: Type.Array(value),
     isLastPage: Type.Boolean(),
-    nextPageStart: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+    nextPageStart: orNull(Type.Integer({ minimum: 0 })),
   })
 
 export const RepositoryAnswer = Type.Object({
@@ -46,7 +47,7 @@ export const PullRequestsAnswer = PageOf(Type.Object({ id: Type.Integer() }))
 
 export const BuildAnswer = Type.Object({
   key: Type.String(),
-  name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  name: orNull(Type.String()),
   state: Type.Union([
     Type.Literal('SUCCESSFUL'),
     Type.Literal('FAILED'),

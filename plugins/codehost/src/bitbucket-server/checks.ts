@@ -5,7 +5,7 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { unexpected } from '../http-failure.ts'
-import { isNamed, key as keyed, nameOf as nameIn } from '../reporters.ts'
+import { isBy, isNamed, key as keyed, nameOf as nameIn } from '../reporters.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { BuildAnswer, BuildsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
@@ -16,13 +16,13 @@ export async function findChecks(
   query: ChecksQuery,
   context: CheckContext,
 ): Promise<FoundChecks> {
-  const { repository: slug, sha, wanted } = query
+  const { repository: slug, sha, checks: wanted } = query
   // Without a key, a server lists only what was posted about the commit in all its repositories together.
   if (!wanted) throw new DestinationError('unsupported_target')
   const repository = openRepository(access, slug, context)
   const found = { ...(await repository.show()), ageMs: AGE_MS }
   const checks: Check[] = []
-  for (const key of new Set(wanted.flatMap(keysOf))) {
+  for (const key of new Set(wanted.flatMap(({ by }) => nameIn(by, 'key') ?? []))) {
     const build = await context.cache.share(`bitbucket-server ${slug} build ${sha} ${key}`, () =>
       readBuild(repository, sha, key),
     )
@@ -30,7 +30,7 @@ export async function findChecks(
   }
   const missing = wanted.filter((one) => !checks.some((check) => isNamed(check, one)))
   // A build with the claimed key and another name has replaced what was there.
-  if (missing.some((one) => checks.some(({ by }) => keysOf(one).some((key) => by.includes(keyed(key)))))) {
+  if (missing.some((one) => checks.some((check) => isBy(check, one)))) {
     throw new DestinationError('forbidden')
   }
   // Builds are posted about any commit, whether the repository has it or not.
@@ -44,9 +44,9 @@ export async function findChecks(
 
 async function readBuild({ api, root }: Repository, sha: string, key: string): Promise<BuildAnswer | undefined> {
   const query = new URLSearchParams({ key })
-  const answer = await api.find(`${root}/commits/${sha}/builds?${query}`, BuildAnswer)
-  if (answer && answer.value.key !== key) throw unexpected()
-  return answer?.value
+  const { value: build } = await api.find(`${root}/commits/${sha}/builds?${query}`, BuildAnswer)
+  if (build && build.key !== key) throw unexpected()
+  return build
 }
 
 /** A build of the claimed name under another key may be of the account that the claim names. Nothing tells whose it is. */
@@ -66,8 +66,4 @@ function toCheck(build: BuildAnswer): Check {
 
 function nameOf({ name, key }: BuildAnswer): string {
   return name || key
-}
-
-function keysOf({ by }: WantedCheck): string[] {
-  return by.flatMap((one) => nameIn(one, 'key') ?? [])
 }

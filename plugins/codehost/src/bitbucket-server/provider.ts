@@ -41,12 +41,12 @@ export const bitbucketServer = defineProvider<ServerAccess>({
     trial: repositoryTrial('`PROJECT/name`', 'ACME/api'),
     async probe(options, context) {
       const api = createServerApi(access(options), context)
-      const { value } = await api.read('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
+      const { value } = await api.get('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
       const isUnencrypted = new URL(options.base_url).protocol === 'http:'
       return {
         proves: await tried(context.target, (repository) => {
           const [project, name] = ownerAndName(repository)
-          return api.read(`/api/latest/projects/${project}/repos/${name}`, Type.Object({}))
+          return api.get(`/api/latest/projects/${project}/repos/${name}`, Type.Object({}))
         }),
         // Nothing tells a token's own permission.
         scopes: [],

@@ -1,8 +1,8 @@
 /** Reads a pull request at Bitbucket Data Center. */
-import { type CheckContext, type Instant, isDestinationError, type LogTime } from '@claimcheck/core/plugin'
+import type { CheckContext, Instant, LogTime } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unchangedSince, wasSeen } from '../forgetting.ts'
+import { byHostsClock, unchangedSince, unlessCut, wasSeen } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { ActivitiesAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
@@ -19,9 +19,8 @@ export async function findPullRequest(
   const repository = openRepository(access, slug, context)
   const { api, root, show } = repository
   const read = await context.cache.share(`bitbucket-server ${slug} pull request ${number}`, async () => {
-    const answer = await api.find(`${root}/pull-requests/${number}`, PullRequestAnswer)
-    if (!answer) return { ...(await show()), newest: await newestNumber(repository) }
-    const { value, headers } = answer
+    const { value, headers } = await api.find(`${root}/pull-requests/${number}`, PullRequestAnswer)
+    if (!value) return { ...(await show()), newest: await newestNumber(repository) }
     if (value.id !== number) throw unexpected()
     return { ...(await repository.identify(value.toRef.repository, headers)), answer: value }
   })
@@ -48,23 +47,21 @@ async function heldBy(
 ): Promise<Log<Held>> {
   const value = field === 'base' ? base : head
   if (value === undefined || !openedAt || clockBehindMs === undefined) return 'cut'
-  const from = windowFrom - Math.max(clockBehindMs, 0)
-  let hasChanged = false
-  try {
+  const from = byHostsClock(windowFrom, { clockBehindMs })
+  const hasChanged = await unlessCut(async () => {
     for await (const values of api.pages(`${root}/pull-requests/${number}/activities`, ActivitiesAnswer)) {
-      hasChanged ||= values.some(({ action, createdDate }) => CHANGES.has(action) && createdDate >= from)
+      if (values.some(({ action, createdDate }) => CHANGES.has(action) && createdDate >= from)) return true
       if (values.some(({ createdDate }) => createdDate < from)) break
     }
-  } catch (error) {
-    if (isDestinationError(error) && (error.code === 'too_large' || error.code === 'forbidden')) return 'cut'
-    throw error
-  }
+    return false
+  })
+  if (hasChanged === 'cut') return hasChanged
   return hasChanged ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
 
 /** The list shows whether these credentials may read pull requests. */
 async function newestNumber({ api, root }: Repository): Promise<number> {
-  const { value } = await api.read(`${root}/pull-requests?state=ALL&order=NEWEST&limit=1`, PullRequestsAnswer)
+  const { value } = await api.get(`${root}/pull-requests?state=ALL&order=NEWEST&limit=1`, PullRequestsAnswer)
   return value.values[0]?.id ?? 0
 }
 

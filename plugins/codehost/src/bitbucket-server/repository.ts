@@ -1,11 +1,11 @@
 /** Reads a repository at Bitbucket Data Center. Each question has the one endpoint whose answer is reliable for it. */
-import { type CheckContext, clockBehindMs, DestinationError, Value } from '@claimcheck/core/plugin'
+import { type CheckContext, clockBehindMs, DestinationError, type Instant, Value } from '@claimcheck/core/plugin'
 import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { unexpected } from '../http-failure.ts'
 import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnswer } from './answers.ts'
-import { createServerApi, type ServerAccess, type ServerApi } from './api.ts'
+import { createServerApi, type ServerAccess } from './api.ts'
 
 /** All nodes of a server share its storage, and keep little in memory. How old an answer may be. */
 export const AGE_MS = 2000
@@ -20,25 +20,9 @@ export interface Identity {
   readonly clockBehindMs: number | undefined
 }
 
-export interface Repository {
-  readonly api: ServerApi
-  /** Its path in the API. */
-  readonly root: string
-  /** @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
-  show(): Promise<Identity>
-  /** The repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
-  identify(named: RepositoryAnswer, headers: Headers): Promise<Identity>
-  /** The tip of a branch. */
-  head(branch: string): Promise<string | undefined>
-  /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
-  contains(sha: string, tip: string): Promise<boolean | undefined>
-  /** `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
-  isKnown(sha: string): Promise<boolean>
-  /** Some branches that have the commit. */
-  branchesWith(sha: string): Promise<readonly string[]>
-}
+export type Repository = ReturnType<typeof openRepository>
 
-export function openRepository(access: ServerAccess, slug: string, context: CheckContext): Repository {
+export function openRepository(access: ServerAccess, slug: string, context: CheckContext) {
   const { cache, now } = context
   const api = createServerApi(access, context)
   const [project, name] = ownerAndName(slug)
@@ -47,24 +31,19 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
   const root = `/api/latest${path}`
   let shown: Promise<Identity> | undefined
 
-  /** Once in a check. */
+  /** Once in a check. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
   function show(): Promise<Identity> {
     shown ??= cache.share(`bitbucket-server ${slug}`, async () => {
-      const { value, headers } = await api.read(root, RepositoryAnswer)
-      return identityOf(value, headers)
+      const { value, headers } = await api.get(root, RepositoryAnswer)
+      return identityOf(value, headers, now())
     })
     return shown
   }
 
-  function identityOf({ id, slug, project }: RepositoryAnswer, headers: Headers): Identity {
-    const repositoryName = `${project.key}/${slug}`
-    if (!Value.Check(RepositoryPath, repositoryName)) throw unexpected()
-    return { repositoryId: String(id), repositoryName, clockBehindMs: clockBehindMs(headers, now()) }
-  }
-
+  /** `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
-    const commit = await api.find(`${root}/commits/${sha}`, CommitAnswer)
-    if (commit && commit.value.id !== sha) throw unexpected()
+    const { value: commit } = await api.find(`${root}/commits/${sha}`, CommitAnswer)
+    if (commit && commit.id !== sha) throw unexpected()
     return commit !== undefined
   }
 
@@ -73,49 +52,59 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
    * must say as well: it begins with the commit. Older servers have this list alone, and leave it empty for a commit in the history.
    */
   async function readReachable(sha: string, tip: string): Promise<boolean | undefined> {
-    const base = await api.find(`${root}/commits/${sha}/merge-base?otherCommitId=${tip}`, CommitAnswer)
-    if (base?.value.id === sha) return true
-    const beyond = await api.find(`${root}/commits?until=${sha}&since=${tip}&limit=1`, CommitsAnswer)
-    const first = beyond?.value.values[0]?.id
+    const { value: base } = await api.find(`${root}/commits/${sha}/merge-base?otherCommitId=${tip}`, CommitAnswer)
+    if (base?.id === sha) return true
+    const { value: beyond } = await api.find(`${root}/commits?until=${sha}&since=${tip}&limit=1`, CommitsAnswer)
+    const first = beyond?.values[0]?.id
     if (first === sha) return false
     if (!beyond && !base && !(await isKnown(sha))) return undefined
     // A branch or a tag may be called like a commit, and the empty list does not name it.
-    if (beyond?.value.isLastPage && first === undefined && !base) return (await isKnown(sha)) || undefined
+    if (beyond?.isLastPage && first === undefined && !base) return (await isKnown(sha)) || undefined
     // The tip went away, or the two answers are of different times.
     throw new DestinationError('unavailable')
   }
 
-  async function readHead(branch: string): Promise<string | undefined> {
-    // The filter finds each branch with this text somewhere in its name.
-    const query = new URLSearchParams({ filterText: branch, boostMatches: 'true' })
-    for await (const branches of api.pages(`${root}/branches?${query}`, BranchesAnswer)) {
-      const found = branches.find(({ id }) => id === BRANCH + branch)
-      if (found) return found.latestCommit
-    }
-    return undefined
-  }
-
   return {
     api,
+    /** Its path in the API. */
     root,
     show,
     isKnown,
-    contains: (sha, tip) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
-    async identify(named, headers) {
-      const identity = identityOf(named, headers)
+    /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
+    contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
+    /** The repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
+    async identify(named: RepositoryAnswer, headers: Headers): Promise<Identity> {
+      const identity = identityOf(named, headers, now())
       if (identity.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
       // It has another name now, or a part of another repository was shown.
       const shown = await show()
       if (identity.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
       return shown
     },
-    head: (branch) => cache.share(`bitbucket-server ${slug} branch ${branch}`, () => readHead(branch)),
-    async branchesWith(sha) {
-      const info = await api.find(`/branch-utils/latest${path}/branches/info/${sha}?limit=25`, RefsAnswer)
-      const ids = info?.value.values.map(({ id }) => id) ?? []
+    /** The tip of a branch. */
+    head: (branch: string) =>
+      cache.share(`bitbucket-server ${slug} branch ${branch}`, async () => {
+        // The filter finds each branch with this text somewhere in its name.
+        const query = new URLSearchParams({ filterText: branch, boostMatches: 'true' })
+        for await (const branches of api.pages(`${root}/branches?${query}`, BranchesAnswer)) {
+          const found = branches.find(({ id }) => id === BRANCH + branch)
+          if (found) return found.latestCommit
+        }
+        return undefined
+      }),
+    /** Some branches that have the commit. */
+    async branchesWith(sha: string): Promise<readonly string[]> {
+      const { value: info } = await api.find(`/branch-utils/latest${path}/branches/info/${sha}?limit=25`, RefsAnswer)
+      const ids = info?.values.map(({ id }) => id) ?? []
       return ids.filter((id) => id.startsWith(BRANCH)).map((id) => id.slice(BRANCH.length))
     },
   }
+}
+
+function identityOf({ id, slug, project }: RepositoryAnswer, headers: Headers, now: Instant): Identity {
+  const repositoryName = `${project.key}/${slug}`
+  if (!Value.Check(RepositoryPath, repositoryName)) throw unexpected()
+  return { repositoryId: String(id), repositoryName, clockBehindMs: clockBehindMs(headers, now) }
 }
 
 /** The name of a branch by its ref. @throws DestinationError `unexpected_response` for what is no branch */

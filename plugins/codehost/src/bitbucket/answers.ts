@@ -1,9 +1,8 @@
 /** Schemas of the parts of Bitbucket Cloud's answers that are used. An answer that does not match its schema is refused. */
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { RepositoryPath, Sha } from '../actions/fields.ts'
+import { orNull } from '../nullable.ts'
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Optional(Type.Union([schema, Type.Null()]))
 const Time = Type.String({ format: 'date-time' })
 /** Some answers have only the beginning of a commit's id. */
 const Hash = Type.String({ pattern: '^[0-9a-f]{7,64}$' })
@@ -49,7 +48,6 @@ export const PullRequestAnswer = Type.Object({
   destination: Type.Object({ branch: Type.Object({ name: Type.String() }), repository: RepositoryName }),
   merge_commit: orNull(Type.Object({ hash: Hash })),
 })
-export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
 export const PullRequestsAnswer = Type.Object({ values: Type.Array(Type.Object({ id: Type.Integer() })) })
 

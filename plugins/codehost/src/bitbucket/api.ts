@@ -3,12 +3,12 @@ import {
   bearer,
   type CheckContext,
   DestinationError,
-  type JsonAnswer,
   parseUrl,
   type Static,
   type TSchema,
 } from '@claimcheck/core/plugin'
 import { unexpected } from '../http-failure.ts'
+import { createRest, type Rest } from '../rest.ts'
 
 export interface BitbucketAccess {
   readonly baseUrl: string
@@ -16,11 +16,7 @@ export interface BitbucketAccess {
   readonly token: string
 }
 
-export interface BitbucketApi {
-  /** @throws DestinationError for every status but 200, and for an answer that does not match the schema */
-  read<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>>>
-  /** Undefined for 404, which can also mean that these credentials may not see it. */
-  find<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>> | undefined>
+export interface BitbucketApi extends Rest {
   /** None at all for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
   pages<T extends TSchema>(path: string, schema: T, next: NextPage<T>): AsyncIterable<Static<T>>
 }
@@ -32,29 +28,19 @@ const MOST_PAGES = 10
 
 export function createBitbucketApi(
   { baseUrl, token }: BitbucketAccess,
-  { http }: Pick<CheckContext, 'http'>,
+  context: Pick<CheckContext, 'http'>,
 ): BitbucketApi {
-  const auth = bearer(token)
+  const rest = createRest(baseUrl, bearer(token), context)
   return {
-    read: (path, schema) => http.json(baseUrl + path, { schema, auth }),
-    async find(path, schema) {
-      const answer = await http.json(baseUrl + path, { schema, auth, also: [404] })
-      return answer.status === 404 ? undefined : (answer as JsonAnswer<Static<typeof schema>>)
-    },
-    async *pages(path, schema, next) {
+    ...rest,
+    async *pages(path, schema, nextQuery) {
       const [resource] = path.split('?')
-      const asked = http.paginate(baseUrl + path, {
-        schema,
-        auth,
-        also: [404],
-        most: MOST_PAGES,
-        next({ value }) {
-          const query = next(value)
-          return query === undefined ? undefined : `${baseUrl}${resource}?${query}`
-        },
-      })
+      const next = ({ value }: { readonly value: Static<typeof schema> }) => {
+        const query = nextQuery(value)
+        return query === undefined ? undefined : `${resource}?${query}`
+      }
       let isFirst = true
-      for await (const { status, value } of asked) {
+      for await (const { status, value } of rest.paginate(path, { schema, next, most: MOST_PAGES, also: [404] })) {
         if (status === 404 && isFirst) return
         if (status === 404) throw new DestinationError('unexpected_response', { status })
         isFirst = false

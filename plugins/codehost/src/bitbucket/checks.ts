@@ -22,7 +22,7 @@ export async function findChecks(
   query: ChecksQuery,
   context: CheckContext,
 ): Promise<FoundChecks> {
-  const { repository: slug, sha, wanted } = query
+  const { repository: slug, sha, checks: wanted } = query
   const { cache, now } = context
   const repository = openRepository(access, slug, context)
   const { createdAt, mainBranch: _, ...shown } = await repository.show()
@@ -65,7 +65,7 @@ export async function findChecks(
 function reportsOf(repository: Repository, slug: string): Reports {
   return {
     async parents(sha) {
-      const { value } = await repository.api.read(`${repository.root}/commit/${sha}`, ParentsAnswer)
+      const { value } = await repository.api.get(`${repository.root}/commit/${sha}`, ParentsAnswer)
       return value.parents.map(({ hash }) => hash)
     },
     async reporters(sha) {
@@ -88,7 +88,7 @@ function stoppedIsRed(check: Check): Check {
 }
 
 function isOfPipelines({ by }: WantedCheck): boolean {
-  return by.some((one) => PIPELINES.some((other) => isSame(one, other)))
+  return PIPELINES.some((one) => isSame(one, by))
 }
 
 /**

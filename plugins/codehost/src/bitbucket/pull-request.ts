@@ -1,8 +1,8 @@
 /** Reads a pull request at Bitbucket Cloud. */
-import { type CheckContext, isDestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
+import type { CheckContext, LogTime, Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unchangedSince } from '../forgetting.ts'
+import { unchangedSince, unlessCut } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { logTime, notAfter } from '../times.ts'
 import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
@@ -42,37 +42,42 @@ export async function findPullRequest(
  * What it was before a change is not told. The opening is the first of them.
  */
 async function heldBy(
-  { api, root }: Repository,
+  repository: Repository,
   { openedAt, base, head }: PullRequest,
   field: PullRequestField,
   { number, windowFrom }: NumberQuery,
 ): Promise<Log<Held>> {
   const value = field === 'base' ? base : head
   if (value === undefined || !openedAt) return 'cut'
-  const path = `${root}/pullrequests/${number}/activity?pagelen=50`
   const from = windowFrom - CLOCK_SLACK_MS
-  let changes = 0
-  try {
-    for await (const { values } of api.pages(path, ActivityAnswer, linkedPage)) {
-      const updates = values.flatMap(({ update }) => update ?? [])
-      changes += updates.filter(({ state, date }) => state === 'OPEN' && logTime(date).notAfter >= from).length
+  const changes = await unlessCut(async () => {
+    let count = 0
+    for await (const updates of updatesOf(repository, number)) {
+      count += updates.filter(({ state, date }) => state === 'OPEN' && logTime(date).notAfter >= from).length
       if (updates.some(({ date }) => logTime(date).notAfter < from)) break
     }
-  } catch (error) {
-    if (isDestinationError(error) && error.code === 'too_large') return 'cut'
-    throw error
-  }
+    return count
+  })
+  if (changes === 'cut') return changes
   const opening = openedAt.notAfter >= from ? 1 : 0
   return changes > opening ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
 
+/** What the activity tells of changes, newest first, page by page. */
+async function* updatesOf({ api, root }: Repository, number: number) {
+  const path = `${root}/pullrequests/${number}/activity?pagelen=50`
+  for await (const { values } of api.pages(path, ActivityAnswer, linkedPage)) {
+    yield values.flatMap(({ update }) => update ?? [])
+  }
+}
+
 async function readPullRequest(repository: Repository, number: number): Promise<FoundPullRequest> {
   const { api, root, identify, expand } = repository
-  const answer = await api.find(`${root}/pullrequests/${number}`, PullRequestAnswer)
-  if (!answer) return missing(repository, number)
-  const { id, source, destination, draft, created_on, merge_commit, ...rest } = answer.value
+  const { value, headers } = await api.find(`${root}/pullrequests/${number}`, PullRequestAnswer)
+  if (!value) return missing(repository, number)
+  const { id, source, destination, draft, created_on, merge_commit, ...rest } = value
   if (id !== number) throw unexpected()
-  const identity = await identify(destination.repository, answer.headers)
+  const identity = await identify(destination.repository, headers)
   const state = STATES[rest.state]
   const head = source.commit ? await expand(source.commit.hash) : undefined
   const isMerged = state === 'merged'
@@ -88,32 +93,28 @@ async function readPullRequest(repository: Repository, number: number): Promise<
 }
 
 /**
- * The pull request itself tells no time of its merge. In its activity, newest first, each change has the state that it left: the
- * oldest with MERGED is the merge. Merges are made in the background, so how soon it is written down is not known. Undefined where
- * there is more activity since than a check may read.
+ * The pull request itself tells no time of its merge. In its activity, each change has the state that it left: the oldest with MERGED is
+ * the merge. Merges are made in the background, so how soon it is written down is not known. Undefined where there is more activity since
+ * than a check may read.
  */
-async function readMergedAt({ api, root }: Repository, number: number): Promise<LogTime | undefined> {
-  const path = `${root}/pullrequests/${number}/activity?pagelen=50`
-  let merged: string | undefined
-  try {
-    for await (const { values } of api.pages(path, ActivityAnswer, linkedPage)) {
-      const updates = values.flatMap(({ update }) => update ?? [])
+async function readMergedAt(repository: Repository, number: number): Promise<LogTime | undefined> {
+  const merged = await unlessCut(async () => {
+    let oldest: string | undefined
+    for await (const updates of updatesOf(repository, number)) {
       const before = updates.findIndex(({ state }) => state !== 'MERGED')
-      merged = updates.slice(0, before === -1 ? undefined : before).at(-1)?.date ?? merged
+      oldest = updates.slice(0, before === -1 ? undefined : before).at(-1)?.date ?? oldest
       if (before !== -1) break
     }
-  } catch (error) {
-    if (isDestinationError(error) && error.code === 'too_large') return undefined
-    throw error
-  }
-  return merged === undefined ? undefined : notAfter(merged)
+    return oldest
+  })
+  return merged === undefined || merged === 'cut' ? undefined : notAfter(merged)
 }
 
 /** The list shows whether these credentials may read pull requests. A number is never given twice. */
 async function missing({ api, root, show }: Repository, number: number): Promise<FoundPullRequest> {
   const identity = await show()
   const states = Object.keys(STATES).map((state) => `state=${state}`)
-  const { value } = await api.read(`${root}/pullrequests?${states.join('&')}&sort=-id&pagelen=1`, PullRequestsAnswer)
+  const { value } = await api.get(`${root}/pullrequests?${states.join('&')}&sort=-id&pagelen=1`, PullRequestsAnswer)
   const newest = value.values[0]?.id ?? 0
   const mark: Mark = number > newest ? 'never_before' : 'may_have_been'
   return { ...identity, repositoryCreatedAt: identity.createdAt, ageMs: AGE_MS, pullRequest: undefined, mark }

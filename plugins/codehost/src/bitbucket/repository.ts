@@ -2,6 +2,7 @@
 import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
+import { escaped } from '../escaped.ts'
 import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
 import {
@@ -35,47 +36,30 @@ export interface Branch {
   readonly identity: Identity
 }
 
-export interface Repository {
-  readonly api: BitbucketApi
-  /** Its path in the API. */
-  readonly root: string
-  /** @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
-  show(): Promise<ShownRepository>
-  /** The repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
-  identify(named: RepositoryName | null | undefined, headers: Headers): Promise<Identity>
-  branch(name: string): Promise<Branch>
-  /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
-  contains(sha: string, tip: string): Promise<boolean | undefined>
-  /** `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
-  isKnown(sha: string): Promise<boolean>
-  /** The full id of a commit; undefined where the repository does not have it any more. */
-  expand(hash: string): Promise<string | undefined>
-  branchesWithTip(sha: string): Promise<readonly string[]>
-}
+export type Repository = ReturnType<typeof openRepository>
 
-export function openRepository(access: BitbucketAccess, slug: string, context: CheckContext): Repository {
+export function openRepository(access: BitbucketAccess, slug: string, context: CheckContext) {
   const { cache, now } = context
   const api = createBitbucketApi(access, context)
   const root = `/repositories/${ownerAndName(slug).map(encodeURIComponent).join('/')}`
 
   let shown: Promise<ShownRepository> | undefined
 
-  /** Once in a check. */
+  /** Once in a check. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
   function show(): Promise<ShownRepository> {
-    shown ??= cache.share(`bitbucket ${slug}`, readRepository)
+    shown ??= cache.share(`bitbucket ${slug}`, async () => {
+      const { value, headers } = await api.get(root, RepositoryAnswer)
+      const behindMs = clockBehindMs(headers, now())
+      return {
+        ...identityOf(value, behindMs),
+        mainBranch: value.mainbranch?.name,
+        createdAt: logTime(value.created_on).notAfter + (behindMs ?? 0),
+      }
+    })
     return shown
   }
 
-  async function readRepository(): Promise<ShownRepository> {
-    const { value, headers } = await api.read(root, RepositoryAnswer)
-    const behindMs = clockBehindMs(headers, now())
-    return {
-      ...identityOf(value, behindMs),
-      mainBranch: value.mainbranch?.name,
-      createdAt: logTime(value.created_on).notAfter + (behindMs ?? 0),
-    }
-  }
-
+  /** The repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
   async function identify(named: RepositoryName | null | undefined, headers: Headers): Promise<Identity> {
     const identity = named && identityOf(named, clockBehindMs(headers, now()))
     if (identity?.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
@@ -85,10 +69,11 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     return shown
   }
 
+  /** `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
-    const commit = await api.find(`${root}/commit/${sha}`, CommitAnswer)
+    const { value: commit } = await api.find(`${root}/commit/${sha}`, CommitAnswer)
     // A branch may be called like a commit.
-    if (commit && commit.value.hash !== sha) throw unexpected()
+    if (commit && commit.hash !== sha) throw unexpected()
     return commit !== undefined
   }
 
@@ -97,36 +82,38 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
    * must say as well: it begins with the commit.
    */
   async function readReachable(sha: string, tip: string): Promise<boolean | undefined> {
-    const base = await api.find(`${root}/merge-base/${sha}..${tip}`, CommitAnswer)
-    if (base?.value.hash === sha) return true
-    const beyond = await api.find(`${root}/commits/${sha}?exclude=${tip}&pagelen=1`, CommitsAnswer)
-    if (beyond?.value.values[0]?.hash === sha) return false
+    const { value: base } = await api.find(`${root}/merge-base/${sha}..${tip}`, CommitAnswer)
+    if (base?.hash === sha) return true
+    const { value: beyond } = await api.find(`${root}/commits/${sha}?exclude=${tip}&pagelen=1`, CommitsAnswer)
+    if (beyond?.values[0]?.hash === sha) return false
     if (!beyond && !base && !(await isKnown(sha))) return undefined
     // The tip went away, or the two answers are of different times.
     throw new DestinationError('unavailable')
   }
 
-  async function readBranch(name: string): Promise<Branch> {
-    const answer = await api.find(`${root}/refs/branches/${escaped(name)}`, BranchAnswer)
-    // The right to see the repository is the right to see its branches.
-    if (!answer) return { tip: undefined, identity: await show() }
-    const { target, name: answered } = answer.value
-    if (answered !== name) throw unexpected()
-    return { tip: target.hash, identity: await identify(target.repository, answer.headers) }
-  }
-
   return {
     api,
+    /** Its path in the API. */
     root,
     show,
     identify,
     isKnown,
-    contains: (sha, tip) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
-    branch: (name) => cache.share(`bitbucket ${slug} branch ${name}`, () => readBranch(name)),
-    expand: (hash) => expand(hash, { api, root, cache }),
-    async branchesWithTip(sha) {
+    /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
+    contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
+    branch: (name: string) =>
+      cache.share(`bitbucket ${slug} branch ${name}`, async (): Promise<Branch> => {
+        const { value: branch, headers } = await api.find(`${root}/refs/branches/${escaped(name)}`, BranchAnswer)
+        // The right to see the repository is the right to see its branches.
+        if (!branch) return { tip: undefined, identity: await show() }
+        if (branch.name !== name) throw unexpected()
+        const { target } = branch
+        return { tip: target.hash, identity: await identify(target.repository, headers) }
+      }),
+    /** The full id of a commit; undefined where the repository does not have it any more. */
+    expand: (hash: string) => expand(hash, { api, root, cache }),
+    async branchesWithTip(sha: string): Promise<readonly string[]> {
       const query = new URLSearchParams({ q: `target.hash="${sha}"`, pagelen: '100' })
-      const { value } = await api.read(`${root}/refs/branches?${query}`, BranchesAnswer)
+      const { value } = await api.get(`${root}/refs/branches?${query}`, BranchesAnswer)
       return value.values.filter(({ target }) => target.hash === sha).map(({ name }) => name)
     },
   }
@@ -134,14 +121,14 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
 
 async function expand(
   hash: string,
-  { api, root, cache }: Pick<Repository, 'api' | 'root'> & Pick<CheckContext, 'cache'>,
+  { api, root, cache }: { readonly api: BitbucketApi; readonly root: string } & Pick<CheckContext, 'cache'>,
 ): Promise<string | undefined> {
   if (hash.length === 40) return hash
   const key = `bitbucket ${root} commit ${hash}`
   return cache.share(key, async () => {
     const known = cache.get(key)
     if (typeof known === 'string') return known
-    const full = (await api.find(`${root}/commit/${hash}`, CommitAnswer))?.value.hash
+    const full = (await api.find(`${root}/commit/${hash}`, CommitAnswer)).value?.hash
     if (full === undefined) return undefined
     if (!full.startsWith(hash)) throw unexpected()
     cache.set(key, full)
@@ -151,9 +138,4 @@ async function expand(
 
 function identityOf({ uuid, full_name }: RepositoryName, clockBehindMs: number | undefined): Identity {
   return { repositoryId: uuid.slice(1, -1), repositoryName: full_name, clockBehindMs }
-}
-
-/** Each segment: a branch's slashes stand as they are. */
-function escaped(name: string): string {
-  return name.split('/').map(encodeURIComponent).join('/')
 }

@@ -17,16 +17,6 @@ import { packSizes, removeLeftovers, shallowIds, tipIn } from './repository-file
 import { createSearches } from './search.ts'
 import { traced } from './trace.ts'
 
-export interface BranchCopy extends Kept {
-  /** Brings the copy up to date. Returns the tip; `undefined` where the server has no such branch. @throws DestinationError */
-  update(remote: Remote, context: CheckContext): Promise<string | undefined>
-  /**
-   * Whether the commit is `tip`, which an update returned, or an ancestor of it.
-   * @throws DestinationError `timeout` when the check's time is over; what was fetched until then is kept
-   */
-  has(sha: string, tip: string, remote: Remote, context: CheckContext): Promise<boolean>
-}
-
 export interface BranchCopyOptions {
   readonly folder: string
   readonly branch: string
@@ -50,11 +40,7 @@ const MAX_PACKS = 100
 const MAX_HISTORY_BYTES = 64 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-export function createBranchCopy(options: BranchCopyOptions): BranchCopy {
-  return new Copy(options)
-}
-
-class Copy implements BranchCopy {
+export class BranchCopy implements Kept {
   sizeBytes = 0
   isSpoiled = false
   readonly #options: BranchCopyOptions
@@ -71,10 +57,15 @@ class Copy implements BranchCopy {
     this.#options = options
   }
 
+  /** Brings the copy up to date. Returns the tip; `undefined` where the server has no such branch. @throws DestinationError */
   update(remote: Remote, situation: Situation): Promise<string | undefined> {
     return this.#inTurn(() => this.#judged('update', this.#update(remote, situation), situation))
   }
 
+  /**
+   * Whether the commit is `tip`, which an update returned, or an ancestor of it.
+   * @throws DestinationError `timeout` when the check's time is over; what was fetched until then is kept
+   */
   has(sha: string, tip: string, remote: Remote, { signal, share, now }: Situation): Promise<boolean> {
     const until = (signal: AbortSignal): Situation => ({ signal, share, now })
     return this.#searches.find(sha, tip, signal, {

@@ -10,11 +10,6 @@ export interface Kept {
   readonly isSpoiled: boolean
 }
 
-export interface KeptFolders<T extends Kept> {
-  /** Nothing is removed while a work uses it. @param open takes a folder that is to be made */
-  use<R>(key: string, open: (folder: string) => T, work: (kept: T) => Promise<R>): Promise<R>
-}
-
 /** A folder takes a little of the disk also where what is in it is small. */
 const MAX_FOLDERS = 1_000
 
@@ -24,7 +19,7 @@ interface Entry<T> {
   users: number
 }
 
-export function createKeptFolders<T extends Kept>(own: OwnFolder, maxBytes: number): KeptFolders<T> {
+export function createKeptFolders<T extends Kept>(own: OwnFolder, maxBytes: number) {
   /** The least recently used one first. */
   const entries = new Map<string, Entry<T>>()
 
@@ -63,7 +58,8 @@ export function createKeptFolders<T extends Kept>(own: OwnFolder, maxBytes: numb
   }
 
   return {
-    async use(key, open, work) {
+    /** Nothing is removed while a work uses it. @param open takes a folder that is to be made */
+    async use<R>(key: string, open: (folder: string) => T, work: (kept: T) => Promise<R>): Promise<R> {
       const entry = await take(key, open)
       try {
         return await work(entry.kept)

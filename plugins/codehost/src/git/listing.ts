@@ -19,6 +19,8 @@ export const LISTING = { maxOutputBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 
 const ID_LENGTH = 40
 const REF_LINE = /^[0-9a-f]{40}\t/
 
+export type Lister = ReturnType<typeof createLister>
+
 export function createLister(git: Git, own: OwnFolder) {
   /** @throws DestinationError `unexpected_response` for too many refs */
   async function list(remote: Remote, context: CheckContext, args: readonly string[]): Promise<readonly Buffer[]> {

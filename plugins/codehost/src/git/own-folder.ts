@@ -8,13 +8,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export interface OwnFolder {
-  /** Makes it when it is first needed. */
-  path(): Promise<string>
-  /** A new folder in it, for as long as the work goes on. */
-  temporary<T>(work: (folder: string) => Promise<T>): Promise<T>
-  close(): Promise<void>
-}
+export type OwnFolder = ReturnType<typeof createOwnFolder>
 
 const PREFIX = 'claimcheck-git-'
 /** A socket that this process listens on. Its id would tell less: another process can get it, and containers count their own. */
@@ -22,7 +16,7 @@ const ALIVE = 'alive'
 /** A process has made its folder, and does not listen yet. */
 const YOUNG_MS = 60_000
 
-export function createOwnFolder(): OwnFolder {
+export function createOwnFolder() {
   let made: Promise<{ readonly folder: string; readonly alive: Server }> | undefined
 
   async function make() {
@@ -36,6 +30,7 @@ export function createOwnFolder(): OwnFolder {
     return { folder, alive }
   }
 
+  /** Makes it when it is first needed. */
   async function path(): Promise<string> {
     made ??= make().catch((error: unknown) => {
       made = undefined
@@ -46,7 +41,8 @@ export function createOwnFolder(): OwnFolder {
 
   return {
     path,
-    async temporary(work) {
+    /** A new folder in it, for as long as the work goes on. */
+    async temporary<T>(work: (folder: string) => Promise<T>): Promise<T> {
       const folder = await mkdtemp(join(await path(), 'run-'))
       try {
         return await work(folder)
@@ -54,7 +50,7 @@ export function createOwnFolder(): OwnFolder {
         await removeFolder(folder)
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const closing = made
       made = undefined
       if (!closing) return

@@ -4,17 +4,14 @@ import { DestinationError, mayTake } from '@claimcheck/core/plugin'
 /** Of 8 places one user may take 6. */
 const WEIGHT = 3
 
-export interface Places {
-  /** Works as soon as there is a place. @throws DestinationError `timeout` when the signal aborts before that */
-  within<T>(user: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
-}
+export type Places = ReturnType<typeof createPlaces>
 
 interface Waiting {
   readonly user: string
   readonly start: () => void
 }
 
-export function createPlaces(count: number): Places {
+export function createPlaces(count: number) {
   const used = new Map<string, number>()
   const waiting = new Set<Waiting>()
   let free = count
@@ -67,7 +64,8 @@ export function createPlaces(count: number): Places {
   }
 
   return {
-    async within(user, signal, work) {
+    /** Works as soon as there is a place. @throws DestinationError `timeout` when the signal aborts before that */
+    async within<T>(user: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       await place(user, signal)
       try {
         return await work()

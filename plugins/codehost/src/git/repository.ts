@@ -27,14 +27,7 @@ export interface Branch extends Reached {
   readonly tip: string | undefined
 }
 
-export interface GitRepository {
-  /** Reads a branch, and works with it while its copy is kept. @throws DestinationError */
-  withBranch<T>(branch: string, work: (branch: Branch) => Promise<T>): Promise<T>
-  /** Whether a commit is in the history of a branch's tip, or of another commit in that history. @throws DestinationError */
-  isIn(commit: string, branch: Branch, tip?: string): Promise<boolean>
-  /** What a ref leads to, such as `refs/pull/7/head`; undefined where the server lists none. @throws DestinationError */
-  target(ref: string): Promise<string | undefined>
-}
+export type GitRepository = ReturnType<typeof openGitRepository>
 
 /** @param repositories what this host keeps of repositories */
 export function openGitRepository(
@@ -42,7 +35,7 @@ export function openGitRepository(
   slug: string,
   context: CheckContext,
   repositories: Repositories,
-): GitRepository {
+) {
   const { cache } = context
   /** git sends its requests itself, so it gets the credential. */
   const authorization = auth && context.reveal(auth).value
@@ -62,7 +55,8 @@ export function openGitRepository(
   }
 
   return {
-    withBranch(branch, work) {
+    /** Reads a branch, and works with it while its copy is kept. @throws DestinationError */
+    withBranch<T>(branch: string, work: (branch: Branch) => Promise<T>): Promise<T> {
       return repositories.withCopy([context.connection, authorization], slug, branch, async (copy) => {
         const read = await cache.share(`git ${slug} branch ${branch}`, async () => {
           const reached = await reach()
@@ -71,11 +65,13 @@ export function openGitRepository(
         return work(read)
       })
     },
-    async isIn(commit, { copy, remote, tip: ownTip }, tip = ownTip) {
+    /** Whether a commit is in the history of a branch's tip, or of another commit in that history. @throws DestinationError */
+    async isIn(commit: string, { copy, remote, tip: ownTip }: Branch, tip = ownTip): Promise<boolean> {
       if (tip === undefined) return false
       return (await isReachable(commit, tip, cache, () => copy.has(commit, tip, remote, context))) === true
     },
-    target: (ref) =>
+    /** What a ref leads to, such as `refs/pull/7/head`; undefined where the server lists none. @throws DestinationError */
+    target: (ref: string) =>
       cache.share(`git ${slug} ref ${ref}`, async () => {
         const { remote } = await reach()
         return repositories.target(remote, ref, context)

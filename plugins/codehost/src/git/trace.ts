@@ -6,21 +6,16 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitRun } from './program.ts'
 
-export interface TracedRun {
-  readonly run: GitRun
-  /** Of the protocol, when git has ended; `undefined`: none was negotiated. */
-  negotiatedVersion(): Promise<string | undefined>
-}
-
 const NEGOTIATED = /"key":"negotiated-version","value":"(\d+)"/
 
-export async function traced(run: GitRun): Promise<TracedRun> {
+export async function traced(run: GitRun) {
   const file = join(run.folder, 'trace')
   // Git appends to it.
   await rm(file, { force: true })
   return {
     run: { ...run, env: { ...run.env, GIT_TRACE2_EVENT: file } },
-    async negotiatedVersion() {
+    /** Of the protocol, when git has ended; `undefined`: none was negotiated. */
+    async negotiatedVersion(): Promise<string | undefined> {
       const events = await readFile(file, 'utf8').catch(() => '')
       return NEGOTIATED.exec(events)?.[1]
     },

@@ -1,10 +1,10 @@
 /** Schemas of the parts of Gitea's and Forgejo's answers that are used. An answer that does not match its schema is refused. */
-import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
+import { type Static, Type } from '@claimcheck/core/plugin'
 import { BranchName, RepositoryPath, Sha } from '../actions/fields.ts'
+import { orNull } from '../nullable.ts'
 
 const Time = Type.String({ format: 'date-time' })
 const Id = Type.Integer({ minimum: 1 })
-const orNull = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([Type.Null(), schema]))
 
 export const RepositoryAnswer = Type.Object({
   id: Id,
@@ -14,7 +14,6 @@ export const RepositoryAnswer = Type.Object({
   original_url: Type.Optional(Type.String()),
   allow_manual_merge: Type.Optional(Type.Boolean()),
 })
-export type RepositoryAnswer = Static<typeof RepositoryAnswer>
 
 export const BranchAnswer = Type.Object({ name: Type.String(), commit: Type.Object({ id: Sha }) })
 export const BranchesAnswer = Type.Array(BranchAnswer)
@@ -90,7 +89,6 @@ export const IssueAnswer = Type.Object({
   /** Of a pull request, which is an issue here, too. */
   pull_request: orNull(Type.Object({})),
 })
-export type IssueAnswer = Static<typeof IssueAnswer>
 export const IssuesAnswer = Type.Array(IssueAnswer)
 
 export const StatusesAnswer = Type.Array(

@@ -35,7 +35,7 @@ const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
 }
 
 export async function readChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
-  const { repository: slug, sha, wanted } = query
+  const { repository: slug, sha, checks: wanted } = query
   const part = { slug, part: `statuses ${sha}` }
   const { repository, value } = await readShared(access, part, context, async (shown) => {
     const commit = await readCommit(shown, sha)

@@ -1,11 +1,11 @@
 /** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported or believed. */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
-import type { Closing, FoundIssue, Log, NumberQuery } from '../code-host.ts'
-import { wasSeen } from '../forgetting.ts'
+import type { FoundIssue, Held, Log, NumberQuery } from '../code-host.ts'
+import { isInWindow, wasSeen } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
-import { isOfWindow, readTimeline } from './timeline.ts'
+import { readTimeline } from './timeline.ts'
 
 export async function readIssue(access: GiteaAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const { repository: slug, number } = query
@@ -18,12 +18,12 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
   if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
   // Both are counted together: whether it is meant nobody can tell.
   if (answer.pull_request) throw new DestinationError('ambiguous_claim')
-  const closings = async (): Promise<Log<Closing> | undefined> => {
+  const closings = async (): Promise<Log<Held> | undefined> => {
     const log = await readTimeline(repository, query)
     if (log === undefined || log === 'cut') return log
     const changes = log.filter(({ type }) => type === 'close' || type === 'reopen')
     const { letsChooseTimes } = repository
-    return changes.some((change) => letsChooseTimes || isOfWindow(change, repository, query)) ? [{}] : []
+    return changes.some((change) => letsChooseTimes || isInWindow(change, repository.found, query)) ? [{}] : []
   }
   return { ...repository.found, issue: { state: answer.state, closings } }
 }

@@ -2,14 +2,14 @@
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unchangedSince, wasSeen } from '../forgetting.ts'
+import { isInWindow, unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { unexpected } from '../http-failure.ts'
 import { logTime, notAfter } from '../times.ts'
 import { IssueAnswer, NumbersAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
-import { isOfWindow, readTimeline } from './timeline.ts'
+import { readTimeline } from './timeline.ts'
 
 /** From a merge by the host until it closes the pull request, in whole seconds. */
 const MERGE_MS = 2000
@@ -82,7 +82,7 @@ function heldBy(
   const now = field === 'base' ? base.ref : head
   if (now === undefined) return 'cut'
   const change = field === 'base' ? 'change_target_branch' : 'pull_push'
-  const changes = log.filter((entry) => entry.type === change && isOfWindow(entry, repository, query))
+  const changes = log.filter((entry) => entry.type === change && isInWindow(entry, repository.found, query))
   const since = repository.hasOwnTimes ? { since: unchangedSince(logTime(created_at), query) } : {}
   if (changes.length === 0) return [{ value: now, ...since }]
   const before = changes.flatMap(({ old_ref, new_ref }) => [old_ref, new_ref]).map((value) => (value ? { value } : {}))

@@ -2,10 +2,11 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
+import { escaped } from '../escaped.ts'
 import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer, ReleasesAnswer, TagAnswer } from './answers.ts'
-import { escaped, type GiteaAccess, type Repository, readShared } from './repository.ts'
+import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 
 /** Of the list of releases. */
 const NEWEST = 20

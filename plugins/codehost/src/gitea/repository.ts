@@ -1,19 +1,9 @@
 /** Reads a repository at Gitea or Forgejo: whether it can be seen, under which id, and by which way its other parts are read. */
-import {
-  type Auth,
-  basic,
-  type CheckContext,
-  clockBehindMs,
-  header,
-  type Instant,
-  type JsonAnswer,
-  type Static,
-  type TSchema,
-} from '@claimcheck/core/plugin'
-import type { FoundRepository } from '../code-host.ts'
+import { type Auth, basic, type CheckContext, clockBehindMs, header } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
-import type { GitAccess } from '../git/repository.ts'
+import { escaped } from '../escaped.ts'
 import { unexpected } from '../http-failure.ts'
+import { createRest } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { BranchAnswer, BranchesAnswer, RepositoryAnswer } from './answers.ts'
 
@@ -28,35 +18,10 @@ export const API_PATH = '/api/v1'
 /** A server of one's own, with one database: nothing lags but what it queues. */
 const AGE_MS = 2000
 
-export interface Repository {
-  /** What every answer says of it. */
-  readonly found: FoundRepository & { readonly repositoryId: string; readonly repositoryName: string }
-  readonly id: number
-  /** `<owner>/<repo>` as the host has it now. */
-  readonly name: string
-  /** At the latest, by our clock. */
-  readonly createdAt: Instant
-  /** Its pull requests, issues and releases have times that this host gave them. */
-  readonly hasOwnTimes: boolean
-  /**
-   * Accounts that may write can say of a pull request that it was merged, as any commit on its base. Undefined where the host does not tell:
-   * Forgejo, and Gitea before the middle of 2025.
-   */
-  readonly allowsManualMerge: boolean | undefined
-  /** Administrators of a repository may have chosen when an issue was closed or opened again. Gitea before the middle of 2025 is not told from Forgejo. */
-  readonly letsChooseTimes: boolean
-  readonly git: GitAccess
-  /** @param path from the repository's own on: `/branches`. @throws DestinationError */
-  get<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>>>
-  /** `value` is undefined for 404, and for the other statuses in `also`. @throws DestinationError */
-  find<T extends TSchema>(path: string, schema: T, also?: readonly number[]): Promise<JsonAnswer<Static<T> | undefined>>
-}
+export type Repository = ReturnType<typeof openRepository>
 
 /** What the host says of a repository. Checks share it, so it holds nothing of the check that read it. */
-interface Shown {
-  readonly answer: RepositoryAnswer
-  readonly clockBehindMs: number | undefined
-}
+type Shown = Awaited<ReturnType<typeof readRepository>>
 
 /**
  * Reads a repository, and a part of it, once for all checks that wait for them.
@@ -76,7 +41,7 @@ export async function readShared<T>(
   return { repository: openRepository(access, shown, context), value }
 }
 
-async function readRepository(access: GiteaAccess, slug: string, { http, now }: CheckContext): Promise<Shown> {
+async function readRepository(access: GiteaAccess, slug: string, { http, now }: CheckContext) {
   const [owner, name] = ownerAndName(slug)
   const url = `${rootOf(access)}/${owner}/${name}`
   const { value: answer, headers } = await http.json(url, { schema: RepositoryAnswer, auth: tokenOf(access) })
@@ -84,13 +49,15 @@ async function readRepository(access: GiteaAccess, slug: string, { http, now }: 
   return { answer, clockBehindMs: clockBehindMs(headers, now()) }
 }
 
-function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, { http }: CheckContext): Repository {
+/** Its requests' paths are from the repository's own on: `/branches`. */
+function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, context: CheckContext) {
   const { id, full_name, created_at, original_url, allow_manual_merge } = answer
-  const auth = tokenOf(access)
   const createdAt = logTime(created_at).notAfter + (clockBehindMs ?? 0)
   // By the new name after a rename: so the other requests are not redirected.
-  const root = `${rootOf(access)}/${full_name}`
+  const rest = createRest(`${rootOf(access)}/${full_name}`, tokenOf(access), context)
   return {
+    ...rest,
+    /** What every answer says of it. */
     found: {
       ageMs: AGE_MS,
       clockBehindMs,
@@ -99,14 +66,20 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, {
       repositoryCreatedAt: createdAt,
     },
     id,
+    /** `<owner>/<repo>` as the host has it now. */
     name: full_name,
+    /** At the latest, by our clock. */
     createdAt,
+    /** Its pull requests, issues and releases have times that this host gave them. */
     hasOwnTimes: original_url === '',
+    /**
+     * Accounts that may write can say of a pull request that it was merged, as any commit on its base. Undefined where the host does not tell:
+     * Forgejo, and Gitea before the middle of 2025.
+     */
     allowsManualMerge: allow_manual_merge,
+    /** Administrators of a repository may have chosen when an issue was closed or opened again. Gitea before the middle of 2025 is not told from Forgejo. */
     letsChooseTimes: allow_manual_merge === undefined,
     git: { baseUrl: access.baseUrl, auth: passwordOf(access) },
-    get: (path, schema) => http.json(root + path, { schema, auth }),
-    find: (path, schema, also = [404]) => http.json(root + path, { schema, auth, also }),
   }
 }
 
@@ -133,9 +106,4 @@ export async function readTip({ find }: Repository, branch: string): Promise<str
 /** Before absence of what only those see who may read code. @throws DestinationError `forbidden` */
 export async function requireCode({ get }: Repository): Promise<void> {
   await get('/branches?limit=1', BranchesAnswer)
-}
-
-/** Each segment: the host expects a branch's slashes unescaped. */
-export function escaped(name: string): string {
-  return name.split('/').map(encodeURIComponent).join('/')
 }

@@ -2,9 +2,9 @@
  * What Gitea and Forgejo log of an issue or a pull request. It is read whole: the server sorts it by times, and narrows it by times, of which
  * Forgejo lets the administrators of a repository choose some.
  */
-import { DestinationError, isDestinationError } from '@claimcheck/core/plugin'
+import { DestinationError } from '@claimcheck/core/plugin'
 import type { Log, NumberQuery } from '../code-host.ts'
-import { logTime } from '../times.ts'
+import { unlessCut } from '../forgetting.ts'
 import { TimelineAnswer, type TimelineEntry } from './answers.ts'
 import type { Repository } from './repository.ts'
 
@@ -22,11 +22,8 @@ export async function readTimeline(
   let empty = 0
   for (let page = 1; page <= MOST_PAGES; page++) {
     const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}`
-    const read = await find(path, TimelineAnswer).catch((error: unknown) => {
-      if (isDestinationError(error) && error.code === 'forbidden') return undefined
-      throw error
-    })
-    if (read === undefined) return 'cut'
+    const read = await unlessCut(() => find(path, TimelineAnswer))
+    if (read === 'cut') return read
     // The issue itself was shown with the same right.
     if (read.status === 404 && page === 1) return undefined
     if (read.status === 404) throw new DestinationError('unexpected_response', { status: 404 })
@@ -37,13 +34,4 @@ export async function readTimeline(
     if (empty === EMPTY_AT_END) return [...entries.values()]
   }
   return 'cut'
-}
-
-/** Whether it is of the window, by the host's own clock: all are where the host does not tell its time. */
-export function isOfWindow(
-  { created_at }: TimelineEntry,
-  { found: { clockBehindMs } }: Pick<Repository, 'found'>,
-  { windowFrom }: Pick<NumberQuery, 'windowFrom'>,
-): boolean {
-  return clockBehindMs === undefined || logTime(created_at).notAfter >= windowFrom - Math.max(clockBehindMs, 0)
 }

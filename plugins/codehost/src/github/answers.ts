@@ -1,6 +1,7 @@
 /** Schemas of the parts of GitHub's answers that are used. An answer that does not match its schema is refused. */
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { RepositoryPath, Sha } from '../actions/fields.ts'
+import { nullable, orNull } from '../nullable.ts'
 
 export const RepositoryAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
@@ -9,7 +10,6 @@ export const RepositoryAnswer = Type.Object({
   default_branch: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
 })
-export type RepositoryAnswer = Static<typeof RepositoryAnswer>
 
 export const RefAnswer = Type.Object({
   ref: Type.String(),
@@ -35,7 +35,7 @@ export const ActivityAnswer = Type.Array(
       pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',
     }),
     activity_type: Type.String(),
-    actor: Type.Optional(Type.Union([Type.Null(), Type.Object({ login: Type.String() })])),
+    actor: orNull(Type.Object({ login: Type.String() })),
   }),
 )
 export type ActivityAnswer = Static<typeof ActivityAnswer>
@@ -61,32 +61,30 @@ export const PullRequestAnswer = Type.Object({
   draft: Type.Optional(Type.Boolean()),
   merged: Type.Boolean(),
   created_at: Time,
-  merged_at: Type.Union([Time, Type.Null()]),
-  closed_at: Type.Union([Time, Type.Null()]),
+  merged_at: nullable(Time),
+  closed_at: nullable(Time),
   // Of one that is not merged: a throw-away merge that no branch has.
-  merge_commit_sha: Type.Union([Sha, Type.Null()]),
+  merge_commit_sha: nullable(Sha),
   head: Type.Object({
     sha: Sha,
     ref: Type.Optional(Type.String()),
     // Null where the fork was deleted.
-    repo: Type.Optional(Type.Union([Type.Object({ id: Id, full_name: RepositoryPath }), Type.Null()])),
+    repo: orNull(Type.Object({ id: Id, full_name: RepositoryPath })),
   }),
   base: Type.Object({ ref: Type.String(), repo: Type.Object({ id: Id }) }),
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
 /** Of a list of pull requests or of issues, among which GitHub counts pull requests. */
-export const NumbersAnswer = Type.Array(
-  Type.Object({ number: Id, pull_request: Type.Optional(Type.Union([Type.Object({}), Type.Null()])) }),
-)
+export const NumbersAnswer = Type.Array(Type.Object({ number: Id, pull_request: orNull(Type.Object({})) }))
 
 export const IssueAnswer = Type.Object({
   number: Id,
   repository_url: Type.String(),
   state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
-  state_reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  closed_at: Type.Union([Time, Type.Null()]),
-  pull_request: Type.Optional(Type.Union([Type.Object({}), Type.Null()])),
+  state_reason: orNull(Type.String()),
+  closed_at: nullable(Time),
+  pull_request: orNull(Type.Object({})),
 })
 export type IssueAnswer = Static<typeof IssueAnswer>
 
@@ -96,7 +94,7 @@ export const IssueEventsAnswer = Type.Array(
     event: Type.String(),
     created_at: Time,
     /** Of a closing; null also for one as `completed`. */
-    state_reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    state_reason: orNull(Type.String()),
   }),
 )
 export type IssueEvent = Static<typeof IssueEventsAnswer>[number]
@@ -106,10 +104,9 @@ export const ReleaseAnswer = Type.Object({
   tag_name: Type.String(),
   draft: Type.Boolean(),
   prerelease: Type.Boolean(),
-  published_at: Type.Union([Time, Type.Null()]),
+  published_at: nullable(Time),
   assets: Type.Array(Type.Object({ name: Type.String(), state: Type.String() })),
 })
-export type ReleaseAnswer = Static<typeof ReleaseAnswer>
 
 export const AssetsAnswer = Type.Array(Type.Object({ name: Type.String(), state: Type.String() }))
 
@@ -119,16 +116,16 @@ export const TagAnswer = Type.Object({ object: Type.Object({ type: Type.String()
 
 const AnyName = Type.Optional(Type.Unknown())
 
-const App = Type.Union([Type.Object({ id: Type.Optional(Id), slug: Type.Optional(Type.String()) }), Type.Null()])
+const App = nullable(Type.Object({ id: Type.Optional(Id), slug: Type.Optional(Type.String()) }))
 
 export const CheckRun = Type.Object({
   id: Id,
   name: Type.String(),
   head_sha: Sha,
   status: Type.String(),
-  conclusion: Type.Union([Type.String(), Type.Null()]),
-  details_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  check_suite: Type.Union([Type.Object({ id: Id }), Type.Null()]),
+  conclusion: nullable(Type.String()),
+  details_url: orNull(Type.String()),
+  check_suite: nullable(Type.Object({ id: Id })),
   app: App,
 })
 export type CheckRun = Static<typeof CheckRun>
@@ -143,11 +140,11 @@ export const CheckSuitesAnswer = Type.Object({
     Type.Object({
       id: Id,
       head_sha: Sha,
-      status: Type.Union([Type.String(), Type.Null()]),
+      status: nullable(Type.String()),
       latest_check_runs_count: Type.Optional(Type.Integer({ minimum: 0 })),
       app: App,
-      created_at: Type.Union([Time, Type.Null()]),
-      updated_at: Type.Union([Time, Type.Null()]),
+      created_at: nullable(Time),
+      updated_at: nullable(Time),
     }),
   ),
 })
@@ -160,13 +157,13 @@ export const WorkflowRunsAnswer = Type.Object({
       path: Type.String(),
       event: Type.String(),
       head_sha: Sha,
-      status: Type.Union([Type.String(), Type.Null()]),
-      conclusion: Type.Union([Type.String(), Type.Null()]),
+      status: nullable(Type.String()),
+      conclusion: nullable(Type.String()),
       check_suite_id: Type.Optional(Id),
       run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
       updated_at: Time,
       repository: Type.Object({ id: Id }),
-      pull_requests: Type.Optional(Type.Union([Type.Null(), Type.Array(Type.Object({ number: Id }))])),
+      pull_requests: orNull(Type.Array(Type.Object({ number: Id }))),
     }),
   ),
 })
@@ -179,7 +176,7 @@ export const Job = Type.Object({
   head_sha: Sha,
   name: Type.String(),
   status: Type.String(),
-  conclusion: Type.Union([Type.String(), Type.Null()]),
+  conclusion: nullable(Type.String()),
 })
 export type Job = Static<typeof Job>
 
@@ -191,7 +188,7 @@ export const PostedStatus = Type.Object({
   state: Type.Union([Type.Literal('pending'), Type.Literal('success'), Type.Literal('failure'), Type.Literal('error')]),
   context: Type.String(),
   created_at: Type.Optional(Time),
-  creator: Type.Optional(Type.Union([Type.Object({ login: Type.String(), id: Id }), Type.Null()])),
+  creator: orNull(Type.Object({ login: Type.String(), id: Id })),
 })
 export type PostedStatus = Static<typeof PostedStatus>
 

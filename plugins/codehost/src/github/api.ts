@@ -15,28 +15,29 @@ import { FailureAnswer } from './answers.ts'
 /** Statuses whose meaning depends on the request. */
 export type Refusal = 403 | 404 | 409 | 410 | 422
 
-export type Answer<T> =
-  | { readonly value: T; readonly link: string | null; readonly headers: Headers }
-  | { readonly refused: Refusal }
+export interface Answer<T> {
+  readonly value: T
+  readonly link: string | null
+  readonly headers: Headers
+}
+
+export interface Refused {
+  readonly refused: Refusal
+}
 
 export interface GitHubApi {
-  /**
-   * @param refusals the statuses that are returned as `refused`
-   * @throws DestinationError for every other status but 200, and for an answer that does not match the schema
-   */
-  get<T extends TSchema>(path: string, schema: T, refusals?: readonly Refusal[]): Promise<Answer<Static<T>>>
-  /**
-   * All pages of a list.
-   *
-   * @param path has a query
-   * @param refusals of the first page
-   * @throws DestinationError as `get`, and `too_large` where there are more pages than `most`
-   */
-  list<T extends TSchema>(
+  /** @throws DestinationError for every status but 200, and for an answer that does not match the schema */
+  get<T extends TSchema>(path: string, schema: T): Promise<Answer<Static<T>>>
+  /** @param refusals the statuses that are returned as `refused` @throws DestinationError as `get` */
+  find<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]): Promise<Answer<Static<T>> | Refused>
+  /** All pages of a list. @param path has a query @throws DestinationError as `get`, and `too_large` where there are too many */
+  list<T extends TSchema>(path: string, schema: T): Promise<readonly Static<T>[]>
+  /** The same, or why the first page is refused. */
+  findList<T extends TSchema>(
     path: string,
     schema: T,
-    options?: { readonly refusals?: readonly Refusal[]; readonly most?: number },
-  ): Promise<{ readonly pages: readonly Static<T>[] } | { readonly refused: Refusal }>
+    refusals: readonly Refusal[],
+  ): Promise<readonly Static<T>[] | Refused>
 }
 
 export interface GitHubAccess {
@@ -67,7 +68,8 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
   }
 
   const api: GitHubApi = {
-    async get<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[] = []) {
+    get: async (path, schema) => unrefused(await api.find(path, schema, [])),
+    async find<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]) {
       const url = baseUrl + path
       const key = `github ${url}`
       const known = cache?.get(key) as Remembered | undefined
@@ -95,22 +97,24 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
       }
       return { value, link, headers }
     },
-    async list<T extends TSchema>(
-      path: string,
-      schema: T,
-      { refusals = [], most = MOST_PAGES }: { refusals?: readonly Refusal[]; most?: number } = {},
-    ) {
+    list: async (path, schema) => unrefused(await api.findList(path, schema, [])),
+    async findList<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]) {
       const pages: Static<T>[] = []
-      for (let page = 1; page <= most; page++) {
-        const answer = await api.get(`${path}&page=${page}`, schema, page === 1 ? refusals : [])
+      for (let page = 1; page <= MOST_PAGES; page++) {
+        const answer = await api.find(`${path}&page=${page}`, schema, page === 1 ? refusals : [])
         if ('refused' in answer) return answer
         pages.push(answer.value)
-        if (nextLink(answer.link) === undefined) return { pages }
+        if (nextLink(answer.link) === undefined) return pages
       }
       throw new DestinationError('too_large')
     },
   }
   return api
+}
+
+/** Of a request of which no refusal is returned. */
+function unrefused<T extends object>(answer: T | Refused): T {
+  return answer as T
 }
 
 /** Where the `Link` header says that the next page is. Only what it says of the page is used, and never the address. */

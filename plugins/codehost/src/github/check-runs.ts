@@ -11,7 +11,7 @@ import {
   StatusesAnswer,
   type WorkflowRun,
 } from './answers.ts'
-import type { Refusal } from './api.ts'
+import type { Refused } from './api.ts'
 import { outcomeOf } from './outcomes.ts'
 import { readable } from './readable.ts'
 import type { ClaimedRepository } from './repository.ts'
@@ -30,9 +30,9 @@ export async function checkRunsOf(
 ): Promise<Seen<CheckRun> | undefined> {
   const only = typeof wanted === 'string' ? `&check_name=${encodeURIComponent(wanted)}` : ''
   const path = `${repository.root}/commits/${sha}/check-runs?filter=all${only}&per_page=${PAGE}`
-  const read = await api.list(path, CheckRunsAnswer, { refusals: UNREAD })
-  if ('refused' in read) return unread(read.refused)
-  const entries = read.pages.flatMap(({ check_runs }) => check_runs)
+  const pages = await api.findList(path, CheckRunsAnswer, UNREAD)
+  if ('refused' in pages) return unread(pages)
+  const entries = pages.flatMap(({ check_runs }) => check_runs)
   const names = typeof wanted === 'string' ? new Set([wanted]) : wanted
   const runs = readable(entries, CheckRun, (name) => names === undefined || names.has(name as string))
   if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
@@ -49,16 +49,16 @@ export async function statusesOf(
   names?: ReadonlySet<string>,
 ): Promise<Seen<PostedStatus> | undefined> {
   const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
-  const read = await api.list(path, StatusesAnswer, { refusals: UNREAD })
-  if ('refused' in read) return unread(read.refused)
+  const pages = await api.findList(path, StatusesAnswer, UNREAD)
+  if ('refused' in pages) return unread(pages)
   const isWanted = (name: unknown) => names === undefined || names.has(name as string)
-  return readable(read.pages.flat(), PostedStatus, isWanted, ({ context }) => context)
+  return readable(pages.flat(), PostedStatus, isWanted, ({ context }) => context)
 }
 
 /** Either the list is hidden, or there is no such commit. */
 export const UNREAD = [403, 404, 409, 422] as const
 
-export function unread(refused: Refusal): 'hidden' | undefined {
+export function unread({ refused }: Refused): 'hidden' | undefined {
   return refused === 409 || refused === 422 ? undefined : 'hidden'
 }
 

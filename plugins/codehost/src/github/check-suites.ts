@@ -20,9 +20,9 @@ export async function checkSuitesOf(
   sha: string,
 ): Promise<Seen<CheckSuite> | undefined> {
   const path = `${repository.root}/commits/${sha}/check-suites?per_page=${PAGE}`
-  const read = await api.list(path, CheckSuitesAnswer, { refusals: UNREAD })
-  if ('refused' in read) return unread(read.refused)
-  const suites = read.pages.flatMap(({ check_suites }) => check_suites)
+  const pages = await api.findList(path, CheckSuitesAnswer, UNREAD)
+  if ('refused' in pages) return unread(pages)
+  const suites = pages.flatMap(({ check_suites }) => check_suites)
   if (suites.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
   return suites
 }

@@ -12,20 +12,9 @@ import { checkSuitesOf, checksOfSuites } from './check-suites.ts'
 import { namedChecks } from './named-checks.ts'
 import { reportsOf } from './parents.ts'
 import { type ClaimedRepository, claimedRepository, KEEPS_OBJECTS_MS } from './repository.ts'
-import { type JobCheck, jobsOf, type WorkflowRuns, workflowRunsOf } from './workflow-runs.ts'
+import { jobsOf, type WorkflowRuns, workflowRunsOf } from './workflow-runs.ts'
 
-/** Of one commit. Each is read once for all claims that wait for it. */
-export interface Lists {
-  /** @param names of the only ones that are wanted */
-  checkRuns(names?: ReadonlySet<string>): ReturnType<typeof checkRunsOf>
-  /** @param names as of check runs */
-  statuses(names?: ReadonlySet<string>): ReturnType<typeof statusesOf>
-  suites(): ReturnType<typeof checkSuitesOf>
-  workflows(): Promise<WorkflowRuns>
-  jobs(wanted: Parameters<typeof jobsOf>[2]): Promise<JobCheck[]>
-  hasCommit(): Promise<boolean>
-  reportersBefore(): Promise<readonly string[]>
-}
+export type Lists = ReturnType<typeof listsOf>
 
 /** What is found of a commit that there is. */
 export type Shown = Pick<FoundChecks, 'canBeDeleted' | 'isGrowing' | 'changedAt' | 'reportersBefore'> & {
@@ -47,12 +36,13 @@ export async function findChecks(
   const theirNow = context.now() - (claimed.repository.clockBehindMs ?? 0)
   const shown = isName
     ? undefined
-    : await (query.wanted ? namedChecks(lists, query.wanted) : allChecks(lists, theirNow))
+    : await (query.checks ? namedChecks(lists, query.checks) : allChecks(lists, theirNow))
   if (shown) return { ...claimed.found, ...shown }
   return { ...claimed.found, checks: undefined, mark: await markOfUnknown(claimed, query, context) }
 }
 
-function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext): Lists {
+/** Of one commit. Each is read once for all claims that wait for it. */
+function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext) {
   const shared = <T>(what: string, read: () => Promise<T>) =>
     context.cache.share(`github ${claimed.repository.id} ${what} ${sha}`, read)
   let read: Promise<WorkflowRuns> | undefined
@@ -63,6 +53,7 @@ function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext)
     return read
   }
 
+  /** @param names of the only ones that are wanted */
   async function checkRuns(names?: ReadonlySet<string>): ReturnType<typeof checkRunsOf> {
     if (names === undefined || names.size > MOST_NAMES) {
       const what = names === undefined ? 'checks' : `checks ${JSON.stringify([...names].sort())}`
@@ -79,11 +70,12 @@ function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext)
 
   return {
     checkRuns,
-    statuses: (names) =>
+    /** @param names as of check runs */
+    statuses: (names?: ReadonlySet<string>) =>
       shared(`statuses ${names ? JSON.stringify([...names].sort()) : ''}`, () => statusesOf(claimed, sha, names)),
     suites: () => shared('suites', () => checkSuitesOf(claimed, sha)),
     workflows,
-    jobs: async (wanted) => jobsOf(claimed, await workflows(), wanted, context),
+    jobs: async (wanted: Parameters<typeof jobsOf>[2]) => jobsOf(claimed, await workflows(), wanted, context),
     hasCommit: () => claimed.repository.isKnown(sha),
     reportersBefore: () => shared('reporters before', () => reportersBefore(sha, context.cache, reportsOf(claimed))),
   }
@@ -125,6 +117,6 @@ async function markOfUnknown(
 ): Promise<Mark> {
   const branch = encodeURIComponent(`heads/${repository.defaultBranch}`)
   // An empty repository has no branch, and says so to who may read it.
-  await api.get(`${repository.root}/commits/${branch}/check-runs?per_page=1`, CheckRunsAnswer, [409, 422])
+  await api.find(`${repository.root}/commits/${branch}/check-runs?per_page=1`, CheckRunsAnswer, [409, 422])
   return missingCommitMark(query, now(), repository.createdAt, KEEPS_OBJECTS_MS)
 }

@@ -2,8 +2,8 @@
  * GitHub's events of an issue or a pull request: its own log, with times by its own clock that nobody can set. The list is oldest first, and a
  * busy one has many pages, so that it is read from its end.
  */
-import type { Instant } from '@claimcheck/core/plugin'
-import { logTime } from '../times.ts'
+import type { NumberQuery } from '../code-host.ts'
+import { isInWindow } from '../forgetting.ts'
 import { type IssueEvent, IssueEventsAnswer } from './answers.ts'
 import { type GitHubApi, lastPage } from './api.ts'
 import type { Repository } from './repository.ts'
@@ -21,19 +21,16 @@ const MOST_PAGES = 12
 const MOST_NEWER = 4
 
 /**
- * @param reachingBackTo by our clock. Older events are not needed, and some of them are read
+ * Events from before the window are not needed, and some of them are read.
  * @returns `cut` where these credentials may not read them, or where there are too many since then
  */
 export async function readEvents(
   api: GitHubApi,
-  { root, clockBehindMs }: Pick<Repository, 'root' | 'clockBehindMs'>,
-  number: number,
-  reachingBackTo: Instant,
+  repository: Pick<Repository, 'root' | 'clockBehindMs'>,
+  query: NumberQuery,
 ): Promise<EventLog | 'cut'> {
-  // Where GitHub does not tell its time, nothing tells which events are old enough.
-  const from = clockBehindMs === undefined ? Number.NEGATIVE_INFINITY : reachingBackTo - Math.max(clockBehindMs, 0)
-  const path = `${root}/issues/${number}/events?per_page=${PAGE}`
-  const first = await api.get(`${path}&page=1`, IssueEventsAnswer, [403, 404, 410])
+  const path = `${repository.root}/issues/${query.number}/events?per_page=${PAGE}`
+  const first = await api.find(`${path}&page=1`, IssueEventsAnswer, [403, 404, 410])
   if ('refused' in first) return 'cut'
   const { value: oldestPage } = first
   const linked = lastPage(first.link)
@@ -47,12 +44,12 @@ export async function readEvents(
     if (older === undefined) return 'cut'
     events = [...older, ...events]
     const [oldest] = events
-    if (oldest && logTime(oldest.created_at).notAfter < from) return { events, isFromStart: false }
+    if (oldest && !isInWindow(oldest, repository, query)) return { events, isFromStart: false }
   }
   return { events: last.page > 1 ? [...oldestPage, ...events] : events, isFromStart: true }
 
   async function read(page: number): Promise<readonly IssueEvent[] | undefined> {
-    const answer = await api.get(`${path}&page=${page}`, IssueEventsAnswer, [403, 404, 410])
+    const answer = await api.find(`${path}&page=${page}`, IssueEventsAnswer, [403, 404, 410])
     return 'refused' in answer ? undefined : answer.value
   }
 
@@ -65,13 +62,4 @@ export async function readEvents(
     }
     return undefined
   }
-}
-
-/** By GitHub's clock, it was before the window that counts. */
-export function isBeforeWindow(
-  { created_at }: IssueEvent,
-  { clockBehindMs }: Pick<Repository, 'clockBehindMs'>,
-  windowFrom: Instant,
-): boolean {
-  return clockBehindMs !== undefined && logTime(created_at).notAfter < windowFrom - Math.max(clockBehindMs, 0)
 }

@@ -1,13 +1,13 @@
 /** What GitHub shows of an issue, or whether there ever was one with this number. */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
-import type { Closing, FoundIssue, Issue, NumberQuery } from '../code-host.ts'
+import type { FoundIssue, Held, Issue, NumberQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { wasSeen } from '../forgetting.ts'
+import { isInWindow, wasSeen } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { atLast, logTime } from '../times.ts'
 import { IssueAnswer, type IssueEvent, NumbersAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
-import { type EventLog, isBeforeWindow, readEvents } from './events.ts'
+import { type EventLog, readEvents } from './events.ts'
 import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
 const REASONS = ['completed', 'not_planned', 'duplicate'] as const
@@ -19,7 +19,7 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   const { api, repository, found } = claimed
   const { number } = query
   const read = await context.cache.share(`github ${repository.id} issue ${number}`, () =>
-    api.get(`${repository.root}/issues/${number}`, IssueAnswer, [404, 410]),
+    api.find(`${repository.root}/issues/${number}`, IssueAnswer, [404, 410]),
   )
   if ('refused' in read) {
     // 410: it was deleted, or the repository has no issues any more.
@@ -51,10 +51,8 @@ function issueOf(answer: IssueAnswer, { api, repository }: ClaimedRepository, qu
   return {
     ...shown,
     async closings() {
-      const log = await readEvents(api, repository, query.number, query.windowFrom)
-      return log === 'cut'
-        ? log
-        : closingsIn(log, shown, (event) => isBeforeWindow(event, repository, query.windowFrom))
+      const log = await readEvents(api, repository, query)
+      return log === 'cut' ? log : closingsIn(log, shown, (event) => !isInWindow(event, repository, query))
     },
   }
 }
@@ -68,9 +66,9 @@ function closingsIn(
   { events, isFromStart }: EventLog,
   { state, reason, closedAt }: Pick<Issue, 'state' | 'reason' | 'closedAt'>,
   isBefore: (event: IssueEvent) => boolean,
-): Closing[] {
+): Held[] {
   const changes = events.filter(({ event }) => event === 'closed' || event === 'reopened')
-  const closings: Closing[] = []
+  const closings: Held[] = []
   const [first] = changes
   // Before the first change that was read, it may have been closed for any reason.
   if (first && !isFromStart && !isBefore(first)) {
@@ -88,22 +86,23 @@ function closingsIn(
     const last = isCurrent && (told === undefined ? reason === 'completed' || reason === undefined : told === reason)
     if (isCurrent && !last) {
       // The reason was changed since, and nothing tells when.
-      closings.push(told === undefined ? {} : { reason: told }, reason === undefined ? {} : { reason })
+      closings.push(defined({ value: told }), defined({ value: reason }))
       continue
     }
     const known = isCurrent ? reason : told
-    closings.push({ since: logTime(change.created_at), ...defined({ reason: known }), ...until })
+    closings.push({ since: logTime(change.created_at), ...defined({ value: known }), ...until })
   }
   // One that was imported as closed has no such event, and its time is the importer's.
-  if (first === undefined && closedAt)
-    closings.push({ ...(isFromStart ? {} : { since: closedAt }), ...defined({ reason }) })
+  if (first === undefined && closedAt) {
+    closings.push({ ...(isFromStart ? {} : { since: closedAt }), ...defined({ value: reason }) })
+  }
   return closings
 }
 
 /** @throws DestinationError `forbidden` where issues may not be read */
 async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark | undefined> {
   const path = `${repository.root}/issues?state=all&sort=created&direction=desc&per_page=${NEWEST}`
-  const list = await api.get(path, NumbersAnswer, [410])
+  const list = await api.find(path, NumbersAnswer, [410])
   if ('refused' in list) return 'may_have_been'
   // Who may read pull requests but no issues gets a list of pull requests.
   const showsIssues = repository.isPublic || list.value.some(({ pull_request }) => !pull_request)

@@ -61,7 +61,7 @@ async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: read
   const seen = isRed ? await lists.suites() : undefined
   return {
     checks: [
-      ...waiting.map(({ name, by }): Check => ({ ...WAITING, name, by })),
+      ...waiting.map(({ name, by }): Check => ({ ...WAITING, name, by: [by] })),
       // The app's number stands with its runs alone.
       ...ended.map((job) => ({ ...job, by: [...job.by, ...numberOf(ofActions, job.ids)] })),
       ...checksOfRuns(other, undefined, Array.isArray(seen) ? seen : []),
@@ -92,7 +92,7 @@ function readJobs(
   hasIt: (one: WantedCheck, suite: number | undefined) => boolean,
 ): ReturnType<Lists['jobs']> {
   const isOfFile = (one: WantedCheck, run: WorkflowRun) =>
-    isAnyWorkflow(one) || one.by.some((by) => isSame(nameOf(by, 'workflow') ?? '', fileOf(run)))
+    isAnyWorkflow(one) || isSame(nameOf(one.by, 'workflow') ?? '', fileOf(run))
   return lists.jobs({
     names: namesOf(wanted),
     isWanted: (run) => wanted.some((one) => isOfFile(one, run) && hasIt(one, run.check_suite_id)),
@@ -101,16 +101,16 @@ function readJobs(
 
 /** By the host's own word, or the file of a workflow. */
 function isJob({ by }: WantedCheck): boolean {
-  return by.some((one) => isSame(one, GITHUB_JOBS) || nameOf(one, 'workflow') !== undefined)
+  return isSame(by, GITHUB_JOBS) || nameOf(by, 'workflow') !== undefined
 }
 
 /** A job of whatever workflow is meant. */
 function isAnyWorkflow({ by }: Pick<WantedCheck, 'by'>): boolean {
-  return by.some((one) => isSame(one, GITHUB_JOBS)) || isOfApp({ by })
+  return isSame(by, GITHUB_JOBS) || isOfApp({ by })
 }
 
 function isOfApp({ by }: Pick<WantedCheck, 'by'>): boolean {
-  return by.some((one) => nameOf(one, 'app') !== undefined || nameOf(one, 'app-id') !== undefined)
+  return nameOf(by, 'app') !== undefined || nameOf(by, 'app-id') !== undefined
 }
 
 function isIn(checks: readonly Check[], wanted: WantedCheck): boolean {

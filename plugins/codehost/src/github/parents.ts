@@ -17,9 +17,8 @@ export function reportsOf(claimed: ClaimedRepository): Reports {
   return {
     async parents(sha) {
       // The list of changed files comes in pages, too, and can have megabytes.
-      const commit = await api.get(`${repository.root}/commits/${sha}?per_page=1`, ParentsAnswer)
-      if (!('value' in commit)) throw new DestinationError('forbidden', { status: commit.refused })
-      return commit.value.parents.map((parent) => parent.sha)
+      const { value } = await api.get(`${repository.root}/commits/${sha}?per_page=1`, ParentsAnswer)
+      return value.parents.map((parent) => parent.sha)
     },
     async reporters(sha) {
       const [suites = [], statuses = []] = await Promise.all([checkSuitesOf(claimed, sha), statusesOf(claimed, sha)])

@@ -65,7 +65,7 @@ export const github = defineProvider<GitHubAccess>({
     async probe(options, context) {
       const api = createGitHubApi(access(options), context)
       // GitHub refuses a token that it does not know, whatever is asked. An Enterprise server without rate limits answers 404, but only then.
-      const answer = await api.get('/rate_limit', RateLimitAnswer, [404])
+      const answer = await api.find('/rate_limit', RateLimitAnswer, [404])
       const granted = 'value' in answer ? grantedScopes(answer.headers) : undefined
       const scopes = granted ?? []
       const expiresAt = 'value' in answer ? expiryOf(answer.headers) : undefined

@@ -3,12 +3,12 @@ import { type CheckContext, DestinationError, type LogTime, type Mark } from '@c
 import { isBranchName } from '../actions/fields.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { wasSeen } from '../forgetting.ts'
+import { byHostsClock, isInWindow, wasSeen } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
 import { IssueAnswer, type IssueEvent, NumbersAnswer, PullRequestAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
-import { type EventLog, isBeforeWindow, readEvents } from './events.ts'
+import { type EventLog, readEvents } from './events.ts'
 import { NO_COMMIT, readPushLog } from './push-log.ts'
 import { type ClaimedRepository, claimedRepository, type Repository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
@@ -23,7 +23,7 @@ export async function findPullRequest(
   const { api, repository, found } = claimed
   const { number } = query
   const read = await context.cache.share(`github ${repository.id} pull ${number}`, () =>
-    api.get(`${repository.root}/pulls/${number}`, PullRequestAnswer, [404]),
+    api.find(`${repository.root}/pulls/${number}`, PullRequestAnswer, [404]),
   )
   if ('refused' in read) {
     const mark = await markOfMissing(claimed, query)
@@ -53,7 +53,7 @@ function pullRequestOf(
   const reading: Reading = {
     ...{ api, repository },
     events() {
-      read ??= readEvents(api, repository, query.number, query.windowFrom)
+      read ??= readEvents(api, repository, query)
       return read
     },
   }
@@ -96,12 +96,12 @@ const BASE_CHANGES: ReadonlySet<string> = new Set(['base_ref_changed', 'automati
 async function basesOf(
   { base, created_at }: PullRequestAnswer,
   { repository, events: read }: Reading,
-  { windowFrom }: NumberQuery,
+  query: NumberQuery,
 ): Promise<Log<Held>> {
   const log = await read()
   if (log === 'cut') return log
   const { events, isFromStart } = log
-  const isOld = (event: IssueEvent) => isBeforeWindow(event, repository, windowFrom)
+  const isOld = (event: IssueEvent) => !isInWindow(event, repository, query)
   const changes = events.filter(({ event }) => BASE_CHANGES.has(event))
   const inWindow = changes.filter((change) => !isOld(change))
   const starts = [begin(), ...inWindow.map(({ created_at }) => logTime(created_at))]
@@ -128,11 +128,10 @@ async function basesOf(
 async function headsOf(
   { head, state, closed_at }: PullRequestAnswer,
   { api, repository, events: read }: Reading,
-  { windowFrom }: NumberQuery,
+  query: NumberQuery,
 ): Promise<Log<Held>> {
-  const { clockBehindMs } = repository
-  if (!head.repo || head.ref === undefined || !isBranchName(head.ref) || clockBehindMs === undefined) return 'cut'
-  const reachingBackTo = windowFrom - Math.max(clockBehindMs, 0)
+  const reachingBackTo = byHostsClock(query.windowFrom, repository)
+  if (!head.repo || head.ref === undefined || !isBranchName(head.ref) || !Number.isFinite(reachingBackTo)) return 'cut'
   const root = `/repos/${head.repo.full_name}`
   const log = await readPushLog(api, root, head.ref, { reachingBackTo, most: MOST_LOG_PAGES })
   if (log === undefined || log === 'forbidden') return 'cut'
@@ -149,7 +148,7 @@ async function headsOf(
   // What came to the branch while the pull request was closed was never its head.
   const isFollowed =
     events !== 'cut' &&
-    !events.events.some((event) => event.event === 'reopened' && !isBeforeWindow(event, repository, windowFrom))
+    !events.events.some((event) => event.event === 'reopened' && isInWindow(event, repository, query))
   const first: Held[] = oldest.before === NO_COMMIT ? [] : [{ value: oldest.before, until: oldest.at }]
   const heads = entries.map(({ after, at }, index): Held => {
     const until = entries[index + 1]?.at
@@ -165,14 +164,13 @@ async function headsOf(
 async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark | undefined> {
   const { number } = query
   const { root } = repository
-  const list = await api.get(`${root}/pulls?state=all&sort=created&direction=desc&per_page=1`, NumbersAnswer)
-  const [newest] = 'value' in list ? list.value : []
+  const { value } = await api.get(`${root}/pulls?state=all&sort=created&direction=desc&per_page=1`, NumbersAnswer)
   // GitHub hides those of accounts that it takes for spam: the one after the newest that it shows may be such.
   if (wasSeen(query)) return 'may_have_been'
-  const newestNumber = newest?.number ?? 0
+  const newestNumber = value[0]?.number ?? 0
   if (number > newestNumber + 1) return 'never_before'
   if (number > newestNumber) return undefined
-  const issue = await api.get(`${root}/issues/${number}`, IssueAnswer, [403, 404, 410])
+  const issue = await api.find(`${root}/issues/${number}`, IssueAnswer, [403, 404, 410])
   if ('refused' in issue) return 'may_have_been'
   // Opened just now, or not on every replica yet.
   if (issue.value.pull_request) throw new DestinationError('unavailable')

@@ -69,7 +69,7 @@ export async function readPushLog(
   const activities: ActivityAnswer = []
   let isWhole = false
   for (let page = 1; page <= most; page++) {
-    const answer = await api.get(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
+    const answer = await api.find(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
     if ('refused' in answer) return answer.refused === 403 ? 'forbidden' : undefined
     activities.push(...answer.value.filter((activity) => activity.ref === ref))
     const cursor = nextLink(answer.link)?.searchParams.get('after') || undefined

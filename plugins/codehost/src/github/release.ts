@@ -29,27 +29,24 @@ export async function findRelease(
 /** Drafts are not shown to who can only read. */
 async function readRelease({ api, repository }: ClaimedRepository, tag: string): Promise<Release | undefined> {
   const { root } = repository
-  const read = await api.get(`${root}/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer, [404])
+  const read = await api.find(`${root}/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer, [404])
   if ('refused' in read) {
     // Who may read releases gets a list of them, if an empty one. A proxy may not let through the slash in the name of a tag.
-    const list = await api.get(`${root}/releases?per_page=${NEWEST}`, ReleasesAnswer)
-    const newest = 'value' in list ? list.value : []
+    const { value: newest } = await api.get(`${root}/releases?per_page=${NEWEST}`, ReleasesAnswer)
     if (newest.some(({ tag_name, draft }) => tag_name === tag && !draft)) throw new DestinationError('unavailable')
     return undefined
   }
   const { id, tag_name, draft, prerelease, published_at, assets } = read.value
   if (tag_name !== tag || draft || published_at === null) throw unexpected()
   const commit = await repository.tagged(tag)
-  const files = assets.length < FILES_WITH_RELEASE ? assets : await allFiles(id)
+  const files =
+    assets.length < FILES_WITH_RELEASE
+      ? assets
+      : (await api.list(`${root}/releases/${id}/assets?per_page=100`, AssetsAnswer)).flat()
   return {
     ...defined({ commit }),
     isPrerelease: prerelease,
     publishedAt: logTime(published_at),
     assets: files.filter(({ state }) => state === 'uploaded').map(({ name }) => name),
-  }
-
-  async function allFiles(release: number) {
-    const read = await api.list(`${root}/releases/${release}/assets?per_page=100`, AssetsAnswer)
-    return 'pages' in read ? read.pages.flat() : []
   }
 }

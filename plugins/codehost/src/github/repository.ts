@@ -6,12 +6,13 @@ import {
   type Instant,
 } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
-import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
+import type { RepositoryQuery } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
+import { escaped } from '../escaped.ts'
 import { unexpected } from '../http-failure.ts'
 import { BranchesAnswer, CommitAnswer, ComparisonAnswer, RefAnswer, RepositoryAnswer, TagAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess, type GitHubApi } from './api.ts'
-import { type PushLog, readPushLog } from './push-log.ts'
+import { readPushLog } from './push-log.ts'
 
 /** How old GitHub's answers may be. */
 export const AGE_MS = 10_000
@@ -23,37 +24,7 @@ export const WITHOUT_LOG_AGE_MS = 2000
 /** GitHub keeps a commit that no branch has for longer than this. */
 export const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
 
-export interface Repository {
-  readonly id: number
-  /** `<owner>/<repo>` as GitHub has it now. */
-  readonly name: string
-  /** What the paths of its resources begin with, which are not redirected. */
-  readonly root: string
-  /** Everybody may read it, issues and pull requests included. */
-  readonly isPublic: boolean
-  readonly defaultBranch: string
-  /** At the latest, by our clock. */
-  readonly createdAt: Instant
-  /** How far GitHub's clock was behind ours at most; undefined where it does not tell its time. Milliseconds. */
-  readonly clockBehindMs: number | undefined
-  /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
-  head(branch: string): Promise<string | undefined>
-  /** The commit to which a tag leads; `undefined` when there is no such tag, it leads to no commit, or the contents may not be read. */
-  tagged(tag: string): Promise<string | undefined>
-  /** `false` is certain, where contents may be read. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
-  isKnown(sha: string): Promise<boolean>
-  /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
-  contains(sha: string, tip: string): Promise<boolean | undefined>
-  /** `undefined` where the host has no push log. @param reachingBackTo older entries are not needed */
-  pushLog(branch: string, reachingBackTo: Instant): Promise<PushLog | 'forbidden' | undefined>
-  /** The newest page of it alone. */
-  newestPushes(branch: string): Promise<PushLog | 'forbidden' | undefined>
-  /**
-   * The branches that have the commit as their tip, and whether GitHub knows it: undefined where no branch is left, and GitHub does not tell.
-   * @throws DestinationError `forbidden` when the repository's contents may not be read
-   */
-  branchesWithTip(sha: string): Promise<{ readonly names: readonly string[]; readonly isKnown: boolean | undefined }>
-}
+export type Repository = ReturnType<typeof openRepository>
 
 const MAX_LOG_PAGES = 3
 /** Tags can be of tags. */
@@ -62,35 +33,23 @@ const MAX_TAG_DEPTH = 5
 const RESOLUTION_MS = 1000
 
 /** What GitHub says of a repository. */
-export interface ShownRepository {
-  readonly answer: RepositoryAnswer
-  readonly clockBehindMs: number | undefined
-}
+export type ShownRepository = Awaited<ReturnType<typeof readRepository>>
 
 /** @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is */
-export async function readRepository(
-  api: GitHubApi,
-  slug: string,
-  { now }: Pick<CheckContext, 'now'>,
-): Promise<ShownRepository> {
-  const read = await api.get(`/repos/${slug}`, RepositoryAnswer)
-  if ('refused' in read) throw new DestinationError('forbidden', { status: read.refused })
-  return { answer: read.value, clockBehindMs: clockBehind(read.headers, now()) }
+export async function readRepository(api: GitHubApi, slug: string, { now }: Pick<CheckContext, 'now'>) {
+  const { value: answer, headers } = await api.get(`/repos/${slug}`, RepositoryAnswer)
+  return { answer, clockBehindMs: clockBehind(headers, now()) }
 }
 
 /** The repository that a claim names, and what every answer says of it. */
-export interface ClaimedRepository {
-  readonly api: GitHubApi
-  readonly repository: Repository
-  readonly found: FoundRepository
-}
+export type ClaimedRepository = Awaited<ReturnType<typeof claimedRepository>>
 
 /** Read once for all claims that wait for it. @throws DestinationError as `readRepository` */
 export async function claimedRepository(
   access: GitHubAccess,
   { repository: slug }: Pick<RepositoryQuery, 'repository'>,
   context: CheckContext,
-): Promise<ClaimedRepository> {
+) {
   ownerAndName(slug)
   const api = createGitHubApi(access, context)
   const shown = await context.cache.share(`github ${slug}`, () => readRepository(api, slug, context))
@@ -113,13 +72,14 @@ export function openRepository(
   api: GitHubApi,
   { cache, now }: Pick<CheckContext, 'cache' | 'now'>,
   { answer, clockBehindMs }: ShownRepository,
-): Repository {
+) {
   const { id, full_name, default_branch, created_at } = answer
   // After a renaming this is the new name. With it the other requests are not redirected.
   const root = `/repos/${full_name}`
 
+  /** `false` is certain, where contents may be read. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
-    const answer = await api.get(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422])
+    const answer = await api.find(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422])
     // What it finds under this name may be a branch.
     return 'value' in answer && answer.value.sha === sha
   }
@@ -130,42 +90,33 @@ export function openRepository(
     return !again.private && again.id === id
   }
 
-  async function readRef(ref: string): Promise<{ readonly type: string; readonly sha: string } | undefined> {
-    const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
-    if ('refused' in answer) return undefined
-    // Some versions of the API answer with a ref whose name only begins like the requested one.
-    if (answer.value.ref !== `refs/${ref}`) throw unexpected()
-    return answer.value.object
-  }
-
   return {
     id,
+    /** `<owner>/<repo>` as GitHub has it now. */
     name: full_name,
+    /** What the paths of its resources begin with, which are not redirected. */
     root,
+    /** Everybody may read it, issues and pull requests included. */
     isPublic: !answer.private,
     defaultBranch: default_branch,
+    /** At the latest, by our clock. */
     createdAt: Date.parse(created_at) + RESOLUTION_MS + (clockBehindMs ?? 0),
     clockBehindMs,
-    async head(branch) {
-      const object = await readRef(`heads/${branch}`)
+    /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
+    async head(branch: string): Promise<string | undefined> {
+      const object = await readRef(api, root, `heads/${branch}`)
       if (object && object.type !== 'commit') throw unexpected()
       return object?.sha
     },
-    async tagged(tag) {
-      let object = await readRef(`tags/${tag}`)
-      for (let depth = 0; object?.type === 'tag'; depth++) {
-        if (depth === MAX_TAG_DEPTH) throw new DestinationError('unexpected_response')
-        const answer = await api.get(`${root}/git/tags/${object.sha}`, TagAnswer)
-        object = 'value' in answer ? answer.value.object : undefined
-      }
-      return object?.type === 'commit' ? object.sha : undefined
-    },
+    /** The commit to which a tag leads; `undefined` when there is no such tag, it leads to no commit, or the contents may not be read. */
+    tagged: (tag: string) => readTag(api, root, tag),
     isKnown,
-    contains: (sha, tip) =>
+    /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
+    contains: (sha: string, tip: string) =>
       isReachable(sha, tip, cache, async () => {
         // The second page leaves out the list of changed files, which can have megabytes.
         const path = `${root}/compare/${sha}...${tip}?per_page=1&page=2`
-        const answer = await api.get(path, ComparisonAnswer, [404, 422])
+        const answer = await api.find(path, ComparisonAnswer, [404, 422])
         if ('refused' in answer) {
           // 422 means that the commit does not exist, or that the comparison is too large.
           if (answer.refused === 422 && (await isKnown(sha))) throw new DestinationError('unexpected_response')
@@ -174,10 +125,19 @@ export function openRepository(
         const { status, merge_base_commit } = answer.value
         return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
       }),
-    pushLog: (branch, reachingBackTo) => readPushLog(api, root, branch, { reachingBackTo, most: MAX_LOG_PAGES }),
-    newestPushes: (branch) => readPushLog(api, root, branch, { reachingBackTo: 0, most: 1 }),
-    async branchesWithTip(sha) {
-      const answer = await api.get(`${root}/commits/${sha}/branches-where-head`, BranchesAnswer, [404, 409, 422])
+    /** `undefined` where the host has no push log. @param reachingBackTo older entries are not needed */
+    pushLog: (branch: string, reachingBackTo: Instant) =>
+      readPushLog(api, root, branch, { reachingBackTo, most: MAX_LOG_PAGES }),
+    /** The newest page of it alone. */
+    newestPushes: (branch: string) => readPushLog(api, root, branch, { reachingBackTo: 0, most: 1 }),
+    /**
+     * The branches that have the commit as their tip, and whether GitHub knows it: undefined where no branch is left, and GitHub does not tell.
+     * @throws DestinationError `forbidden` when the repository's contents may not be read
+     */
+    async branchesWithTip(
+      sha: string,
+    ): Promise<{ readonly names: readonly string[]; readonly isKnown: boolean | undefined }> {
+      const answer = await api.find(`${root}/commits/${sha}/branches-where-head`, BranchesAnswer, [404, 409, 422])
       if ('refused' in answer) {
         // Rights to see a repository are not yet rights to see its branches, but for a public one.
         if (answer.refused === 404 && !(await isStillPublic())) throw new DestinationError('forbidden', { status: 404 })
@@ -189,7 +149,19 @@ export function openRepository(
   }
 }
 
-/** Escapes each segment: GitHub expects a branch's slashes unescaped, and no other character may have a meaning in the path. */
-function escaped(ref: string): string {
-  return ref.split('/').map(encodeURIComponent).join('/')
+async function readRef(api: GitHubApi, root: string, ref: string) {
+  const answer = await api.find(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
+  if ('refused' in answer) return undefined
+  // Some versions of the API answer with a ref whose name only begins like the requested one.
+  if (answer.value.ref !== `refs/${ref}`) throw unexpected()
+  return answer.value.object
+}
+
+async function readTag(api: GitHubApi, root: string, tag: string): Promise<string | undefined> {
+  let object = await readRef(api, root, `tags/${tag}`)
+  for (let depth = 0; object?.type === 'tag'; depth++) {
+    if (depth === MAX_TAG_DEPTH) throw new DestinationError('unexpected_response')
+    object = (await api.get(`${root}/git/tags/${object.sha}`, TagAnswer)).value.object
+  }
+  return object?.type === 'commit' ? object.sha : undefined
 }

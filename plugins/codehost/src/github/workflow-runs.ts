@@ -36,8 +36,7 @@ export function fileOf({ path }: Pick<WorkflowRun, 'path'>): string {
 /** @throws DestinationError `forbidden` where workflow runs may not be read */
 export async function workflowRunsOf({ api, repository }: ClaimedRepository, sha: string): Promise<WorkflowRuns> {
   const path = `${repository.root}/actions/runs?head_sha=${sha}&per_page=${RUNS_PAGE}`
-  const read = await api.list(path, WorkflowRunsAnswer)
-  const runs = 'pages' in read ? read.pages.flatMap(({ workflow_runs }) => workflow_runs) : []
+  const runs = (await api.list(path, WorkflowRunsAnswer)).flatMap(({ workflow_runs }) => workflow_runs)
   if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) throw unexpected()
   const all = [...new Map(runs.map((run) => [run.id, run])).values()].sort((one, other) => other.id - one.id)
   const kinds = new Set<string>()
@@ -101,8 +100,7 @@ export async function jobsOf(
 /** Of all attempts. */
 async function readJobs({ api, repository }: ClaimedRepository, run: WorkflowRun): Promise<readonly unknown[]> {
   const path = `${repository.root}/actions/runs/${run.id}/jobs?filter=all&per_page=${JOBS_PAGE}`
-  const read = await api.list(path, JobsAnswer)
-  return 'pages' in read ? read.pages.flatMap((page) => page.jobs) : []
+  return (await api.list(path, JobsAnswer)).flatMap(({ jobs }) => jobs)
 }
 
 /** @param jobs oldest first */

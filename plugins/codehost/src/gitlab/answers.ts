@@ -1,10 +1,10 @@
 /** Schemas of the parts of GitLab's answers that are used. An answer that does not match its schema is refused. */
-import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
+import { type Static, Type } from '@claimcheck/core/plugin'
 import { RepositoryPath, Sha } from '../actions/fields.ts'
+import { nullable, orNull } from '../nullable.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const Time = Type.String({ format: 'date-time' })
-const nullable = <T extends TSchema>(schema: T) => Type.Union([Type.Null(), schema])
 const Membership = Type.Optional(nullable(Type.Object({ access_level: Type.Integer() })))
 
 export const ProjectAnswer = Type.Object({
@@ -12,14 +12,13 @@ export const ProjectAnswer = Type.Object({
   path_with_namespace: RepositoryPath,
   created_at: Time,
   /** Shown to those alone who may read the code. */
-  default_branch: Type.Optional(nullable(Type.String())),
+  default_branch: orNull(Type.String()),
   /** Whether these credentials may use them. */
   issues_enabled: Type.Optional(Type.Boolean()),
   merge_requests_enabled: Type.Optional(Type.Boolean()),
-  ci_config_path: Type.Optional(nullable(Type.String())),
+  ci_config_path: orNull(Type.String()),
   permissions: Type.Optional(Type.Object({ project_access: Membership, group_access: Membership })),
 })
-export type ProjectAnswer = Static<typeof ProjectAnswer>
 
 export const CommitAnswer = Type.Object({ id: Sha })
 
@@ -34,7 +33,7 @@ export const HoldersAnswer = Type.Array(Type.Object({ type: Type.Literal('branch
 export const EventsAnswer = Type.Array(
   Type.Object({
     created_at: Time,
-    author_username: Type.Optional(nullable(Type.String())),
+    author_username: orNull(Type.String()),
     push_data: Type.Object({
       action: Type.Union([Type.Literal('created'), Type.Literal('pushed'), Type.Literal('removed')]),
       ref_type: Type.Union([Type.Literal('branch'), Type.Literal('tag')]),
@@ -57,7 +56,7 @@ export const MergeRequestAnswer = Type.Object({
   target_branch: Type.String(),
   sha: nullable(Sha),
   merge_commit_sha: nullable(Sha),
-  squash_commit_sha: Type.Optional(nullable(Sha)),
+  squash_commit_sha: orNull(Sha),
   created_at: Time,
   merged_at: nullable(Time),
   imported: Type.Optional(Type.Boolean()),
@@ -68,8 +67,8 @@ export const IssueAnswer = Type.Object({
   iid: Id,
   project_id: Id,
   state: Type.Union([Type.Literal('opened'), Type.Literal('closed')]),
-  moved_to_id: Type.Optional(nullable(Id)),
-  _links: Type.Optional(Type.Object({ closed_as_duplicate_of: Type.Optional(nullable(Type.String())) })),
+  moved_to_id: orNull(Id),
+  _links: Type.Optional(Type.Object({ closed_as_duplicate_of: orNull(Type.String()) })),
 })
 export type IssueAnswer = Static<typeof IssueAnswer>
 
@@ -88,8 +87,8 @@ export const PipelinesAnswer = Type.Array(
     sha: Sha,
     ref: nullable(Type.String()),
     status: Type.String(),
-    source: Type.Optional(nullable(Type.String())),
-    updated_at: Type.Optional(nullable(Time)),
+    source: orNull(Type.String()),
+    updated_at: orNull(Time),
   }),
 )
 export type PipelineAnswer = Static<typeof PipelinesAnswer>[number]
@@ -101,7 +100,7 @@ export const JobsAnswer = Type.Array(
     name: Type.String(),
     status: Type.String(),
     allow_failure: Type.Boolean(),
-    finished_at: Type.Optional(nullable(Time)),
+    finished_at: orNull(Time),
     pipeline: Type.Object({ id: Id }),
   }),
 )
@@ -130,7 +129,7 @@ export const ReleaseAnswer = Type.Object({
 
 export const TokenAnswer = Type.Object({
   scopes: Type.Array(Type.String()),
-  expires_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  expires_at: orNull(Type.String()),
 })
 export const AnyListAnswer = Type.Array(Type.Unknown())
 export const AnyAnswer = Type.Object({})

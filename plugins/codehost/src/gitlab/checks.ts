@@ -24,7 +24,7 @@ export async function findChecks(
   query: ChecksQuery,
   context: CheckContext,
 ): Promise<FoundChecks> {
-  const { sha, wanted } = query
+  const { sha, checks: wanted } = query
   const api = createGitLabApi(access, context)
   const project = await readProject(api, query, context)
   const { found } = project

@@ -14,7 +14,7 @@ export async function findIssue(access: GitLabAccess, query: NumberQuery, contex
   const project = await readProject(api, query, context)
   const { path, answer, found } = project
   const list = `${path}/issues`
-  const issue = await context.cache.share(`gitlab ${project.id} issue ${query.number}`, () =>
+  const { value: issue } = await context.cache.share(`gitlab ${project.id} issue ${query.number}`, () =>
     api.find(`${list}/${query.number}`, IssueAnswer),
   )
   if (issue) {

@@ -11,7 +11,7 @@ import {
   type StatusAnswer,
   StatusesAnswer,
 } from './answers.ts'
-import type { GitLabApi } from './api.ts'
+import { allOf, type GitLabApi } from './api.ts'
 import { isOwnTime, type Project } from './project.ts'
 
 export interface Pipeline {
@@ -36,14 +36,7 @@ export interface Run extends Omit<Check, 'passedBefore'> {
   readonly source: string
 }
 
-export interface Pipelines {
-  /** Newest first. @param source those that other pipelines started are in the list of `parent_pipeline` alone */
-  list(source?: 'parent_pipeline'): Promise<readonly Pipeline[]>
-  /** Every attempt. `bridges` are the jobs that start other pipelines. */
-  runs(pipelines: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<readonly Run[]>
-  /** Jobs are in this list, too, as if the account that started them had posted them. */
-  posted(): Promise<readonly Run[]>
-}
+export type Pipelines = ReturnType<typeof openPipelines>
 
 const PIPELINES = { size: 100, most: 3 }
 /** A job takes some four kilobytes. */
@@ -59,7 +52,7 @@ export function openPipelines(
   api: GitLabApi,
   project: Project,
   { sha, countsAll }: { readonly sha: string; readonly countsAll: boolean },
-): Pipelines {
+) {
   const { path, answer } = project
   const file = answer.ci_config_path || USUAL_FILE
 
@@ -82,25 +75,28 @@ export function openPipelines(
   }
 
   return {
-    async list(source) {
+    /** Newest first. @param source those that other pipelines started are in the list of `parent_pipeline` alone */
+    async list(source?: 'parent_pipeline'): Promise<readonly Pipeline[]> {
       const query = `sha=${sha}&order_by=id&sort=desc${source === undefined ? '' : `&source=${source}`}`
-      const found = await all(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
+      const found = await allOf(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
       if (found.some((one) => one.sha !== sha)) throw unexpected()
       const pipelines = found.map(toPipeline).filter((one) => source === undefined || one.source === source)
       return pipelines.sort((one, other) => other.id - one.id)
     },
-    async runs(pipelines, kind) {
+    /** Every attempt. `bridges` are the jobs that start other pipelines. */
+    async runs(pipelines: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<readonly Run[]> {
       const runs: Run[] = []
       for (const pipeline of pipelines) {
         const list = `${path}/pipelines/${pipeline.id}/${kind}?include_retried=true`
-        const jobs = await all(api.pages(list, JobsAnswer, JOBS))
+        const jobs = await allOf(api.pages(list, JobsAnswer, JOBS))
         runs.push(...jobs.map((job) => toRun(job, pipeline)))
       }
       return runs
     },
-    async posted() {
+    /** Jobs are in this list, too, as if the account that started them had posted them. */
+    async posted(): Promise<readonly Run[]> {
       const list = `${path}/repository/commits/${sha}/statuses?all=true`
-      return (await all(api.pages(list, StatusesAnswer, STATUSES))).flatMap(toPosted)
+      return (await allOf(api.pages(list, StatusesAnswer, STATUSES))).flatMap(toPosted)
     },
   }
 }
@@ -124,10 +120,4 @@ export function startedBy(source: string): string {
 
 function toPipeline({ id, ref, source, status, updated_at }: PipelineAnswer): Pipeline {
   return { id, ref: ref ?? '', source: source ?? 'unknown', status, ...(updated_at ? { updatedAt: updated_at } : {}) }
-}
-
-async function all<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
-  const found: T[] = []
-  for await (const page of pages) found.push(...page)
-  return found
 }

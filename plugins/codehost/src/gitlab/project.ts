@@ -1,21 +1,10 @@
 /** Reads a project at GitLab, and what it shows of the rights of these credentials. */
-import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
-import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
+import { type CheckContext, clockBehindMs, DestinationError } from '@claimcheck/core/plugin'
+import type { RepositoryQuery } from '../code-host.ts'
 import { ProjectAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 
-export interface Project {
-  readonly id: number
-  /** The path of its own requests: the number is still the same after a rename. */
-  readonly path: string
-  readonly answer: ProjectAnswer
-  /** By the host's own clock. */
-  readonly createdAt: Instant
-  /** At the latest, by our clock. */
-  readonly madeBy: Instant
-  /** What every answer says of it. */
-  readonly found: FoundRepository
-}
+export type Project = Awaited<ReturnType<typeof readProject>>
 
 /** GitLab reads from a replica of its database as long as that is not further behind, whoever runs the server. */
 export const AGE_MS = 60_000
@@ -28,7 +17,7 @@ export async function readProject(
   api: GitLabApi,
   { repository }: Pick<RepositoryQuery, 'repository'>,
   { cache, now }: Pick<CheckContext, 'cache' | 'now'>,
-): Promise<Project> {
+) {
   return cache.share(`gitlab ${repository}`, async () => {
     const { value: answer, headers } = await api.get(`/projects/${encodeURIComponent(repository)}`, ProjectAnswer)
     const behindMs = clockBehindMs(headers, now())
@@ -37,10 +26,14 @@ export async function readProject(
     const madeBy = createdAt + 1000 + (behindMs ?? 0)
     return {
       id: answer.id,
+      /** The path of its own requests: the number is still the same after a rename. */
       path: `/projects/${answer.id}`,
       answer,
+      /** By the host's own clock. */
       createdAt,
+      /** At the latest, by our clock. */
       madeBy,
+      /** What every answer says of it. */
       found: {
         repositoryId: String(answer.id),
         repositoryName: answer.path_with_namespace,

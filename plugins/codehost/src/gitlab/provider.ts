@@ -68,7 +68,7 @@ export const gitlab = defineProvider<GitLabAccess>({
         await api.get('/projects?simple=true&per_page=1', AnyListAnswer)
         return { proves: await proven(), scopes: [], warnings: [NO_TOKEN] }
       }
-      const token = await api.find('/personal_access_tokens/self', TokenAnswer)
+      const { value: token } = await api.find('/personal_access_tokens/self', TokenAnswer)
       if (!token) {
         // An older server, which has accepted the token if it tells its version.
         await api.get('/version', AnyAnswer)

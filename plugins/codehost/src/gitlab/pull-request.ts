@@ -20,14 +20,13 @@ export async function findMergeRequest(
   const project = await readProject(api, query, context)
   const { path, answer, found } = project
   const list = `${path}/merge_requests`
-  const mergeRequest = await context.cache.share(`gitlab ${project.id} merge request ${query.number}`, () =>
+  const { value: mergeRequest } = await context.cache.share(`gitlab ${project.id} merge request ${query.number}`, () =>
     api.find(`${list}/${query.number}`, MergeRequestAnswer),
   )
   if (mergeRequest) {
     const pullRequest = toPullRequest(mergeRequest, project, query, openRepository(api, project, context))
     const { openedAt } = pullRequest
-    const log = (field: PullRequestField) =>
-      heldBy(api, project, mergeRequest, { field, openedAt, windowFrom: query.windowFrom })
+    const log = (field: PullRequestField) => heldBy(api, project, mergeRequest, { field, openedAt, query })
     return { ...found, pullRequest: { ...pullRequest, ...(access.token === undefined ? {} : { log }) } }
   }
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')

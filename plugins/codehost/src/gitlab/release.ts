@@ -25,7 +25,7 @@ export async function findRelease(
   const project = await readProject(api, query, context)
   // Without it, releases are shown in part, and not by their tag.
   requireCode(project)
-  const release = await context.cache.share(`gitlab ${project.id} release ${tag}`, () =>
+  const { value: release } = await context.cache.share(`gitlab ${project.id} release ${tag}`, () =>
     api.find(`${project.path}/releases/${encodeURIComponent(tag)}`, ReleaseAnswer),
   )
   const tagged = () => openRepository(api, project, context).tagged(tag)

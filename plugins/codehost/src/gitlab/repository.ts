@@ -6,59 +6,48 @@ import { CommitAnswer, HoldersAnswer, ParentsAnswer, RefAnswer } from './answers
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
 
-export interface Repository {
-  /** The tip of a branch; undefined when there is no such branch. */
-  head(branch: string): Promise<string | undefined>
-  /** The commit to which a tag leads; undefined when there is no such tag. */
-  tagged(tag: string): Promise<string | undefined>
-  /** Whether `sha` is `tip` or one of its ancestors; undefined when GitLab lacks one of them, or they have no common history. */
-  contains(sha: string, tip: string): Promise<boolean | undefined>
-  /** `false` is certain. `true` does not mean that the commit was pushed to this project: forks share objects. */
-  knows(sha: string): Promise<boolean>
-  /** None for a commit that it does not know. */
-  parents(sha: string): Promise<readonly string[]>
-  /** Branches that have the commit, some of them where there are many; undefined when GitLab does not know the commit. */
-  branchesWith(sha: string): Promise<readonly string[] | undefined>
-}
+export type Repository = ReturnType<typeof openRepository>
 
-export function openRepository(
-  api: GitLabApi,
-  { id, path }: Project,
-  { cache }: Pick<CheckContext, 'cache'>,
-): Repository {
+export function openRepository(api: GitLabApi, { id, path }: Project, { cache }: Pick<CheckContext, 'cache'>) {
   const root = `${path}/repository`
 
   async function tipOf(kind: 'branches' | 'tags', name: string): Promise<string | undefined> {
-    const ref = await api.find(`${root}/${kind}/${encodeURIComponent(name)}`, RefAnswer)
+    const { value: ref } = await api.find(`${root}/${kind}/${encodeURIComponent(name)}`, RefAnswer)
     if (ref && ref.name !== name) throw unexpected()
     return ref?.commit.id
   }
 
   return {
-    head: (branch) => cache.share(`gitlab ${id} branch ${branch}`, () => tipOf('branches', branch)),
-    tagged: (tag) => cache.share(`gitlab ${id} tag ${tag}`, () => tipOf('tags', tag)),
-    contains: (sha, tip) =>
+    /** The tip of a branch; undefined when there is no such branch. */
+    head: (branch: string) => cache.share(`gitlab ${id} branch ${branch}`, () => tipOf('branches', branch)),
+    /** The commit to which a tag leads; undefined when there is no such tag. */
+    tagged: (tag: string) => cache.share(`gitlab ${id} tag ${tag}`, () => tipOf('tags', tag)),
+    /** Whether `sha` is `tip` or one of its ancestors; undefined when GitLab lacks one of them, or they have no common history. */
+    contains: (sha: string, tip: string) =>
       isReachable(sha, tip, cache, async () => {
         const refs = new URLSearchParams([
           ['refs[]', sha],
           ['refs[]', tip],
         ])
         // 400: it does not know one of them. 404: they have nothing in common.
-        const base = await api.find(`${root}/merge_base?${refs}`, CommitAnswer, [400, 404])
+        const { value: base } = await api.find(`${root}/merge_base?${refs}`, CommitAnswer, [400, 404])
         return base && base.id === sha
       }),
-    async knows(sha) {
-      const commit = await api.find(`${root}/commits/${sha}`, CommitAnswer)
+    /** `false` is certain. `true` does not mean that the commit was pushed to this project: forks share objects. */
+    async knows(sha: string): Promise<boolean> {
+      const { value: commit } = await api.find(`${root}/commits/${sha}`, CommitAnswer)
       if (commit && commit.id !== sha) throw unexpected()
       return commit !== undefined
     },
-    async parents(sha) {
-      const commit = await api.find(`${root}/commits/${sha}`, ParentsAnswer)
-      return commit?.parent_ids ?? []
+    /** None for a commit that it does not know. */
+    async parents(sha: string): Promise<readonly string[]> {
+      const { value } = await api.find(`${root}/commits/${sha}`, ParentsAnswer)
+      return value?.parent_ids ?? []
     },
-    async branchesWith(sha) {
-      const branches = await api.find(`${root}/commits/${sha}/refs?type=branch&per_page=100`, HoldersAnswer)
-      return branches?.map(({ name }) => name)
+    /** Branches that have the commit, some of them where there are many; undefined when GitLab does not know the commit. */
+    async branchesWith(sha: string): Promise<readonly string[] | undefined> {
+      const { value } = await api.find(`${root}/commits/${sha}/refs?type=branch&per_page=100`, HoldersAnswer)
+      return value?.map(({ name }) => name)
     },
   }
 }
