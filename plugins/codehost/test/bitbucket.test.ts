@@ -355,6 +355,11 @@ t.test('the activity of a pull request tells whether it changed since it was ope
   const number = await repository.pullRequests.open({ head: 'topic' })
   await repository.push('next', base)
   t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], stays: [], mark: undefined })
+  for (const fault of [status(404), json({ values: [] })]) {
+    standIn.faults.inject({ fault, on: /activity/, times: 1 })
+    const seen = await lookAtOpen({ number, base: 'next' })
+    t.match(seen, { differs: ['base'], stays: undefined, mark: 'may_have_been' }, 'it does not show its opening')
+  }
   repository.pullRequests.retarget(number, 'next')
   t.match(await lookAtOpen({ number, base: 'main' }), { differs: ['base'], stays: undefined, mark: 'may_have_been' })
   t.match(await lookAtOpen({ number, head_sha: base }), { differs: ['head_sha'], mark: 'may_have_been' })

@@ -51,9 +51,10 @@ async function heldBy(
   const hasChanged = await unlessCut(async () => {
     for await (const values of api.pages(`${root}/pull-requests/${number}/activities`, ActivitiesAnswer)) {
       if (values.some(({ action, createdDate }) => CHANGES.has(action) && createdDate >= from)) return true
-      if (values.some(({ createdDate }) => createdDate < from)) break
+      if (values.some(({ action, createdDate }) => action === 'OPENED' || createdDate < from)) return false
     }
-    return false
+    // Without the opening, something was left out.
+    return 'cut'
   })
   if (hasChanged === 'cut') return hasChanged
   return hasChanged ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]

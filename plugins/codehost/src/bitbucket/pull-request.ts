@@ -54,13 +54,13 @@ async function heldBy(
     let count = 0
     for await (const updates of updatesOf(repository, number)) {
       count += updates.filter(({ state, date }) => state === 'OPEN' && logTime(date).notAfter >= from).length
-      if (updates.some(({ date }) => logTime(date).notAfter < from)) break
+      if (updates.some(({ date }) => logTime(date).notAfter < from)) return count
     }
-    return count
+    // Without the opening, which is an update too, something was left out.
+    return openedAt.notAfter >= from && count > 0 ? count - 1 : 'cut'
   })
   if (changes === 'cut') return changes
-  const opening = openedAt.notAfter >= from ? 1 : 0
-  return changes > opening ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
+  return changes > 0 ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
 
 /** What the activity tells of changes, newest first, page by page. */
