@@ -222,6 +222,8 @@ t.test('nothing ran', async (t) => {
   )
   gitlab.addToken({ token: 'glpat-code-alone', repositories: [repository], rights: ['contents'] })
   t.equal(await outcome(world.look(CHECKS, { sha: base }, { options: { token: 'glpat-code-alone' } })), 'forbidden')
+  const late = await world.look(CHECKS, { sha: unknown }, { at: NOON + 25 * 60 * MINUTE })
+  t.match(late, { kind: 'absent', mark: 'may_have_been' }, 'it may be pruned by now')
 })
 
 t.test('more pipelines than are read', async (t) => {

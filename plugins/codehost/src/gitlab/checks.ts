@@ -8,6 +8,7 @@ import { defined } from '../defined.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import { type Reports, reportersBefore } from '../reporters-before.ts'
 import { latestOf, notAfter } from '../times.ts'
+import { missingCommitMark } from '../without-log.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { EXTERNAL, openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run, startedBy } from './pipelines.ts'
 import { isOwnTime, readProject, requireCode } from './project.ts'
@@ -34,7 +35,8 @@ export async function findChecks(
   if (pipelines.length === 0) {
     if (await openRepository(api, project, context).knows(sha)) return { ...found, checks: [], canBeDeleted: true }
     requireCode(project)
-    return { ...found, checks: undefined, mark: 'never_before' }
+    // Pipelines are deleted by their age, too, and commits that nothing names are pruned.
+    return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), project.madeBy) }
   }
   // Owners can delete pipelines.
   if (wanted) return { ...found, checks: await namedChecks(source, pipelines, wanted), canBeDeleted: true }
