@@ -12,10 +12,6 @@ import { github, githubNames, PUBLIC_API } from './github/provider.ts'
 import { gitlab } from './gitlab/provider.ts'
 
 const MIB = 1024 * 1024
-const DEFAULT_PACK_MIB = 256
-const DEFAULT_KEPT_MIB = 1024
-const DEFAULT_MEMORY_MIB = 512
-const DEFAULT_PROCESSES = 8
 
 const Options = Type.Object(
   {
@@ -59,8 +55,7 @@ export default definePlugin({
   },
   options: Options,
   async setup({ logger }, options) {
-    const { max_pack_mib = DEFAULT_PACK_MIB, git_kept_mib = DEFAULT_KEPT_MIB } = options
-    const { git_memory_mib = DEFAULT_MEMORY_MIB, git_processes = DEFAULT_PROCESSES } = options
+    const { max_pack_mib = 256, git_kept_mib = 1024, git_memory_mib = 512, git_processes = 8 } = options
     const repositories = createRepositories({
       maxPackBytes: max_pack_mib * MIB,
       keptBytes: git_kept_mib * MIB,

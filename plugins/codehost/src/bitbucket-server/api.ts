@@ -24,7 +24,7 @@ export function createServerApi({ baseUrl, token }: ServerAccess, context: Pick<
   return {
     ...rest,
     // Some of its answers are empty where there is nothing.
-    find: (path, schema) => rest.find(path, schema, [204, 404]),
+    find: (path, schema, also = [204, 404]) => rest.find(path, schema, also),
     async *pages(path, schema) {
       const from = (start: number) => `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}&start=${start}`
       let start = 0

@@ -22,19 +22,19 @@ export type Seen<T> = readonly T[] | 'hidden'
 
 const PAGE = 100
 
-/** Earlier runs too; undefined where the repository does not have the commit. @param wanted the name, or names, of the only ones that count */
+/** Earlier runs too; undefined where the repository does not have the commit. @param names of the only ones that count */
 export async function checkRunsOf(
   { api, repository }: ClaimedRepository,
   sha: string,
-  wanted?: string | ReadonlySet<string>,
+  names?: ReadonlySet<string>,
 ): Promise<Seen<CheckRun> | undefined> {
-  const only = typeof wanted === 'string' ? `&check_name=${encodeURIComponent(wanted)}` : ''
-  const path = `${repository.root}/commits/${sha}/check-runs?filter=all${only}&per_page=${PAGE}`
+  const [only] = names?.size === 1 ? names : []
+  const filter = only === undefined ? 'filter=all' : `filter=all&check_name=${encodeURIComponent(only)}`
+  const path = `${repository.root}/commits/${sha}/check-runs?${filter}&per_page=${PAGE}`
   const pages = await api.findList(path, CheckRunsAnswer, UNREAD)
   if ('refused' in pages) return unread(pages)
   const entries = pages.flatMap(({ check_runs }) => check_runs)
-  const names = typeof wanted === 'string' ? new Set([wanted]) : wanted
-  const runs = readable(entries, CheckRun, (name) => names === undefined || names.has(name as string))
+  const runs = readable(entries, CheckRun, names)
   if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
   return [...new Map(runs.map((run) => [run.id, run])).values()]
 }
@@ -51,8 +51,7 @@ export async function statusesOf(
   const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
   const pages = await api.findList(path, StatusesAnswer, UNREAD)
   if ('refused' in pages) return unread(pages)
-  const isWanted = (name: unknown) => names === undefined || names.has(name as string)
-  return readable(pages.flat(), PostedStatus, isWanted, ({ context }) => context)
+  return readable(pages.flat(), PostedStatus, names, ({ context }) => context)
 }
 
 /** Either the list is hidden, or there is no such commit. */

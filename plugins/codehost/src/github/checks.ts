@@ -60,7 +60,9 @@ function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext)
       return shared(what, () => checkRunsOf(claimed, sha, names))
     }
     const lists = await Promise.all(
-      [...names].map((name) => shared(`checks ${JSON.stringify([name])}`, () => checkRunsOf(claimed, sha, name))),
+      [...names].map((name) =>
+        shared(`checks ${JSON.stringify([name])}`, () => checkRunsOf(claimed, sha, new Set([name]))),
+      ),
     )
     if (lists.includes(undefined)) return undefined
     return lists.includes('hidden')

@@ -3,16 +3,16 @@ import { type Static, type TSchema, Value } from '@claimcheck/core/plugin'
 import { unexpected } from '../http-failure.ts'
 
 /**
- * @param isNeeded by its name, which may be anything; all are, when left out
+ * @param names of those that are needed; all are, when left out
  * @throws DestinationError `unexpected_response` where a needed one does not match the schema
  */
 export function readable<T extends TSchema>(
   entries: readonly unknown[],
   schema: T,
-  isNeeded: (name: unknown) => boolean,
+  names?: ReadonlySet<unknown>,
   nameOf: (entry: Record<string, unknown>) => unknown = ({ name }) => name,
 ): Static<T>[] {
-  const needed = entries.filter((entry) => isNeeded(nameOf(entry as Record<string, unknown>)))
+  const needed = entries.filter((entry) => !names || names.has(nameOf(entry as Record<string, unknown>)))
   if (!needed.every((entry) => Value.Check(schema, entry))) throw unexpected()
   return needed as Static<T>[]
 }

@@ -85,7 +85,7 @@ export async function jobsOf(
     wanted.map(async (run) => {
       const key = `github ${claimed.repository.id} jobs ${run.id}`
       const entries = await cache.share(key, () => readJobs(claimed, run))
-      const jobs = readable(entries, Job, (name) => names.has(name as string))
+      const jobs = readable(entries, Job, names)
       if (jobs.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) throw unexpected()
       return checksOf(
         run,
