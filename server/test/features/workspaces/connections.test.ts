@@ -2,7 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type ConnectionType, DestinationError, defineConnectionType, secret, Type } from '@claimcheck/core/plugin'
+import {
+  type ConnectionType,
+  DestinationError,
+  defineConnectionType,
+  header,
+  secret,
+  Type,
+} from '@claimcheck/core/plugin'
 import type { DestinationErrorCode } from '@claimcheck/core/rules'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { ConnectionService } from '@claimcheck/server/features/workspaces/connections'
@@ -353,6 +360,22 @@ t.test('a connection that is removed while other secrets are tried stays removed
   trial = () => service.remove(id)
   await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'not_found' })
   t.match(await db('connections'), [{ sealed_secrets: '{}', disconnected_at: NOON }])
+})
+
+t.test('a probe reads the destination with the credentials', async (t) => {
+  const server = createServer((request, response) => response.end(request.headers.authorization))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const probe: Probe = async (options, { fetch }) => {
+    const response = await fetch(`http://${options.host}/`, { auth: header('authorization', String(options.token)) })
+    return { proves: 'works', scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
+  }
+  const { connections, workspace } = await open(t, probe, { allowPrivate: [host] })
+  t.match(await connect({ connections: connections() }, workspace.id, 'test', { host, token: TOKEN }), {
+    scopes: ['true'],
+  })
 })
 
 t.test('what a probe tells has no credential in it, and an end', async (t) => {
