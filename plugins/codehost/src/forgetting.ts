@@ -70,12 +70,14 @@ export function isInWindow(
   return logTime(created_at).notAfter >= byHostsClock(windowFrom, host)
 }
 
-/** What a log tells; `cut` where it has more pages than a check reads, or may not be read. */
-export async function unlessCut<T>(read: () => Promise<T>): Promise<T | 'cut'> {
+const TOO_LONG_OR_CLOSED = ['too_large', 'forbidden']
+
+/** What a log tells; `cut` where it fails with one of these codes: by default, too long for a check, or closed to these credentials. */
+export async function unlessCut<T>(read: () => Promise<T>, by = TOO_LONG_OR_CLOSED): Promise<T | 'cut'> {
   try {
     return await read()
   } catch (error) {
-    if (isDestinationError(error) && (error.code === 'too_large' || error.code === 'forbidden')) return 'cut'
+    if (isDestinationError(error) && by.includes(error.code)) return 'cut'
     throw error
   }
 }

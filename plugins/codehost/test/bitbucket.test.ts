@@ -109,6 +109,10 @@ t.test('its title was edited after the merge: the first entry that says so is th
   standIn.faults.clear()
   standIn.faults.inject({ fault: json({ values: [] }), on: /activity/ })
   t.same(await merged(), undefined)
+  standIn.faults.clear()
+  // Without the time of the merge, an old one would be taken for this one.
+  standIn.faults.inject({ fault: status(403), on: /activity/ })
+  t.equal(await outcome(lookAtMerge({ number })), 'forbidden')
 })
 
 t.test('a pull request that is not shown', async (t) => {
@@ -371,6 +375,11 @@ t.test('the activity of a pull request tells whether it changed since it was ope
   t.strictSame(late.stays, [{ appeared: { notBefore: NOON - DAY, notAfter: NOON - 60 * MINUTE } }])
   for (let index = 0; index < 501; index++) repository.pullRequests.comment(old)
   t.match(await lookAtOpen({ number: old, base: 'main' }), { mark: 'may_have_been' }, 'longer than a check reads')
-  standIn.faults.inject({ fault: status(503), on: /activity/, times: 1 })
-  t.equal(await outcome(lookAtOpen({ number, base: 'main' })), 'unavailable')
+  for (const [code, failure] of [
+    [503, 'unavailable'],
+    [403, 'forbidden'],
+  ] as const) {
+    standIn.faults.inject({ fault: status(code), on: /activity/, times: 1 })
+    t.equal(await outcome(lookAtOpen({ number, base: 'main' })), failure)
+  }
 })

@@ -11,6 +11,8 @@ import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
 /** A hosted service keeps its clock; ours may be a little off. */
 const CLOCK_SLACK_MS = 60_000
+/** Credentials that read a pull request read its activity: a refusal is one of the check. */
+const TOO_LONG = ['too_large']
 
 const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed', SUPERSEDED: 'closed' } as const
 
@@ -58,7 +60,7 @@ async function heldBy(
     }
     // Without the opening, which is an update too, something was left out.
     return openedAt.notAfter >= from && count > 0 ? count - 1 : 'cut'
-  })
+  }, TOO_LONG)
   if (changes === 'cut') return changes
   return changes > 0 ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
@@ -106,7 +108,7 @@ async function readMergedAt(repository: Repository, number: number): Promise<Log
       if (before !== -1) break
     }
     return oldest
-  })
+  }, TOO_LONG)
   return merged === undefined || merged === 'cut' ? undefined : notAfter(merged)
 }
 

@@ -22,7 +22,7 @@ export async function readTimeline(
   let empty = 0
   for (let page = 1; page <= MOST_PAGES; page++) {
     const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}`
-    const read = await unlessCut(() => find(path, TimelineAnswer))
+    const read = await unlessCut(() => find(path, TimelineAnswer), ['forbidden'])
     if (read === 'cut') return read
     // The issue itself was shown with the same right.
     if (read.status === 404 && page === 1) return undefined

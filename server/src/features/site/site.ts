@@ -1,5 +1,6 @@
 /** The pages for everybody, without a session. */
 import type { ProfileList } from '@claimcheck/core/api'
+import { pick } from '../../base/pick.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { App } from '../../http/instance.ts'
@@ -23,7 +24,12 @@ export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLin
 }
 
 export async function siteRoutes(app: App, services: SiteDependencies): Promise<void> {
-  const withCommandLine = { ...services, profiles: services.published, commandLine: commandLineOf(services.config) }
+  const { published: profiles, config } = services
+  const pages = {
+    ...pick(services, 'receipts', 'log', 'storage', 'now', 'ownAddress', 'keyDocument'),
+    profiles,
+    commandLine: commandLineOf(config),
+  }
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }
   })
@@ -34,6 +40,6 @@ export async function siteRoutes(app: App, services: SiteDependencies): Promise<
   answerErrorsWithPages(app)
   checkerRoutes(app)
   await app.register(async (docs: App) => docsRoutes(docs, services))
-  await app.register(async (log: App) => logRoutes(log, withCommandLine))
-  receiptPageRoutes(app, withCommandLine)
+  await app.register(async (log: App) => logRoutes(log, pages))
+  receiptPageRoutes(app, pages)
 }
