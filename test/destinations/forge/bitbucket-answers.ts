@@ -1,11 +1,11 @@
-/** Bitbucket Cloud's answers, with those of their members that somebody reads, for its stand-in. */
+/** Bitbucket Cloud's answers, field by field, for its stand-in. */
 import type { CheckRun, PostedStatus } from './checks.ts'
 import type { ForgeEvent } from './events.ts'
 import type { Call } from './kind.ts'
 import type { ForgeRepository } from './model.ts'
 import type { PullRequest } from './pull-requests.ts'
 
-type Shown = Pick<Call, 'repository'>
+type Shown = Pick<Call, 'api' | 'repository'>
 
 export function failure(message: string) {
   return { type: 'error', error: { message } }
@@ -17,55 +17,104 @@ function iso(at: number): string {
 }
 
 /** Pull requests have only the beginning of a commit's id. */
-const short = (sha: string) => ({ hash: sha.slice(0, 12) })
+function short(sha: string): { readonly type: 'commit'; readonly hash: string } {
+  return { type: 'commit', hash: sha.slice(0, 12) }
+}
 
-export function repositoryAnswer(repository: ForgeRepository) {
-  const { createdAt, defaultBranch } = repository
+export function repositoryAnswer(api: string, repository: ForgeRepository) {
   return {
-    ...{ ...repositoryName(repository), created_on: iso(createdAt) },
-    mainbranch: { type: 'branch', name: defaultBranch },
+    ...repositoryName(api, repository),
+    scm: 'git',
+    is_private: repository.isPrivate,
+    created_on: iso(repository.createdAt),
+    updated_on: iso(repository.now()),
+    size: 4096,
+    language: '',
+    has_issues: false,
+    has_wiki: false,
+    fork_policy: 'allow_forks',
+    mainbranch: { type: 'branch', name: repository.defaultBranch },
+    ...(repository.upstream ? { parent: repositoryName(api, repository.upstream) } : {}),
   }
 }
 
-function repositoryName({ slug, uuid }: ForgeRepository) {
-  return { type: 'repository', full_name: slug, uuid: `{${uuid}}` }
+function repositoryName(api: string, { slug, uuid }: ForgeRepository) {
+  const links = { self: { href: `${api}/repositories/${slug}` }, html: { href: `https://bitbucket.org/${slug}` } }
+  return { type: 'repository', full_name: slug, name: slug.split('/').at(-1), uuid: `{${uuid}}`, links }
 }
 
-export function commitAnswer({ repository }: Shown, sha: string) {
-  const { parents } = repository.pool.show(sha)
+export function commitAnswer({ api, repository }: Shown, sha: string) {
+  const { parents, message, date } = repository.pool.show(sha)
   return {
-    ...{ type: 'commit', hash: sha, repository: repositoryName(repository) },
+    type: 'commit',
+    hash: sha,
+    date: iso(date.getTime()),
+    author: { type: 'author', raw: 'Agent <agent@example.com>' },
+    message: `${message}\n`,
     parents: parents.map((hash) => ({ type: 'commit', hash })),
+    repository: repositoryName(api, repository),
   }
 }
 
 export function branchAnswer(shown: Shown, name: string, sha: string) {
-  return { type: 'branch', name, target: commitAnswer(shown, sha) }
+  return {
+    type: 'branch',
+    name,
+    target: commitAnswer(shown, sha),
+    default_merge_strategy: 'merge_commit',
+    merge_strategies: ['merge_commit', 'squash', 'fast_forward'],
+  }
 }
 
 const STATES = { open: 'OPEN', closed: 'DECLINED', merged: 'MERGED' } as const
 
-export function pullRequestAnswer({ repository }: Shown, pullRequest: PullRequest) {
-  const { number, state, isDraft, openedAt, landed, base, head, headSha, from } = pullRequest
-  const fork = from.deletedAt === undefined ? repositoryName(from) : null
+export function pullRequestAnswer({ api, repository }: Shown, pullRequest: PullRequest) {
+  const { number, title, state, isDraft, openedAt, updatedAt, landed } = pullRequest
   return {
-    ...{ type: 'pullrequest', id: number, state: STATES[state], draft: isDraft, created_on: iso(openedAt) },
-    source: { branch: { name: head }, commit: short(headSha), repository: fork },
-    destination: { branch: { name: base }, repository: repositoryName(repository) },
-    merge_commit: landed === undefined ? null : short(landed),
+    type: 'pullrequest',
+    id: number,
+    title,
+    state: STATES[state],
+    draft: isDraft,
+    created_on: iso(openedAt),
+    updated_on: iso(updatedAt),
+    ...endpoints({ api, repository }, pullRequest),
+    merge_commit: landed === undefined ? null : { hash: landed.slice(0, 12) },
+    close_source_branch: false,
+    comment_count: 0,
+    task_count: 0,
+    reason: '',
+  }
+}
+
+function endpoints({ api, repository }: Shown, { base, baseSha, head, headSha, from }: PullRequest) {
+  const hash = (sha: string) => ({ hash: short(sha).hash })
+  return {
+    source: {
+      branch: { name: head },
+      commit: hash(headSha),
+      repository: from.deletedAt === undefined ? repositoryName(api, from) : null,
+    },
+    destination: { branch: { name: base }, commit: hash(baseSha), repository: repositoryName(api, repository) },
   }
 }
 
 /** The state that each event left. */
 const LEFT: Readonly<Record<string, string>> = { merged: 'MERGED', closed: 'DECLINED' }
 
-export function activityEntries(events: readonly ForgeEvent[]) {
+export function activityEntries(shown: Shown, pullRequest: PullRequest, events: readonly ForgeEvent[]) {
+  const { number, title } = pullRequest
+  const pull_request = { type: 'pullrequest', id: number, title }
   let state = 'OPEN'
   const entries = events.map((event) => {
-    const date = iso(event.at)
-    if (event.kind === 'commented') return { comment: { id: event.id, created_on: date } }
+    const author = { type: 'user', display_name: event.by, nickname: event.by }
+    if (event.kind === 'commented') {
+      const comment = { type: 'pullrequest_comment', id: event.id, created_on: iso(event.at), user: author }
+      return { pull_request, comment }
+    }
     state = LEFT[event.kind] ?? state
-    return { update: { state, date } }
+    const date = iso(event.at)
+    return { pull_request, update: { state, date, title, reason: '', author, ...endpoints(shown, pullRequest) } }
   })
   return entries.reverse()
 }
@@ -73,51 +122,87 @@ export function activityEntries(events: readonly ForgeEvent[]) {
 const STATUS_STATES = { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED', error: 'STOPPED' } as const
 
 /** `context` is the name, with the key behind it where that is another: `Unit tests @ unit`. */
-export function statusAnswer({ context, state, createdAt, updatedAt }: PostedStatus) {
+export function statusAnswer({ api, repository }: Shown, status: PostedStatus) {
+  const { context, sha } = status
   const [name, key = name] = context.split(' @ ') as [string, string?]
-  const url = `https://ci.example.com/${encodeURIComponent(key)}`
-  return {
-    ...{ type: 'build', key, name, url, state: STATUS_STATES[state] },
-    ...{ created_on: iso(createdAt), updated_on: iso(updatedAt) },
-  }
+  return statusOf(`${api}/repositories/${repository.slug}`, sha, {
+    key,
+    name,
+    url: `https://ci.example.com/${encodeURIComponent(key)}`,
+    state: STATUS_STATES[status.state],
+    created_on: iso(status.createdAt),
+    updated_on: iso(status.updatedAt),
+  })
 }
 
 /** Each run of Pipelines posts one. */
-export function statusOfRun({ repository }: Shown, run: CheckRun) {
+export function statusOfRun({ api, repository }: Shown, run: CheckRun) {
   const { result } = pipelineState(run)
-  return {
-    ...{ type: 'build', key: `-${run.id}`, name: `Pipeline #${run.id}` },
-    url: `https://bitbucket.org/${repository.slug}/addon/pipelines/home#!/results/${run.id}`,
+  const { slug } = repository
+  return statusOf(`${api}/repositories/${slug}`, run.sha, {
+    key: `-${run.id}`,
+    name: `Pipeline #${run.id} for ${run.suite.branch ?? repository.defaultBranch}`,
+    url: `https://bitbucket.org/${slug}/addon/pipelines/home#!/results/${run.id}`,
     state: result === undefined ? 'INPROGRESS' : RUN_STATES[result.name],
-    ...{ created_on: iso(run.createdAt), updated_on: iso(run.updatedAt) },
-  }
+    created_on: iso(run.createdAt),
+    updated_on: iso(run.updatedAt),
+  })
 }
 
-const RUN_STATES: Readonly<Record<string, string>> = {
-  SUCCESSFUL: 'SUCCESSFUL',
-  FAILED: 'FAILED',
-  STOPPED: 'STOPPED',
-  EXPIRED: 'STOPPED',
+const RUN_STATES = { SUCCESSFUL: 'SUCCESSFUL', FAILED: 'FAILED', STOPPED: 'STOPPED', EXPIRED: 'STOPPED' } as const
+
+function statusOf<S extends { readonly key: string }>(repository: string, sha: string, status: S) {
+  const commit = `${repository}/commit/${sha}`
+  const links = {
+    commit: { href: commit },
+    self: { href: `${commit}/statuses/build/${encodeURIComponent(status.key)}` },
+  }
+  return { type: 'build', description: '', links, ...status }
 }
 
 /** A model's run is a pipeline of this name that is started by hand, but for `default` and `branches/main`. */
-export function pipelineAnswer({ repository }: Shown, run: CheckRun) {
+export function pipelineAnswer({ api, repository }: Shown, run: CheckRun) {
   const { sha, suite } = run
+  const ref = suite.branch ?? repository.defaultBranch
   const [section, pattern] = /^(branches|tags|pull-requests)\/(.+)$/.exec(run.name)?.slice(1) ?? ['custom', run.name]
   const selector = run.name === 'default' ? { type: 'default' } : { type: section, pattern }
   return {
-    ...{ type: 'pipeline', build_number: run.id, state: pipelineState(run) },
+    type: 'pipeline',
+    uuid: `{00000000-0000-4000-8000-${String(run.id).padStart(12, '0')}}`,
+    build_number: run.id,
+    repository: repositoryName(api, repository),
+    created_on: iso(run.createdAt),
     ...(run.endedAt === undefined ? {} : { completed_on: iso(run.endedAt) }),
-    target: { ref_name: suite.branch ?? repository.defaultBranch, selector, commit: { type: 'commit', hash: sha } },
+    state: pipelineState(run),
+    target: {
+      type: 'pipeline_ref_target',
+      ref_type: 'branch',
+      ref_name: ref,
+      selector,
+      commit: { type: 'commit', hash: sha },
+    },
+    trigger: { type: 'pipeline_trigger_push', name: 'PUSH' },
   }
 }
 
 const RESULTS = {
-  ...{ success: 'SUCCESSFUL', neutral: 'SUCCESSFUL', failure: 'FAILED', timed_out: 'FAILED', stale: 'EXPIRED' },
-  ...{ action_required: 'FAILED', skipped: 'STOPPED', cancelled: 'STOPPED' },
+  success: 'SUCCESSFUL',
+  neutral: 'SUCCESSFUL',
+  failure: 'FAILED',
+  timed_out: 'FAILED',
+  action_required: 'FAILED',
+  skipped: 'STOPPED',
+  cancelled: 'STOPPED',
+  stale: 'EXPIRED',
 } as const
 
 function pipelineState({ state, outcome = 'failure' }: CheckRun) {
-  if (state === 'ended') return { name: 'COMPLETED', result: { name: RESULTS[outcome] } }
-  return { name: state === 'queued' ? 'PENDING' : 'IN_PROGRESS' }
+  if (state === 'ended') {
+    const name = RESULTS[outcome]
+    const result = { type: `pipeline_state_completed_${name.toLowerCase()}`, name }
+    return { type: 'pipeline_state_completed', name: 'COMPLETED', result }
+  }
+  return state === 'queued'
+    ? { type: 'pipeline_state_pending', name: 'PENDING' }
+    : { type: 'pipeline_state_in_progress', name: 'IN_PROGRESS', stage: { name: 'RUNNING' } }
 }

@@ -70,14 +70,14 @@ function noCommit(): Reply {
 }
 
 /** The filter finds a text anywhere in the name, in any case, and can put the name itself first. */
-function branches({ state, query }: Call): Reply {
+function branches({ repository, state, query }: Call): Reply {
   const text = (query.get('filterText') ?? '').toLowerCase()
   const found = state.branches().filter(({ name }) => name.toLowerCase().includes(text))
   const rank = (name: string) => (query.get('boostMatches') === 'true' && name.toLowerCase() === text ? 0 : 1)
   const sorted = found.toSorted((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name))
   return paged(
     query,
-    sorted.map(({ name, sha }) => branchAnswer(name, sha)),
+    sorted.map(({ name, sha }) => branchAnswer(repository, name, sha)),
   )
 }
 

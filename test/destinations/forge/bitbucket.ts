@@ -22,7 +22,6 @@ const BITBUCKET: CodeHostKind = {
   // The lists of branches, commits, pull requests and pipelines are not in the description that is at hand.
   check: withoutNulls(
     answerCheck('bitbucket/openapi-extract.json', {
-      isPartial: true,
       required: {
         repository: ['uuid', 'full_name'],
         branch: ['name'],
@@ -35,7 +34,7 @@ const BITBUCKET: CodeHostKind = {
   ),
   sharesNumbers: false,
   routes: [
-    { template: REPOSITORY, answer: ({ repository }) => ok(repositoryAnswer(repository)) },
+    { template: REPOSITORY, answer: ({ api, repository }) => ok(repositoryAnswer(api, repository)) },
     { template: `${REPOSITORY}/refs/branches`, needs: 'contents', answer: branches },
     { template: `${REPOSITORY}/refs/branches/{name}`, wide: ['name'], needs: 'contents', answer: branch },
     { template: `${REPOSITORY}/merge-base/{revspec}`, wide: ['revspec'], needs: 'contents', answer: mergeBase },
@@ -154,7 +153,10 @@ async function statuses(call: Call): Promise<Reply> {
   const sha = await state.commit(params.commit!)
   if (sha === undefined) return no(404, 'Commit not found')
   const runs = state.runs(sha).filter(({ suite }) => suite.isRunByHost)
-  return paged(call, [...state.statuses(sha).map(statusAnswer), ...runs.map((run) => statusOfRun(call, run))])
+  return paged(call, [
+    ...state.statuses(sha).map((one) => statusAnswer(call, one)),
+    ...runs.map((run) => statusOfRun(call, run)),
+  ])
 }
 
 function pipelines(call: Call): Reply {
@@ -185,7 +187,8 @@ function activity(call: Call): Reply {
   const { state, repository, params } = call
   const found = state.pullRequest(Number(params.pull_request_id))
   if (!found) return no(404, 'No such pull request')
-  return paged(call, activityEntries(repository.pullRequests.events(found.number, state.until)))
+  const events = repository.pullRequests.events(found.number, state.until)
+  return paged(call, activityEntries(call, found, events))
 }
 
 function paged(call: Call, values: readonly unknown[]): Reply {

@@ -45,7 +45,13 @@ export function accountId(login: string): number {
 }
 
 export function userAnswer(login: string) {
-  return { id: accountId(login), login }
+  return {
+    id: accountId(login),
+    login,
+    full_name: '',
+    email: `${login.replace(/[^A-Za-z0-9.-]/g, '-')}@noreply.example.com`,
+    visibility: 'public',
+  }
 }
 
 /** Null for one that is gone, as for the host's own. */
@@ -53,22 +59,35 @@ function creatorAnswer(login: string | undefined, { ways }: Place) {
   return login === undefined || ways.deleted.has(login) ? null : userAnswer(login)
 }
 
-export function repositoryAnswer(repository: ForgeRepository, { ways }: Place) {
-  const { id, slug, isPrivate, createdAt } = repository
+export function repositoryAnswer(repository: ForgeRepository, { api, ways }: Place) {
+  const { id, slug, isPrivate, createdAt, defaultBranch } = repository
+  const [owner = '', name = ''] = slug.split('/')
+  const permissions = { admin: false, push: false, pull: true }
   return {
-    ...{ id, full_name: slug, private: isPrivate, created_at: time(createdAt) },
+    ...{ id, owner: userAnswer(owner), name, full_name: slug, private: isPrivate, default_branch: defaultBranch },
+    ...{ url: `${api}/repos/${slug}`, created_at: time(createdAt), empty: repository.asOf().isEmpty, permissions },
     original_url: ways.migrated.has(repository) ? `https://elsewhere.example.com/${slug}` : '',
-    ...(ways.tellsManualMerges ? { allow_manual_merge: ways.mergingByHand.has(repository) } : {}),
+    ...(ways.tellsManualMerges
+      ? { allow_manual_merge: ways.mergingByHand.has(repository), autodetect_manual_merge: false }
+      : {}),
+    object_format_name: 'sha1',
+    ...(ways.flavour === 'gitea' ? { has_code: true } : {}),
   }
 }
 
-export function branchAnswer(name: string, sha: string) {
-  return { name, commit: { id: sha } }
+export function branchAnswer(name: string, sha: string, repository: ForgeRepository) {
+  const { message, date } = repository.pool.show(sha)
+  return { name, commit: { id: sha, message, timestamp: time(date.getTime()) }, protected: false }
 }
 
-export function commitAnswer(sha: string, { pool }: ForgeRepository) {
-  const { parents, tree } = pool.show(sha)
-  return { sha, commit: { tree: { sha: tree } }, parents: parents.map((id) => ({ sha: id })) }
+export function commitAnswer(sha: string, repository: ForgeRepository, { api }: Place) {
+  const { message, parents, tree, date } = repository.pool.show(sha)
+  const url = (id: string) => `${api}/repos/${repository.slug}/git/commits/${id}`
+  return {
+    ...{ sha, url: url(sha), created: time(date.getTime()), author: null, committer: null },
+    commit: { message, tree: { sha: tree } },
+    parents: parents.map((id) => ({ sha: id, url: url(id) })),
+  }
 }
 
 /** Of one push, newest first: a branch that is created has an entry of its own for that. */
@@ -77,42 +96,60 @@ export async function activityAnswers(push: Push, repository: ForgeRepository, p
   if (place.ways.hidden.has(by) || !ref.startsWith('refs/heads/')) return []
   const { pool, slug } = repository
   const entry = {
-    ...{ id: push.id, act_user: userAnswer(by), repo_id: repository.id, ref_name: ref, created: time(at) },
+    ...{ id: push.id, act_user_id: accountId(by), act_user: userAnswer(by), repo_id: repository.id, ref_name: ref },
+    ...{
+      repo: repositoryAnswer(repository, place),
+      is_private: repository.isPrivate,
+      created: time(at),
+      comment: null,
+    },
   }
   if (after === NO_COMMIT) return [{ ...entry, op_type: 'delete_branch', content: '' }]
   const brought =
     before === NO_COMMIT ? [...(await pool.history(after))] : (await pool.between(before, after)).toReversed()
   const oldest = before === NO_COMMIT ? pool.show(brought.at(-1)!).parents[0] : before
-  const listed = (sha: string) => ({ Sha1: sha })
+  const listed = (sha: string) => ({ Sha1: sha, Message: pool.show(sha).message, Timestamp: time(at) })
   const content = JSON.stringify({
     Commits: brought.slice(0, FEED_COMMITS).map(listed),
     HeadCommit: listed(after),
     CompareURL: oldest === undefined ? '' : `${slug}/compare/${oldest}...${after}`,
+    Len: brought.length,
   })
   const pushed = { ...entry, op_type: 'commit_repo', content }
   return before === NO_COMMIT ? [pushed, { ...entry, op_type: 'commit_repo', content: '' }] : [pushed]
 }
 
-export function pullRequestAnswer(pull: PullRequest, repository: ForgeRepository, state: RepositoryState) {
-  const { number, base, landed, mergedHow, closedAt } = pull
+export function pullRequestAnswer(
+  pull: PullRequest,
+  repository: ForgeRepository,
+  state: RepositoryState,
+  place: Place,
+) {
+  const { id, number, title, by, base, landed, mergedHow, mergedBy } = pull
   const isMerged = pull.state === 'merged'
   // A merge by hand has the date that the commit's author wrote.
   const mergedAt = mergedHow === 'manually' ? repository.pool.show(landed!).date.getTime() : pull.mergedAt
+  const tip = state.tip(base)
   return {
-    ...{ number, state: isMerged ? 'closed' : pull.state, draft: pull.isDraft, created_at: time(pull.openedAt) },
-    base: { ref: base, sha: state.tip(base) ?? '', repo_id: repository.id },
-    head: headAnswer(pull, repository),
-    ...{ merged: isMerged, merged_at: isMerged ? time(mergedAt!) : null, merge_commit_sha: isMerged ? landed! : null },
-    closed_at: closedAt === undefined ? null : time(closedAt),
+    ...{ id, number, title, user: userAnswer(by), state: isMerged ? 'closed' : pull.state, draft: pull.isDraft },
+    base: { label: base, ref: base, sha: tip ?? '', repo_id: repository.id, repo: repositoryAnswer(repository, place) },
+    head: headAnswer(pull, repository, place),
+    ...{ merge_base: pull.baseSha, merged: isMerged, merged_at: isMerged ? time(mergedAt!) : null },
+    merge_commit_sha: isMerged ? landed! : null,
+    merged_by: isMerged ? userAnswer(mergedBy!) : null,
+    ...{ created_at: time(pull.openedAt), updated_at: time(pull.updatedAt) },
+    closed_at: pull.closedAt === undefined ? null : time(pull.closedAt),
+    url: `${place.api.replace('/api/v1', '')}/${repository.slug}/pulls/${number}`,
+    ...(place.ways.flavour === 'forgejo' ? { flow: 0 } : {}),
   }
 }
 
 /** The tip of its branch, whatever came to that since; where the branch is gone, what the branch's repository keeps under its number. */
-function headAnswer({ number, head, from, headSha }: PullRequest, repository: ForgeRepository) {
+function headAnswer({ number, head, from, headSha }: PullRequest, repository: ForgeRepository, place: Place) {
   const kept = `refs/pull/${number}/head`
-  if (from.deletedAt !== undefined) return { label: '', ref: kept, sha: headSha, repo_id: -1 }
+  if (from.deletedAt !== undefined) return { label: '', ref: kept, sha: headSha, repo_id: -1, repo: null }
   const theirs = from.asOf()
-  const side = { label: head, repo_id: from.id }
+  const side = { label: head, repo_id: from.id, repo: repositoryAnswer(from, place) }
   const tip = theirs.tip(head)
   if (tip !== undefined) return { ...side, ref: head, sha: tip }
   const own = from === repository ? headSha : theirs.pullRequest(number)?.headSha
@@ -131,23 +168,44 @@ const TIMELINE: Readonly<Partial<Record<ForgeEvent['kind'], string>>> = {
 }
 
 /** By the times that they have, oldest first. A merge by hand is one like any other here. */
-export function timelineAnswers(events: readonly ForgeEvent[]) {
+export function timelineAnswers(events: readonly ForgeEvent[], repository: ForgeRepository, { api }: Place) {
   const inOrder = [...events].sort((one, other) => one.shownAt - other.shownAt)
-  return inOrder.flatMap(({ id, kind, shownAt, refs: [old_ref, new_ref] = ['', ''] }) => {
+  return inOrder.flatMap(({ id, kind, by, shownAt, number, sha, refs }) => {
     const type = TIMELINE[kind]
     if (type === undefined) return []
-    return [{ id, type, created_at: time(shownAt), updated_at: time(shownAt), old_ref, new_ref }]
+    const url = `${api}/repos/${repository.slug}/issues/${number}`
+    const body =
+      type === 'pull_push' ? JSON.stringify({ is_force_push: kind === 'head_forced', commit_ids: [sha] }) : ''
+    const times = { created_at: time(shownAt), updated_at: time(shownAt) }
+    const [old_ref = '', new_ref = ''] = refs ?? []
+    return [{ id, type, issue_url: url, user: userAnswer(by), body, ...times, old_ref, new_ref }]
   })
 }
 
-export function issueAnswer({ number, state }: Issue, { id }: ForgeRepository) {
-  return { number, state, pull_request: null, repository: { id } }
+export function issueAnswer(issue: Issue, repository: ForgeRepository, place: Place) {
+  const { id, number, title, by, state, openedAt, updatedAt, closedAt } = issue
+  return {
+    ...{ id, number, title, state, user: userAnswer(by), created_at: time(openedAt), updated_at: time(updatedAt) },
+    ...{ closed_at: closedAt === undefined ? null : time(closedAt), pull_request: null },
+    ...repositoryMeta(repository, place, number),
+  }
 }
 
 /** A pull request is an issue, too. */
-export function pullAsIssueAnswer({ number, state, isDraft }: PullRequest, { id }: ForgeRepository) {
-  const pull_request = { merged: state === 'merged', draft: isDraft }
-  return { number, state: state === 'open' ? 'open' : 'closed', pull_request, repository: { id } }
+export function pullAsIssueAnswer(pull: PullRequest, repository: ForgeRepository, place: Place) {
+  const { id, number, title, by, state, openedAt, updatedAt, closedAt } = pull
+  return {
+    ...{ id, number, title, state: state === 'open' ? 'open' : 'closed', user: userAnswer(by) },
+    ...{ created_at: time(openedAt), updated_at: time(updatedAt) },
+    closed_at: closedAt === undefined ? null : time(closedAt),
+    pull_request: { merged: state === 'merged', merged_at: null, draft: pull.isDraft },
+    ...repositoryMeta(repository, place, number),
+  }
+}
+
+function repositoryMeta({ id, slug }: ForgeRepository, { api }: Place, number: number) {
+  const [owner = '', name = ''] = slug.split('/')
+  return { url: `${api}/repos/${slug}/issues/${number}`, repository: { id, name, owner, full_name: slug } }
 }
 
 interface Posting {
@@ -161,11 +219,13 @@ interface Posting {
 
 /** What accounts posted, and what the host's own runner did: as that goes on, it posts a status for each step. Oldest first. */
 export function statusAnswers(sha: string, repository: ForgeRepository, state: RepositoryState, place: Place) {
-  const posted = state.statuses(sha).map(
-    ({ context, state: status, by, createdAt: at }): Posting => ({
-      ...{ context, status, description: '', target_url: '', by, at },
-    }),
-  )
+  const posted = state
+    .statuses(sha)
+    .map(
+      ({ context, state: status, by, createdAt: at }): Posting => ({
+        ...{ context, status, description: '', target_url: '', by, at },
+      }),
+    )
   const run = state.runs(sha).flatMap((run): Posting[] => {
     const { name, outcome, suite, createdAt, updatedAt } = run
     const { workflow = '.gitea/workflows/ci.yml', source, isRunByHost, app } = suite
@@ -193,17 +253,19 @@ function ended(outcome: string, { ways }: Place) {
     : { status: 'success', description: 'Has been skipped' }
 }
 
-export function releaseAnswer(release: Release, { ways }: Place) {
-  const { id, tag, isDraft, isPrerelease, createdAt, releasedAt, publishedAt, assets } = release
+export function releaseAnswer(release: Release, repository: ForgeRepository, { api, ways }: Place) {
+  const { id, tag, target, name, by, isDraft, isPrerelease, createdAt, releasedAt, publishedAt, assets } = release
   // Of a tag that was pushed before, it is the date that the tag's author wrote.
   const created_at = time(releasedAt ?? createdAt)
   return {
-    ...{ id, tag_name: tag, draft: isDraft, prerelease: isPrerelease, created_at },
-    published_at: ways.publishesTimes ? time(publishedAt ?? createdAt) : created_at,
-    assets: assets.map(({ id, name }) => ({ id, name })),
+    ...{ id, tag_name: tag, target_commitish: target, name, draft: isDraft, prerelease: isPrerelease, created_at },
+    ...{ published_at: ways.publishesTimes ? time(publishedAt ?? createdAt) : created_at, author: userAnswer(by) },
+    assets: assets.map((asset) => ({ id: asset.id, name: asset.name, size: asset.size, created_at: time(asset.at) })),
+    url: `${api}/repos/${repository.slug}/releases/${id}`,
+    ...(ways.flavour === 'forgejo' ? { hide_archive_links: false } : {}),
   }
 }
 
 export function tagAnswer(name: string, { object, sha }: { readonly object: string; readonly sha: string }) {
-  return { name, id: object, commit: { sha } }
+  return { name, id: object, message: '', commit: { sha } }
 }

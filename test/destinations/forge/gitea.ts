@@ -109,19 +109,20 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         needs: 'contents',
         answer: (call) =>
           page(
-            call.state.branches().map(({ name, sha }) => branchAnswer(name, sha)),
+            call.state.branches().map(({ name, sha }) => branchAnswer(name, sha, call.repository)),
             call,
           ),
       }),
       ofRepository('/branches/{branch}', {
         wide: ['branch'],
         needs: 'contents',
-        answer: ({ state, params }) => found(state.tip(params.branch!), (tip) => branchAnswer(params.branch!, tip)),
+        answer: ({ state, params, repository }) =>
+          found(state.tip(params.branch!), (tip) => branchAnswer(params.branch!, tip, repository)),
       }),
       ofRepository('/git/commits/{sha}', {
         needs: 'contents',
         answer: async (call) =>
-          found(await call.state.commit(call.params.sha!), (sha) => commitAnswer(sha, call.repository)),
+          found(await call.state.commit(call.params.sha!), (sha) => commitAnswer(sha, call.repository, place(call))),
       }),
       ofRepository('/statuses/{sha}', {
         described: '/commits/{ref}/statuses',
@@ -144,7 +145,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
             call.state
               .pullRequests()
               .toReversed()
-              .map((pull) => pullRequestAnswer(pull, call.repository, call.state)),
+              .map((pull) => pullRequestAnswer(pull, call.repository, call.state, place(call))),
             call,
           ),
       }),
@@ -152,7 +153,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         needs: 'pull_requests',
         answer: (call) =>
           found(call.state.pullRequest(Number(call.params.index)), (pull) =>
-            pullRequestAnswer(pull, call.repository, call.state),
+            pullRequestAnswer(pull, call.repository, call.state, place(call)),
           ),
       }),
       ofRepository('/issues', {
@@ -162,7 +163,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
             call.state
               .issues()
               .toReversed()
-              .map((issue) => issueAnswer(issue, call.repository)),
+              .map((issue) => issueAnswer(issue, call.repository, place(call))),
             call,
           ),
       }),
@@ -171,9 +172,9 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         answer(call) {
           const number = Number(call.params.index)
           const pull = call.state.pullRequest(number)
-          if (pull) return ok(pullAsIssueAnswer(pull, call.repository))
+          if (pull) return ok(pullAsIssueAnswer(pull, call.repository, place(call)))
           const issue = call.state.issue(number)
-          return found(issue?.isDeleted ? undefined : issue, (one) => issueAnswer(one, call.repository))
+          return found(issue?.isDeleted ? undefined : issue, (one) => issueAnswer(one, call.repository, place(call)))
         },
       }),
       ofRepository('/issues/{index}/timeline', {
@@ -184,7 +185,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
           const log = state.pullRequest(number) ? repository.pullRequests : state.issue(number) && repository.issues
           if (!log || !ways.hasTimeline) return notFound()
           const since = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z')
-          const all = timelineAnswers(log.events(number, state.until))
+          const all = timelineAnswers(log.events(number, state.until), repository, place(call))
           return shownOf(
             page(
               all.filter(({ updated_at }) => Date.parse(updated_at) >= since),
@@ -200,7 +201,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
             call.state
               .releases()
               .filter(({ isDraft }) => !isDraft)
-              .map((one) => releaseAnswer(one, place(call))),
+              .map((one) => releaseAnswer(one, call.repository, place(call))),
             call,
           ),
       }),
@@ -210,7 +211,7 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
           // In any case of its letters.
           const tag = call.params.tag!.toLowerCase()
           const release = call.state.releases().findLast((one) => one.tag.toLowerCase() === tag)
-          return found(release, (one) => releaseAnswer(one, place(call)))
+          return found(release, (one) => releaseAnswer(one, call.repository, place(call)))
         },
       }),
       ofRepository('/tags/{tag}', {
