@@ -1,6 +1,6 @@
 /** The checks of a repository in the JSON of GitLab's REST API: pipelines, their jobs, and statuses that accounts posted. */
 import type { CheckRun, PostedStatus, Suite } from './checks.ts'
-import { settingsOf, time, userAnswer } from './gitlab-answers.ts'
+import { commitAnswer, settingsOf, time, userAnswer } from './gitlab-answers.ts'
 import type { ForgeRepository } from './model.ts'
 import type { RepositoryState } from './state.ts'
 
@@ -99,7 +99,9 @@ export function pipelineAnswer(repository: ForgeRepository, pipeline: ShownPipel
   const { id, sha, ref, source, createdAt, runs, posted } = pipeline
   const updatedAt = Math.max(createdAt, ...[...runs, ...posted].map((one) => one.updatedAt))
   return {
-    ...{ id, sha, ref, status: statusOf(repository, pipeline), source, updated_at: time(updatedAt) },
+    ...{ id, iid: id, project_id: repository.id, sha, ref, status: statusOf(repository, pipeline), source },
+    ...{ created_at: time(createdAt), updated_at: time(updatedAt) },
+    web_url: `https://gitlab.test/${repository.slug}/-/pipelines/${id}`,
   }
 }
 
@@ -110,35 +112,57 @@ export function jobAnswers(repository: ForgeRepository, pipeline: ShownPipeline,
 }
 
 function jobAnswer(repository: ForgeRepository, pipeline: ShownPipeline, run: CheckRun) {
-  const { id, name, updatedAt, state, mayFail } = run
+  const { id, name, createdAt, startedAt, updatedAt, state, mayFail } = run
   return {
-    ...{ id, status: jobStatus(run), name, allow_failure: mayFail, pipeline: pipelineAnswer(repository, pipeline) },
+    ...{ id, status: jobStatus(run), stage: 'test', name, ref: pipeline.ref, tag: false, allow_failure: mayFail },
+    ...{ created_at: time(createdAt), started_at: startedAt === undefined ? null : time(startedAt) },
     // By GitLab's clock, when the runner told it.
-    finished_at: state === 'ended' ? time(updatedAt) : null,
+    ...{ finished_at: state === 'ended' ? time(updatedAt) : null, duration: null, user: userAnswer(pipeline.by) },
+    ...{ commit: commitAnswer(repository, pipeline.sha), pipeline: pipelineAnswer(repository, pipeline) },
+    web_url: `https://gitlab.test/${repository.slug}/-/jobs/${id}`,
   }
 }
 
 /** The jobs that started other pipelines, which had no more to do. */
 export function bridgeAnswers(repository: ForgeRepository, pipeline: ShownPipeline, all: readonly ShownPipeline[]) {
   const suites = repository.checks.suites(Number.POSITIVE_INFINITY).filter(({ parent }) => parent === pipeline.id)
-  return suites.map(({ id, createdAt }) => ({
-    ...{ id: id + 1_000_000, status: 'success', name: 'start-child', allow_failure: false },
-    ...{ finished_at: time(createdAt), pipeline: pipelineAnswer(repository, pipeline) },
+  return suites.map(({ id, createdAt, by }) => ({
+    ...{ id: id + 1_000_000, status: 'success', stage: 'test', name: 'start-child', ref: pipeline.ref, tag: false },
+    ...{ allow_failure: false, created_at: time(createdAt), started_at: time(createdAt), finished_at: time(createdAt) },
+    ...{ duration: 0, user: userAnswer(by), commit: commitAnswer(repository, pipeline.sha) },
+    ...{
+      pipeline: pipelineAnswer(repository, pipeline),
+      web_url: `https://gitlab.test/${repository.slug}/-/jobs/${id}`,
+    },
     downstream_pipeline: pipelineAnswer(repository, all.find((one) => one.id === id)!),
   }))
 }
 
 /** Jobs and posted ones alike, oldest first. */
 export function statusAnswers(pipelines: readonly ShownPipeline[]) {
-  const entry = (id: number, name: string, status: string, by: string, mayFail: boolean) => ({
-    ...{ id, name, status, allow_failure: mayFail, author: userAnswer(by) },
+  const answer = (
+    pipeline: ShownPipeline,
+    one: { id: number; name: string; status: string; by: string; mayFail: boolean; at: number },
+  ) => ({
+    ...{ id: one.id, sha: pipeline.sha, ref: pipeline.ref, status: one.status, name: one.name, target_url: null },
+    ...{ description: null, created_at: time(one.at), started_at: null, finished_at: null, allow_failure: one.mayFail },
+    ...{ coverage: null, pipeline_id: pipeline.id, author: userAnswer(one.by) },
   })
   return pipelines
-    .flatMap(({ sha, ref, by, runs, posted }) =>
-      [
-        ...runs.map((run) => entry(run.id, run.name, jobStatus(run), by, run.mayFail)),
-        ...posted.map((one) => entry(one.id, one.context, POSTED[one.state], one.by, false)),
-      ].map((one) => ({ ...one, sha, ref })),
-    )
+    .flatMap((pipeline) => [
+      ...pipeline.runs.map((run) =>
+        answer(pipeline, {
+          id: run.id,
+          name: run.name,
+          status: jobStatus(run),
+          by: pipeline.by,
+          mayFail: run.mayFail,
+          at: run.createdAt,
+        }),
+      ),
+      ...pipeline.posted.map(({ id, context, state, by, createdAt }) =>
+        answer(pipeline, { id, name: context, status: POSTED[state], by, mayFail: false, at: createdAt }),
+      ),
+    ])
     .sort((one, other) => one.id - other.id)
 }
