@@ -1,190 +1,183 @@
-/** GitHub's answers, with those of their members that somebody reads. */
-import type { CheckRun, PostedStatus, Suite } from './checks.ts'
-import type { ForgeEvent } from './events.ts'
-import type { Issue } from './issues.ts'
+/** GitHub's answers about a repository, its commits, refs and pushes, field by field. */
+import { AUTHOR } from '../objects.ts'
 import type { ForgeRepository, Push, PushKind } from './model.ts'
 import type { ForgeCommit } from './pool.ts'
-import type { PullRequest } from './pull-requests.ts'
-import type { Asset, Release } from './releases.ts'
 
 export function failure(status: number, message: string) {
   return { message, documentation_url: 'https://docs.github.com/rest', status: String(status) }
 }
 
-export function repositoryAnswer({ id, slug, isPrivate, defaultBranch, createdAt }: ForgeRepository) {
-  return { id, full_name: slug, private: isPrivate, default_branch: defaultBranch, created_at: iso(createdAt) }
+export function repositoryAnswer(api: string, repository: ForgeRepository) {
+  const { id, slug, isPrivate, upstream, defaultBranch, createdAt } = repository
+  const url = `${api}/repos/${slug}`
+  const [owner, name] = slug.split('/') as [string, string]
+  const counts = ['forks', 'open_issues', 'watchers', 'stargazers', 'subscribers', 'network']
+  const urls = Object.fromEntries(REPOSITORY_URLS.map((path) => [`${path.replace('/', '_')}_url`, `${url}/${path}`]))
+  return {
+    ...urls,
+    ...Object.fromEntries(counts.map((count) => [`${count}_count`, 0])),
+    id,
+    node_id: `R_${id}`,
+    name,
+    full_name: slug,
+    owner: user(api, owner),
+    private: isPrivate,
+    visibility: isPrivate ? 'private' : 'public',
+    description: null,
+    fork: upstream !== undefined,
+    url,
+    html_url: page(slug),
+    clone_url: `https://github.example/${slug}.git`,
+    git_url: `git://github.example/${slug}.git`,
+    ssh_url: `git@github.example:${slug}.git`,
+    svn_url: `https://github.example/${slug}`,
+    mirror_url: null,
+    homepage: null,
+    language: null,
+    license: null,
+    default_branch: defaultBranch,
+    forks: 0,
+    open_issues: 0,
+    watchers: 0,
+    size: 0,
+    has_issues: true,
+    has_projects: true,
+    has_wiki: true,
+    has_pages: false,
+    has_downloads: true,
+    has_discussions: false,
+    archived: false,
+    disabled: false,
+    pushed_at: iso(createdAt),
+    created_at: iso(createdAt),
+    updated_at: iso(createdAt),
+  }
 }
 
-export function refAnswer(ref: string, object: { type: string; sha: string }) {
-  return { ref, object }
+const REPOSITORY_URLS = [
+  ...['archive', 'assignees', 'blobs', 'branches', 'collaborators', 'comments', 'commits', 'compare', 'contents'],
+  ...['contributors', 'deployments', 'downloads', 'events', 'forks', 'git/commits', 'git/refs', 'git/tags', 'hooks'],
+  ...['issue/comment', 'issue/events', 'issues', 'keys', 'labels', 'languages', 'merges', 'milestones'],
+  ...[
+    'notifications',
+    'pulls',
+    'releases',
+    'stargazers',
+    'statuses',
+    'subscribers',
+    'subscription',
+    'tags',
+    'teams',
+    'trees',
+  ],
+]
+
+export function refAnswer(api: string, slug: string, ref: string, object: { type: string; sha: string }) {
+  const kind = object.type === 'commit' ? 'commits' : 'tags'
+  return {
+    ref,
+    node_id: 'REF_1',
+    url: `${api}/repos/${slug}/git/${encodeURI(ref)}`,
+    object: { ...object, url: `${api}/repos/${slug}/git/${kind}/${object.sha}` },
+  }
 }
 
 /** Of an annotated tag. */
-export function tagAnswer(tag: { name: string; object: string; sha: string }) {
-  return { tag: tag.name, sha: tag.object, object: { type: 'commit', sha: tag.sha } }
+export function tagAnswer(api: string, slug: string, tag: { name: string; object: string; sha: string }) {
+  const root = `${api}/repos/${slug}/git`
+  return {
+    node_id: 'TAG_1',
+    tag: tag.name,
+    sha: tag.object,
+    url: `${root}/tags/${tag.object}`,
+    message: tag.name,
+    tagger: { ...AUTHOR, date: iso(0) },
+    object: { type: 'commit', sha: tag.sha, url: `${root}/commits/${tag.sha}` },
+  }
 }
 
-export function commitAnswer({ sha, parents }: ForgeCommit) {
-  return { sha, parents: parents.map((parent) => ({ sha: parent })) }
+export function commitAnswer(api: string, slug: string, commit: ForgeCommit) {
+  const { sha, tree, parents, message, date } = commit
+  const signature = { ...AUTHOR, date: iso(date.getTime()) }
+  const root = `${api}/repos/${slug}`
+  const url = `${root}/commits/${sha}`
+  const html_url = page(`${slug}/commit/${sha}`)
+  return {
+    url,
+    sha,
+    node_id: `C_${sha}`,
+    html_url,
+    comments_url: `${url}/comments`,
+    commit: {
+      url: `${root}/git/commits/${sha}`,
+      author: signature,
+      committer: signature,
+      message,
+      comment_count: 0,
+      tree: { sha: tree, url: `${root}/git/trees/${tree}` },
+      verification: { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null },
+    },
+    author: user(api, 'agent'),
+    committer: user(api, 'agent'),
+    parents: parents.map((parent) => ({ sha: parent, url: `${root}/commits/${parent}`, html_url })),
+  }
 }
 
 const ACTIVITY: Readonly<Record<PushKind, string>> = {
-  ...{ create: 'branch_creation', push: 'push', merge: 'pr_merge', force: 'force_push', delete: 'branch_deletion' },
+  create: 'branch_creation',
+  push: 'push',
+  merge: 'pr_merge',
+  force: 'force_push',
+  delete: 'branch_deletion',
 }
 
-export function activityAnswer({ id, before, after, ref, at, kind, by }: Push) {
-  return { id, before, after, ref, timestamp: iso(at), activity_type: ACTIVITY[kind], actor: user(by) }
+export function activityAnswer(api: string, { id, before, after, ref, at, kind, by }: Push) {
+  return {
+    id,
+    node_id: `PSH_${id}`,
+    before,
+    after,
+    ref,
+    timestamp: iso(at),
+    activity_type: ACTIVITY[kind],
+    actor: user(api, by),
+  }
 }
 
 export function rateLimitAnswer(limit: { limit: number; remaining: number; used: number; reset: number }) {
-  return { resources: { core: limit }, rate: limit }
+  return { resources: { core: limit, search: limit }, rate: limit }
 }
 
-const user = (login: string) => ({
-  login,
-  id: [...login].reduce((id, character) => (id * 31 + character.charCodeAt(0)) % 1_000_000, 7),
-})
+export function user(api: string, login: string) {
+  // The login of an app has brackets.
+  const inPath = encodeURIComponent(login)
+  const url = `${api}/users/${inPath}`
+  const paths = ['followers', 'following', 'gists', 'starred', 'subscriptions', 'repos', 'events', 'received_events']
+  return {
+    ...Object.fromEntries(paths.map((path) => [`${path}_url`, `${url}/${path}`])),
+    organizations_url: `${url}/orgs`,
+    login,
+    id: [...login].reduce((id, character) => (id * 31 + character.charCodeAt(0)) % 1_000_000, 7),
+    node_id: `U_${login}`,
+    avatar_url: `https://avatars.example/${inPath}`,
+    gravatar_id: '',
+    url,
+    html_url: page(inPath),
+    type: 'User',
+    site_admin: false,
+  }
+}
+
+/** Of what people look at. */
+export function page(path: string): string {
+  return `https://github.example/${path}`
+}
 
 /** In whole seconds, as GitHub gives its times. */
-const iso = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
-const isoOrNull = (at: number | undefined) => (at === undefined ? null : iso(at))
-
-export function pullRequestAnswer(repository: ForgeRepository, pull: PullRequest) {
-  const { number, headSha, baseSha, head, base, from, state } = pull
-  return {
-    ...{ number, state: state === 'open' ? 'open' : 'closed', draft: pull.isDraft, merged: state === 'merged' },
-    ...{ created_at: iso(pull.openedAt), closed_at: isoOrNull(pull.closedAt), merged_at: isoOrNull(pull.mergedAt) },
-    // Before it is merged, a merge that no branch has.
-    merge_commit_sha: pull.landed ?? pull.testMerge ?? null,
-    head: { ref: head, sha: headSha, repo: from.deletedAt === undefined ? repositoryAnswer(from) : null },
-    base: { ref: base, sha: baseSha, repo: repositoryAnswer(repository) },
-  }
+export function iso(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-export function issueAnswer(api: string, repository: ForgeRepository, issue: Issue, wasReopened: boolean) {
-  const { number, state, reason, closedAt } = issue
-  // GitHub keeps that it was opened again as the reason of its state.
-  const open = wasReopened ? 'reopened' : null
-  return {
-    ...{ number, state, state_reason: state === 'open' ? open : (reason ?? null), closed_at: isoOrNull(closedAt) },
-    repository_url: `${api}/repos/${repository.slug}`,
-  }
-}
-
-/** GitHub answers for pull requests as for issues. */
-export function pullRequestAsIssue(api: string, { slug }: ForgeRepository, pull: PullRequest) {
-  const { state, number, closedAt, mergedAt } = pull
-  return {
-    ...{ number, state: state === 'open' ? 'open' : 'closed', state_reason: null, closed_at: isoOrNull(closedAt) },
-    ...{ repository_url: `${api}/repos/${slug}`, pull_request: { merged_at: isoOrNull(mergedAt) } },
-  }
-}
-
-const EVENTS: Readonly<Partial<Record<ForgeEvent['kind'], string>>> = {
-  ...{ head_forced: 'head_ref_force_pushed', base_changed: 'base_ref_changed', transferred: 'transferred' },
-  ...{ closed: 'closed', reopened: 'reopened', merged: 'merged', labeled: 'labeled' },
-}
-
-/** `merged` is followed by `closed`. */
-export function eventAnswers(events: readonly ForgeEvent[]) {
-  return events.flatMap(({ kind, id, at, sha, reason }) => {
-    const event = EVENTS[kind]
-    if (event === undefined) return []
-    const shown = {
-      ...{ id, event, commit_id: kind === 'merged' ? (sha ?? null) : null, created_at: iso(at) },
-      ...(kind === 'closed' ? { state_reason: reason === 'completed' ? null : (reason ?? null) } : {}),
-    }
-    const closed = { ...shown, id: id + 1_000_000, event: 'closed', commit_id: null, state_reason: null }
-    return kind === 'merged' ? [shown, closed] : [shown]
-  })
-}
-
-/** @param createdAt of the commit, as GitHub has it */
-export function releaseAnswer({ tag, isDraft, isPrerelease, publishedAt, assets, id }: Release, createdAt: number) {
-  return {
-    ...{ id, tag_name: tag, draft: isDraft, prerelease: isPrerelease, created_at: iso(createdAt) },
-    ...{ published_at: isoOrNull(publishedAt), assets: assets.map(assetAnswer) },
-  }
-}
-
-export function assetAnswer({ id, name }: Asset) {
-  return { id, name, state: 'uploaded' }
-}
-
-const ACTIONS = 'github-actions'
-
-/** The number that GitHub gives the app: that of its own is 15368. */
-export function appId(slug: string): number {
-  return slug === ACTIONS ? 15_368 : user(slug).id
-}
-
-const appAnswer = (slug: string) => ({ id: appId(slug), slug })
-
-/** Of the workflow run that has this check suite. */
-export function workflowRunId({ id }: Suite): number {
-  return id + 2_000_000
-}
-
-/** The file of the workflow: where none is given, what GitHub ran is of one that is called as its first run. */
-export function workflowOf(suite: Suite, runs: readonly CheckRun[]): string | undefined {
-  if (suite.workflow !== undefined || !suite.isRunByHost || suite.app !== ACTIONS) return suite.workflow
-  const first = runs.find((run) => run.suite.id === suite.id)
-  return `.github/workflows/${first?.name.replace(/[^a-z0-9]+/gi, '-') ?? 'ci'}.yml`
-}
-
-const STATE = { queued: 'queued', running: 'in_progress', ended: 'completed' } as const
-
-/** Whatever says that it is GitHub Actions is; any other app writes its own check runs. */
-export function checkRunAnswer({ slug }: ForgeRepository, run: CheckRun) {
-  const { id, name, sha, suite, state, outcome, startedAt, endedAt, isPosted } = run
-  // What a workflow posts has a page of its own, like what another app reports.
-  const isJob = suite.isRunByHost && !isPosted
-  const page = isJob ? `github.example/${slug}/actions/runs/${workflowRunId(suite)}/job/${id}` : `ci.example/${id}`
-  return {
-    ...{ id, name, head_sha: sha, status: STATE[state], conclusion: outcome ?? null, details_url: `https://${page}` },
-    ...{ started_at: isoOrNull(startedAt), completed_at: isoOrNull(endedAt) },
-    ...{ check_suite: { id: suite.id }, app: appAnswer(suite.app) },
-  }
-}
-
-const isEnded = (runs: readonly CheckRun[]) => runs.length > 0 && runs.every(({ state }) => state === 'ended')
-const updatedAt = ({ createdAt }: Suite, runs: readonly CheckRun[]) =>
-  iso(Math.max(createdAt, ...runs.map((run) => run.updatedAt)))
-const GOOD: readonly unknown[] = ['success', 'neutral', 'skipped']
-
-/** @param runs of the suite, the latest of each name */
-export function checkSuiteAnswer(suite: Suite, runs: readonly CheckRun[]) {
-  const { id, sha, app, createdAt } = suite
-  const begun = runs.some(({ state }) => state !== 'queued') ? 'in_progress' : 'queued'
-  const bad = runs.find(({ outcome }) => !GOOD.includes(outcome))
-  return {
-    ...{ id, head_sha: sha, status: isEnded(runs) ? 'completed' : begun, app: appAnswer(app) },
-    conclusion: isEnded(runs) ? (bad?.outcome ?? 'success') : null,
-    ...{ created_at: iso(createdAt), updated_at: updatedAt(suite, runs), latest_check_runs_count: runs.length },
-  }
-}
-
-/** @param runs of its suite, the latest of each name */
-export function workflowRunAnswer(repository: ForgeRepository, suite: Suite, path: string, runs: readonly CheckRun[]) {
-  const passed = runs.every(({ outcome, mayFail }) => mayFail || GOOD.includes(outcome))
-  const ended = { status: 'completed', conclusion: passed ? 'success' : 'failure' }
-  return {
-    ...{ id: workflowRunId(suite), path, event: suite.source, head_sha: suite.sha, check_suite_id: suite.id },
-    run_attempt: Math.max(1, ...runs.map(({ attempt }) => attempt)),
-    ...(isEnded(runs) ? ended : { status: 'in_progress', conclusion: null }),
-    ...{ updated_at: updatedAt(suite, runs), repository: repositoryAnswer(repository), pull_requests: [] },
-  }
-}
-
-/** A job of a workflow run; its id is that of its check run. */
-export function jobAnswer({ id, name, sha, suite, state, outcome, endedAt, attempt }: CheckRun) {
-  return {
-    ...{ id, name, run_id: workflowRunId(suite), run_attempt: attempt, head_sha: sha },
-    ...{ status: STATE[state], conclusion: outcome ?? null, completed_at: isoOrNull(endedAt) },
-  }
-}
-
-/** As an entry of the list of all statuses, which names who posted it. */
-export function statusAnswer({ id, context, state, by, createdAt, updatedAt }: PostedStatus) {
-  return { id, context, state, creator: user(by), created_at: iso(createdAt), updated_at: iso(updatedAt) }
+export function isoOrNull(at: number | undefined): string | null {
+  return at === undefined ? null : iso(at)
 }

@@ -4,12 +4,13 @@ import {
   appId,
   checkRunAnswer,
   checkSuiteAnswer,
+  combinedStatusAnswer,
   jobAnswer,
   statusAnswer,
   workflowOf,
   workflowRunAnswer,
   workflowRunId,
-} from './github-answers.ts'
+} from './github-checks.ts'
 import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
 import type { Call, Reply } from './kind.ts'
 
@@ -28,7 +29,7 @@ export async function checkRuns(call: Call): Promise<Reply> {
     .filter((run) => suites.includes(run.suite.id))
     .filter((run) => name === null || run.name === name)
     .filter((run) => app === null || String(appId(run.suite.app)) === app)
-    .map((run) => checkRunAnswer(repository, run))
+    .map((run) => checkRunAnswer(api, repository, run))
     .filter((run) => status === null || run.status === status)
     .toReversed()
   const { slice, link } = paged(query, 30)
@@ -49,7 +50,7 @@ export async function checkSuites(call: Call): Promise<Reply> {
   const shown = slice(found).map((suite) => {
     const runs = state.runs(sha).filter((run) => run.suite.id === suite.id)
     const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
-    return checkSuiteAnswer(suite, latest)
+    return checkSuiteAnswer(api, repository, { suite, runs: latest, commit: repository.pool.show(sha) })
   })
   const body = { total_count: found.length, check_suites: shown }
   return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-suites`))
@@ -74,15 +75,21 @@ export function workflowRuns(call: Call): Reply {
   )
 }
 
+export function workflowRun(call: Call): Reply {
+  const run = suiteOf(call)
+  return run ? ok(runOf(call, run)) : no(404, 'Not Found')
+}
+
 /** What a workflow posts is no job. */
 export function jobs(call: Call): Reply {
   const { api, repository, state, params, query } = call
   const suite = suiteOf(call)
   if (!suite) return no(404, 'Not Found')
   const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
+  const path = workflowOf(suite, runs)!
   const found = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
   const { slice, link } = paged(query, 30)
-  const shown = slice(found).map(jobAnswer)
+  const shown = slice(found).map((run) => jobAnswer(api, repository, run, path))
   const url = `${api}/repositories/${repository.id}/actions/runs/${params.run_id}/jobs`
   return ok({ total_count: found.length, jobs: shown }, link(found.length, url))
 }
@@ -94,12 +101,23 @@ function suiteOf(call: Call): Suite | undefined {
     .find((one) => String(workflowRunId(one)) === params.run_id && runOf(call, one) !== undefined)
 }
 
-function runOf({ repository, state }: Call, suite: Suite) {
+function runOf({ api, repository, state }: Call, suite: Suite) {
   const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
   const path = workflowOf(suite, runs)
   if (path === undefined) return undefined
   const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
-  return workflowRunAnswer(repository, suite, path, latest)
+  return workflowRunAnswer(api, repository, { suite, path, runs: latest, commit: repository.pool.show(suite.sha) })
+}
+
+export async function combinedStatus(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const all = state.statuses(sha)
+  const newest = all.filter(({ context, id }) => !all.some((other) => other.context === context && other.id > id))
+  const { slice, link } = paged(query, 30)
+  const body = combinedStatusAnswer(api, repository, { sha, statuses: newest, shown: slice(newest.toReversed()) })
+  return ok(body, link(newest.length, `${api}/repositories/${repository.id}/commits/${sha}/status`))
 }
 
 /** All that were posted, newest first, with who posted them. */
@@ -109,8 +127,6 @@ export async function statuses(call: Call): Promise<Reply> {
   if (sha === undefined) return noCommit(params.ref!)
   const all = state.statuses(sha).toReversed()
   const { slice, link } = paged(query, 30)
-  return ok(
-    slice(all).map(statusAnswer),
-    link(all.length, `${api}/repositories/${repository.id}/commits/${sha}/statuses`),
-  )
+  const shown = slice(all).map((status) => statusAnswer(api, repository, status))
+  return ok(shown, link(all.length, `${api}/repositories/${repository.id}/commits/${sha}/statuses`))
 }

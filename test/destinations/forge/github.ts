@@ -1,20 +1,31 @@
 /** A GitHub stand-in: its REST API, read-only. */
 import {
   activityAnswer,
-  assetAnswer,
   commitAnswer,
-  eventAnswers,
-  issueAnswer,
-  pullRequestAnswer,
-  pullRequestAsIssue,
   rateLimitAnswer,
   refAnswer,
-  releaseAnswer,
   repositoryAnswer,
   tagAnswer,
 } from './github-answers.ts'
-import { checkRuns, checkSuites, jobs, statuses, workflowRuns } from './github-check-routes.ts'
+import {
+  checkRuns,
+  checkSuites,
+  combinedStatus,
+  jobs,
+  statuses,
+  workflowRun,
+  workflowRuns,
+} from './github-check-routes.ts'
 import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
+import {
+  assetAnswer,
+  issueAnswer,
+  pullRequestAnswer,
+  pullRequestAsIssue,
+  pullRequestInList,
+  releaseAnswer,
+  timelineAnswer,
+} from './github-threads.ts'
 import type { Call, CodeHostKind, Reply } from './kind.ts'
 import type { Release } from './releases.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
@@ -28,13 +39,13 @@ const HOUR_MS = 3_600_000
 const GITHUB: CodeHostKind = {
   name: 'GitHub',
   basePath: '',
-  check: withWhatIsUnsaid(answerCheck('github/openapi-readonly.json', { isPartial: true })),
+  check: withWhatIsUnsaid(answerCheck('github/openapi-readonly.json')),
   sharesNumbers: true,
   pullRef: (number) => `refs/pull/${number}/head`,
   makesTestMerges: true,
   hasEtags: true,
   routes: [
-    { template: REPOSITORY, answer: ({ repository }) => ok(repositoryAnswer(repository)) },
+    { template: REPOSITORY, answer: ({ api, repository }) => ok(repositoryAnswer(api, repository)) },
     { template: `${REPOSITORY}/git/ref/{ref}`, wide: ['ref'], needs: 'contents', answer: ref },
     { template: `${REPOSITORY}/compare/{basehead}`, wide: ['basehead'], needs: 'contents', answer: compare },
     { template: `${REPOSITORY}/activity`, needs: 'contents', answer: activity },
@@ -43,8 +54,10 @@ const GITHUB: CodeHostKind = {
       needs: 'contents',
       answer: branchesWhereHead,
     },
+    { template: `${REPOSITORY}/commits/{commit_sha}/pulls`, needs: 'pull_requests', answer: pullsOfCommit },
     { template: `${REPOSITORY}/commits/{ref}/check-runs`, wide: ['ref'], needs: 'checks', answer: checkRuns },
     { template: `${REPOSITORY}/commits/{ref}/check-suites`, wide: ['ref'], needs: 'checks', answer: checkSuites },
+    { template: `${REPOSITORY}/commits/{ref}/status`, wide: ['ref'], needs: 'statuses', answer: combinedStatus },
     { template: `${REPOSITORY}/commits/{ref}/statuses`, wide: ['ref'], needs: 'statuses', answer: statuses },
     { template: `${REPOSITORY}/commits/{ref}`, wide: ['ref'], needs: 'contents', answer: commit },
     {
@@ -56,12 +69,14 @@ const GITHUB: CodeHostKind = {
     { template: `${REPOSITORY}/pulls/{pull_number}`, needs: 'pull_requests', answer: pull },
     { template: `${REPOSITORY}/issues`, needs: 'issues', answer: issues },
     { template: `${REPOSITORY}/issues/{issue_number}`, needs: 'issues', answer: issue },
-    { template: `${REPOSITORY}/issues/{issue_number}/events`, needs: 'issues', answer: events },
+    { template: `${REPOSITORY}/issues/{issue_number}/timeline`, needs: 'issues', answer: timeline },
+    { template: `${REPOSITORY}/issues/{issue_number}/events`, needs: 'issues', answer: timeline },
     { template: `${REPOSITORY}/git/tags/{tag_sha}`, needs: 'contents', answer: tagObject },
     { template: `${REPOSITORY}/releases`, needs: 'contents', answer: releases },
     { template: `${REPOSITORY}/releases/{release_id}/assets`, needs: 'contents', answer: assets },
     { template: `${REPOSITORY}/releases/tags/{tag}`, wide: ['tag'], needs: 'contents', answer: release },
     { template: RUNS, needs: 'actions', answer: workflowRuns },
+    { template: `${RUNS}/{run_id}`, needs: 'actions', answer: workflowRun },
     { template: `${RUNS}/{run_id}/jobs`, needs: 'actions', answer: jobs },
   ],
   plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
@@ -138,15 +153,15 @@ function rate(standIn: StandIn) {
 
 const isEmpty = () => no(409, 'Git Repository is empty.')
 
-function ref({ state, params }: Call): Reply {
+function ref({ api, repository, state, params }: Call): Reply {
   if (state.isEmpty) return isEmpty()
   const object = state.object(params.ref!)
-  return object ? ok(refAnswer(`refs/${params.ref}`, object)) : no(404, 'Not Found')
+  return object ? ok(refAnswer(api, repository.slug, `refs/${params.ref}`, object)) : no(404, 'Not Found')
 }
 
 async function compare(call: Call): Promise<Reply> {
-  const { repository, params } = call
-  const { pool } = repository
+  const { api, repository, query, params } = call
+  const { pool, slug } = repository
   const [baseName = '', headName = ''] = params.basehead!.split('...')
   const [base, head] = await Promise.all([resolved(call, baseName), resolved(call, headName)])
   if (!base || !head) return no(404, 'Not Found')
@@ -154,9 +169,23 @@ async function compare(call: Call): Promise<Reply> {
   if (!mergeBase) return no(404, `No common ancestor between ${baseName} and ${headName}.`)
 
   const [ahead, behind] = await Promise.all([pool.between(base, head), pool.between(head, base)])
+  const { page, slice } = paged(query, 250, 250)
+  const url = `${api}/repos/${slug}/compare/${base}...${head}`
+  const shown = (sha: string) => commitAnswer(api, slug, pool.show(sha))
   return ok({
-    merge_base_commit: commitAnswer(pool.show(mergeBase)),
-    ...{ status: statusOf(ahead.length, behind.length), ahead_by: ahead.length, behind_by: behind.length },
+    url,
+    html_url: url,
+    permalink_url: url,
+    diff_url: `${url}.diff`,
+    patch_url: `${url}.patch`,
+    base_commit: shown(base),
+    merge_base_commit: shown(mergeBase),
+    status: statusOf(ahead.length, behind.length),
+    ahead_by: ahead.length,
+    behind_by: behind.length,
+    total_commits: ahead.length,
+    commits: slice(ahead).map(shown),
+    ...(page === 1 ? { files: [] } : {}),
   })
 }
 
@@ -181,22 +210,40 @@ function activity({ api, repository, query }: Call): Reply {
   const hasMore = start + perPage < newestFirst.length
   const next = new URL(`${api}/repositories/${repository.id}/activity?${query}`)
   next.searchParams.set('after', `cursor-${page.at(-1)?.id}`)
-  return ok(page.map(activityAnswer), hasMore ? { link: `<${next}>; rel="next"` } : {})
+  return ok(
+    page.map((entry) => activityAnswer(api, entry)),
+    hasMore ? { link: `<${next}>; rel="next"` } : {},
+  )
 }
 
-async function branchesWhereHead({ state, params }: Call): Promise<Reply> {
+async function branchesWhereHead({ api, repository, state, params }: Call): Promise<Reply> {
   const sha = params.commit_sha!
   if (state.isEmpty) return isEmpty()
   if ((await state.commit(sha)) === undefined) return noCommit(sha)
-  return ok(state.branchesWithTip(sha).map((name) => ({ name, commit: { sha } })))
+  const commit = { sha, url: `${api}/repos/${repository.slug}/commits/${sha}` }
+  return ok(state.branchesWithTip(sha).map((name) => ({ name, commit, protected: false })))
 }
 
 async function commit(call: Call): Promise<Reply> {
-  const { repository, state, params } = call
+  const { api, repository, state, params } = call
   if (state.isEmpty) return isEmpty()
   const sha = await resolved(call, params.ref!)
   if (sha === undefined) return noCommit(params.ref!)
-  return ok(commitAnswer(repository.pool.show(sha)))
+  return ok(commitAnswer(api, repository.slug, repository.pool.show(sha)))
+}
+
+/** Those that brought it onto the default branch, or have it while they are open. */
+async function pullsOfCommit({ api, repository, state, params }: Call): Promise<Reply> {
+  const { pool } = repository
+  const sha = await state.commit(params.commit_sha!)
+  if (sha === undefined) return noCommit(params.commit_sha!)
+  const having = await Promise.all(
+    state.pullRequests().map(async (pull) => {
+      const isHere = pull.landed === sha || (await pool.between(pull.baseSha, pull.headSha)).includes(sha)
+      return isHere ? [pull] : []
+    }),
+  )
+  return ok(having.flat().map((pull) => pullRequestInList(api, repository, pull)))
 }
 
 function pulls({ api, repository, state, query }: Call): Reply {
@@ -208,13 +255,13 @@ function pulls({ api, repository, state, query }: Call): Reply {
     .filter((pull) => head === undefined || `${pull.from.slug.split('/')[0]}:${pull.head}` === head)
     .toReversed()
   const { slice, link } = paged(query, 30)
-  const shown = slice(found).map((pull) => pullRequestAnswer(repository, pull))
+  const shown = slice(found).map((pull) => pullRequestInList(api, repository, pull))
   return ok(shown, link(found.length, `${api}/repositories/${repository.id}/pulls`))
 }
 
-function pull({ repository, state, params }: Call): Reply {
+function pull({ api, repository, state, params }: Call): Reply {
   const found = state.pullRequest(Number(params.pull_number))
-  return found ? ok(pullRequestAnswer(repository, found)) : no(404, 'Not Found')
+  return found ? ok(pullRequestAnswer(api, repository, found)) : no(404, 'Not Found')
 }
 
 /** Newest first, pull requests among them. */
@@ -255,16 +302,18 @@ function goneElsewhere({ api, state, params, token }: Call, rest: string): Reply
   return { status: 301, body, headers: { location } }
 }
 
-function events(call: Call): Reply {
+function timeline(call: Call): Reply {
   const { api, repository, state, params, query } = call
   const number = Number(params.issue_number)
   const isPull = state.pullRequest(number) !== undefined
   if (!isPull && !state.issue(number)) return no(404, 'Not Found')
-  const gone = goneElsewhere(call, '/events')
+  const what = call.path.includes('/timeline') ? 'timeline' : 'events'
+  const gone = goneElsewhere(call, `/${what}`)
   if (gone) return gone
-  const all = eventAnswers((isPull ? repository.pullRequests : repository.issues).events(number, state.until))
+  const events = (isPull ? repository.pullRequests : repository.issues).events(number, state.until)
   const { slice, link } = paged(query, 30)
-  return ok(slice(all), link(all.length, `${api}/repositories/${repository.id}/issues/${number}/events`))
+  const all = timelineAnswer(api, repository, events)
+  return ok(slice(all), link(all.length, `${api}/repositories/${repository.id}/issues/${number}/${what}`))
 }
 
 async function release(call: Call): Promise<Reply> {
@@ -272,10 +321,10 @@ async function release(call: Call): Promise<Reply> {
   return found ? ok(await releaseOf(call, found)) : no(404, 'Not Found')
 }
 
-async function releaseOf({ repository, state }: Call, release: Release) {
+async function releaseOf({ api, repository, state }: Call, release: Release) {
   const sha = state.tag(release.tag)?.sha ?? (await state.resolve(release.target))
   const date = sha === undefined ? release.createdAt : repository.pool.show(sha).date.getTime()
-  return releaseAnswer(release, date)
+  return releaseAnswer(api, repository, release, date)
 }
 
 /** Published ones: drafts are shown to who may write. */
@@ -291,13 +340,11 @@ function assets({ api, repository, state, params, query }: Call): Reply {
   const found = state.release(Number(params.release_id))
   if (!found) return no(404, 'Not Found')
   const { slice, link } = paged(query, 30)
-  return ok(
-    slice(found.assets).map(assetAnswer),
-    link(found.assets.length, `${api}/repositories/${repository.id}/releases/${found.id}/assets`),
-  )
+  const shown = slice(found.assets).map((asset) => assetAnswer(api, repository, found.tag, asset))
+  return ok(shown, link(found.assets.length, `${api}/repositories/${repository.id}/releases/${found.id}/assets`))
 }
 
-function tagObject({ state, params }: Call): Reply {
+function tagObject({ api, repository, state, params }: Call): Reply {
   const found = state.tags().find(({ object, sha }) => object === params.tag_sha && object !== sha)
-  return found ? ok(tagAnswer(found)) : no(404, 'Not Found')
+  return found ? ok(tagAnswer(api, repository.slug, found)) : no(404, 'Not Found')
 }

@@ -10,8 +10,6 @@ export type AnswerCheck = (template: string, status: number, body: unknown) => s
 export interface DescriptionOptions {
   /** Objects may have only the members that the description names: then a misspelled one is found. Not with `allOf`. */
   readonly isClosed?: boolean
-  /** Answers have those of the described members that somebody reads, and miss others. */
-  readonly isPartial?: boolean
   /** Members that must be there, by the name of the definition, where the description requires too few. */
   readonly required?: Readonly<Record<string, readonly string[]>>
 }
@@ -100,7 +98,7 @@ interface Converter {
   readonly shared: Readonly<Record<string, unknown>>
 }
 
-function createConverter({ isClosed = false, isPartial = false, required = {} }: DescriptionOptions): Converter {
+function createConverter({ isClosed = false, required = {} }: DescriptionOptions): Converter {
   const shared: Record<string, unknown> = {}
   const names = new Map<string, string>()
 
@@ -108,9 +106,7 @@ function createConverter({ isClosed = false, isPartial = false, required = {} }:
     if (Array.isArray(schema)) return schema.map((one) => convert(one))
     if (typeof schema !== 'object' || schema === null) return schema
     const entries = Object.entries(schema).flatMap(([key, value]) => {
-      if (DROPPED.has(key) || (isPartial && key === 'required')) return []
-      // Without what only one of them requires, several alternatives fit.
-      if (isPartial && key === 'oneOf') return [['anyOf', convert(value)] as const]
+      if (DROPPED.has(key)) return []
       if (DATA.has(key)) return [[key, value] as const]
       if (key === '$ref') return [[key, DESCRIPTION + value] as const]
       if (key === 'anyOf') return [[key, convert(telling(value as Json[]))] as const]
