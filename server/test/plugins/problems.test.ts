@@ -271,6 +271,7 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
   ],
 
   ['have no profile', verifiers({ profile: undefined, anonymousSource: undefined }), /an invalid form: /],
+  ['require what claims do not have', profiles({ required: { contents: 'content' } }), /requires the field contents/],
   ['have an action of two parts', profiles({ action: 'test.outcome' }), /an invalid action: /],
   ['have a version that is not digits', profiles({ version: '1.0' }), /an invalid version: /],
   ['have no summary', profiles({ summary: '' }), /an invalid summary: /],

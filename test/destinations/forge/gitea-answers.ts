@@ -219,13 +219,11 @@ interface Posting {
 
 /** What accounts posted, and what the host's own runner did: as that goes on, it posts a status for each step. Oldest first. */
 export function statusAnswers(sha: string, repository: ForgeRepository, state: RepositoryState, place: Place) {
-  const posted = state
-    .statuses(sha)
-    .map(
-      ({ context, state: status, by, createdAt: at }): Posting => ({
-        ...{ context, status, description: '', target_url: '', by, at },
-      }),
-    )
+  const posted = state.statuses(sha).map(
+    ({ context, state: status, by, createdAt: at }): Posting => ({
+      ...{ context, status, description: '', target_url: '', by, at },
+    }),
+  )
   const run = state.runs(sha).flatMap((run): Posting[] => {
     const { name, outcome, suite, createdAt, updatedAt } = run
     const { workflow = '.gitea/workflows/ci.yml', source, isRunByHost, app } = suite

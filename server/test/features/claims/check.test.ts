@@ -22,7 +22,7 @@ import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import t, { type Test } from 'tap'
 import { claimNumber } from '../../support/claim-row.ts'
 import { profile as seconds } from '../../support/profile.ts'
-import { registryOf, WORKING } from '../../support/registry.ts'
+import { registryOf } from '../../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
@@ -34,10 +34,13 @@ const profile = {
 } as const
 
 const connectionType = defineConnectionType({
-  ...WORKING,
   provider: 'test',
+  title: 'Test',
+  help: 'None.',
   options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
   baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
+  fits: () => true,
+  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
 })
 
 const claim = claimNumber(1, {
@@ -476,6 +479,22 @@ t.test('what is read without a connection is read at the address that its verifi
   t.match(await still.run(anonymous, []), {
     source: { provider: 'test', listed: false, baseUrl: 'https://example.com' },
   })
+})
+
+t.test('checks that share a read inherit how far off its clock was', async (t) => {
+  const host = await destination(t, { age: '4', ...at(-3_600_000) })
+  let reads = 0
+  const share: Check = async (given, context) => {
+    await context.cache.share('one', async () => {
+      reads++
+      return reading(host)(given, context)
+    })
+    return ABSENT
+  }
+  const { run } = runner(t, share, { options: { host }, allowPrivate: [host], timeoutMs: 5000 })
+  const records = await Promise.all([run(claim, []), run(claim, []), run(claim, []), run(claim, [])])
+  t.ok(reads < records.length, `${reads} reads`)
+  for (const record of records) t.match(record, { clockOffsetMs: 3_600_000, dated: true, ageMs: 4000 })
 })
 
 t.test('a check that joins a read is made when that read is sent, and not before', async (t) => {

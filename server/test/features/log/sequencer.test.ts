@@ -3,14 +3,16 @@ import { claimDigest, DOMAINS, type Signer } from '@claimcheck/core/receipts'
 import type { CheckRecord } from '@claimcheck/core/rules'
 import { createBatch } from '@claimcheck/server/base/batch'
 import { NO_TRACING } from '@claimcheck/server/base/tracing'
+import { createStoredLog } from '@claimcheck/server/features/log/log-view'
 import { createLogWriter } from '@claimcheck/server/features/log/log-writer'
 import type { Decided } from '@claimcheck/server/features/log/receipt-content'
 import { createSequencer, type Outcome } from '@claimcheck/server/features/log/sequencer'
 import { SigningError } from '@claimcheck/server/features/log/signing/key-store'
 import { createSigningKeys, type KeyVault } from '@claimcheck/server/features/log/signing/signing-keys'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
-import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
 import type { BeforeStatement } from '@claimcheck/server/storage/pools'
+import { insertRows } from '@claimcheck/server/storage/rows'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { query } from '../../../../test/support/sql.ts'
@@ -259,6 +261,39 @@ t.test('a host that knows the log writes in one statement, and under the lock wh
   t.match(await diagnose(first.storage, { schema: SCHEMA }), { leaves: 24, problems: [] })
 })
 
+t.test('two hosts on one database make one log', async (t) => {
+  const first = await open(t)
+  const second = await open(t, { folder: first.folder })
+  const outcomes = await Promise.all(Array.from({ length: 20 }, async () => decided(await newClaim(first.storage))))
+  await Promise.all(outcomes.map((outcome, i) => (i % 2 ? first : second).sequencer.advance(outcome)))
+  t.equal((await first.storage.read.log.state())!.treeSize, 20)
+  const leaves = await first.storage.read.log.leaves((await first.storage.read.log.state())!.logId, 0, 20)
+  t.strictSame(
+    leaves.map((leaf) => leaf.leafIndex),
+    Array.from({ length: 20 }, (_, index) => index),
+  )
+  t.strictSame((await diagnose(first.storage, { schema: SCHEMA })).problems, [])
+})
+
+t.test('proofs hold across full tiles, also for a host that has just started', async (t) => {
+  const { folder, storage, sequencer } = await open(t)
+  for (const size of [200, 100, 250]) {
+    const made = await Promise.all(Array.from({ length: size }, () => newClaim(storage)))
+    await Promise.all(made.map((claim) => sequencer.advance(decided(claim))))
+  }
+  const restarted = await open(t, { folder })
+  await restarted.sequencer.advance(decided(await newClaim(restarted.storage)))
+  t.equal((await restarted.storage.read.log.state())!.treeSize, 551)
+  t.strictSame((await diagnose(restarted.storage, { schema: SCHEMA })).problems, [])
+  const log = createStoredLog(restarted.storage.read.log, async () => (await restarted.storage.read.anchors.log())!)
+  const view = await log.view()
+  const { rootHash } = (await restarted.storage.read.log.newestHead())!
+  t.same((await view.proveInclusion(255, 551)).rootHash, rootHash)
+  t.same((await view.proveConsistency(256, 551)).secondRoot, rootHash)
+  await t.rejects(view.proveInclusion(551, 551), { name: 'RangeError' })
+  await t.rejects(view.proveInclusion(551, 552), { code: 'short_tile' })
+})
+
 t.test('a clock that is set back leaves receipts and heads in order', async (t) => {
   let now = NOON
   const { storage, sequencer, signingKeys } = await open(t, { now: () => now })
@@ -273,6 +308,19 @@ t.test('a clock that is set back leaves receipts and heads in order', async (t) 
   t.strictSame(issued, [NOON + 10, NOON + 10, NOON + 11])
   const [old, next] = await storage.read.log.signingKeys()
   t.equal(old!.revokedAt, next!.validFrom)
+})
+
+t.test('rows of the log and of checks are never changed, and never deleted', async (t) => {
+  const { storage, sequencer } = await open(t)
+  const claim = await newClaim(storage)
+  await sequencer.advance(decided(claim))
+  const check = { claimId: claim.claimId, attempt: 1, record }
+  await t.rejects(
+    storage.transaction((db) => insertRows(db, checks, [check])),
+    /UNIQUE/,
+  )
+  const head = (await storage.read.log.newestHead())!
+  await t.rejects(storage.write((tx) => tx.log.insertHead(head)))
 })
 
 t.test('what is wrong with one claim fails that one alone', async (t) => {
