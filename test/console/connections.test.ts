@@ -17,7 +17,7 @@ const WRONG = 'ghp_wrong-token-text'
 const WRITING = 'ghp_writing-token-text'
 const SECRETS = /-token-text/
 const MARKUP = `<img src=x onerror="alert(1)">'&`
-const TIMEOUT_MS = 500
+const TIMEOUT_MS = 1500
 
 const github = await startGitHub()
 afterFile(() => github.close())

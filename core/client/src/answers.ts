@@ -42,12 +42,12 @@ export function claimAnswer(id: string): Answer<ClaimStatus> {
   return answer(`the claim ${id}`, (value) => isClaim(value) && (value as ClaimStatus).claim_id === id)
 }
 
-export const SUBMITTED = answer<SubmittedClaim>(
+export const SUBMITTED: Answer<SubmittedClaim> = answer(
   'a claim',
   (value) => isClaim(value) && typeof (value as SubmittedClaim).created === 'boolean',
 )
 
-export const CLAIM_LIST = answer<ClaimList>('a list of claims', (value) => {
+export const CLAIM_LIST: Answer<ClaimList> = answer('a list of claims', (value) => {
   if (!isObject(value)) return false
   const { claims, next_cursor: next } = value
   if (!Array.isArray(claims) || !claims.every(isClaim)) return false
@@ -55,17 +55,17 @@ export const CLAIM_LIST = answer<ClaimList>('a list of claims', (value) => {
   return next === null || (typeof next === 'string' && claims.length > 0)
 })
 
-export const CONNECTION_LIST = answer<ConnectionList>(
+export const CONNECTION_LIST: Answer<ConnectionList> = answer(
   'a list of connections',
   (value) => isObject(value) && areObjects(value.connections) && Array.isArray(value.public_actions),
 )
 
-export const CREDENTIAL = answer<CredentialDescription>(
+export const CREDENTIAL: Answer<CredentialDescription> = answer(
   'the description of a key',
   (value) => isObject(value) && typeof value.workspace_id === 'string',
 )
 
-export const PROFILE_LIST = answer<ProfileList>(
+export const PROFILE_LIST: Answer<ProfileList> = answer(
   'a list of profiles',
   (value) => isObject(value) && areObjects(value.profiles),
 )
