@@ -38,6 +38,7 @@ const FOLDERS: readonly Folder[] = [
   // It waits for the blocks of a chain.
   { at: 'test/anchors/real-chain.test', endToEnd: true },
   { at: 'core/cli/test/service/checkout.test', endToEnd: true },
+  { at: 'core/test/testkit', processes: 1, endToEnd: true },
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
   // Each of their tests starts the program, and many commands.
@@ -46,6 +47,9 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/faults.test', endToEnd: true },
   { at: 'test/isolation/', endToEnd: true },
   { at: 'test/metrics.test', endToEnd: true },
+  { at: 'test/alerts.test', endToEnd: true },
+  { at: 'test/mcp/', processes: 1, endToEnd: true },
+  { at: 'test/proxies/', endToEnd: true },
   { at: 'test/terminal.test', endToEnd: true },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/', endToEnd: true },
@@ -58,7 +62,6 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/copy-refusals.test', endToEnd: true },
   { at: 'test/test-files.test', endToEnd: true },
   { at: 'test/security/fuzz.test', endToEnd: true },
-  { at: 'core/test/testkit', processes: 1, endToEnd: true },
   { at: 'test/programs.test', endToEnd: true },
   { at: 'test/try.test', endToEnd: true },
   { at: 'test/integrations/', endToEnd: true },
@@ -101,8 +104,8 @@ const ON_EVERY_NODE: readonly string[] = [
 ]
 
 /**
- * Files that take some ten seconds of processor time or more, and rarely fail alone. A run that is not thorough plays a quarter of them, another
- * quarter each time; a file that is named always runs.
+ * Files that take some ten seconds of processor time or more, and rarely fail alone. A plain run leaves them out, one that is not thorough plays
+ * a quarter of them, another quarter each time; a file that is named always runs.
  */
 const IN_TURN: readonly string[] = [
   'core/cli/test/service/checkout',
@@ -204,10 +207,18 @@ export function testsFor(all: readonly string[], words: readonly string[]): stri
   return all.filter((path) => isEndToEnd(path) === words.includes('--e2e'))
 }
 
+function takesTurns(path: string): boolean {
+  return IN_TURN.some((name) => path.startsWith(`build/${name}`))
+}
+
+/** Of these tests those that take no turns. */
+export function withoutSlow(tests: readonly string[]): string[] {
+  return tests.filter((path) => !takesTurns(path))
+}
+
 /** Of these tests those that this run plays. @param turn which quarter of what runs in turn, from 0; a random one without it */
 export function inTurn(tests: readonly string[], turn = randomInt(TURNS)): string[] {
-  const takeTurns = tests.filter((path) => IN_TURN.some((name) => path.startsWith(`build/${name}`)))
-  const leftOut = new Set(takeTurns.filter((_, index) => index % TURNS !== turn % TURNS))
+  const leftOut = new Set(tests.filter(takesTurns).filter((_, index) => index % TURNS !== turn % TURNS))
   return tests.filter((path) => !leftOut.has(path))
 }
 

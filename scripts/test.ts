@@ -1,7 +1,7 @@
 /**
  * `npm test`: the tests on SQLite, and on PostgreSQL as well what a database could change; one PostgreSQL server for all that store something.
  *
- *     npm test                                  everything but the next, and of what takes long a short part
+ *     npm test                                  everything but the next and the slowest files, and of what takes long a short part
  *     npm run test:e2e                          what drives browsers, package managers, a chain and the documentation's commands
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
@@ -19,7 +19,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
-import { allTests, extentFor, inTurn, planProcesses, testsFor } from './test-plan.ts'
+import { allTests, extentFor, inTurn, planProcesses, testsFor, withoutSlow } from './test-plan.ts'
 
 const LONGEST_MS = 600_000
 
@@ -86,8 +86,8 @@ function chooseTests(): readonly string[] {
     const chosen = testsFor(allTests(), words)
     if (words.includes('--changed')) return changedTests(chosen, changedFiles())
     if (extent === 'thorough' || words.some((word) => !word.startsWith('--'))) return chosen
-    const played = inTurn(chosen)
-    console.log(`# ${chosen.length - played.length} files run in turn, not in this run: npm run test:thorough runs all`)
+    const played = words.length === 0 ? withoutSlow(chosen) : inTurn(chosen)
+    console.log(`# ${chosen.length - played.length} slow files are not in this run: npm run test:thorough runs all`)
     return played
   } catch (error) {
     console.error((error as Error).message)

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { allTests, extentFor, inTurn, planProcesses, testsFor } from '../scripts/test-plan.ts'
+import { allTests, extentFor, inTurn, planProcesses, testsFor, withoutSlow } from '../scripts/test-plan.ts'
 import type { Extent } from './support/extent.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
@@ -158,6 +158,11 @@ t.test('what runs in turn runs in one of four runs, and everything else in each'
   const once = all.filter((path) => times(path) === 1)
   t.equal(once.length + all.filter((path) => times(path) === 4).length, all.length)
   t.ok(once.includes('build/test/docs.test.js') && !once.includes('build/test/api/claims.test.js'), once.join())
+  t.strictSame(
+    withoutSlow(all),
+    all.filter((path) => times(path) === 4),
+    'a plain run plays none of them',
+  )
   for (const run of runs) t.ok(run.length > all.length * 0.7, `${run.length} of ${all.length} files`)
 })
 
