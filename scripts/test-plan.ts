@@ -1,6 +1,6 @@
 /** Which processes the test files run in, and on which databases: one table, by folder. */
 import { randomInt } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import type { Dialect } from '../test/support/database.ts'
 import { type Extent, extentOf } from '../test/support/extent.ts'
 
@@ -104,16 +104,18 @@ const ON_EVERY_NODE: readonly string[] = [
 ]
 
 /**
- * Files that take some ten seconds of processor time or more, and rarely fail alone. A plain run leaves them out, one that is not thorough plays
- * a quarter of them, another quarter each time; a file that is named always runs.
+ * Files that take some ten seconds of processor time, or wait for half a minute, and rarely fail alone. A plain run leaves them out, one that
+ * is not thorough plays a quarter of them, another quarter each time; a file that is named always runs.
  */
 const IN_TURN: readonly string[] = [
   'core/cli/test/service/checkout',
+  'core/client/test/faults',
   'core/test/testkit',
   'plugins/anchor-eas/test/a',
   'plugins/codehost/test/conformance',
   'plugins/codehost/test/forgetting',
   'plugins/codehost/test/git',
+  'server/test/features/claims/recheck-worker',
   'server/test/features/maintenance/doctor/',
   'server/test/features/maintenance/secret-rotation',
   'server/test/features/workspaces/connection-tokens',
@@ -159,6 +161,7 @@ const IN_TURN: readonly string[] = [
   'test/python',
   'test/security/fuzz',
   'test/security/headers',
+  'test/security/routes',
   'test/security/ssrf',
   'test/terminal',
   'test/token',
@@ -175,10 +178,12 @@ interface PlannedProcess {
   readonly paths: readonly string[]
 }
 
-/** Every test file that is built, as `build/...`. */
+/** Every test file, as `build/...`. */
 export function allTests(): string[] {
   const found = readdirSync('build', { recursive: true, encoding: 'utf8' })
-  return found.filter((file) => file.endsWith('.test.js')).map((file) => `build/${file}`)
+  const tests = found.filter((file) => file.endsWith('.test.js'))
+  // A file that is deleted stays in the build.
+  return tests.filter((file) => existsSync(file.replace(/\.js$/, '.ts'))).map((file) => `build/${file}`)
 }
 
 /** @throws Error for a name that no test file fits */
