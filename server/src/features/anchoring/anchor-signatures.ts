@@ -1,13 +1,12 @@
 /** Checks an anchor against what was signed for it, as far as an examiner of its kind can read that. */
 
 import type { AnchorExaminer, SignedAnchor, StoredAnchor } from '@claimcheck/core/plugin'
-import { isJsonObject } from '@claimcheck/core/rules'
-import { parseJson } from '../../base/parse-json.ts'
+import { isJsonObject, jsonIn } from '@claimcheck/core/rules'
 import type { Row } from '../../storage/db.ts'
 
 /** Undefined when the column is not a list of transactions. */
 export function readSigned({ signed }: Row): readonly SignedAnchor[] | undefined {
-  const list = parseJson(String(signed))
+  const list = jsonIn(String(signed))
   if (!Array.isArray(list) || JSON.stringify(list) !== signed) return undefined
   return list.every((item) => isJsonObject(item)) ? (list as unknown as readonly SignedAnchor[]) : undefined
 }

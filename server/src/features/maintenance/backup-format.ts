@@ -8,15 +8,16 @@
  * - `manifest.json`: what the backup is of, the rows, bytes and SHA-256 of each file, and the key that signs the log, sealed under the
  *   secret key. Its last member is the sealed digest of all others: a manifest that was made without the secret key is refused
  */
+
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { jsonIn } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import { syncFolder, writeNewFile } from '../../base/files.ts'
-import { parseJson } from '../../base/parse-json.ts'
 import { backupContext } from '../../base/sealed-contexts.ts'
 import { SecretError } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
@@ -148,7 +149,7 @@ function parseManifest(path: string): Manifest & { readonly seal: string } {
     const detail = `this is no complete backup: ${(cause as Error).message}. A folder that ends in .partial is of a backup that did not end: make another`
     throw new ServiceError('bad_request', detail, { cause })
   }
-  const manifest = parseJson(text) as unknown as Manifest & { seal: string }
+  const manifest = jsonIn(text) as unknown as Manifest & { seal: string }
   if (typeof manifest?.format !== 'string' || typeof manifest.seal !== 'string')
     throw damaged(path, 'is not a manifest')
   return manifest

@@ -1,7 +1,7 @@
 /** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
+import { jsonIn } from '@claimcheck/core/rules'
 import { instantOf } from '../../base/ids.ts'
 import { readNetwork } from '../../base/networks.ts'
-import { parseJson } from '../../base/parse-json.ts'
 import type { Row } from '../../storage/db.ts'
 import type { Examination } from '../../storage/schema.ts'
 import { SIGN_IN_RULES } from './sign-in-rules.ts'
@@ -68,7 +68,7 @@ export async function examineAccounts({ read: { doctor }, problems }: Examinatio
 }
 
 function isListOf(text: unknown, isItem: (item: string) => boolean): boolean {
-  const list = parseJson(String(text))
+  const list = jsonIn(String(text))
   return Array.isArray(list) && list.every((item) => typeof item === 'string' && isItem(item))
 }
 
@@ -134,7 +134,7 @@ function connectionProblems(row: Row): string[] {
     row.notes,
     row.sealed_secrets,
     row.sealed_tokens,
-  ].map((text) => parseJson(String(text)))
+  ].map((text) => jsonIn(String(text)))
   if (!isObject(options)) problems.push('options is not an object')
   if (!Array.isArray(scopes)) problems.push('scopes is not a list')
   if (!Array.isArray(notes)) problems.push('notes is not a list')

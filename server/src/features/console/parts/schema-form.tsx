@@ -1,11 +1,10 @@
 /** Fields from a JSON schema, and reading their values: plugins need no pages. */
 
 import { isSecret } from '@claimcheck/core/hosting'
-import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
+import { type JsonObject, type JsonValue, jsonIn } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../../base/errors.ts'
-import { parseJson } from '../../../base/parse-json.ts'
 import {
   choicesOf,
   isRequired,
@@ -176,7 +175,7 @@ const KINDS: Readonly<Record<Kind, KindOfField>> = {
       <Field {...field} multiline spellcheck={false} help={withHint(help, 'Written as JSON.')} />
     ),
     read: (text) => {
-      const value = parseJson(text)
+      const value = jsonIn(text)
       return value === undefined ? text : value
     },
     write: (value) => JSON.stringify(value, null, 2),

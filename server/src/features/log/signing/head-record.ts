@@ -4,8 +4,7 @@
  */
 import { HASH_BYTES } from '@claimcheck/core/log'
 import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
-import { formatInstant, parseInstant } from '@claimcheck/core/rules'
-import { parseJson } from '../../../base/parse-json.ts'
+import { formatInstant, jsonIn, parseInstant } from '@claimcheck/core/rules'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { LogState } from '../../../storage/log-state.ts'
 
@@ -31,7 +30,7 @@ export function isBefore(one: Head, other: Head): boolean {
 
 /** Where writing ended halfway, a line is no JSON, and counts for nothing. */
 export function readRetired(lines: string): readonly string[] {
-  return lines.split('\n').filter((line) => line.trim() !== '' && parseJson(line) !== undefined)
+  return lines.split('\n').filter((line) => line.trim() !== '' && jsonIn(line) !== undefined)
 }
 
 function keyOf(signed: string): unknown {

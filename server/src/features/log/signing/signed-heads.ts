@@ -1,7 +1,8 @@
 /** Signed tree heads as hosts remember them: what they say, and whether a key of the log signed them. */
+
 import { checkTreeHead } from '@claimcheck/core/log'
 import { fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
-import { parseJson } from '../../../base/parse-json.ts'
+import { jsonIn } from '@claimcheck/core/rules'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { Head } from './head-record.ts'
 
@@ -11,7 +12,7 @@ interface SignedHead {
 
 /** Undefined for what is no tree head of this log. */
 export function headOf(signed: string, logId: string): Pick<Head, 'treeSize' | 'rootHash'> | undefined {
-  const head = parseJson(signed)
+  const head = jsonIn(signed)
   return head !== undefined && isTreeHead(head) && head.body.log_id === logId ? partsOf(head) : undefined
 }
 

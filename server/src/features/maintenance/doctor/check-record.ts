@@ -1,7 +1,6 @@
 /** Reads the stored record of a check, and checks its form. */
 import { Type } from '@claimcheck/core/plugin'
-import { type CheckRecord, FAILURE_CODES, MARKS } from '@claimcheck/core/rules'
-import { parseJson } from '../../../base/parse-json.ts'
+import { type CheckRecord, FAILURE_CODES, jsonIn, MARKS } from '@claimcheck/core/rules'
 import { validator } from '../../../base/validation.ts'
 
 const ALONE = { additionalProperties: false } as const
@@ -55,7 +54,7 @@ const Record = Type.Union([
 
 /** Undefined when the text is not a valid record. */
 export function readRecord(text: string): CheckRecord | undefined {
-  const record = parseJson(text)
+  const record = jsonIn(text)
   if (validator(Record)(record, []).length > 0 || JSON.stringify(record) !== text) return undefined
   const { sentAt, answeredAt } = record as unknown as CheckRecord
   return sentAt <= answeredAt ? (record as unknown as CheckRecord) : undefined

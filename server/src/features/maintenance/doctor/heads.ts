@@ -2,7 +2,7 @@
 
 import { type SignedTreeHead, treeHeadBody } from '@claimcheck/core/log'
 import { canonicalize, DOMAINS, isTreeHead } from '@claimcheck/core/receipts'
-import { parseJson } from '../../../base/parse-json.ts'
+import { jsonIn } from '@claimcheck/core/rules'
 import type { Problems } from '../../../base/problems.ts'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
@@ -107,7 +107,7 @@ export async function readHeads(
 }
 
 function readSigned(row: TreeHeadRow): SignedTreeHead | undefined {
-  const signed = parseJson(row.signed)
+  const signed = jsonIn(row.signed)
   if (signed === undefined || !isTreeHead(signed) || JSON.stringify(signed) !== row.signed) return undefined
   try {
     const body = treeHeadBody(row)

@@ -11,8 +11,14 @@ import {
   receiptBody,
   signedEvidence,
 } from '@claimcheck/core/receipts'
-import { type CheckRecord, formatInstant, type Instant, isJsonObject, type JsonValue } from '@claimcheck/core/rules'
-import { parseJson } from '../../../base/parse-json.ts'
+import {
+  type CheckRecord,
+  formatInstant,
+  type Instant,
+  isJsonObject,
+  type JsonValue,
+  jsonIn,
+} from '@claimcheck/core/rules'
 import { LEAF_BEGINNING, sha256 } from '../../../base/sha256.ts'
 import { type Decided, receiptContent } from '../../log/receipt-content.ts'
 import { examineClaim, examineErasedClaim, recordsOf } from './claim-examination.ts'
@@ -91,7 +97,7 @@ export function asMade(receipt: StoredReceipt, claim: StoredClaim): Receipt | un
 }
 
 function readEntry(entry: string): Receipt | undefined {
-  const value = parseJson(entry)
+  const value = jsonIn(entry)
   try {
     return value !== undefined && isReceipt(value) && canonicalize(value) === entry ? value : undefined
   } catch {
