@@ -57,8 +57,6 @@ export async function loadPlugins(
     plugins.flatMap(({ parts }) => parts.connections).find((type) => type.provider === provider)
   // Side by side, because each goes through many files; then one after the other, as they are listed.
   const locating = entries.map(({ use }) => locate(use, pluginDir, dataDir))
-  // A failure is told when it is its turn.
-  for (const located of locating) located.catch(() => {})
   const located = await Promise.allSettled(locating)
   // They share the memory.
   const isolated = located.filter(

@@ -130,8 +130,9 @@ async function headsOf(
   { api, repository, events: read }: Reading,
   query: NumberQuery,
 ): Promise<Log<Held>> {
+  const { clockBehindMs } = repository
+  if (!head.repo || head.ref === undefined || !isBranchName(head.ref) || clockBehindMs === undefined) return 'cut'
   const reachingBackTo = byHostsClock(query.windowFrom, repository)
-  if (!head.repo || head.ref === undefined || !isBranchName(head.ref) || !Number.isFinite(reachingBackTo)) return 'cut'
   const root = `/repos/${head.repo.full_name}`
   const log = await readPushLog(api, root, head.ref, { reachingBackTo, most: MOST_LOG_PAGES })
   if (log === undefined || log === 'forbidden') return 'cut'

@@ -97,5 +97,3 @@ async function beyond(audit: Audit, last: number): Promise<string | undefined> {
   if (newer && newer.position > ends.last) return `${newer.position}: audit_trail_head does not know the entry`
   return undefined
 }
-
-/** As stored: SQLite keeps a value of any kind in any column. */

@@ -153,9 +153,8 @@ export class AccountService {
       const user = await insertUser(tx)
       if (!(await tx.workspaces.lock(workspaceId))) throw unusableLink()
       await this.#links.use(tx, link)
-      if (
-        !(await insertMember(tx, newMember(workspaceId, user.id, link.role!, this.#now()), byUser(user.id, by.address)))
-      ) {
+      const member = newMember(workspaceId, user.id, link.role!, this.#now())
+      if (!(await insertMember(tx, member, byUser(user.id, by.address)))) {
         throw new ServiceError('conflict', 'you are a member of this workspace already')
       }
       return { user, workspaceId }
