@@ -2,13 +2,13 @@
 import type { JsonObject } from '../json.ts'
 import { type TSchema, Type } from '../typebox.ts'
 
-/** A wire type as its readers see it: nothing of it changes. */
-export type Document<T> = T extends readonly (infer Item)[]
-  ? readonly Document<Item>[]
+/** A wire type as its readers see it. An object with any members stays as it is. */
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
   : T extends object
     ? string extends keyof T
       ? T
-      : { readonly [Key in keyof T]: Document<T[Key]> }
+      : { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T
 
 /** A time in UTC, written with `Z` and three fraction digits. */

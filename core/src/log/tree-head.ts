@@ -1,6 +1,6 @@
 /** Signed tree heads and consistency documents: their wire format, and how a head is signed. */
 import type { ConsistencyProof, InclusionProof, LogHead } from '../api/log.ts'
-import type { Document } from '../api/primitives.ts'
+import type { DeepReadonly } from '../api/primitives.ts'
 import { toBase64url } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
 import { sha256Text } from '../receipt/digest.ts'
@@ -16,9 +16,9 @@ interface TreeHead {
   readonly issuedAt: Instant
 }
 
-export type SignedTreeHead = Document<LogHead['tree_head']>
-export type ConsistencyDocument = Document<ConsistencyProof>
-export type InclusionDocument = Document<InclusionProof>
+export type SignedTreeHead = DeepReadonly<LogHead['tree_head']>
+export type ConsistencyDocument = DeepReadonly<ConsistencyProof>
+export type InclusionDocument = DeepReadonly<InclusionProof>
 
 /** base64url(SHA-256(the log's name)). */
 export function logIdOf(name: string): string {

@@ -1,5 +1,5 @@
 /** The evidence of a receipt as a document: everything that its verdict follows from, so that anyone recomputes the verdict. */
-import type { Document } from '../api/primitives.ts'
+import type { DeepReadonly } from '../api/primitives.ts'
 import type { Evidence } from '../api/receipt.ts'
 import {
   type CheckRecord,
@@ -20,7 +20,7 @@ import { canonicalize } from './jcs.ts'
 /** Larger evidence is not published. Bytes. */
 export const LARGEST_EVIDENCE_BYTES = 256 * 1024
 
-export type EvidenceDocument = Document<Evidence>
+export type EvidenceDocument = DeepReadonly<Evidence>
 type WireCheck = EvidenceDocument['checks'][number]
 type EvidenceRead = Exclude<WireCheck, { readonly failure: unknown }>
 type WireStay = NonNullable<EvidenceRead['stays']>[number]

@@ -1,14 +1,14 @@
 /** An issuer's published keys, and when each of them was in use. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import type { KeyDocument as WireKeyDocument } from '../api/keys.ts'
-import type { Document } from '../api/primitives.ts'
+import type { DeepReadonly } from '../api/primitives.ts'
 import { fromBase64url, toBase64url } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { parseStrictJson } from '../receipt/strict-json.ts'
 import { parseInstant } from '../time.ts'
 
-export type KeyDocument = Document<WireKeyDocument>
+export type KeyDocument = DeepReadonly<WireKeyDocument>
 export type KeyEntry = KeyDocument['keys'][number]
 
 /** The parts of a key document that a checker uses. */
