@@ -18,7 +18,8 @@ const TESTS = [
 ]
 
 function testsIn(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => (name.endsWith('.test.ts') ? [`${folder}/${name}`] : []))
+  const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
+  return files.map((name) => `${folder}/${name}`)
 }
 
 const counted = ['--all', '--src', 'core/src', '--include', 'core/src/**', '--exclude-after-remap']

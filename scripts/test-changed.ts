@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 /** The branch that a change is compared with. Without one, the last commit. */
 const MAIN = 'main'
-const SOURCE = /^(core(?:\/(?:cli|client|command-line|plugin-tools))?|server|plugins\/[^/]+)\/src\/(.*)\.tsx?$/
-const TEST =
-  /^((?:core(?:\/(?:cli|client|command-line|plugin-tools))?|server|plugins\/[^/]+)\/test|test|scripts)\/(.*)\.tsx?$/
+const PACKAGE = '(?:core(?:/(?:cli|client|command-line|plugin-tools))?|server|plugins/[^/]+)'
+const SOURCE = new RegExp(`^(${PACKAGE})/src/(.*)\\.tsx?$`)
+const TEST = new RegExp(`^(${PACKAGE}/test|test|scripts)/(.*)\\.tsx?$`)
 /** Imports, and also the modules that tests and threads name by a path. */
 const NAMED = /['"`]((?:\.{1,2}|@claimcheck|build|core|plugins|server)\/[^'"`\s]*|@claimcheck\/core)['"`]/g
 
@@ -48,10 +48,11 @@ function isModule(file: string): boolean {
   return /\.[cm]?js$/.test(file)
 }
 
-function reaches(test: string, changed: ReadonlySet<string>): boolean {
+/** Whether a test file is one of these built files, or imports one of them. */
+export function reaches(test: string, files: ReadonlySet<string>): boolean {
   const seen = new Set([test])
   for (const file of seen) {
-    if (changed.has(file)) return true
+    if (files.has(file)) return true
     for (const imported of importsOf(file)) seen.add(imported)
   }
   return false

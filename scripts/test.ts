@@ -17,11 +17,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { changedFiles, changedTests } from './test-changed.ts'
+import { changedFiles, changedTests, reaches } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
 import { allTests, extentFor, inTurn, planProcesses, testsFor, withoutSlow } from './test-plan.ts'
 
 const LONGEST_MS = 600_000
+/** What test files that store something import. */
+const DATABASES = new Set(['build/test/support/postgres.js'])
 
 const words = process.argv.slice(2)
 const extent = extentFor(words, process.env.TEST_EXTENT)
@@ -35,7 +37,7 @@ if (tests.length === 0) {
 const jobs = availableParallelism() + spareJobs()
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-tests-'))
-const databases = changedTests(tests, ['test/support/postgres.ts']).length > 0 ? await startDatabases() : undefined
+const databases = tests.some((test) => reaches(test, DATABASES)) ? await startDatabases() : undefined
 try {
   // What test files make once for all of them, and what hosts remember apart from their folders.
   const state = { TEST_RUN_DIR: folder, XDG_STATE_HOME: join(folder, 'state') }

@@ -39,7 +39,7 @@ const INSTALL = ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--logleve
  * @throws Error with what npm says
  */
 export async function installTools(tools?: readonly string[], root = ROOT): Promise<void> {
-  const all = tools ?? readdirSync(join(root, TOOLS)).filter((tool) => isAlwaysInstalled(join(root, TOOLS, tool)))
+  const all = tools ?? toolsIn(root).filter((tool) => !manifestOf(join(root, TOOLS, tool)).onDemand)
   const folders = all.map((tool) => join(root, TOOLS, tool))
   const missing = folders.filter((folder) => !isInstalled(folder))
   if (missing.length > 0)
@@ -48,9 +48,9 @@ export async function installTools(tools?: readonly string[], root = ROOT): Prom
   for (const folder of folders) link(folder, root)
 }
 
-/** A tool that there is no more leaves its folder behind. */
-function isAlwaysInstalled(folder: string): boolean {
-  return existsSync(join(folder, 'package.json')) && !manifestOf(folder).onDemand
+/** The names of the tools. What was installed of one that is gone stays in its folder. */
+export function toolsIn(root = ROOT): string[] {
+  return readdirSync(join(root, TOOLS)).filter((tool) => existsSync(join(root, TOOLS, tool, 'package.json')))
 }
 
 function isInstalled(folder: string): boolean {

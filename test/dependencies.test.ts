@@ -1,9 +1,9 @@
 /** What an installation consists of: the lockfile keeps its rules, and the bill of materials names all of it. Threat P6 of `security.md`. */
-import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { sbomOf } from '../scripts/sbom.ts'
+import { toolsIn } from '../scripts/tools.ts'
 import { engineProblems, type LockedPackage, lockProblems } from './dependencies.ts'
 
 const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'))
@@ -19,8 +19,7 @@ t.test(
   'an installation has fewer than 650 packages: what only tests need has lockfiles beside its tools',
   async (t) => {
     t.ok(Object.keys(packages).filter((folder) => folder.includes('node_modules/')).length < 650)
-    // Of a tool that is gone, what was installed stays.
-    const tools = (await readdir('test/tools')).filter((tool) => existsSync(join('test/tools', tool, 'package.json')))
+    const tools = toolsIn()
     t.ok(tools.includes('runner'))
     for (const tool of tools) {
       const folder = join('test/tools', tool)
