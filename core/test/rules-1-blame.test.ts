@@ -84,7 +84,7 @@ const withLog: readonly Case[] = [
   ],
   [
     'verified',
-    'a log that shows a stay in time blames nobody',
+    'a log that shows a stay in time verifies the claim',
     [absent(1000, log(stay(200, 700))), absent(D, log(stay(200, 700)))],
   ],
   [

@@ -99,7 +99,7 @@ export const CALLS: readonly BadPlugin[] = [
     'makes another request of a GET by a header',
     () => withHeaders({ 'x-http-method-override': 'DELETE' }),
   ],
-  ['requests.headers', 'sends a cookie of its own', () => withHeaders({ Cookie: 'session=1' })],
+  ['requests.headers', 'sends a cookie', () => withHeaders({ Cookie: 'session=1' })],
 ]
 
 function withHeaders(headers: Record<string, string>): Plugin {

@@ -126,12 +126,12 @@ export const CONNECTIONS: readonly BadPlugin[] = [
   ],
   [
     'probe.errors',
-    'throws an error of its own where a probe finds nobody',
+    'throws no DestinationError where a probe reaches no destination',
     withProbe(probeThat((error) => (error.code === 'unavailable' ? new Error('no') : error))),
   ],
   [
     'probe.abort',
-    'goes on with a probe whose time is over',
+    'goes on with a probe after its signal has aborted',
     withProbe((options, context) => connection.probe(options, context).catch(() => new Promise<never>(() => {}))),
     { takesLong: true },
   ],

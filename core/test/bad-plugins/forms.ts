@@ -197,7 +197,7 @@ export const FORMS: readonly BadPlugin[] = [
   ],
   [
     'words.fill',
-    'has a sentence whose values are missing',
+    'has a sentence for which facts are missing',
     withProfile({
       words: { ...words, outcomes: { ...words.outcomes, failed: 'Ticket {target} was closed at {closed_at}.' } },
     }),

@@ -268,7 +268,7 @@ export function challengedPlugin(replaced: Pick<Replaced, 'parts'> = {}): Plugin
   })
 }
 
-/** One whose checks are made by this. */
+/** A plugin that makes its checks by this function. */
 export function checksBy(check: Parts['check']): () => Plugin {
   return () => ticketPlugin({ parts: { check } })
 }

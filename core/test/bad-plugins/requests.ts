@@ -55,7 +55,7 @@ export const REQUESTS: readonly BadPlugin[] = [
   ],
   [
     'requests.own-network',
-    'opens connections of its own',
+    'opens a connection past the host',
     alsoDoes(() => fetch('http://127.0.0.1:58999/').catch(() => {})),
   ],
   [
@@ -113,7 +113,7 @@ export const REQUESTS: readonly BadPlugin[] = [
   ],
   [
     'cache.serves-old',
-    'keeps answers in a variable of its own',
+    'keeps answers in a variable, and not in the cache of the host',
     () => {
       const kept = new Map<string, ReadTicket | undefined>()
       return readsTicketBy(async (look) => {
@@ -202,7 +202,7 @@ export const REQUESTS: readonly BadPlugin[] = [
   ['fault.500', 'throws a text', replaces(({ code }) => code)],
   [
     'fault.403',
-    'throws an Error of its own',
+    'throws an Error, and no DestinationError',
     replaces(({ code, status }) => (status === 403 ? new Error(code) : new DestinationError(code))),
   ],
   [
