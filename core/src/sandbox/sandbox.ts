@@ -89,7 +89,8 @@ export function startProgram(
   const { file, args, env } = sandboxCommand(program, { readable, dataMib, isolation })
   const nothing = openSync('/dev/null', 'r')
   try {
-    return spawn(file, args, { cwd: '/', env, stdio: [...HANDLES, ...covers(nothing)] })
+    // A session of its own: the id 0 and the terminal's Ctrl-C name its group of processes alone, across namespaces.
+    return spawn(file, args, { cwd: '/', env, stdio: [...HANDLES, ...covers(nothing)], detached: true })
   } finally {
     closeSync(nothing)
   }

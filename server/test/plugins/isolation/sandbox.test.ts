@@ -218,6 +218,23 @@ for (const user of await users()) {
     t.strictSame(connections, [])
   })
 
+  t.test(`a sandboxed process of ${user.name} signals no process but its own`, { skip }, async (t) => {
+    const code = `const [id, signal] = process.argv.slice(2)
+      await attempt('signal', () => process.kill(Number(id), signal))
+      setImmediate(() => process.exit())`
+    const made = folders(t, code)
+    const ids = [0, -1, 1, process.pid, -process.pid, process.ppid, -process.ppid]
+    const sent = ids.flatMap((id) => ['SIGKILL', 'SIGTERM', 'SIGUSR1', 'SIGHUP'].map((signal) => [`${id}`, signal]))
+    const runs = sent.map((args) => runOf(made, { isolation: 'full', args, isWithoutPermissions: true }))
+    // With a bystander in the group of the host, as another plugin's process, and time to see a signal come.
+    const beside = `sleep 60 & bystander=$!; "$0" "$@" && kill $bystander && exit 0; exit 1`
+    const [file, ...args] = [...user.before, '/bin/sh', '-c', beside, process.execPath, HOST, JSON.stringify(runs)]
+    const { stdout, stderr } = await execute(file!, args, { cwd: '/', maxBuffer: 2 ** 24 })
+    t.equal(stderr, '', 'no signal opened the inspector')
+    const outcomes: readonly Outcome[] = JSON.parse(stdout)
+    t.equal(outcomes.length, sent.length)
+  })
+
   // The limits are those of the others.
   if (!IS_THOROUGH && user.before === WITHOUT_SYS_ADMIN) continue
 
