@@ -133,6 +133,20 @@ for (const [what, text] of SMUGGLED) {
   })
 }
 
+t.test('a pattern with many words is matched at once, and a line has as many', async (t) => {
+  const lines = [`${'*a'.repeat(12)}*`]
+  const host = await serveSockets(t, () => {})
+  const written = async (text: string) => {
+    const { check, url } = checkOf(t, { host, tls: false, lines })
+    const { writable } = await check.connect(url)
+    return code(writable.getWriter().write(Buffer.from(`${text}\r\n`)))
+  }
+  t.equal(await written('b'.repeat(3000)), 'breach')
+  t.equal(await written(`${'a'.repeat(3000)} `), 'breach')
+  t.equal(await written('a'.repeat(8000)), 'breach', 'words of this length are not declared')
+  t.not(await written(`${'xa'.repeat(12)}x`), 'breach')
+})
+
 t.test('a protocol that the host does not speak takes no login, and one that it speaks no other', async (t) => {
   const secrets = new Map([['secret:password', 's3cret-pass']])
   const login = { mechanism: 'plain', user: 'ann', secret: 'secret:password' } as const
