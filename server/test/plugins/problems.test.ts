@@ -78,6 +78,8 @@ const STATEMENTS: readonly (readonly [says: string, text: string, protocol?: str
   ['has a word of statements that write', 'WITH gone AS (DELETE FROM tickets RETURNING id) SELECT id FROM gone'],
   ['has a word of statements that write', 'SELECT id FROM tickets FOR UPDATE'],
   ['locks rows', 'SELECT id FROM tickets FOR KEY SHARE'],
+  ['takes the next value of a sequence', 'SELECT NEXT  VALUE FOR tickets', 'mysql'],
+  ['takes the next value of a sequence', 'SELECT tickets.nextval', 'mysql'],
   ['locks rows', 'SELECT id FROM tickets LOCK IN SHARE MODE', 'mysql'],
   ['calls pg_terminate_backend,', 'SELECT pg_terminate_backend (pid) FROM pg_stat_activity'],
   ['calls pg_advisory_lock,', 'SELECT pg_catalog.pg_advisory_lock(1)'],

@@ -52,6 +52,7 @@ const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
   [/['"`]/, 'has a quotation that does not end'],
   [/\bINTO\b/i, 'has INTO'],
   [/\b(?:FOR|KEY|IN)\s+SHARE\b/i, 'locks rows'],
+  [/\bNEXT\s+VALUE\s+FOR\b|\.\s*NEXTVAL\b/i, 'takes the next value of a sequence'],
   [/\b(?:INSERT|UPDATE|DELETE|MERGE|CALL|COPY|PREPARE|EXECUTE)\b/i, 'has a word of statements that write'],
 ]
 
