@@ -9,6 +9,7 @@ import type {
   PreviousRead,
   Stay,
 } from '@claimcheck/core/plugin'
+import type { Comparable } from './comparable.ts'
 
 /** One of this plugin is in the list in `index.ts`; others' plugins bring their own. */
 export interface Provider<A = unknown> {
@@ -172,7 +173,9 @@ export interface FoundChecks extends FoundRepository {
   readonly isGrowing?: boolean
   /** Where the claim names none: when the host last heard of any check, by its own clock. */
   readonly changedAt?: LogTime
-  /** Where the claim names none: who reported on the commit's parents. Asked only where all is green. */
+  /** Where the claim names none: which checks there are to be. Asked only where all is green. */
+  comparable?(): Promise<Comparable>
+  /** The same, less exactly, of a host that does not tell which commits are comparable: who reported on the commit's parents. */
   reportersBefore?(): Promise<readonly string[]>
 }
 
@@ -183,6 +186,8 @@ export interface Check {
   readonly by: readonly string[]
   /** The host ran it by the repository's own definition. */
   readonly isRunByHost: boolean
+  /** Somebody started it by hand, with inputs of their own: it founds no green. */
+  readonly isByHand?: boolean
   readonly outcome: 'passed' | 'failed' | 'pending' | 'skipped'
   /** An earlier run of it passed; undefined where the host keeps none of them. */
   readonly passedBefore?: boolean

@@ -31,6 +31,21 @@ export {
   type RepositoryQuery,
   type WantedCheck,
 } from './code-host.ts'
+export {
+  awaitedReports,
+  type Candidate,
+  type Comparable,
+  type ComparableCommit,
+  comparableBefore,
+  comparableCommits,
+  isKnownReporter,
+  keptForLong,
+  masked,
+  type PostedReport,
+  type RefKind,
+  type Report,
+  type RunReport,
+} from './comparable.ts'
 export { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from './connection-options.ts'
 export { markOf, type Surroundings } from './forgetting.ts'
 export { type Reports, reportersBefore } from './reporters-before.ts'

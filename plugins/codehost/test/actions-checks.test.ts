@@ -202,6 +202,9 @@ const quiet = (checks: readonly Check[], more: Partial<FoundChecks> = {}) => ({
   reportersBefore: async () => ['app:github-actions'],
   ...more,
 })
+const RUN = { file: 'ci.yml', event: 'push', ref: 'default' } as const
+const BEGUN = { begun: [RUN], refs: ['default'], owners: [] } as const
+const onlyOnce = async () => ({ ...BEGUN, commits: [{ refs: ['default'], reports: [RUN] } as const] })
 const green = (counted: number, passed = counted) => ({ facts: { settling: true, counted, passed } })
 const OPEN = absent(MAY)
 const SETTLED = present({ stays: [{ appeared: { notAfter: NOON } }] })
@@ -249,10 +252,39 @@ const ALL: readonly Row<FoundChecks>[] = [
     OPEN,
     { afterMs: LATE, earlier: [[LATE - MINUTE, green(1)]] },
   ),
-  row('a host without times: the two looks count', { checks: [check()] }, PRESENT, {
+  row('a host without times: the two looks count', { checks: [check()], comparable: onlyOnce }, PRESENT, {
     afterMs: LATE,
     earlier: [[LATE - MINUTE, green(1)]],
   }),
+  row(
+    'nothing is comparable: the claim has to name the checks, and no look is to come soon',
+    { checks: [check({ name: 'Unit tests' }), lint(), posted({ name: 'ä/\ud800' })] },
+    {
+      ...OPEN,
+      facts: { unnamed: true, settling: true, seen: 'Unit%20tests, lint, others', under_way: undefined },
+    },
+  ),
+  row('nothing is comparable, and it stays green', { checks: [check()] }, OPEN, {
+    afterMs: LATE,
+    earlier: [[LATE - MINUTE, green(1)]],
+  }),
+  row(
+    'a run by hand founds no green',
+    { checks: [check({ isByHand: true })], comparable: onlyOnce },
+    { ...OPEN, facts: { settling: true, under_way: undefined } },
+    { afterMs: LATE, earlier: [[LATE - MINUTE, green(1)]] },
+  ),
+  row(
+    'what need not come is awaited until the tolerance ends',
+    quiet([check()], {
+      comparable: async () => ({
+        ...BEGUN,
+        commits: [{ refs: ['default'], reports: [{ by: 'app-id:7', name: 'e2e' }] }],
+      }),
+    }),
+    SETTLED,
+    { afterMs: HOUR + MINUTE, earlier: [[HOUR, green(1)]] },
+  ),
   row(
     'somebody who reported on a parent has not reported yet: time alone does not settle it',
     quiet([check()], { reportersBefore: async () => ['app:github-actions', 'app-id:77'] }),

@@ -9,7 +9,7 @@ import { defined } from '../defined.ts'
 import { isNamed } from '../reporters.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { claimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
-import { reportedBy, reportedByFact } from './reported-by.ts'
+import { reportedBy, reportedByFact, seenFact, seenNames } from './reported-by.ts'
 import { type Unsettled, unsettled } from './settled.ts'
 
 const HOUR_MS = 60 * MINUTE_MS
@@ -57,7 +57,7 @@ const Params = Type.Object(
         minItems: 1,
         maxItems: 50,
         description:
-          'The checks that passed. When left out: all that the host shows, once nothing is pending, nothing has changed for a minute, and those who reported on the parent commits have reported on this one.',
+          'The checks that passed. When left out: all that the host shows, once nothing is pending, nothing has changed for a minute, and what reported on comparable commits has reported on this one. Where no commit is comparable, they have to be named.',
         examples: [[{ name: 'build', by: 'github-actions' }]],
       }),
     ),
@@ -83,7 +83,12 @@ const Facts = Type.Object(
     reported_by: reportedByFact,
     under_way: flag('Under way', 'More may come soon: something runs, or what is green is not settled.'),
     settling: flag('Not settled', 'All that was there had passed, and it was too early to call it all.'),
-    awaited: count('Awaited', 'How many of those who reported on the parent commits have not reported on this one.'),
+    awaited: count('Awaited', 'How many checks that comparable commits have are not here.'),
+    unnamed: flag(
+      'To be named',
+      'No comparable commit tells which checks there are to be: the claim has to name them.',
+    ),
+    seen: seenFact,
   },
   { additionalProperties: false },
 )
@@ -116,7 +121,9 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
       reported_by:
         'Reported by {reported_by}. Accounts that may write to the repository can post a status or a check; none can post a job of the host itself.',
       settling: { true: 'All that was there had passed, and it was too early to call it all: more could still come.' },
-      awaited: '{awaited} of those who reported on the parent commits had not reported on this one.',
+      awaited: '{awaited} checks that comparable commits have had not come here.',
+      unnamed: { true: 'Name the checks: no comparable commit tells which there are to be.' },
+      seen: 'Seen were: {seen}.',
     },
     found: { target: 'repository' },
   },
@@ -191,7 +198,7 @@ async function observed(
   if (open) {
     // Where all who reported before have reported, a check that comes now may be newer than the claim.
     const mark = open.awaited > 0 ? 'unsettled' : 'may_have_been'
-    return { kind: 'absent', facts: { ...facts, ...factsOf(open) }, ...aged, mark }
+    return { kind: 'absent', facts: { ...facts, ...factsOf(open, counted) }, ...aged, mark }
   }
   if (isTooLate(claim, passed, query)) return { kind: 'absent', facts, ...aged, ...MAY_HAVE_BEEN }
   return { kind: 'present', differs: [], facts, ...aged, ...(passed ? { stays: [{ appeared: passed }] } : {}) }
@@ -199,11 +206,12 @@ async function observed(
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
-function factsOf({ awaited, isUnderWay }: Unsettled): Partial<Facts> {
+function factsOf({ awaited, isUnderWay, isUntold }: Unsettled, counted: readonly Check[]): Partial<Facts> {
   return {
     settling: true,
     ...(isUnderWay ? { under_way: true } : {}),
     ...(awaited > 0 ? { awaited } : {}),
+    ...(isUntold ? { unnamed: true, ...seenNames(counted) } : {}),
   }
 }
 

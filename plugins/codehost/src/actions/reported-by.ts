@@ -1,4 +1,4 @@
-/** The fact that says who reported the checks of a claim: the host's own word, as far as it tells. */
+/** The facts that say who reported the checks of a claim, by the host's own word as far as it tells, and what they are called. */
 import { Type } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 
@@ -26,4 +26,30 @@ export function reportedBy(checks: readonly Pick<Check, 'by'>[]): { readonly rep
   const shown = names.filter((name) => IDENTIFIER.test(name)).slice(0, MOST)
   const all = shown.length < names.length ? [...shown, MORE] : shown
   return all.length === 0 ? {} : { reported_by: all.join(', ') }
+}
+
+// As in a URL, so that a name is no text for a receipt.
+const NAME = "[A-Za-z0-9_.~!*'()%/-]{1,60}"
+
+export const seenFact = Type.Optional(
+  Type.String({
+    title: 'Seen',
+    pattern: `^${NAME}(?:, ${NAME}){0,${MOST}}$`,
+    maxLength: 512,
+    description: 'The names of the checks that the host shows, percent-encoded, of a claim that has to name them.',
+  }),
+)
+
+const SHOWN_NAME = new RegExp(`^${NAME}$`)
+
+export function seenNames(checks: readonly Pick<Check, 'name'>[]): { readonly seen?: string } {
+  const names = [...new Set(checks.map(({ name }) => encoded(name)))].sort()
+  const shown = names.filter((name) => SHOWN_NAME.test(name)).slice(0, MOST)
+  const all = shown.length < names.length ? [...shown, MORE] : shown
+  return all.length === 0 ? {} : { seen: all.join(', ') }
+}
+
+/** Empty for what is no text in Unicode. */
+function encoded(name: string): string {
+  return name.isWellFormed() ? encodeURIComponent(name).replaceAll('%2F', '/') : ''
 }

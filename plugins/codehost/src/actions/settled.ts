@@ -1,5 +1,6 @@
 /** When all that is green is all: a linter that has ended says nothing of the tests that have not begun. */
 import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
+import { awaitedReports, type Comparable, isKnownReporter } from '../comparable.ts'
 import { isSame } from '../reporters.ts'
 import { MINUTE_MS } from './fields.ts'
 
@@ -7,37 +8,51 @@ import { MINUTE_MS } from './fields.ts'
 const QUIET_MS = MINUTE_MS
 
 export interface Unsettled {
-  /** How many of those who reported on the parent commits have not reported on this one. */
+  /** How many checks, of those that comparable commits have, have not reported. */
   readonly awaited: number
   /** Time alone may settle it. */
   readonly isUnderWay: boolean
+  /** No commit is comparable: only a claim that names its checks can be verified. */
+  readonly isUntold: boolean
 }
 
 /** @param green all that the host shows, of which some passed and the rest was skipped @returns undefined where it is settled */
 export async function unsettled(
-  { changedAt, clockBehindMs = 0, reportersBefore }: FoundChecks,
+  { changedAt, clockBehindMs = 0, comparable, reportersBefore }: FoundChecks,
   green: { readonly checks: readonly Check[]; readonly passed: number },
   query: RepositoryQuery,
 ): Promise<Unsettled | undefined> {
   const isQuiet = changedAt === undefined || query.sentAt - (changedAt.notAfter + clockBehindMs) >= QUIET_MS
-  const agreedMs = agreesFor(green, query)
-  // The parents are read at the first green look, and when nothing else keeps it open.
-  const isDue = isQuiet && agreedMs >= QUIET_MS
-  if (agreedMs > 0 && !isDue) return { awaited: awaitedBefore(query), isUnderWay: true }
-  const passed = green.checks.filter(({ outcome }) => outcome === 'passed')
-  const before = (await reportersBefore?.()) ?? []
-  const hasReported = (checks: readonly Check[], who: string) =>
-    checks.some(({ by }) => by.some((one) => isSame(one, who)))
-  const awaited = before.filter((who) => !hasReported(green.checks, who)).length
-  if (!isDue) return { awaited, isUnderWay: true }
-  // What the host did not run itself any account may have posted: one of them must be known from before.
-  const isFounded = passed.some(({ isRunByHost }) => isRunByHost) || before.some((who) => hasReported(passed, who))
-  return awaited === 0 && isFounded ? undefined : { awaited, isUnderWay: false }
+  const isDue = isQuiet && agreesFor(green, query) >= QUIET_MS
+  if (!comparable && reportersBefore) return settledByReporters(green.checks, await reportersBefore(), isDue)
+  const told = (await comparable?.()) ?? NOTHING
+  if (told.commits.length === 0) return { awaited: 0, isUnderWay: false, isUntold: true }
+  const posted = green.checks.flatMap(({ by: [by], name, isRunByHost }) => (by && !isRunByHost ? [{ by, name }] : []))
+  const awaited = awaitedReports(told, posted, query.sentAt < query.inTimeUntil).length
+  if (!isDue) return { awaited, isUnderWay: true, isUntold: false }
+  return awaited === 0 && isFounded(green.checks, told) ? undefined : { awaited, isUnderWay: false, isUntold: false }
 }
 
-function awaitedBefore({ previous }: RepositoryQuery): number {
-  const awaited = previous.at(-1)?.observation.facts.awaited
-  return typeof awaited === 'number' ? awaited : 0
+function settledByReporters(
+  checks: readonly Check[],
+  before: readonly string[],
+  isDue: boolean,
+): Unsettled | undefined {
+  const hasReported = (checks: readonly Check[], who: string) =>
+    checks.some(({ by }) => by.some((one) => isSame(one, who)))
+  const awaited = before.filter((who) => !hasReported(checks, who)).length
+  const passed = checks.filter(({ outcome }) => outcome === 'passed')
+  const isFounded = passed.some(({ isRunByHost }) => isRunByHost) || before.some((who) => hasReported(passed, who))
+  const isSettled = isDue && awaited === 0 && isFounded
+  return isSettled ? undefined : { awaited, isUnderWay: !isDue, isUntold: false }
+}
+
+const NOTHING: Comparable = { commits: [], begun: [], refs: [], owners: [] }
+
+/** What the host did not start itself any account may have started or posted: one of them must be known from before. */
+function isFounded(checks: readonly Check[], told: Comparable): boolean {
+  const passed = checks.filter(({ outcome }) => outcome === 'passed')
+  return passed.some((check) => (check.isRunByHost ? !check.isByHand : isKnownReporter(check, told)))
 }
 
 /** For how long all looks, up to this one, were green with the same counts. Milliseconds. */

@@ -1,0 +1,209 @@
+/**
+ * Which checks a commit still awaits, by what reported on comparable commits. A claim that names none says that all are green, and what is
+ * there tells nothing of what has not begun: commits from before the claim tell it, and none that the claimant pushed for the purpose.
+ */
+import type { CheckCache, Instant } from '@claimcheck/core/plugin'
+import { isSame } from './reporters.ts'
+
+/** The kind of ref from which a run was started. Files are run for some kinds and not for others. */
+export type RefKind = 'default' | 'branch' | 'tag' | 'pull_request'
+
+/** A run that the host started itself, for this commit and by a file of the repository. */
+export interface RunReport {
+  readonly file: string
+  readonly event: string
+  readonly ref: RefKind
+  /** The end of another run started it, so that it may begin long after the commit was pushed. */
+  readonly isChained?: boolean
+}
+
+/** A status, or what an app reported. */
+export interface PostedReport {
+  /** The first of the identifiers of a check. */
+  readonly by: string
+  readonly name: string
+}
+
+export type Report = RunReport | PostedReport
+
+export interface ComparableCommit {
+  /** The kinds of refs that it stands for: `default` for a commit of the default branch. */
+  readonly refs: readonly RefKind[]
+  /** Without what a person or the time started, and without what the claimant's own account posted. */
+  readonly reports: readonly Report[]
+}
+
+/** What a host knows of a commit, and of those before it. */
+export interface Comparable {
+  /** Those with something reported. None: nothing tells which checks there are to be. */
+  readonly commits: readonly ComparableCommit[]
+  /** The host's own runs for the claimed commit, whatever came of them. */
+  readonly begun: readonly RunReport[]
+  /** The kinds of refs that the claimed commit has, or had. */
+  readonly refs: readonly RefKind[]
+  /** Identifiers of the accounts that pushed the claimed commit or wrote it: what they post founds nothing. */
+  readonly owners: readonly string[]
+}
+
+/** So few commits do not tell a person from a service. */
+const LEAST_TO_TELL = 3
+
+/**
+ * What is still to come, when the host has had a minute to start its runs.
+ *
+ * @param posted what apps and accounts reported on the claimed commit
+ * @param isInTime the tolerance has not ended: what need not come is awaited for no longer
+ */
+export function awaitedReports(
+  { commits, begun, refs }: Comparable,
+  posted: readonly PostedReport[],
+  isInTime: boolean,
+): readonly Report[] {
+  const reports = commits.flatMap(({ reports }) => reports)
+  // Commits of another kind of ref tell nothing of this one's runs, unless there are no others and none has begun.
+  const isTold = begun.length > 0 || commits.some((commit) => commit.refs.some((ref) => refs.includes(ref)))
+  const runs = unique(reports.filter(isRun), ({ file, event, ref }) => JSON.stringify([file, event, ref])).filter(
+    ({ ref }) => !isTold || refs.includes(ref),
+  )
+  const awaitedRuns = runs.filter((run) => {
+    const ofEvent = begun.filter(({ event, ref }) => event === run.event && (!isTold || ref === run.ref))
+    if (ofEvent.some(({ file }) => file === run.file)) return false
+    // Of an event the host starts all runs together: what it left out was filtered out.
+    return run.isChained ? isInTime : ofEvent.length === 0
+  })
+  return isInTime ? [...awaitedRuns, ...awaitedPosts(commits, posted)] : awaitedRuns
+}
+
+function awaitedPosts(commits: readonly ComparableCommit[], posted: readonly PostedReport[]): PostedReport[] {
+  const known = postsOf(commits)
+  return unique(known, keyOf).filter((report) => {
+    if (isByPerson(report.by, commits)) return false
+    const here = countOf(report, posted)
+    const counts = commits.map(({ reports }) => countOf(report, reports)).filter((count) => count > 0)
+    return here < Math.min(...counts)
+  })
+}
+
+/** Somebody reported it who reports on other commits too, and who did not push this one. */
+export function isKnownReporter({ by }: { readonly by: readonly string[] }, { commits, owners }: Comparable): boolean {
+  if (by.some((one) => owners.some((owner) => isSame(owner, one)))) return false
+  const known = postsOf(commits).filter((report) => by.some((one) => isSame(one, report.by)))
+  return known.some((report) => !isByPerson(report.by, commits))
+}
+
+/** An account that reported on one comparable commit alone: a person who once posted a status. */
+function isByPerson(by: string, commits: readonly ComparableCommit[]): boolean {
+  if (!/^(?:account|account-id|key):/.test(by) || commits.length < LEAST_TO_TELL) return false
+  const isOf = ({ reports }: ComparableCommit) => reports.some((report) => !isRun(report) && isSame(report.by, by))
+  return commits.filter(isOf).length === 1
+}
+
+export function isRun(report: Report): report is RunReport {
+  return 'file' in report
+}
+
+function postsOf(commits: readonly ComparableCommit[]): PostedReport[] {
+  return commits.flatMap(({ reports }) => reports).filter((report): report is PostedReport => !isRun(report))
+}
+
+/** How many names of a reporter are alike: each part of a matrix counts. */
+function countOf(report: PostedReport, reports: readonly Report[]): number {
+  const alike = reports.filter((one): one is PostedReport => !isRun(one) && keyOf(one) === keyOf(report))
+  return new Set(alike.map(({ name }) => name)).size
+}
+
+function keyOf({ by, name }: PostedReport): string {
+  return JSON.stringify([by.toLowerCase(), masked(name)])
+}
+
+/** A name without the numbers and ids that differ from commit to commit. */
+export function masked(name: string): string {
+  return name.replace(/\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|\d+/gi, '#')
+}
+
+function unique<T>(all: readonly T[], keyOf: (one: T) => string): T[] {
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()]
+}
+
+/** A commit that may be comparable. */
+export interface Candidate {
+  readonly sha: string
+  readonly refs: readonly RefKind[]
+  /** Identifiers of those who pushed or wrote it, as far as the host tells. */
+  readonly owners: readonly string[]
+}
+
+/** Of one kind. */
+const MOST_COMMITS = 5
+/** Docs commits have no reports. */
+const MOST_READ = 8
+
+/**
+ * The newest of these commits with something reported. Those of the claimant count where there are not enough of others: in a repository of
+ * one person there are no others.
+ *
+ * @param candidates from before the window, the newest first
+ * @param read what reported on one of them
+ */
+export async function comparableCommits(
+  candidates: readonly Candidate[],
+  {
+    owners,
+    most = MOST_COMMITS,
+    mostRead = MOST_READ,
+  }: { owners: readonly string[]; most?: number; mostRead?: number },
+  read: (candidate: Candidate) => Promise<readonly Report[]>,
+): Promise<ComparableCommit[]> {
+  const isOwn = (one: string) => owners.some((owner) => isSame(owner, one))
+  const byOthers = (candidate: Candidate) => !candidate.owners.some(isOwn)
+  const inOrder = [...candidates.filter(byOthers), ...candidates.filter((candidate) => !byOthers(candidate))]
+  const found: ComparableCommit[] = []
+  for (let next = 0; next < Math.min(inOrder.length, mostRead) && found.length < most; ) {
+    const part = inOrder.slice(next, Math.min(next + most - found.length, mostRead))
+    next += part.length
+    const reported = await Promise.all(
+      part.map(async (candidate) => ({ refs: candidate.refs, reports: (await read(candidate)).filter(isOthers) })),
+    )
+    found.push(...reported.filter(({ reports }) => reports.length > 0))
+  }
+  return found
+
+  function isOthers(report: Report): boolean {
+    return isRun(report) || !isOwn(report.by)
+  }
+}
+
+/** What comparable commits show is kept for so long: it is no evidence of the claimed commit. Milliseconds. */
+const KEPT_MS = 10 * 60_000
+
+interface Kept {
+  readonly at: Instant
+  readonly value: unknown
+}
+
+/** Reads once in ten minutes, for all checks that share the cache. */
+export async function keptForLong<T>(
+  { cache, now }: { readonly cache: CheckCache; now(): Instant },
+  key: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  const known = () => {
+    const kept = cache.get(key) as Kept | undefined
+    return kept && Math.abs(now() - kept.at) < KEPT_MS ? kept : undefined
+  }
+  const kept =
+    known() ??
+    (await cache.share(key, async () => {
+      const meanwhile = known()
+      if (meanwhile) return meanwhile
+      const entry: Kept = { at: now(), value: await read() }
+      cache.set(key, entry)
+      return entry
+    }))
+  return kept.value as T
+}
+
+/** The window's start in steps of ten minutes, so that claims of about the same time compare with the same commits. */
+export function comparableBefore({ windowFrom }: { readonly windowFrom: Instant }): Instant {
+  return Math.floor(windowFrom / KEPT_MS) * KEPT_MS
+}
