@@ -141,7 +141,7 @@ function packages(kind: Registry): Trap[] {
 
 const HELLO = 'Hello\n'
 const page = (world: World, code = 200) =>
-  world.site((_, response) => void response.writeHead(code, { connection: 'close' }).end(HELLO))
+  world.site((_, response) => void response.writeHead(code, { connection: 'close', etag: '"1"' }).end(HELLO))
 const url = (name: string, outcome: Outcome, set: (world: World) => { readonly host: string } & Partial<Play>) =>
   trap(`http: ${name}`, outcome, 'http.url.status', (world) => {
     const { host, ...given } = set(world)

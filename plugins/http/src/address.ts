@@ -43,20 +43,17 @@ export function isSameSite(one: URL, other: URL): boolean {
   return one.protocol === other.protocol && withoutWww(one.host) === withoutWww(other.host)
 }
 
-/** A redirect leads to the same page that only changes the slash at its end or `www.` before its name, or puts a language before its path. */
-export function isSamePage(final: URL, target: URL): boolean {
-  if (!isSameSite(final, target) || final.search !== target.search) return false
+/**
+ * What a redirect put before the path of the same page, which may be a language; empty where it changed only the slash at the end or `www.`
+ * before the name; undefined where it leads to another page.
+ */
+export function prefixOf(final: URL, target: URL): string | undefined {
+  if (!isSameSite(final, target) || final.search !== target.search) return undefined
   const [path, named] = [withoutSlash(final.pathname), withoutSlash(target.pathname)]
-  return path === named || path.replace(LANGUAGE, '') === named
+  if (path === named) return ''
+  const [, prefix = ''] = /^\/([^/]+)/.exec(path) ?? []
+  return path === `/${prefix}${named}` ? prefix : undefined
 }
-
-/** A language was chosen for the reader. */
-export function isTranslated(final: URL, target: URL): boolean {
-  return isSamePage(final, target) && withoutSlash(final.pathname) !== withoutSlash(target.pathname)
-}
-
-/** `/en`, `/pt-BR`, `/zh_hans` */
-const LANGUAGE = /^\/[a-z]{2}(?:[-_](?:[a-z]{2}|[a-z]{4}))?(?=\/|$)/i
 
 function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path

@@ -15,6 +15,8 @@ export interface Content {
   readonly fingerprint?: string
   /** The text has a byte order mark before it, which is left out here, and which other readers keep. */
   readonly hasMark?: boolean
+  /** The first bytes, each as a character, where the body was read as it came. */
+  readonly opening?: string
   /** An earlier read took it, and the server says by its `ETag` alone that it is still there. */
   readonly isRemembered?: boolean
 }
@@ -28,6 +30,9 @@ const MOST_COUNTED_BYTES = 4 * 1024 * 1024
  * more than a minute for half a mebibyte. UAX #15, stream-safe text, allows 30.
  */
 const TOO_MANY_MARKS = /\p{M}{31}/u
+
+/** What stands before a site answers with less than this before its own mark. */
+const OPENING_BYTES = 8 * 1024
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const
 
@@ -99,8 +104,14 @@ async function takeBytes(
 
 /** The status alone is claimed, which a body of any size may follow; one that soon breaks off may be a fault. */
 async function readSize(response: Response): Promise<Content> {
-  const bytes = await readChunks(response, () => {}, MOST_COUNTED_BYTES)
-  return bytes === undefined ? {} : { bytes }
+  const opening: Uint8Array[] = []
+  let left = OPENING_BYTES
+  const take = (chunk: Uint8Array) => {
+    if (left > 0) opening.push(chunk.subarray(0, left))
+    left -= chunk.length
+  }
+  const bytes = await readChunks(response, take, MOST_COUNTED_BYTES)
+  return { opening: Buffer.concat(opening).toString('latin1'), ...(bytes !== undefined && { bytes }) }
 }
 
 async function readText(response: Response): Promise<Content> {
@@ -109,7 +120,8 @@ async function readText(response: Response): Promise<Content> {
   if (bytes === undefined) throw new DestinationError('too_large', { status: response.status })
   const content = Buffer.concat(chunks)
   const hasMark = BYTE_ORDER_MARK.every((byte, index) => content[index] === byte)
-  return { bytes, fingerprint: fingerprintOf(content, response.status), hasMark }
+  const opening = content.toString('latin1', 0, OPENING_BYTES)
+  return { bytes, opening, fingerprint: fingerprintOf(content, response.status), hasMark }
 }
 
 /** @returns undefined for a body of more than `most` bytes, which is read no further */

@@ -1,7 +1,9 @@
 /** Reads an address once: one GET, its redirects within the site, and the body. */
 import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
-import { isSamePage, isSameSite, isTranslated, withoutQuery } from './address.ts'
+import { isSameSite, prefixOf, withoutQuery } from './address.ts'
 import { type Content, type Form, type Taken, takeAnswer } from './fingerprint.ts'
+import { isLanguage } from './languages.ts'
+import { isWall } from './walls.ts'
 
 export interface Answer extends Content {
   readonly status: number
@@ -14,10 +16,10 @@ export interface Answer extends Content {
   readonly isOld: boolean
   /** What was read is all of the content, in the only way to read it: else it can be the claimed content, and cannot contradict it. */
   readonly isExact: boolean
-  /** Others may get another answer, by what they send. */
-  readonly varies: boolean
-  /** The site knows its readers apart by a cookie. */
-  readonly setsCookie: boolean
+  /** Nothing in it says that others may get another one. */
+  readonly isShared: boolean
+  /** It names its version, as what is the same for all does and what is made for one reader does not. */
+  readonly hasValidator: boolean
 }
 
 /** What is asked of one read, which serves all claims that ask the same. */
@@ -47,7 +49,11 @@ export async function readUrl({ target, status, form, recalls }: Question, conte
     const one = await takeAnswer(url.href, { form, reads, recalls }, { headers, redirect: 'manual' }, context)
     taken.push(one)
     const next = isRedirect(status) ? undefined : locationOf(one, url)
-    if (next === undefined) return answerOf(taken, url, asked, { status, form }, context.now())
+    if (next === undefined) {
+      const held = heldOf(one, status, context.now())
+      if (taken.some(isWall)) throw new DestinationError('forbidden', { status: held.status })
+      return answerOf(taken, url, await wayOf(url, asked, context), { status, form })
+    }
     // A connection is for one origin, and a public place may have its `www.`.
     const isHere = context.connection === null ? isSameSite(next, asked) : next.origin === asked.origin
     if (!isHere || taken.length > MAX_REDIRECTS) throw unexpected(one)
@@ -56,7 +62,7 @@ export async function readUrl({ target, status, form, recalls }: Question, conte
 }
 
 /** Where a redirect leads; undefined for any other answer. */
-function locationOf({ status, headers }: Taken, from: URL): URL | undefined {
+function locationOf({ status, headers }: Pick<Taken, 'status' | 'headers'>, from: URL): URL | undefined {
   const location = headers.get('location')
   if (!REDIRECTS.has(status) || location === null) return undefined
   const next = parseUrl(location, from.href)
@@ -65,26 +71,60 @@ function locationOf({ status, headers }: Taken, from: URL): URL | undefined {
   return next
 }
 
-function answerOf(
-  taken: readonly Taken[],
-  url: URL,
-  asked: URL,
-  claimed: Pick<Question, 'status' | 'form'>,
-  now: number,
-): Answer {
-  const { status, headers, ...content } = taken.at(-1)!
-  if (status !== claimed.status && !isConclusive(status, claimed.status)) throw statusError({ status, headers }, now)
+/** @throws DestinationError for an answer by which the site does not say how it stands with the page */
+function heldOf(answer: Taken, claimed: number, now: number): Taken {
+  const { status, headers } = answer
+  if (status !== claimed && !isConclusive(status, claimed)) throw statusError(answer, now)
+  // A page that asks to come back later stands in for another one.
+  if ((status === 200 || isMissing(status)) && headers.has('retry-after'))
+    throw new DestinationError('unavailable', { status })
+  return answer
+}
+
+/** How the page that answered stands to the claimed one. */
+type Way = 'same' | 'translated' | 'elsewhere'
+
+async function wayOf(final: URL, asked: URL, context: Reading): Promise<Way> {
+  const prefix = prefixOf(final, asked)
+  if (prefix === undefined) return 'elsewhere'
+  if (prefix === '') return 'same'
+  const isTranslated = isLanguage(prefix) || (LIKE_A_TAG.test(prefix) && (await isBeforeOthers(prefix, asked, context)))
+  return isTranslated ? 'translated' : 'elsewhere'
+}
+
+/** As sites name countries, too: `/us`, `/eu-en`. */
+const LIKE_A_TAG = /^[a-z]{2}(?:[-_][a-z]{2})?$/i
+
+/** The site leads from another path in the same way, so that it does so with all its pages. */
+async function isBeforeOthers(prefix: string, asked: URL, { fetch }: Reading): Promise<boolean> {
+  const other = new URL(asked.pathname === '/' ? '/claimcheck' : '/', asked)
+  const response = await fetch(other.href, { headers: { accept: '*/*' }, redirect: 'manual' })
+  await response.body?.cancel()
+  const next = locationOf(response, other)
+  return next !== undefined && prefixOf(next, other) === prefix
+}
+
+function answerOf(taken: readonly Taken[], url: URL, way: Way, claimed: Pick<Question, 'status' | 'form'>): Answer {
+  const { headers, opening: _, ...content } = taken.at(-1)!
   return {
     ...content,
-    status,
     finalUrl: withoutQuery(url),
     redirected: taken.length > 1,
-    isElsewhere: !isSamePage(url, asked),
-    isOld: !(Number(headers.get('age') ?? 0) <= OLD_S),
+    isElsewhere: way === 'elsewhere',
+    isOld: isOldCopy(headers),
     isExact: tellsItsEnd(headers) && isAsAsked(headers, claimed.form) && content.hasMark !== true,
-    varies: taken.some((one) => variesByReader(one.headers)) || isTranslated(url, asked),
-    setsCookie: taken.some((one) => one.headers.has('set-cookie')),
+    isShared: way !== 'translated' && taken.every((one) => isForAll(one.headers)),
+    hasValidator: headers.has('etag') || headers.has('last-modified'),
   }
+}
+
+/** Caches that give a copy without its `Age` say at least that it is one. */
+const CACHES = ['x-cache', 'cf-cache-status', 'x-cache-status', 'x-proxy-cache', 'x-litespeed-cache', 'cache-status']
+
+function isOldCopy(headers: Headers): boolean {
+  const age = headers.get('age')
+  if (age !== null) return !(Number(age) <= OLD_S)
+  return CACHES.some((name) => /\bhit\b/i.test(headers.get(name) ?? ''))
 }
 
 /**
@@ -117,6 +157,10 @@ export function isMissing(status: number): boolean {
   return status === 404 || status === 410
 }
 
+export function isError(status: number): boolean {
+  return status >= 400
+}
+
 export function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399
 }
@@ -129,8 +173,15 @@ export function canBeAnswered(status: number): boolean {
 /** By which it is compressed or shared between sites, everybody gets the same. */
 const SAME_FOR_ALL: ReadonlySet<string> = new Set(['', 'accept-encoding', 'origin'])
 
-function variesByReader(headers: Headers): boolean {
-  return (headers.get('vary') ?? '').split(',').some((name) => !SAME_FOR_ALL.has(name.trim().toLowerCase()))
+/** A site that sets a cookie knows its readers apart, and what is private or not to be stored is for one of them. */
+function isForAll(headers: Headers): boolean {
+  const varies = listOf(headers, 'vary').some((name) => !SAME_FOR_ALL.has(name))
+  const isForOne = listOf(headers, 'cache-control').some((directive) => /^(?:private|no-store)\b/.test(directive))
+  return !varies && !isForOne && !headers.has('set-cookie')
+}
+
+function listOf(headers: Headers, name: string): readonly string[] {
+  return (headers.get(name) ?? '').split(',').map((one) => one.trim().toLowerCase())
 }
 
 export function unexpected({ status }: Pick<Answer, 'status'>): DestinationError {

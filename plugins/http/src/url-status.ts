@@ -14,6 +14,7 @@ import { type Facts, isAddress, type Params, profile, USUAL_STATUS } from './pro
 import {
   type Answer,
   canBeAnswered,
+  isError,
   isMissing,
   isSuccess,
   MAX_REDIRECTS,
@@ -27,7 +28,8 @@ import { site } from './site.ts'
 export const urlStatus = defineVerifier({
   profile,
   providers: [site.provider],
-  limits: { requests: 2 * (MAX_REDIRECTS + 1) },
+  // Each of two readings may ask once more whether a redirect chose a language.
+  limits: { requests: 2 * (MAX_REDIRECTS + 2) },
   anonymousSource({ target }) {
     const baseUrl = publicOrigin(target)
     return baseUrl === undefined ? undefined : { provider: site.provider, baseUrl }
@@ -79,6 +81,8 @@ function observationOf(params: Params, answer: Answer, previous: readonly Previo
   const isElsewhere = answer.isElsewhere && finalUrl === undefined
   if (isStatus && isContent && isThere) {
     if (isElsewhere && claimed === undefined) throw unexpected(answer)
+    // An error that a cache has kept says nothing of how the site answers since.
+    if (answer.isOld && isError(status)) throw unexpected(answer)
     return { kind: 'present', differs: [], facts }
   }
   const isAnotherPage = isElsewhere || (answer.isElsewhere && !isThere)
@@ -94,16 +98,19 @@ function observationOf(params: Params, answer: Answer, previous: readonly Previo
   return { kind: 'present', differs, ...observed }
 }
 
-/** An address keeps no record: what it answers now says of an earlier answer only what the answer itself does. */
+/**
+ * An address keeps no record, and may answer others otherwise: blame needs an answer that is the same for everybody. A missing page has no
+ * validator; what differs needs one, because walls, maintenance and trials of new pages answer 200, too.
+ */
 function markOf(
   answer: Answer,
   { isStatus, isContent }: { readonly isStatus: boolean; readonly isContent: boolean },
   previous: readonly PreviousRead[],
 ): Mark | undefined {
   const saysThatItWas = answer.status === 410
-  const isOfThisReader = answer.varies || (answer.setsCookie && isMissing(answer.status))
+  const isTheSameForAll = answer.isShared && (isMissing(answer.status) || answer.hasValidator)
   const isUnstable = isStatus && !isContent && previous.some((read) => showsOtherContent(read, answer))
-  return saysThatItWas || isOfThisReader || isUnstable ? 'may_have_been' : undefined
+  return saysThatItWas || !isTheSameForAll || isUnstable ? 'may_have_been' : undefined
 }
 
 /** With the same status: the page changes by itself, or was changed, and what was between the reads nobody knows. */

@@ -41,6 +41,7 @@ function newsSite(): Destination<Situation> {
         response.sendDate = false
         response.writeHead(status, {
           date: new Date(now()).toUTCString(),
+          ...(status < 300 && { etag: `"${createHash('sha1').update(text).digest('hex')}"` }),
           ...(text === '' ? {} : { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(text) }),
         })
         response.end(text)

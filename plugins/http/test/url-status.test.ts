@@ -1,6 +1,6 @@
 /** The verifier's own rules: what it takes for a claim, what it makes of each answer, and what it costs. */
 import { createHash } from 'node:crypto'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { createHttp } from '@claimcheck/core/hosting'
 import {
@@ -211,7 +211,15 @@ function answers(status: number, headers: Record<string, string> = {}, body: str
   }
 }
 
-const sends = (body: string | Buffer, headers?: Record<string, string>) => answers(200, headers, body)
+/** The same for everybody, as it says. */
+const SHARED = { 'last-modified': 'Tue, 14 Nov 2023 10:00:00 GMT' }
+/** Each path leads to itself below a prefix. */
+function goTo(response: ServerResponse, url: string, prefix: string): void {
+  if (url.startsWith(prefix)) response.end(TEXT)
+  else response.writeHead(302, { location: prefix + url }).end()
+}
+
+const sends = (body: string | Buffer, headers?: Record<string, string>) => answers(200, { ...SHARED, ...headers }, body)
 
 const THE_TEXT = { content_fingerprint: IN_TEXT }
 const OTHER_TEXT = { content_fingerprint: OTHER }
@@ -269,7 +277,7 @@ const rows: readonly Row[] = [
     ({ headers }, response) =>
       /gzip/.test(headers['accept-encoding'] ?? '')
         ? response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(TEXT))
-        : response.end(TEXT),
+        : response.writeHead(200, SHARED).end(TEXT),
     { content_fingerprint: IN_BYTES },
     'present content_fingerprint',
   ],
@@ -317,6 +325,23 @@ const rows: readonly Row[] = [
   ['404 that depends on a cookie', answers(404, { vary: 'Cookie' }), {}, 'absent may_have_been'],
   ['404 that depends on the agent', answers(404, { vary: 'Accept-Encoding, User-Agent' }), {}, 'absent may_have_been'],
   ['404 that gives a cookie', answers(404, { 'set-cookie': 'session=1' }), {}, 'absent may_have_been'],
+  ['404 that is for one reader', answers(404, { 'cache-control': 'private' }), {}, 'absent may_have_been'],
+  ['404 that asks to come back', answers(404, { 'retry-after': '60' }), {}, 'unavailable'],
+  ['maintenance with 200', sends(TEXT, { 'retry-after': '60' }), {}, 'unavailable'],
+  ['another text without a validator', answers(200, {}, TEXT), OTHER_TEXT, 'present content_fingerprint may_have_been'],
+  [
+    'another text that is not to be stored',
+    sends(TEXT, { 'cache-control': 'max-age=0, no-store' }),
+    OTHER_TEXT,
+    'present content_fingerprint may_have_been',
+  ],
+  [
+    'another text that sets a cookie',
+    sends(TEXT, { 'set-cookie': 'variant=b' }),
+    OTHER_TEXT,
+    'present content_fingerprint may_have_been',
+  ],
+  ['200 without a validator where 404 is claimed', answers(200), { status: 404 }, 'present status may_have_been'],
   ['404 that is compressed for some', answers(404, { vary: 'Accept-Encoding' }), {}, 'absent'],
   [
     'bytes of 1 MiB',
@@ -329,7 +354,7 @@ const rows: readonly Row[] = [
   ['404 as claimed', answers(404), { status: 404 }, 'present'],
   ['404 where 410 is claimed', answers(404), { status: 410 }, 'present status'],
   ['200 where 404 is claimed', sends(TEXT), { status: 404 }, 'present status'],
-  ['201 where other text is claimed', answers(201, {}, TEXT), OTHER_TEXT, 'present status content_fingerprint'],
+  ['201 where other text is claimed', answers(201, SHARED, TEXT), OTHER_TEXT, 'present status content_fingerprint'],
   ['400', answers(400), {}, 'unexpected_response'],
   ['401', answers(401), {}, 'unauthorized'],
   ['403', answers(403), {}, 'forbidden'],
@@ -347,12 +372,20 @@ const rows: readonly Row[] = [
   ['what no answer shows: 206', answers(206, {}, TEXT), { status: 206 }, 'unsupported_target'],
   ['what no answer shows: 304', answers(304), { status: 304 }, 'unsupported_target'],
   ['a redirect that is claimed', answers(301, { location: 'https://elsewhere.example/' }), { status: 301 }, 'present'],
-  ['a redirect of another kind than claimed', answers(302, { location: '/y' }), { status: 301 }, 'present status'],
+  [
+    'a redirect of another kind than claimed',
+    answers(302, { location: '/y', ...SHARED }),
+    { status: 301 },
+    'present status',
+  ],
   ['a page where a redirect is claimed', sends(TEXT), { status: 301 }, 'present status'],
   ['403 where a redirect is claimed', answers(403), { status: 301 }, 'forbidden'],
   ['the page in a language', redirecting('/en/x', sends(TEXT)), {}, 'present'],
   ['the page in a language and its region', redirecting('/pt-BR/x/', sends(TEXT)), {}, 'present'],
   ['a page that is no language', redirecting('/sso/x', sends(TEXT)), {}, 'unexpected_response'],
+  ['a page of the reader', redirecting('/me/x', sends(TEXT)), {}, 'unexpected_response'],
+  ['the page in a country', ({ url }, response) => goTo(response, url!, '/us'), {}, 'present'],
+  ['a sign-in before every page', ({ url }, response) => goTo(response, url!, '/login'), {}, 'unexpected_response'],
   [
     'another text in a language, which others may not get',
     redirecting('/de/x', sends('Hallo')),
@@ -370,6 +403,9 @@ const rows: readonly Row[] = [
   ['a copy of a minute', answers(404, { age: '60' }), {}, 'absent'],
   ['a copy of more than a minute', answers(404, { age: '61' }), {}, 'unexpected_response'],
   ['a copy of an hour, as claimed', answers(200, { age: '3600' }), {}, 'present'],
+  ['a 404 of an hour, as claimed', answers(404, { age: '3600' }), { status: 404 }, 'unexpected_response'],
+  ['a copy without an age', answers(404, { 'x-cache': 'HIT' }), {}, 'unexpected_response'],
+  ['a copy without an age, as claimed', answers(200, { 'x-cache': 'HIT' }), {}, 'present'],
   ['another page of the site', redirecting('/y', sends(TEXT)), {}, 'unexpected_response'],
   ['the text at another page', redirecting('/y', sends(TEXT)), THE_TEXT, 'present'],
   ['404 at another page', redirecting('/y', answers(404)), {}, 'unexpected_response'],
@@ -396,6 +432,53 @@ const rows: readonly Row[] = [
     'present',
   ],
 ]
+
+const html = (markup: string) => `<!DOCTYPE html><html><head>${markup}</head><body><p>Wait</p></body></html>`
+const walls: readonly (readonly [what: string, headers: Record<string, string>, body?: string])[] = [
+  ['a challenge of Cloudflare', { 'cf-mitigated': 'challenge' }],
+  ['a challenge of Cloudflare, by its script', {}, html('<script>(function(){window._cf_chl_opt = {}})()</script>')],
+  ['a puzzle of AWS', { 'x-amzn-waf-action': 'captcha' }],
+  ['a refusal of Vercel', { 'x-vercel-mitigated': 'deny' }],
+  ['a challenge of Vercel', { 'x-vercel-challenge-token': '2.1' }],
+  ['a challenge of DataDome', { 'x-dd-b': '2' }],
+  ['a puzzle of DataDome', { 'x-datadome': 'protected' }, html('<script src="https://ct.captcha-delivery.com/c.js">')],
+  ['a challenge of SiteGround', {}, html('<meta http-equiv="refresh" content="0;/.well-known/sgcaptcha/?r=%2F">')],
+  ['a refusal of Sucuri', { 'x-sucuri-block': '1' }],
+  ['a challenge of Yandex', { 'x-yandex-captcha': 'captcha' }],
+  ['a challenge of Alibaba', { bxpunish: '1' }],
+  ['a challenge of Imunify360', { server: 'imunify360-webshield/1.21' }],
+  ['a challenge of Fastly', { 'set-cookie': '_fs_ch_st_Fk2=1; Path=/' }],
+  ['a challenge of Anubis, by its cookie', { 'set-cookie': 'techaro.lol-anubis-cookie-verification=1; Path=/' }],
+  ['a challenge of Anubis, by its refresh', { refresh: '1; url=/.within.website/x/cmd/anubis/api/pass-challenge?x' }],
+  ['a challenge of Akamai', { 'set-cookie': 'sec_cpt=1~2; Path=/' }],
+  [
+    'a refusal of Imperva',
+    {},
+    '<iframe id="main-iframe" src="/_Incapsula_Resource?CWUDNSAI=1">Incapsula incident</iframe>',
+  ],
+  ['a puzzle of HUMAN', {}, html('<div id="px-captcha"></div>')],
+  ['a challenge of DDoS-Guard', { server: 'ddos-guard' }, html('<title>DDoS-Guard</title>')],
+  [
+    'a challenge of F5',
+    {},
+    html('<noscript>Please enable JavaScript to view the page content.<br/>Your support ID is: 1</noscript>'),
+  ],
+]
+for (const [what, headers, body = html('')] of walls) {
+  t.test(`${what} is no answer of the site`, async (t) => {
+    const { url, context } = await serve(t, sends(body, headers))
+    t.equal(await outcome(check(`${url}/x`, {}, context())), 'forbidden')
+  })
+}
+
+t.test('a page of markup that never closes is looked through at once', async (t) => {
+  for (const part of ['<script ', '<meta ', '<script', '<meta name=robots content=noindex,nofollow><script ']) {
+    const { url, context } = await serve(t, sends(part.repeat(20_000)))
+    const start = Date.now()
+    t.equal(await outcome(check(`${url}/x`, {}, context())), 'present')
+    t.ok(Date.now() - start < 1000, `${Date.now() - start} ms`)
+  }
+})
 
 for (const [what, answer, params, expected, previous = []] of rows) {
   t.test(`${what}: ${expected}`, async (t) => {

@@ -53,6 +53,7 @@ export type About =
   | 'squashed without a word'
   | 'large files'
   | 'varying answers'
+  | 'walls'
   | 'in good time'
 
 /** What is claimed, and how the life goes. */

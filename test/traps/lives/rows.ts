@@ -12,6 +12,7 @@ import { pushLogLives } from './push-log.ts'
 import { registryLives } from './registries.ts'
 import { reportedLives } from './reported.ts'
 import { settledLives } from './settled.ts'
+import { wallLives } from './walls.ts'
 import { webLives } from './web.ts'
 
 const atForges: readonly LifeRow[] = [
@@ -45,7 +46,7 @@ export const AT_OTHER_FORGES: Part = chosen(
   ),
   85,
 )
-export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 155)
+export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...wallLives, ...gitLives], 260)
 
 /** `LIVES=bots` plays the rows whose titles have the word. */
 function chosen(rows: readonly LifeRow[], least: number): Part {

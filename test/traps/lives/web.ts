@@ -26,7 +26,7 @@ import {
 const action = 'http.url.status'
 const URL_OF_PAGE = 'https://site.example/page'
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 interface WebPlace extends Place {
   /** What it answers from now on. */
@@ -54,15 +54,19 @@ async function openWeb(): Promise<WebPlace> {
   }
 }
 
-type Headers = Readonly<Record<string, string>>
+export type Headers = Readonly<Record<string, string>>
 
-const missing: Answer = (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('Not found')
-const says =
+/** The same for everybody, as it says. */
+export const SHARED: Headers = { etag: '"1"', 'cache-control': 'public, max-age=60' }
+
+export const missing: Answer = (_, response) =>
+  response.writeHead(404, { 'content-type': 'text/html' }).end('Not found')
+export const says =
   (status: number, body: string | Buffer = 'A page', headers: Headers = {}): Answer =>
   (_, response) =>
     response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body)
 /** At the page's own address; elsewhere another answer. */
-const leads =
+export const leads =
   (status: number, location: string, there: Answer = says(200)): Answer =>
   (request, response) =>
     request.url === '/page' ? response.writeHead(status, { location }).end() : there(request, response)
@@ -71,11 +75,11 @@ const fingerprint = (body: string | Buffer) => `sha256:${createHash('sha256').up
 
 /** It answers so since an hour, unless it says since when. */
 type Since = (answer: Answer, ms?: number) => Happening
-const page = (happens: readonly Happening[] = [], params: object = {}, more: Partial<Play> = {}): Play => ({
+export const page = (happens: readonly Happening[] = [], params: object = {}, more: Partial<Play> = {}): Play => ({
   ...{ target: URL_OF_PAGE, params: { ...params }, happens, ...more },
 })
 
-function row(about: Kind, name: string, play: (since: Since) => Play): LifeRow {
+export function row(about: Kind, name: string, play: (since: Since) => Play): LifeRow {
   const since =
     (place: WebPlace): Since =>
     (answer, ms = -HOUR) =>
@@ -88,16 +92,20 @@ const elsewhere = kind('plain lie', BLAME, 'elsewhere')
 const dated = kind('clocks of clients', BLAME, 'never')
 const varying = kind('varying answers', UNVERIFIABLE, 'unknowable')
 const noLog = kind('places without a log', UNVERIFIABLE, 'unknowable')
-const signIn = kind('redirects', [...BLAME, ...UNVERIFIABLE], 'elsewhere')
+export const signIn = kind('redirects', [...BLAME, ...UNVERIFIABLE], 'elsewhere')
 const ofType = (type: string) => ({ 'content-type': type })
-const fingerprinted = (body: string | Buffer) => ({ content_fingerprint: fingerprint(body) })
+export const fingerprinted = (body: string | Buffer) => ({ content_fingerprint: fingerprint(body) })
 const EN = { final_url: 'https://site.example/en/page' }
 
 export const webLives: readonly LifeRow[] = [
   row(lie, 'no such page', () => page()),
-  row(elsewhere, 'another content', (since) => page([since(says(200))], fingerprinted('Another page'))),
-  row(elsewhere, 'a page that is there, claimed to be gone', (since) => page([since(says(200))], { status: 404 })),
-  row(elsewhere, 'a redirect that is none', (since) => page([since(says(200))], { status: 301 })),
+  row(elsewhere, 'another content', (since) =>
+    page([since(says(200, 'A page', SHARED))], fingerprinted('Another page')),
+  ),
+  row(elsewhere, 'a page that is there, claimed to be gone', (since) =>
+    page([since(says(200, 'A page', SHARED))], { status: 404 }),
+  ),
+  row(elsewhere, 'a redirect that is none', (since) => page([since(says(200, 'A page', SHARED))], { status: 301 })),
   row(dated, 'no such page, by a clock nearly five minutes ahead', () =>
     page([], {}, { claimedMs: 5 * MINUTE - SECOND }),
   ),
@@ -199,7 +207,7 @@ export const webLives: readonly LifeRow[] = [
   }),
   row(kind('large files', BLAME, 'elsewhere'), 'a download of 6 MiB, by another fingerprint', (since) => {
     const body = randomBytes(6 * 1024 * 1024)
-    return page([since(says(200, body, ofType('application/octet-stream')))], fingerprinted('A page'))
+    return page([since(says(200, body, { ...ofType('application/octet-stream'), ...SHARED }))], fingerprinted('A page'))
   }),
   ...['text/html; charset=utf-8', 'text/html;charset=ISO-8859-1', 'application/octet-stream', 'x/y; a="b, c"'].map(
     (type) =>
