@@ -295,6 +295,7 @@ const places: [args: readonly string[], code: number, told: RegExp][] = [
   ],
   [['--expect-source', 'example.com/team'], 1, /read at example\.com, and example\.com\/team was expected/],
   [['--expect-source', 'com'], 1, /was expected/],
+  [['--expect-source', 'http://example.com'], 1, /read at example\.com, and http:\/\/example\.com was expected/],
   [['--listed'], 1, /^NOT as asked: .* its issuer does not list the place where it was read/],
   [['--listed', '--expect-source', 'example.com'], 1, /does not list the place/],
 ]
@@ -324,6 +325,21 @@ t.test('a withheld address is no expected place, and is told to be withheld', as
   t.match(await verify(folder, ...FILES), { code: 0, stdout: told })
   const expecting = await verify(folder, ...FILES, '--expect-source', 'git.example')
   t.match(expecting, { code: 1, stdout: /it withholds the address where it was read, and git\.example was expected/ })
+})
+
+t.test('a place that was read without TLS is expected by its scheme alone', async (t) => {
+  const { receipt, evidence } = await published()
+  for (const [base_url, secure, open] of [
+    ['http://git.example:3000', 'git.example:3000', 'http://git.example:3000/'],
+    ['tcp://mail.example:143', 'tls://mail.example:143', 'tcp://mail.example:143'],
+  ] as const) {
+    const source = { provider: 'git', listed: false as const, base_url }
+    const body = { ...receipt.body, observation: { ...receipt.body.observation, source } }
+    const folder = t.testdir(await signedBy({ ...receipt, body }, evidence))
+    const expecting = (place: string) => verify(folder, ...FILES, '--expect-source', place)
+    t.match(await expecting(secure), { code: 1, stdout: /^NOT as asked: .* was read at (?:http|tcp):\/\// }, secure)
+    t.match(await expecting(open), { code: 0 }, open)
+  }
 })
 
 t.test(

@@ -21,19 +21,27 @@ export function sourceProblem(source: WireSource | undefined, options: SourceOpt
   if (options.listed && !source.listed) return 'its issuer does not list the place where it was read'
   if (expected === undefined) return undefined
   if ('source_id' in source) return `it withholds the address where it was read, and ${expected} was expected`
-  const found = parseUrl(source.base_url) ? placeOf(source.base_url) : source.base_url
+  const url = parseUrl(source.base_url)
+  const found = url ? nameOf(url) : source.base_url
   return found === expected ? undefined : `it was read at ${visible(found)}, and ${expected} was expected`
 }
 
-/** Host, port and path: a host alone does not name a path on it, which may have another owner. */
 function placeOf(text: string): string {
-  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`
-  const url = parseUrl(address)
+  const url = parseUrl(SCHEME.test(text) ? text : `https://${text}`)
   if (!url || /[\s?#@]/.test(text)) {
     throw new CommandError(
       'could_not_check',
       '--expect-source takes a host, such as api.github.com or git.example.com/team.',
     )
   }
-  return url.host + url.pathname.replace(/\/+$/, '')
+  return nameOf(url)
+}
+
+const SCHEME = /^(?:https?|tls|tcp):\/\//i
+/** Whoever is on the way can answer there, so that a host alone does not mean it. */
+const OPEN_SCHEMES: ReadonlySet<string> = new Set(['http:', 'tcp:'])
+
+/** Host, port and path: a host alone does not name a path on it, which may have another owner. */
+function nameOf({ protocol, host, pathname }: URL): string {
+  return (OPEN_SCHEMES.has(protocol) ? `${protocol}//` : '') + host + pathname.replace(/\/+$/, '')
 }
