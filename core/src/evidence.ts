@@ -126,6 +126,10 @@ export interface ReadRecord extends Checked {
   /** How old the answer may be. Milliseconds, 0 when absent. */
   readonly ageMs?: number
   readonly source?: Source
+  /**
+   * How many answers of the source's origin the check had, or the read that it joined. Absent in records from before hosts counted.
+   */
+  readonly answers?: number
 }
 
 /** A check that could not read it. */

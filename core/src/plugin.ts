@@ -101,6 +101,7 @@ export {
   type DigestAnswer,
   type DigestInit,
   defineVerifier,
+  earlierVersion,
   type Logger,
   MAX_DIGEST_BYTES,
   type PreviousRead,

@@ -35,8 +35,8 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly deadlineMs: number
   /** From `claimed_at` to the latest deadline that a claim may set. Milliseconds. */
   readonly maxDeadlineMs: number
-  /** The version of core's verdict rules that judges its claims. There is one so far. */
-  readonly rulesVersion: 1
+  /** The version of core's verdict rules that judges its claims. A new profile takes the newest. */
+  readonly rulesVersion: 1 | 2
   /** How old an answer of the destination may be, because replicas lag behind. Milliseconds, 0 when absent. */
   readonly ageMs?: number
   /**

@@ -21,6 +21,7 @@ export {
 export { isJsonObject, type JsonObject, type JsonValue, jsonIn, objectIn, setMember } from './json.ts'
 export { ACTION_PATTERN, FRESH_MS, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
 export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
+export { FRESH_REASONS, type FreshReason, freshnessOf, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
 export { toleranceEnd } from './rules/moments.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'

@@ -1,5 +1,6 @@
 /** Verdicts: their values and reasons, and what they are decided from. */
 import type { CheckRecord, FailureCode, Instant, Interval } from './evidence.ts'
+import type { FreshReason } from './rules/freshness.ts'
 
 export const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable'] as const
 export type VerdictValue = (typeof VERDICTS)[number]
@@ -33,6 +34,8 @@ export interface ClaimTimes {
   readonly claimedAt: Instant
   readonly deadlineAt: Instant
   readonly submittedAt: Instant
+  /** As intake found. Rules of version 1 do not use it; without it, those of version 2 go by the two times. */
+  readonly freshBy?: FreshReason | null
 }
 
 /** How the end of a claim's time is handled. Milliseconds. */

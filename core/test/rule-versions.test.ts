@@ -1,4 +1,4 @@
-/** How versions of the verdict rules live side by side, by a second version that this test brings. Threat O4 of `security.md`. */
+/** How versions of the verdict rules live side by side, by a version that this test brings. Threat O4 of `security.md`. */
 
 import { checkEvidence } from '@claimcheck/core/checker'
 import { claimDigest, evidenceText, receiptBody, sha256Text, signedEvidence } from '@claimcheck/core/receipts'
@@ -15,14 +15,14 @@ import t from 'tap'
 
 type Versions = Record<number, (typeof RULE_VERSIONS)[number]>
 
-/** Runs with a version 2, kinder than version 1: what was not seen was there. */
-function withVersion2<T>(run: () => T): T {
+/** Runs with a version 3, kinder than version 1: what was not seen was there. */
+function withVersion3<T>(run: () => T): T {
   const versions = RULE_VERSIONS as Versions
-  versions[2] = (_rules, _claim, checks) => ({ verdict: { value: 'verified' }, basis: checks.at(-1)! })
+  versions[3] = (_rules, _claim, checks) => ({ verdict: { value: 'verified' }, basis: checks.at(-1)! })
   try {
     return run()
   } finally {
-    delete versions[2]
+    delete versions[3]
   }
 }
 
@@ -64,34 +64,38 @@ function decided(rules: Rules, checks: readonly CheckRecord[]) {
 }
 
 const BY_1 = decided(rulesOf(1), [absent(NOON + 1000), absent(D)])
-const BY_2 = withVersion2(() => decided(rulesOf(2), [absent(NOON + 1000)]))
+const BY_3 = withVersion3(() => decided(rulesOf(3), [absent(NOON + 1000)]))
 
 t.test('each claim is judged by the version that its profile names', async (t) => {
-  t.strictSame([BY_1.verdict, BY_2.verdict], ['failed', 'verified'])
-  t.strictSame([knowsRules(1), knowsRules(2), withVersion2(() => knowsRules(2))], [true, false, true])
-  t.throws(() => decide(rulesOf(2), TIMES, [absent(NOON)], NOON), /^there are no rules of version 2$/)
+  t.strictSame([BY_1.verdict, BY_3.verdict], ['failed', 'verified'])
+  t.strictSame([knowsRules(1), knowsRules(3), withVersion3(() => knowsRules(3))], [true, false, true])
+  t.throws(() => decide(rulesOf(3), TIMES, [absent(NOON)], NOON), /^there are no rules of version 3$/)
 })
 
 t.test('a checker that knows both versions recomputes receipts of both', async (t) => {
-  for (const { body, evidence } of [BY_1, BY_2]) {
-    const finding = withVersion2(() => checkEvidence(body, evidence))
+  for (const { body, evidence } of [BY_1, BY_3]) {
+    const finding = withVersion3(() => checkEvidence(body, evidence))
     t.strictSame(finding, { evidence: 'follows', rules: 'unknown' })
   }
 })
 
 t.test('a checker that does not know the version says so, and still recomputes the one that it knows', async (t) => {
-  t.strictSame(checkEvidence(BY_2.body, BY_2.evidence), { evidence: 'not_checked' })
+  t.strictSame(checkEvidence(BY_3.body, BY_3.evidence), { evidence: 'not_checked' })
   t.strictSame(checkEvidence(BY_1.body, BY_1.evidence), { evidence: 'follows', rules: 'unknown' })
 })
 
 t.test('an issuer cannot choose the version: rules of another than its profile publishes differ', async (t) => {
   const published = () => ({ ...rulesOf(1), maxDeadlineMs: D - NOON, closing: CLOSING })
-  const finding = withVersion2(() => checkEvidence(BY_2.body, BY_2.evidence, published))
+  const finding = withVersion3(() => checkEvidence(BY_3.body, BY_3.evidence, published))
   t.match(finding, { evidence: 'follows', rules: 'differs' })
-  const relabelled = BY_1.evidence.replace('"rules_version":1', '"rules_version":2')
-  const observation = { ...(BY_1.body.observation as JsonObject), evidence_digest: sha256Text(relabelled) }
-  t.match(
-    withVersion2(() => checkEvidence({ ...BY_1.body, observation }, relabelled)),
-    { evidence: 'does_not_follow', differs: ['verdict.value', 'verdict.reason_code'] },
-  )
+  const relabel = (evidence: string) => {
+    const observation = { ...(BY_1.body.observation as JsonObject), evidence_digest: sha256Text(evidence) }
+    return withVersion3(() => checkEvidence({ ...BY_1.body, observation }, evidence))
+  }
+  const relabelled = BY_1.evidence.replace('"rules_version":1', '"rules_version":3')
+  t.strictSame(relabel(relabelled), { evidence: 'does_not_follow', differs: ['form'] }, 'in the form of version 1')
+  const inForm2 = relabelled
+    .replace('"evidence_version":1', '"evidence_version":2')
+    .replace('"submitted_at"', '"fresh":true,"fresh_by":"claimed_at","submitted_at"')
+  t.match(relabel(inForm2), { evidence: 'does_not_follow', differs: ['verdict.value', 'verdict.reason_code'] })
 })

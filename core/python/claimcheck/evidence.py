@@ -54,9 +54,9 @@ def check_evidence(body: Mapping[str, Any], evidence: Optional[str], profiles: O
         return EvidenceFinding("digest_differs")
     document = _read(evidence) if len(data) <= _LARGEST_BYTES else None
     # Asked before the form is, which another version may change.
-    if _is_versioned(document) and not (document["evidence_version"] == 1 and knows_rules(document["rules_version"])):
+    if _is_versioned(document) and not (document["evidence_version"] in _DOCUMENTS and knows_rules(document["rules_version"])):
         return EvidenceFinding("not_checked")
-    if not _is_document(document):
+    if not any(is_document(document) for is_document in _DOCUMENTS.values()):
         return EvidenceFinding("does_not_follow", ("form",))
     published = find_profile(profiles, document["profile"]["action"], document["profile"]["version"])
     try:
@@ -192,7 +192,7 @@ def _case_of(document: Mapping[str, Any]) -> _Case:
     rules, claim = document["rules"], document["claim"]
     return _Case(
         Rules(version=document["rules_version"], **{"never_late": False, **rules}),
-        Times(*(_instant(claim[name]) for name in ("claimed_at", "deadline_at", "submitted_at"))),
+        Times(*(_instant(claim[name]) for name in ("claimed_at", "deadline_at", "submitted_at")), claim.get("fresh", False)),
         [_check_of(check) for check in document["checks"]],
         _instant(document["decided_at"]),
     )
@@ -256,29 +256,47 @@ _read_optional = {
     "stays": list_of(_stay),
     "facts": is_object,
 }
-_check = either(
-    # Without `differs` a read would count as one that shows the outcome as claimed.
-    _closed({**_read_required, "kind": one_of("present"), "differs": list_of(_name)}, _read_optional),
-    _closed({**_read_required, "kind": one_of("absent")}, _read_optional),
-    _closed({**_times, "failure": _closed({"code": one_of(*FAILURE_REASONS)}, {"status": _length, "retry_at": is_timestamp})}),
-)
+_failed = _closed({**_times, "failure": _closed({"code": one_of(*FAILURE_REASONS)}, {"status": _length, "retry_at": is_timestamp})})
+_claim = {"claim_digest": is_hash, "claimed_at": is_timestamp, "deadline_at": is_timestamp, "submitted_at": is_timestamp}
+#: The reasons by which a claim is fresh, or is not.
+_FRESH = {"claimed_at": True, "claimed_ago": True, "too_old": False, "claimed_ahead": False, "clock_ahead": False}
+_is_claim_2 = _closed({**_claim, "fresh": _boolean, "fresh_by": one_of(*_FRESH)})
 _is_versioned = obj({"evidence_version": integer(1), "rules_version": integer(1)})
-_is_document = _closed(
-    {
-        "evidence_version": integer(1, 1),
-        "rules_version": integer(1),
-        "profile": _closed({"action": is_action, "version": is_version}),
-        "rules": _closed(
-            {
-                "required": lambda value: isinstance(value, dict) and all(map(one_of("target", "content"), value.values())),
-                **dict.fromkeys(("tolerance_ms", "age_ms", "removed_within_ms", "fresh_ms", "closing_ms", "grace_ms"), _length),
-            },
-            {"never_late": lambda value: value is True},
-        ),
-        "claim": _closed(
-            {"claim_digest": is_hash, "claimed_at": is_timestamp, "deadline_at": is_timestamp, "submitted_at": is_timestamp}
-        ),
-        "decided_at": is_timestamp,
-        "checks": lambda value: list_of(_check)(value) and len(value) > 0,
-    }
-)
+
+
+def _document(version: int, is_claim: Any, read_optional: Mapping[str, Any]):
+    is_check = either(
+        # Without `differs` a read would count as one that shows the outcome as claimed.
+        _closed({**_read_required, "kind": one_of("present"), "differs": list_of(_name)}, read_optional),
+        _closed({**_read_required, "kind": one_of("absent")}, read_optional),
+        _failed,
+    )
+    return _closed(
+        {
+            "evidence_version": integer(version, version),
+            # The rules say which version: those of version 2 need to know whether the claim was fresh.
+            "rules_version": integer(1, 1) if version == 1 else integer(2),
+            "profile": _closed({"action": is_action, "version": is_version}),
+            "rules": _closed(
+                {
+                    "required": lambda value: isinstance(value, dict) and all(map(one_of("target", "content"), value.values())),
+                    **dict.fromkeys(("tolerance_ms", "age_ms", "removed_within_ms", "fresh_ms", "closing_ms", "grace_ms"), _length),
+                },
+                {"never_late": lambda value: value is True},
+            ),
+            "claim": is_claim,
+            "decided_at": is_timestamp,
+            "checks": lambda value: list_of(is_check)(value) and len(value) > 0,
+        }
+    )
+
+
+#: Documents of a version that was published stay readable as they are: what is stricter belongs to the next version.
+_DOCUMENTS = {
+    1: _document(1, _closed(_claim), _read_optional),
+    2: _document(
+        2,
+        lambda value: _is_claim_2(value) and _FRESH[value["fresh_by"]] is value["fresh"],
+        {**_read_optional, "answers": _length},
+    ),
+}

@@ -65,6 +65,8 @@ class Times:
     claimed_at: int
     deadline_at: int
     submitted_at: int
+    #: Whether it was submitted just after the deed, as intake found. Rules of version 1 do not use it.
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,11 @@ class _Rules1:
 
 
 #: By their number. A version that has signed receipts never changes, and never goes.
-VERSIONS = {1: _Rules1}
+class _Rules2(_Rules1):
+    """Rules of version 2."""
+
+
+VERSIONS = {1: _Rules1, 2: _Rules2}
 
 
 def _unverifiable(reason_code: str, basis: Check, appeared: Optional[Interval] = None) -> Decision:

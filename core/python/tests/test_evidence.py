@@ -56,9 +56,9 @@ class Evidence(unittest.TestCase):
     def test_what_is_not_there_is_not_checked(self):
         body, evidence = read("follows-verified")
         self.assertEqual(check_evidence(body, None, PROFILES), NOT_CHECKED)
-        for version in [2, 2**53 - 1]:
+        for version in [3, 2**53 - 1]:
             self.assertEqual(check(body, {**evidence, "rules_version": version}), NOT_CHECKED)
-        for version in [0, -1, True, "1", None]:
+        for version in [0, -1, True, "1", None, 2]:
             self.assertEqual(check(body, {**evidence, "rules_version": version}), FORM)
 
     def test_a_version_stands_beside_another(self):
@@ -67,12 +67,14 @@ class Evidence(unittest.TestCase):
                 return Decision("verified", None, self.last)
 
         body, evidence = read("follows-failed")
-        by_2 = {**evidence, "rules_version": 2}
-        with patch.dict(VERSIONS, {2: Kinder}):
+        claim = {**evidence["claim"], "fresh": True, "fresh_by": "claimed_at"}
+        by_3 = {**evidence, "evidence_version": 2, "rules_version": 3, "claim": claim}
+        with patch.dict(VERSIONS, {3: Kinder}):
             self.assertEqual(check(body, evidence), EvidenceFinding("follows", rules="published"))
-            self.assertEqual(check(body, by_2).differs, ("verdict.value", "verdict.reason_code"))
-            self.assertEqual(check({**body, "verdict": {"value": "verified"}}, by_2), EvidenceFinding("follows", rules="differs"))
-        self.assertEqual(check(body, by_2), NOT_CHECKED)
+            self.assertEqual(check(body, by_3).differs, ("verdict.value", "verdict.reason_code"))
+            self.assertEqual(check({**body, "verdict": {"value": "verified"}}, by_3), EvidenceFinding("follows", rules="differs"))
+            self.assertEqual(check(body, {**by_3, "evidence_version": 1}), FORM)
+        self.assertEqual(check(body, by_3), NOT_CHECKED)
 
     def test_null_is_not_absent(self):
         body, evidence = read("follows-failed")

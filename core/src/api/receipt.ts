@@ -1,6 +1,7 @@
 /** The wire format of receipts, as a description. The checker's rules are stricter. */
 import { FAILURE_CODES, MARKS } from '../evidence.ts'
 import type { FieldRole } from '../profile.ts'
+import { FRESH_REASONS } from '../rules/freshness.ts'
 import { type Static, Type } from '../typebox.ts'
 import { VERDICTS } from '../verdict.ts'
 import { count, Hash, plainObject, Timestamp } from './primitives.ts'
@@ -129,6 +130,12 @@ const EvidenceRead = Type.Object(
     clock_offset_ms: lengthMs,
     dated: Type.Boolean({ description: 'The destination told its time.' }),
     age_ms: Type.Integer({ minimum: 0, description: 'How old the answer may be. Milliseconds.' }),
+    answers: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "How many answers of the source's origin the check had, or the read that it joined.",
+      }),
+    ),
     source: Type.Optional(Source),
     kind: Type.Enum(['present', 'absent']),
     differs: Type.Optional(Type.Array(Type.String())),
@@ -162,7 +169,7 @@ const EvidenceFailure = Type.Object(
 
 export const Evidence = Type.Object(
   {
-    evidence_version: Type.Literal(1),
+    evidence_version: Type.Enum([1, 2], { description: '2 with rules of version 2 or later.' }),
     rules_version: Type.Integer({ minimum: 1 }),
     profile: Type.Object({ action: Type.String(), version: Type.String() }),
     rules: Type.Object({
@@ -180,6 +187,10 @@ export const Evidence = Type.Object(
       claimed_at: Timestamp,
       deadline_at: Timestamp,
       submitted_at: Timestamp,
+      fresh: Type.Optional(
+        Type.Boolean({ description: 'It was submitted just after the deed. From version 2 of the evidence on.' }),
+      ),
+      fresh_by: Type.Optional(Type.Enum(FRESH_REASONS)),
     }),
     decided_at: Timestamp,
     checks: Type.Array(Type.Union([EvidenceRead, EvidenceFailure]), { description: 'Every check, oldest first.' }),

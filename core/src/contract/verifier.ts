@@ -173,6 +173,18 @@ export interface CheckCache {
   share<T>(key: string, read: () => Promise<T>): Promise<T>
 }
 
+/**
+ * The same check under an earlier version of the profile, for claims that were submitted under it and wait.
+ *
+ * @param earlier what its rules were, where they differ; undefined leaves a member out
+ */
+export function earlierVersion(
+  verifier: Verifier,
+  earlier: Pick<ActionProfile, 'version' | 'rulesVersion'> & Partial<ActionProfile>,
+): Verifier {
+  return { ...verifier, profile: { ...verifier.profile, ...earlier } }
+}
+
 /** Drops the type parameters, which a host cannot know. */
 export function defineVerifier<P extends TSchema, F extends TSchema>(verifier: Verifier<P, F>): Verifier {
   return verifier as unknown as Verifier

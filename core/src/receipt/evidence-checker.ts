@@ -4,13 +4,23 @@ import { type CheckRecord, FAILURE_CODES, isRead, MARKS, showsOutcome } from '..
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ACTION_PATTERN, type ActionProfile, FRESH_MS, type Rules } from '../profile.ts'
 import { decide, knowsRules } from '../rules/decide.ts'
+import { FRESH_REASONS, isFreshBy } from '../rules/freshness.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { Closing, Decision } from '../verdict.ts'
 import { toWireInterval, toWireSource } from './body.ts'
 import { sha256Text } from './digest.ts'
-import { type Case, caseOf, type EvidenceDocument, LARGEST_EVIDENCE_BYTES, signedEvidence } from './evidence.ts'
+import {
+  type Case,
+  caseOf,
+  EVIDENCE_VERSIONS,
+  type EvidenceDocument,
+  type EvidenceVersion,
+  evidenceVersionOf,
+  LARGEST_EVIDENCE_BYTES,
+  signedEvidence,
+} from './evidence.ts'
 import { canonicalize } from './jcs.ts'
-import { array, closedObject, integer, matching, object, oneOf, type Shape, text } from './shape.ts'
+import { array, closedObject, either, integer, matching, object, oneOf, type Shape, text } from './shape.ts'
 import { integerJson } from './strict-json.ts'
 
 export type EvidenceFinding =
@@ -68,7 +78,7 @@ export function checkEvidence(
 function isOfUnknownVersion(value: JsonValue | undefined): boolean {
   if (!isVersioned(value)) return false
   const { evidence_version, rules_version } = value as EvidenceDocument
-  return evidence_version !== 1 || !knowsRules(rules_version)
+  return !EVIDENCE_VERSIONS.includes(evidence_version) || !knowsRules(rules_version)
 }
 
 /** Lengths of time in a hostile document can lead to moments that no timestamp expresses. */
@@ -230,36 +240,59 @@ const readRequired = {
   dated: boolean,
   age_ms: lengthMs,
 }
-const readOptional = { source, mark: oneOf(...MARKS), stays: array(stay), facts: anyObject }
+const readOptional1 = { source, mark: oneOf(...MARKS), stays: array(stay), facts: anyObject }
 // Without `differs` a read would count as one that shows the outcome as claimed.
-const presentRead = closedObject({ ...readRequired, kind: oneOf('present'), differs: array(name) }, readOptional)
-const absentRead = closedObject({ ...readRequired, kind: oneOf('absent') }, readOptional)
+const read = (optional: Readonly<Record<string, Shape>>) =>
+  either(
+    closedObject({ ...readRequired, kind: oneOf('present'), differs: array(name) }, optional),
+    closedObject({ ...readRequired, kind: oneOf('absent') }, optional),
+  )
 const failedCheck = closedObject({
   sent_at: timestamp,
   answered_at: timestamp,
   failure: closedObject({ code: oneOf(...FAILURE_CODES) }, { status: integer(0), retry_at: timestamp }),
 })
-const check: Shape = (value) =>
-  isJsonObject(value) && 'failure' in value ? failedCheck(value) : presentRead(value) || absentRead(value)
+const checkOf =
+  (read: Shape): Shape =>
+  (value) =>
+    isJsonObject(value) && 'failure' in value ? failedCheck(value) : read(value)
 
 const isVersioned = object({ evidence_version: integer(1), rules_version: integer(1) })
-const isDocument = closedObject({
-  evidence_version: oneOf(1),
-  rules_version: integer(1),
-  profile: closedObject({ action: matching(new RegExp(ACTION_PATTERN)), version: matching(/^\d+$/) }),
-  rules: closedObject(
-    {
-      required,
-      tolerance_ms: lengthMs,
-      age_ms: lengthMs,
-      removed_within_ms: lengthMs,
-      fresh_ms: lengthMs,
-      closing_ms: lengthMs,
-      grace_ms: lengthMs,
-    },
-    { never_late: oneOf(true) },
-  ),
-  claim: closedObject({ claim_digest: hash, claimed_at: timestamp, deadline_at: timestamp, submitted_at: timestamp }),
-  decided_at: timestamp,
-  checks: (value) => Array.isArray(value) && value.length > 0 && value.every(check),
-})
+const claim1 = { claim_digest: hash, claimed_at: timestamp, deadline_at: timestamp, submitted_at: timestamp }
+const claim2: Shape = (value) =>
+  closedObject({ ...claim1, fresh: boolean, fresh_by: oneOf(...FRESH_REASONS) })(value) &&
+  isFreshBy((value as EvidenceDocument['claim']).fresh_by!) === (value as EvidenceDocument['claim']).fresh
+
+/** Documents of a version that was published stay readable as they are: what is stricter belongs to the next version. */
+const DOCUMENTS: Readonly<Record<EvidenceVersion, Shape>> = {
+  1: documentOf(1, { claim: closedObject(claim1), check: checkOf(read(readOptional1)) }),
+  2: documentOf(2, { claim: claim2, check: checkOf(read({ ...readOptional1, answers: integer(0) })) }),
+}
+
+function documentOf(
+  version: EvidenceVersion,
+  { claim, check }: { readonly claim: Shape; readonly check: Shape },
+): Shape {
+  return closedObject({
+    evidence_version: oneOf(version),
+    rules_version: (value) => integer(1)(value) && evidenceVersionOf(value as number) === version,
+    profile: closedObject({ action: matching(new RegExp(ACTION_PATTERN)), version: matching(/^\d+$/) }),
+    rules: closedObject(
+      {
+        required,
+        tolerance_ms: lengthMs,
+        age_ms: lengthMs,
+        removed_within_ms: lengthMs,
+        fresh_ms: lengthMs,
+        closing_ms: lengthMs,
+        grace_ms: lengthMs,
+      },
+      { never_late: oneOf(true) },
+    ),
+    claim,
+    decided_at: timestamp,
+    checks: (value) => Array.isArray(value) && value.length > 0 && value.every(check),
+  })
+}
+
+const isDocument: Shape = (value) => EVIDENCE_VERSIONS.some((version) => DOCUMENTS[version](value))

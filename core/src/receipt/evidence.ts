@@ -12,6 +12,7 @@ import {
 } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import { FRESH_MS, type Rules } from '../profile.ts'
+import { freshnessOf, isFreshBy } from '../rules/freshness.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { ClaimTimes, Closing, Decision } from '../verdict.ts'
 import { toWireSource, type WireSource } from './body.ts'
@@ -25,6 +26,14 @@ type WireCheck = EvidenceDocument['checks'][number]
 type EvidenceRead = Exclude<WireCheck, { readonly failure: unknown }>
 type WireStay = NonNullable<EvidenceRead['stays']>[number]
 type WireLogTime = WireStay['appeared']
+
+/** The versions of the form. The rules say which: those of version 2 need to know whether the claim was fresh. */
+export const EVIDENCE_VERSIONS = [1, 2] as const
+export type EvidenceVersion = (typeof EVIDENCE_VERSIONS)[number]
+
+export function evidenceVersionOf(rulesVersion: number): EvidenceVersion {
+  return rulesVersion === 1 ? 1 : 2
+}
 
 /** What a verdict was decided from. */
 export interface Case {
@@ -63,17 +72,19 @@ function evidenceDocument(
   { basis }: Pick<Decision, 'basis'>,
 ): EvidenceDocument {
   const lastRead = checks.findLast(isRead)
+  const version = evidenceVersionOf(rules.rulesVersion)
   // Here and below the members are in canonical order, so that nothing is sorted.
   return {
-    checks: checks.map((check) => toWireCheck(check, check === basis || check === lastRead)),
+    checks: checks.map((check) => toWireCheck(check, version, check === basis || check === lastRead)),
     claim: {
       claim_digest: claim.claimDigest,
       claimed_at: formatInstant(claim.claimedAt),
       deadline_at: formatInstant(claim.deadlineAt),
+      ...(version === 1 ? {} : toWireFreshness(rules, claim)),
       submitted_at: formatInstant(claim.submittedAt),
     },
     decided_at: formatInstant(decidedAt),
-    evidence_version: 1,
+    evidence_version: version,
     profile: { action: profile.action, version: profile.version },
     rules: {
       age_ms: rules.ageMs ?? 0,
@@ -89,7 +100,12 @@ function evidenceDocument(
   }
 }
 
-function toWireCheck(check: CheckRecord, withFacts: boolean): WireCheck {
+function toWireFreshness(rules: Rules, claim: ClaimTimes) {
+  const freshBy = claim.freshBy ?? freshnessOf(rules, claim)
+  return { fresh: isFreshBy(freshBy), fresh_by: freshBy }
+}
+
+function toWireCheck(check: CheckRecord, version: EvidenceVersion, withFacts: boolean): WireCheck {
   const sentAt = formatInstant(check.sentAt)
   const answeredAt = formatInstant(check.answeredAt)
   if (!isRead(check)) {
@@ -101,11 +117,12 @@ function toWireCheck(check: CheckRecord, withFacts: boolean): WireCheck {
     }
     return { answered_at: answeredAt, failure, sent_at: sentAt }
   }
-  const { observation, clockOffsetMs, dated = false, ageMs = 0, source } = check
+  const { observation, clockOffsetMs, dated = false, ageMs = 0, source, answers } = check
   const { kind, facts, mark, stays } = observation
   return {
     age_ms: ageMs,
     answered_at: answeredAt,
+    ...(version === 1 || answers === undefined ? {} : { answers }),
     clock_offset_ms: clockOffsetMs,
     dated,
     ...(observation.kind === 'present' ? { differs: observation.differs } : {}),
@@ -153,6 +170,7 @@ export function caseOf(document: EvidenceDocument): Case {
       claimedAt: instant(claim.claimed_at),
       deadlineAt: instant(claim.deadline_at),
       submittedAt: instant(claim.submitted_at),
+      ...(claim.fresh_by === undefined ? {} : { freshBy: claim.fresh_by }),
     },
     checks: document.checks.map(fromWireCheck),
     decidedAt: instant(document.decided_at),
@@ -171,7 +189,7 @@ function fromWireCheck(check: WireCheck): CheckRecord {
     }
     return { sentAt, answeredAt, failure }
   }
-  const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, facts = {} } = check
+  const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, answers, facts = {} } = check
   const observed = {
     facts,
     ...(mark === undefined ? {} : { mark }),
@@ -187,6 +205,7 @@ function fromWireCheck(check: WireCheck): CheckRecord {
     dated,
     ageMs: age_ms,
     ...(source ? { source: fromWireSource(source as WireSource) } : {}),
+    ...(answers === undefined ? {} : { answers }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { CheckRecord, Instant } from '../evidence.ts'
 import type { Rules } from '../profile.ts'
 import { CLOSING, type ClaimTimes, type Closing, type Decision } from '../verdict.ts'
 import { decideByRules1 } from './v1.ts'
+import { decideByRules2 } from './v2.ts'
 
 /** How one version decides; see `decide`. */
 type Decide = (
@@ -14,7 +15,7 @@ type Decide = (
 ) => Decision | undefined
 
 /** A version that has signed receipts never changes and never goes: a change is the next version, in another file. */
-export const RULE_VERSIONS: Readonly<Record<number, Decide>> = { 1: decideByRules1 }
+export const RULE_VERSIONS: Readonly<Record<number, Decide>> = { 1: decideByRules1, 2: decideByRules2 }
 
 export function knowsRules(rulesVersion: number): boolean {
   return Object.hasOwn(RULE_VERSIONS, rulesVersion)

@@ -22,8 +22,8 @@ export type Facts = Static<typeof Facts>
 
 export const profile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'acme.ticket.close',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   summary: 'A ticket was closed with the resolution that the claim names.',
   words: {
     title: 'Closing of a ticket',

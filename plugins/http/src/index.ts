@@ -1,5 +1,5 @@
 /** The plugin http: checks what web addresses answer. */
-import { definePlugin, Type } from '@claimcheck/core/plugin'
+import { definePlugin, earlierVersion, Type } from '@claimcheck/core/plugin'
 import { site } from './site.ts'
 import { urlStatus } from './url-status.ts'
 
@@ -8,5 +8,8 @@ export default definePlugin({
   api: 2,
   manifest: { hosts: ['target', 'connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
-  setup: () => ({ verifiers: [urlStatus], connections: [site] }),
+  setup: () => ({
+    verifiers: [urlStatus, earlierVersion(urlStatus, { version: '1', rulesVersion: 1 })],
+    connections: [site],
+  }),
 })

@@ -105,8 +105,8 @@ export const USUAL_STATUS = 200
 
 export const profile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'http.url.status',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   neverLate: true,
   summary: 'A web address answers with the status that the claim names, and with its content where it names that.',
   words: {

@@ -1,5 +1,5 @@
 /** The plugin registry: checks publications at package registries. A new kind of registry is one more in the list below. */
-import { definePlugin, Type } from '@claimcheck/core/plugin'
+import { definePlugin, earlierVersion, Type } from '@claimcheck/core/plugin'
 import { createCargo, PUBLIC_CARGO } from './cargo/cargo.ts'
 import { baseUrl, withoutTrailingSlash } from './connection.ts'
 import { createNpm, PUBLIC_NPM } from './npm/npm.ts'
@@ -46,8 +46,9 @@ export default definePlugin({
       createPypi(address(public_pypi_url)),
       createCargo(address(public_cargo_url)),
     ]
+    const publish = createPublish(ecosystems)
     return {
-      verifiers: [createPublish(ecosystems)],
+      verifiers: [publish, earlierVersion(publish, { version: '1', rulesVersion: 1 })],
       connections: ecosystems.map(({ connectionType }) => connectionType),
     }
   },

@@ -103,8 +103,8 @@ export type Facts = Static<typeof Facts>
 
 export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'registry.package.publish',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   summary: 'A version of a package was published: the registry offers it.',
   words: {
     title: 'Publication of a package',

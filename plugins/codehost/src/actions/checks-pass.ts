@@ -96,8 +96,8 @@ type Facts = Static<typeof Facts>
 
 export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.checks.pass',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   underWay: 'under_way',
   shows: { commit_found: true, failed: 0, pending: 0, missing: 0 },
   summary: 'The named checks of a commit passed.',

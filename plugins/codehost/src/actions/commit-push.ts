@@ -69,8 +69,8 @@ type Facts = Static<typeof Facts>
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
   words: {
     title: 'Push of a commit',

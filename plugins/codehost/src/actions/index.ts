@@ -1,5 +1,5 @@
 /** All actions of code hosts. A new action is one more line here. */
-import type { Verifier } from '@claimcheck/core/plugin'
+import { earlierVersion, type Verifier } from '@claimcheck/core/plugin'
 import type { Action, CodeHosts } from './action.ts'
 import { checksPass } from './checks-pass.ts'
 import { commitPush } from './commit-push.ts'
@@ -17,7 +17,10 @@ const ACTIONS: readonly Action[] = [
   issueClose,
 ]
 
-/** One for each action that some of these hosts can read. */
+/** For each action that some of these hosts can read, in the versions in which claims may wait. */
 export function verifiersOf(hosts: CodeHosts): Verifier[] {
-  return ACTIONS.flatMap((action) => action(hosts) ?? [])
+  return ACTIONS.flatMap((action) => {
+    const newest = action(hosts)
+    return newest ? [newest, earlierVersion(newest, { version: '1', rulesVersion: 1 })] : []
+  })
 }

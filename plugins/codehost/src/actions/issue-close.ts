@@ -42,8 +42,8 @@ const Facts = Type.Object(
 
 export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.issue.close',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   summary: 'An issue was closed.',
   words: {
     title: 'Closing of an issue',

@@ -33,8 +33,8 @@ const Facts = Type.Object(
 
 export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.merge',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   summary: 'A pull request was merged, and the commit that came of it is on its base.',
   words: {
     title: 'Merge of a pull request',

@@ -26,8 +26,8 @@ const Facts = Type.Object(
 
 export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.open',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   summary: 'A pull request was opened, with the named base and head commit.',
   words: {
     title: 'Opening of a pull request',

@@ -55,8 +55,8 @@ const Facts = Type.Object(
 
 export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.release.publish',
-  version: '1',
-  rulesVersion: 1,
+  version: '2',
+  rulesVersion: 2,
   summary: 'A release was published for the named tag.',
   words: {
     title: 'Publication of a release',
