@@ -42,7 +42,7 @@ t.test('plugins are listed with their package, digest, isolation, reach and acti
       restarts: 0,
       last_end: null,
       programs: ['git'],
-      actions: [{ action: 'codehost.commit.push', version: '1', title: 'Push of a commit' }],
+      actions: [{ action: 'codehost.commit.push', version: '2', title: 'Push of a commit' }],
       connections: [{ provider: 'github', title: 'GitHub' }, { provider: 'git' }],
     },
     {
