@@ -18,6 +18,7 @@ import {
 import { type Dialect, DIALECTS as SHORT_DIALECTS } from './support/database.ts'
 import type { Host, Installation } from './support/installation.ts'
 import { query } from './support/sql.ts'
+import { Visitor } from './support/visitor.ts'
 
 /** An empty installation: another database, and another DATA_DIR. */
 async function elsewhere(t: Test, dialect: Dialect) {
@@ -27,6 +28,13 @@ async function elsewhere(t: Test, dialect: Dialect) {
 async function run(source: Installation, args: readonly string[], env: Env = {}) {
   const { code, stdout, stderr } = await claimcheck(source, [...args, '--json'], env)
   return { code, stderr, value: stdout === '' ? undefined : JSON.parse(stdout) }
+}
+
+/** Whoever was invited shares what the owner may use, so that an account names another one. */
+async function inviteColleague({ host, claimcheck: { accounts, storage } }: Installation, workspaceId: string) {
+  const owner = await Visitor.joining(host, workspaceId, 'owner', 'Ann')
+  const { id } = (await storage.read.users.byEmail(owner.email))!
+  await Visitor.enter(host, `/console/join/${await accounts.inviteToken(workspaceId, 'member', id)}`, 'Mia')
 }
 
 async function isSound(t: Test, source: Installation, env: Env) {
@@ -54,6 +62,7 @@ for (const dialect of DIALECTS) {
       const source = await startSource(t, dialect)
       const client = await source.client('acme')
       await connect(source.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
+      await inviteColleague(source, client.workspaceId)
       const archived = (await client.submit()).body.receipt_id
       const { value: begun } = await run(source, ['log', 'new', '--yes'])
       t.equal((await run(source, ['log', 'archive', begun.ended_log_id])).code, 0)

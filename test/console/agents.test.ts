@@ -34,6 +34,7 @@ async function decide(console: ClaimsConsole, agentId: string, counts: Readonly<
     }),
   )
   await storage.write((tx) => tx.claims.insertNew(rows))
+  installation.isForged = true
 }
 
 t.test('agents are listed by their last claim, each with its rate and what that is of', async (t) => {

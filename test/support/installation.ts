@@ -8,6 +8,7 @@ import type { Feature } from '@claimcheck/server/host/feature'
 import type { Test } from 'tap'
 import { afterFile } from './after-file.ts'
 import { Client } from './client.ts'
+import { runClaimcheck } from './command.ts'
 import { copyTemplate, createDatabase, type Database } from './database.ts'
 import { type Answer, Host } from './host.ts'
 
@@ -40,6 +41,8 @@ export const SCRIPTED = { use: resolve('build/test/plugins/scripted.js'), truste
 export class Installation {
   readonly folder: string
   readonly database: Database
+  /** A test wrote rows that no program writes, so that doctor has to refuse it. */
+  isForged = false
   readonly #options: InstallationOptions
   readonly #hosts: Host[] = []
 
@@ -148,9 +151,13 @@ export function sharedInstallation({ file, ...options }: InstallationOptions = {
   let started: Promise<Installation> | undefined
   async function start(): Promise<Installation> {
     const installation = await Installation.start({ ...options, file: { rate_limits: NO_ATTEMPTS, ...file } })
-    afterFile(() => {
+    afterFile(async () => {
       started = undefined
-      return installation.remove()
+      const { folder, env, isForged } = installation
+      // What the tests leave is an installation that people have lived in.
+      const { code, stdout, stderr } = await runClaimcheck(folder, ['doctor', '--json'], env)
+      await installation.remove()
+      if (code !== 0 && !isForged) throw new Error(`doctor calls it unsound: ${stdout}${stderr}`)
     })
     return installation
   }

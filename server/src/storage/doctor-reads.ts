@@ -144,7 +144,7 @@ function strayReads(db: Db) {
       )
       for (const { name, key, column, owner } of owned) {
         const sql = `SELECT ${key.join(` || '/' || `)} AS id, ${column} AS missing FROM ${name} WHERE ${column} IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM ${owner.name} WHERE ${owner.name}.${owner.key[0]} = ${name}.${column}) LIMIT ?`
+          AND NOT EXISTS (SELECT 1 FROM ${owner.name} AS owner WHERE owner.${owner.key[0]} = ${name}.${column}) LIMIT ?`
         for (const row of await db.query(sql, [limit])) {
           found.push({ table: name, id: String(row.id), missing: `${owner.name} ${row.missing}` })
         }
