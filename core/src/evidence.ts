@@ -88,6 +88,8 @@ export interface Failure {
   readonly retryAt?: Instant
   /** The HTTP status of the answer, where there was one. */
   readonly status?: number
+  /** With `no_connection`: the claim was submitted under a connection that its owner removed since. */
+  readonly connectionRemoved?: true
   /** The check ended its plugin's process. It is not part of the published evidence. */
   readonly endedProcess?: true
 }

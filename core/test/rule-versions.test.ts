@@ -99,3 +99,27 @@ t.test('an issuer cannot choose the version: rules of another than its profile p
     .replace('"submitted_at"', '"fresh":true,"fresh_by":"claimed_at","submitted_at"')
   t.match(relabel(inForm2), { evidence: 'does_not_follow', differs: ['verdict.value', 'verdict.reason_code'] })
 })
+
+t.test(
+  'evidence of version 2 says that the connection of a claim was removed, and what is signed of it follows',
+  async (t) => {
+    const removed: CheckRecord = {
+      sentAt: NOON + 2000,
+      answeredAt: NOON + 2000,
+      failure: { code: 'no_connection', connectionRemoved: true },
+    }
+    const { body, evidence, verdict } = decided(rulesOf(2), [absent(NOON + 1000), removed])
+    t.equal(verdict, 'unverifiable')
+    t.match(body, { observation: { facts: { connection_removed: true, error: 'no_connection' } } })
+    t.strictSame(checkEvidence(body, evidence), { evidence: 'follows', rules: 'unknown' })
+
+    const signedOf = (text: string) => ({
+      ...body,
+      observation: { ...(body.observation as JsonObject), evidence_digest: sha256Text(text) },
+    })
+    const without = evidence.replace(',"connection_removed":true', '')
+    t.match(checkEvidence(signedOf(without), without), { evidence: 'does_not_follow', differs: ['observation.facts'] })
+    const other = evidence.replace('"code":"no_connection"', '"code":"ambiguous_claim"')
+    t.match(checkEvidence(signedOf(other), other), { evidence: 'does_not_follow', differs: ['form'] })
+  },
+)

@@ -13,7 +13,13 @@ function agentsPath({ workspaceId }: ClaimsConsole): string {
 }
 
 /** Decided claims as they are stored, without their receipts: as many of each verdict, that many days ago. */
-async function decide(console: ClaimsConsole, agentId: string, counts: Readonly<Record<string, number>>, daysAgo = 0) {
+async function decide(
+  console: ClaimsConsole,
+  agentId: string,
+  counts: Readonly<Record<string, number>>,
+  daysAgo = 0,
+  over: Partial<ClaimRow> = {},
+) {
   const { installation, client, workspaceId } = console
   const { storage, now } = installation.claimcheck
   const { claim_id } = (await client.submit({ agent_id: 'template' })).body
@@ -30,7 +36,7 @@ async function decide(console: ClaimsConsole, agentId: string, counts: Readonly<
         receiptId: null,
         target: `${verdict}/${index}`,
       }
-      return { ...row, ...of, verdict: verdict as ClaimRow['verdict'] }
+      return { ...row, ...of, verdict: verdict as ClaimRow['verdict'], ...over }
     }),
   )
   await storage.write((tx) => tx.claims.insertNew(rows))
@@ -143,4 +149,20 @@ t.test('more agents than a page holds are on the next, each once', async (t) => 
   const lost = await owner.get(`${agentsPath(console)}?cursor=x`)
   t.equal(lost.status, 400)
   t.match(textOf(lost.html), 'This address leads to no page of the list')
+})
+
+t.test('whose claims were not judged because the connection was removed is seen', async (t) => {
+  const console = await claimsConsole(t)
+  const { owner } = console
+  await decide(console, 'escaping', { unverifiable: 2 }, 0, { connectionRemoved: 1 })
+  await decide(console, 'staying', { unverifiable: 1 })
+  const text = textOf((await owner.get(agentsPath(console))).html)
+  t.match(text, 'Connection removed')
+  t.match(text, /escaping .*2 unverifiable \(100 %\)[^a-z]* 2 /)
+  const page = textOf((await owner.get(`${agentsPath(console)}/escaping`)).html)
+  t.match(
+    page,
+    '2 claims were not judged: the connection under which they were submitted was removed while they waited.',
+  )
+  t.notMatch(textOf((await owner.get(`${agentsPath(console)}/staying`)).html), 'not judged')
 })

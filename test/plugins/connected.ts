@@ -25,7 +25,7 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
-  rulesVersion: 1,
+  rulesVersion: 2,
   access: { permission: 'Messages: read', anonymous: false },
 } as const
 

@@ -93,7 +93,10 @@ export class Host {
 async function serveHere(config: Config, { now, wall, features }: InProcess): Promise<Running> {
   const options = { plugins: true, ...(now ? { now } : {}), ...(wall ? { wall } : {}) }
   const claimcheck = await openClaimcheck(config, options, features)
-  const server = await startServer(claimcheck)
+  const server = await startServer(claimcheck).catch(async (error: unknown) => {
+    await claimcheck.close()
+    throw error
+  })
   return {
     url: server.url,
     metricsUrl: server.listeners[0]?.url,

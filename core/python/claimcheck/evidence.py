@@ -58,7 +58,7 @@ def check_evidence(body: Mapping[str, Any], evidence: Optional[str], profiles: O
         return EvidenceFinding("not_checked")
     if not any(is_document(document) for is_document in _DOCUMENTS.values()):
         return EvidenceFinding("does_not_follow", ("form",))
-    published = find_profile(profiles, document["profile"]["action"], document["profile"]["version"])
+    published = _those_of(document, find_profile(profiles, document["profile"]["action"], document["profile"]["version"]))
     try:
         differs = _differences(body, document, published)
     except OverflowError:
@@ -163,7 +163,8 @@ def _signed_of(decision: Decision, reads: Sequence[Read]) -> Tuple[Mapping[str, 
     facts = {} if seen is None else seen.facts
     if isinstance(basis, Failure):
         status = {} if basis.status is None else {"status": basis.status}
-        facts = {**facts, "error": basis.code, **status}
+        removed = {"connection_removed": True} if basis.connection_removed else {}
+        facts = {**facts, **removed, "error": basis.code, **status}
     return facts, source
 
 
@@ -179,6 +180,13 @@ def _is_same(one: Any, other: Any) -> bool:
         return one is other
     # Python takes 1 and True for equal.
     return canonicalize(one) == canonicalize(other)
+
+
+def _those_of(document: Mapping[str, Any], published: Optional[PublishedProfile]) -> Optional[PublishedProfile]:
+    """Of the rules that are published, those that the evidence names."""
+    if published is None:
+        return None
+    return next((one for one in (published, *published.others) if _compared(document, one) == "published"), published)
 
 
 def _compared(document: Mapping[str, Any], published: Optional[PublishedProfile]) -> str:
@@ -203,7 +211,7 @@ def _check_of(check: Mapping[str, Any]) -> Check:
     if "failure" in check:
         failure = check["failure"]
         retry_at = _instant(failure["retry_at"]) if "retry_at" in failure else 0
-        return Failure(*times, failure["code"], failure.get("status"), retry_at)
+        return Failure(*times, failure["code"], failure.get("status"), retry_at, failure.get("connection_removed", False))
     return Read(
         *times,
         clock_offset_ms=check["clock_offset_ms"],
@@ -256,7 +264,11 @@ _read_optional = {
     "stays": list_of(_stay),
     "facts": is_object,
 }
-_failed = _closed({**_times, "failure": _closed({"code": one_of(*FAILURE_REASONS)}, {"status": _length, "retry_at": is_timestamp})})
+_failure_optional = {"status": _length, "retry_at": is_timestamp}
+_failure = _closed({"code": one_of(*FAILURE_REASONS)}, _failure_optional)
+_failure_2 = either(
+    _failure, _closed({"code": one_of("no_connection"), "connection_removed": lambda value: value is True}, _failure_optional)
+)
 _claim = {"claim_digest": is_hash, "claimed_at": is_timestamp, "deadline_at": is_timestamp, "submitted_at": is_timestamp}
 #: The reasons by which a claim is fresh, or is not.
 _FRESH = {"claimed_at": True, "claimed_ago": True, "too_old": False, "claimed_ahead": False, "clock_ahead": False}
@@ -264,12 +276,12 @@ _is_claim_2 = _closed({**_claim, "fresh": _boolean, "fresh_by": one_of(*_FRESH)}
 _is_versioned = obj({"evidence_version": integer(1), "rules_version": integer(1)})
 
 
-def _document(version: int, is_claim: Any, read_optional: Mapping[str, Any]):
+def _document(version: int, is_claim: Any, is_failure: Any, read_optional: Mapping[str, Any]):
     is_check = either(
         # Without `differs` a read would count as one that shows the outcome as claimed.
         _closed({**_read_required, "kind": one_of("present"), "differs": list_of(_name)}, read_optional),
         _closed({**_read_required, "kind": one_of("absent")}, read_optional),
-        _failed,
+        _closed({**_times, "failure": is_failure}),
     )
     return _closed(
         {
@@ -293,10 +305,11 @@ def _document(version: int, is_claim: Any, read_optional: Mapping[str, Any]):
 
 #: Documents of a version that was published stay readable as they are: what is stricter belongs to the next version.
 _DOCUMENTS = {
-    1: _document(1, _closed(_claim), _read_optional),
+    1: _document(1, _closed(_claim), _failure, _read_optional),
     2: _document(
         2,
         lambda value: _is_claim_2(value) and _FRESH[value["fresh_by"]] is value["fresh"],
+        _failure_2,
         {**_read_optional, "answers": _length},
     ),
 }

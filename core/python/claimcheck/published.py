@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Mapping, Optional
+from dataclasses import dataclass, replace
+from typing import Any, Mapping, Optional, Tuple
 
 from .canonical import canonicalize, parse_strict
 from .shapes import SAFE, integer, one_of
@@ -23,6 +23,8 @@ class PublishedProfile:
     shows: Mapping[str, Any]
     #: The fact that shows what was found for a param, where it has another name.
     found: Mapping[str, str]
+    #: Other rules by which the service judged claims of this profile.
+    others: Tuple["PublishedProfile", ...] = ()
 
     def is_contradicted(self, claim: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
         """The facts of a read that shows the outcome say otherwise."""
@@ -35,19 +37,20 @@ class PublishedProfile:
 
 def find_profile(profiles: Optional[str], action: str, version: str) -> Optional[PublishedProfile]:
     """The rules in the answer of ``/v1/profiles``. None where it does not have them, or they are no rules."""
-    for profile in _profiles_in(profiles or ""):
-        if isinstance(profile, dict) and (profile.get("action"), profile.get("version")) == (action, version):
-            return _rules_of(profile)
-    return None
-
-
-def _profiles_in(text: str) -> list:
     try:
-        document = parse_strict(text).value
+        document = parse_strict(profiles or "").value
     except ValueError:
-        return []
-    profiles = document.get("profiles") if isinstance(document, dict) else None
-    return profiles if isinstance(profiles, list) else []
+        return None
+    current = _named(document, "profiles", action, version)[:1]
+    found = [_rules_of(one) for one in current + _named(document, "settings", action, version)]
+    known = [one for one in found if one is not None]
+    return replace(known[0], others=tuple(known[1:])) if known else None
+
+
+def _named(document: Any, member: str, action: str, version: str) -> list:
+    listed = document.get(member) if isinstance(document, dict) else None
+    profiles = listed if isinstance(listed, list) else []
+    return [one for one in profiles if isinstance(one, dict) and (one.get("action"), one.get("version")) == (action, version)]
 
 
 def _rules_of(profile: Mapping[str, Any]) -> Optional[PublishedProfile]:

@@ -79,3 +79,5 @@ class Failure(Check):
     status: Optional[int]
     #: The destination asked not to be read again before this; 0 where it did not.
     retry_at: int
+    #: Its owner removed the connection under which the claim was submitted.
+    connection_removed: bool = False

@@ -1,11 +1,15 @@
 /** Profiles on the wire: the rules by which claims are judged, in every version that still judges some. */
 import { type Static, Type } from '../typebox.ts'
-import { plainObject } from './primitives.ts'
+import { plainObject, Timestamp } from './primitives.ts'
 
 const lengthMs = Type.Integer({ minimum: 0, description: 'Milliseconds.' })
 
 const sentence = Type.Union([Type.String(), Type.Array(Type.String())])
 const titles = (of: string) => Type.Record(Type.String(), Type.String(), { description: `The title of each ${of}.` })
+
+const found = Type.Record(Type.String(), Type.String(), {
+  description: 'The fact that shows what was found for a param or for `target`, where it has another name.',
+})
 
 const ProfileWords = Type.Object(
   {
@@ -18,11 +22,7 @@ const ProfileWords = Type.Object(
         description: 'What a fact says beyond the outcome: always, or by its value.',
       }),
     ),
-    found: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
-        description: 'The fact that shows what was found for a param or for `target`, where it has another name.',
-      }),
-    ),
+    found: Type.Optional(found),
   },
   {
     title: 'ProfileWords',
@@ -31,37 +31,59 @@ const ProfileWords = Type.Object(
   },
 )
 
+/** What a verdict depends on. */
+const deciding = {
+  rules_version: Type.Integer({ minimum: 1 }),
+  required: plainObject({ description: 'The fields that must match, each with its role.' }),
+  tolerance_ms: lengthMs,
+  max_deadline_ms: lengthMs,
+  age_ms: lengthMs,
+  removed_within_ms: lengthMs,
+  fresh_ms: lengthMs,
+  never_late: Type.Optional(Type.Literal(true)),
+  shows: Type.Optional(
+    plainObject({ description: 'Facts that every read has which shows the outcome, where it has the fact at all.' }),
+  ),
+}
+const closing = { closing_ms: lengthMs, grace_ms: lengthMs }
+
+const Profile = Type.Object(
+  {
+    action: Type.String(),
+    version: Type.String(),
+    summary: Type.String(),
+    deadline_ms: lengthMs,
+    ...deciding,
+    ...closing,
+    words: ProfileWords,
+    titles: Type.Object({ params: titles('param'), facts: titles('fact') }),
+  },
+  { title: 'Profile' },
+)
+
+const ProfileSettings = Type.Object(
+  {
+    action: Type.String(),
+    version: Type.String(),
+    ...deciding,
+    ...closing,
+    words: Type.Object({ found: Type.Optional(found) }),
+    since: Timestamp,
+  },
+  { title: 'ProfileSettings' },
+)
+
 export const ProfileList = Type.Object(
   {
-    profiles: Type.Array(
-      Type.Object(
-        {
-          action: Type.String(),
-          version: Type.String(),
-          rules_version: Type.Integer({ minimum: 1 }),
-          summary: Type.String(),
-          required: plainObject({ description: 'The fields that must match, each with its role.' }),
-          tolerance_ms: lengthMs,
-          deadline_ms: lengthMs,
-          max_deadline_ms: lengthMs,
-          age_ms: lengthMs,
-          removed_within_ms: lengthMs,
-          fresh_ms: lengthMs,
-          never_late: Type.Optional(Type.Literal(true)),
-          closing_ms: lengthMs,
-          grace_ms: lengthMs,
-          shows: Type.Optional(
-            plainObject({
-              description: 'Facts that every read has which shows the outcome, where it has the fact at all.',
-            }),
-          ),
-          words: ProfileWords,
-          titles: Type.Object({ params: titles('param'), facts: titles('fact') }),
-        },
-        { title: 'Profile' },
-      ),
+    profiles: Type.Array(Profile),
+    settings: Type.Optional(
+      Type.Array(ProfileSettings, {
+        description:
+          'Each set of rules under which this service has claims or receipts, since when: also those that its configuration or its plugins had earlier. The rules in the evidence of a receipt are one of them.',
+      }),
     ),
   },
   { title: 'ProfileList' },
 )
 export type ProfileList = Static<typeof ProfileList>
+export type ProfileSettings = Static<typeof ProfileSettings>

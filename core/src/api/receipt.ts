@@ -160,6 +160,12 @@ const EvidenceFailure = Type.Object(
     answered_at: Timestamp,
     failure: Type.Object({
       code: Type.Enum(FAILURE_CODES),
+      connection_removed: Type.Optional(
+        Type.Literal(true, {
+          description:
+            'Its owner removed the connection under which the claim was submitted. From version 2 of the evidence on.',
+        }),
+      ),
       status: Type.Optional(Type.Integer()),
       retry_at: Type.Optional(Timestamp),
     }),

@@ -44,6 +44,8 @@ export interface PublishedProfile extends Rules {
   readonly shows?: ActionProfile['shows']
   /** The fact that shows what was found for a param or for `target`, where it has another name. */
   readonly found?: Readonly<Record<string, string>>
+  /** Other rules by which the service judged claims of this profile. */
+  readonly others?: readonly PublishedProfile[]
 }
 
 /** `undefined` where the reader knows none. */
@@ -68,7 +70,7 @@ export function checkEvidence(
   if (isOfUnknownVersion(value)) return { evidence: 'not_checked' }
   if (!isDocument(value)) return { evidence: 'does_not_follow', differs: ['form'] }
   const document = value as unknown as EvidenceDocument
-  const published = publishedRules(document.profile.action, document.profile.version)
+  const published = thoseOf(document, publishedRules(document.profile.action, document.profile.version))
   const differs = tryDifferences(body, document, published)
   if (differs.length > 0) return { evidence: 'does_not_follow', differs }
   return { evidence: 'follows', rules: compareRules(document, published) }
@@ -191,6 +193,12 @@ function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boole
   return canonicalize(one) === canonicalize(other)
 }
 
+/** Of the rules that are published, those that the evidence names. */
+function thoseOf(document: EvidenceDocument, published: PublishedProfile | undefined): PublishedProfile | undefined {
+  const named = published?.others?.find((one) => compareRules(document, one) === 'published')
+  return published && compareRules(document, published) !== 'published' ? (named ?? published) : published
+}
+
 function compareRules(
   { rules, rules_version }: EvidenceDocument,
   published: PublishedProfile | undefined,
@@ -247,15 +255,19 @@ const read = (optional: Readonly<Record<string, Shape>>) =>
     closedObject({ ...readRequired, kind: oneOf('present'), differs: array(name) }, optional),
     closedObject({ ...readRequired, kind: oneOf('absent') }, optional),
   )
-const failedCheck = closedObject({
-  sent_at: timestamp,
-  answered_at: timestamp,
-  failure: closedObject({ code: oneOf(...FAILURE_CODES) }, { status: integer(0), retry_at: timestamp }),
-})
+const failed = (failure: Shape) => closedObject({ sent_at: timestamp, answered_at: timestamp, failure })
+const failure1 = closedObject({ code: oneOf(...FAILURE_CODES) }, { status: integer(0), retry_at: timestamp })
+const failure2 = either(
+  failure1,
+  closedObject(
+    { code: oneOf('no_connection'), connection_removed: oneOf(true) },
+    { status: integer(0), retry_at: timestamp },
+  ),
+)
 const checkOf =
-  (read: Shape): Shape =>
+  (read: Shape, failure: Shape): Shape =>
   (value) =>
-    isJsonObject(value) && 'failure' in value ? failedCheck(value) : read(value)
+    isJsonObject(value) && 'failure' in value ? failed(failure)(value) : read(value)
 
 const isVersioned = object({ evidence_version: integer(1), rules_version: integer(1) })
 const claim1 = { claim_digest: hash, claimed_at: timestamp, deadline_at: timestamp, submitted_at: timestamp }
@@ -265,8 +277,8 @@ const claim2: Shape = (value) =>
 
 /** Documents of a version that was published stay readable as they are: what is stricter belongs to the next version. */
 const DOCUMENTS: Readonly<Record<EvidenceVersion, Shape>> = {
-  1: documentOf(1, { claim: closedObject(claim1), check: checkOf(read(readOptional1)) }),
-  2: documentOf(2, { claim: claim2, check: checkOf(read({ ...readOptional1, answers: integer(0) })) }),
+  1: documentOf(1, { claim: closedObject(claim1), check: checkOf(read(readOptional1), failure1) }),
+  2: documentOf(2, { claim: claim2, check: checkOf(read({ ...readOptional1, answers: integer(0) }), failure2) }),
 }
 
 function documentOf(

@@ -56,9 +56,10 @@ interface SignedEvidence {
 export function signedEvidence({ basis }: Pick<Decision, 'basis'>, checks: readonly CheckRecord[]): SignedEvidence {
   const observedAt = basis.answeredAt
   if (isRead(basis)) return { observedAt, facts: basis.observation.facts, source: basis.source }
-  const { code, status } = basis.failure
+  const { code, status, connectionRemoved } = basis.failure
   const seen = checks.findLast(isRead)
-  const facts = { ...seen?.observation.facts, error: code, ...(status === undefined ? {} : { status }) }
+  const removed = connectionRemoved ? { connection_removed: true } : {}
+  const facts = { ...seen?.observation.facts, ...removed, error: code, ...(status === undefined ? {} : { status }) }
   return { observedAt, facts, source: seen?.source }
 }
 
@@ -109,9 +110,10 @@ function toWireCheck(check: CheckRecord, version: EvidenceVersion, withFacts: bo
   const sentAt = formatInstant(check.sentAt)
   const answeredAt = formatInstant(check.answeredAt)
   if (!isRead(check)) {
-    const { code, status, retryAt } = check.failure
+    const { code, status, retryAt, connectionRemoved } = check.failure
     const failure = {
       code,
+      ...(version === 1 || connectionRemoved === undefined ? {} : { connection_removed: true as const }),
       ...(retryAt === undefined ? {} : { retry_at: formatInstant(retryAt) }),
       ...(status === undefined ? {} : { status }),
     }
@@ -181,9 +183,10 @@ function fromWireCheck(check: WireCheck): CheckRecord {
   const sentAt = instant(check.sent_at)
   const answeredAt = instant(check.answered_at)
   if ('failure' in check) {
-    const { code, status, retry_at } = check.failure
+    const { code, status, retry_at, connection_removed } = check.failure
     const failure = {
       code,
+      ...(connection_removed === undefined ? {} : { connectionRemoved: true as const }),
       ...(status === undefined ? {} : { status }),
       ...(retry_at === undefined ? {} : { retryAt: instant(retry_at) }),
     }

@@ -3,7 +3,20 @@ import { isJsonObject, type JsonObject, objectIn } from '../json.ts'
 
 /** @param text the answer of `GET /v1/profiles`; any other text has none */
 export function profilesIn(text: string): (action: string, version: string) => JsonObject | undefined {
-  const { profiles } = objectIn(text)
-  const list = Array.isArray(profiles) ? profiles.filter(isJsonObject) : []
-  return (action, version) => list.find((one) => one.action === action && one.version === version)
+  const find = rulesIn(text)
+  return (action, version) => find(action, version).profile
+}
+
+/** The profile, and the settings under which its claims were judged, now and earlier. Services from before they were published have none. */
+export function rulesIn(
+  text: string,
+): (action: string, version: string) => { readonly profile: JsonObject | undefined; readonly settings: JsonObject[] } {
+  const document = objectIn(text)
+  const [profiles, settings] = [document.profiles, document.settings].map((list) =>
+    Array.isArray(list) ? list.filter(isJsonObject) : [],
+  )
+  return (action, version) => {
+    const isMeant = (one: JsonObject) => one.action === action && one.version === version
+    return { profile: profiles!.find(isMeant), settings: settings!.filter(isMeant) }
+  }
 }

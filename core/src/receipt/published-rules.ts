@@ -3,16 +3,19 @@ import type { ProfileList } from '../api/profile.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { Rules } from '../profile.ts'
 import type { PublishedProfile, PublishedRules } from './evidence-checker.ts'
-import { profilesIn } from './published-profiles.ts'
+import { rulesIn } from './published-profiles.ts'
 
-type Profile = ProfileList['profiles'][number]
+type Profile = ProfileList['profiles'][number] | Required<ProfileList>['settings'][number]
 
 /** @param profiles the answer of `GET /v1/profiles`; any other text has no rules */
 export function publishedRules(profiles: string): PublishedRules {
-  const find = profilesIn(profiles)
+  const find = rulesIn(profiles)
   return (action, version) => {
-    const profile = find(action, version)
-    return profile && rulesOf(profile as unknown as Profile)
+    const { profile, settings } = find(action, version)
+    const [current, ...others] = [profile, ...settings].flatMap((one) =>
+      one ? (rulesOf(one as unknown as Profile) ?? []) : [],
+    )
+    return current && { ...current, ...(others.length > 0 ? { others } : {}) }
   }
 }
 

@@ -81,6 +81,8 @@ const FIELDS = {
   /** The profile that judges the claim, by its own name where the claim used an alias. */
   profileAction: field(text('profile_action'), { left: ifKnown('profileAction') }),
   profileVersion: field(text('profile_version'), {}),
+  /** Of what decides in the profile; null without a profile, and in claims from before it was kept. */
+  profileDigest: field(nullable(text('profile_digest')), {}),
   state: field(text<'queued' | 'decided'>('state'), { ...SHOWN, isChecked: true }),
   attempts: field(integer('attempts'), { isShown: true, isChecked: true }),
   /** When it is next handed to a worker; null once decided. */
@@ -88,6 +90,12 @@ const FIELDS = {
   nextCheckAt: field(nullable(instant('next_check_at')), { isShown: true, isChecked: true }),
   /** From then on its checks go before those that only look (`NextCheck` of core); null once decided. */
   momentAt: field(nullable(instant('moment_at')), { isChecked: true }),
+  /** 1: looked at so often that what was there for half a minute is seen. Its first check decides it. */
+  watched: field(integer('watched'), { isChecked: true }),
+  /** 1: its recorded checks decide it, and the decision could not be signed yet. */
+  unsigned: field(integer('unsigned'), { isChecked: true }),
+  /** 1: it ended because the connection under which it was submitted was removed. */
+  connectionRemoved: field(integer('connection_removed'), { isChecked: true }),
   lastCheck: field(nullable(json<CheckRecord>('last_check')), {
     isShown: true,
     isChecked: true,

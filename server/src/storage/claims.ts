@@ -29,13 +29,13 @@ const count = bigint('count')
 /** Which period: how many of its length have passed since the Unix epoch. */
 const bucket = bigint('bucket')
 
-const counts = extended(part(claims, 'verdict'), { bucket, count })
+const counts = extended(part(claims, 'verdict'), { bucket, count, removed: bigint('removed') })
 const actionCounts = extended(part(claims, 'action', 'verdict'), { count })
 const queuedCounts = extended(part(claims, 'payer', 'workspaceId'), { count })
 const lastClaims = part(claims, 'agentId', 'submittedAt', 'claimId')
 const dueClaims = extended(part(claims, 'claimId', 'target', 'deadlineAt'), { lane: text('lane') })
 
-/** How many claims of one verdict were submitted within one period. */
+/** How many claims of one verdict were submitted within one period, and how many of them ended because their connection was removed. */
 export type ClaimCount = RowOf<typeof counts>
 
 /** How many claims of one action have one verdict. */
@@ -176,7 +176,8 @@ function countReads(db: Db) {
     /** By verdict, in periods of `periodMs`. A period without claims has no count. */
     async counts(query: Omit<ClaimQuery, 'limit'>, periodMs: number): Promise<ClaimCount[]> {
       const { condition, bindings } = narrowed(query)
-      const sql = `SELECT submitted_at / CAST(? AS bigint) AS bucket, verdict, COUNT(*) AS count FROM claims
+      const sql = `SELECT submitted_at / CAST(? AS bigint) AS bucket, verdict, COUNT(*) AS count,
+        SUM(connection_removed) AS removed FROM claims
         WHERE ${condition} GROUP BY 1, 2`
       return (await db.query(sql, [periodMs, ...bindings])).map(counts.read)
     },

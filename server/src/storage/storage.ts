@@ -19,6 +19,7 @@ import { lostReceiptReads, lostReceiptWrites } from './lost-receipts.ts'
 import { machineReads, machineWrites } from './machines.ts'
 import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
+import { profileSettingsReads, profileSettingsWrites } from './profile-settings.ts'
 import { recordReads, recordWrites } from './records.ts'
 import type { PublishedReads } from './replica.ts'
 import { retentionReads, retentionWrites } from './retentions.ts'
@@ -161,6 +162,7 @@ export function reads(db: Db) {
     mails: mailReads(db),
     connections: connectionReads(db),
     claims: claimReads(db),
+    profileSettings: profileSettingsReads(db),
     log: logReads(db),
     lost: lostReceiptReads(db),
     erasures: erasureReads(db),
@@ -190,6 +192,7 @@ export function writes(tx: Db, schema: WithErasures) {
     mails: mailWrites(tx),
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
+    profileSettings: profileSettingsWrites(tx),
     log: logWrites(tx),
     lost: lostReceiptWrites(tx),
     erasures: erasureWrites(tx, schema),

@@ -27,6 +27,7 @@ import type { ClaimsConfig } from './config.ts'
 import type { Decisions } from './decisions.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
 import type { Lateness } from './lateness.ts'
+import { judgeOf, type ProfileSettings } from './profile-settings.ts'
 
 export interface Adjudication {
   /**
@@ -60,6 +61,7 @@ export interface FirstCheck {
 interface AdjudicationOptions {
   readonly storage: Storage
   readonly registry: Registry
+  readonly profileSettings: Pick<ProfileSettings, 'keep' | 'rulesOf'>
   readonly checkRunner: CheckRunner
   readonly sequencer: Sequencer
   readonly admission: Admission
@@ -89,6 +91,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     options,
     'storage',
     'registry',
+    'profileSettings',
     'checkRunner',
     'sequencer',
     'admission',
@@ -128,7 +131,9 @@ async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<Fi
   const { claimId, target, deadlineAt } = claim
   const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
   if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
-  const checking = read(adjudicator, claim, [], entry).then((record) => record && judge(adjudicator, claim, [], record))
+  const checking = read(adjudicator, claim, [], entry).then(
+    async (record) => record && judge(adjudicator, { claim, rules: await rulesFor(adjudicator, claim) }, [], record),
+  )
   const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, settings.firstAnswerMs))
   if (early) {
     const stored = await sequencer.storeChecked(early)
@@ -142,7 +147,12 @@ async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<Fi
 }
 
 async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
-  const recorded = judgeRecorded(adjudicator, claim, history)
+  const rules = await rulesFor(adjudicator, claim).catch((error: unknown) => {
+    entry.end(undefined)
+    throw error
+  })
+  const judged = { claim, rules }
+  const recorded = judgeRecorded(adjudicator, judged, history)
   if (recorded) {
     entry.end(undefined)
     // In doubt nothing is signed; and what is decided is not read again.
@@ -152,7 +162,7 @@ async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: reado
   const record = await (shared
     ? timed(adjudicator, () => share(adjudicator, claim, shared, entry))
     : read(adjudicator, claim, history, entry))
-  const outcome = record && judge(adjudicator, claim, history, record)
+  const outcome = record && judge(adjudicator, judged, history, record)
   return outcome && store(adjudicator, outcome)
 }
 
@@ -210,64 +220,77 @@ async function timed(
   return clock.turn() === turn ? record : undefined
 }
 
+/** A claim with the rules by which it is judged. */
+interface Judged {
+  readonly claim: NewClaim
+  /** Undefined where its plugin is away, and nothing has its rules. */
+  readonly rules: Rules | undefined
+}
+
+/** The rules that a claim was submitted under, also while the plugin that brought them is away. */
+async function rulesFor({ registry, profileSettings }: Adjudicator, claim: NewClaim): Promise<Rules | undefined> {
+  const profile = judgeOf(registry, claim)?.verifier.profile
+  if (!profile) return claim.access === 'unsupported_action' ? UNSUPPORTED_RULES : profileSettings.rulesOf(claim)
+  // Another host may have taken it, under settings that are not this host's.
+  await profileSettings.keep(profile)
+  return profile
+}
+
 /** Undefined: the time is in doubt, and the times of the check are no evidence. */
 function judge(
   adjudicator: Adjudicator,
-  claim: NewClaim,
+  { claim, rules }: Judged,
   history: readonly CheckRecord[],
   record: CheckRecord,
 ): Outcome | undefined {
-  const { clock, lateness, decisions, registry, settings: closing } = adjudicator
+  const { clock, lateness, decisions, settings: closing } = adjudicator
   if (clock.doubt() !== undefined) return undefined
   lateness.note(claim, history, record)
   decisions.checked(claim, record)
-  const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
   const checks = [...history, record]
   const at = record.answeredAt
-  const decision = decide(rules, claim, checks, at, closing)
-  if (!decision) return { claim, record, at, decided: undefined, next: nextCheck(rules, claim, checks, closing) }
-  return { claim, record, at, decided: conclude(adjudicator, claim, rules, checks, decision), next: null }
+  // What was read is judged by the rules of its plugin alone: without them the claim waits, and ends as one that nothing was read for.
+  const judged = rules ? checks : checks.filter((check) => !isRead(check))
+  const decision = decide(rules ?? UNSUPPORTED_RULES, claim, judged, at, closing)
+  const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, closing)
+  const decided = decision && conclude(adjudicator, { claim, rules }, checks, decision)
+  return { claim, record, at, decided, next }
 }
 
 /**
  * The decision that the last recorded check led to, and that could not be signed: another read could lead to another one, as where the destination
- * changed meanwhile.
+ * changed meanwhile. What other settings would make of the same checks is no such decision: the claim is read first.
  */
 function judgeRecorded(
   adjudicator: Adjudicator,
-  claim: ClaimRow,
+  { claim, rules }: Judged,
   history: readonly CheckRecord[],
 ): Outcome | undefined {
-  const { now, registry, settings: closing } = adjudicator
+  const { now, settings: closing } = adjudicator
   const last = history.at(-1)
-  if (!last) return undefined
-  const profile = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile
-  // What was read was judged by rules that came with a plugin; without it nothing else judges that.
-  const rules = profile ?? (isUnsupported(last) ? UNSUPPORTED_RULES : undefined)
+  if (!last || claim.unsigned === 0) return undefined
   const decision = rules && decide(rules, claim, history, last.answeredAt, closing)
   if (!decision) return undefined
-  const decided = conclude(adjudicator, claim, rules, history, decision)
+  const decided = conclude(adjudicator, { claim, rules }, history, decision)
   return { claim, record: undefined, at: Math.max(now(), last.answeredAt), decided, next: null }
-}
-
-function isUnsupported(record: CheckRecord): boolean {
-  return !isRead(record) && record.failure.code === 'unsupported_action'
 }
 
 /** Adds to a decision what its receipt says of the checks behind it. */
 function conclude(
   { settings, logger }: Adjudicator,
-  claim: ClaimRow,
-  rules: Rules,
+  { claim, rules: known }: Judged,
   checks: readonly CheckRecord[],
   decision: Decision,
 ): Decided {
   const profile = { action: claim.profileAction, version: claim.profileVersion }
+  const rules = known ?? UNSUPPORTED_RULES
   const decidedAt = checks.at(-1)!.answeredAt
   const evidence = evidenceText({ profile, rules, closing: settings, claim, checks, decidedAt }, decision)
   const { facts, source } = signedEvidence(decision, checks)
-  const isPublished = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
-  if (!isPublished) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
+  const isSmall = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
+  if (!isSmall) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
+  // Reads that no rules judged would be evidence for another verdict.
+  const isPublished = isSmall && (known !== undefined || !checks.some(isRead))
   return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
 }
 

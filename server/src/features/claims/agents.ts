@@ -12,6 +12,8 @@ export interface AgentSummary {
   readonly lastClaimAt: Instant
   /** Of the last month. */
   readonly counts: Counts
+  /** Of these, those that ended because the connection under which they were submitted was removed. */
+  readonly removed: number
   /** True when only its newest claims were counted. */
   readonly cutShort: boolean
 }
@@ -60,14 +62,14 @@ export function createAgentService({ storage, claims, claimStatistics }: AgentSe
       const page = found.slice(0, AGENTS_A_PAGE)
       const last = found.length > AGENTS_A_PAGE ? page.at(-1) : end
       const agents = page.map(async ({ agentId, submittedAt }): Promise<AgentSummary> => {
-        const { stretches, cutShort } = await claimStatistics.count(
+        const { stretches, removed, cutShort } = await claimStatistics.count(
           workspaceId,
           'month',
           { agentId },
           MOST_COUNTED_EACH,
         )
         const counts = added(stretches.map((stretch) => stretch.counts))
-        return { agentId, lastClaimAt: submittedAt, counts, cutShort }
+        return { agentId, lastClaimAt: submittedAt, counts, removed, cutShort }
       })
       return { agents: await Promise.all(agents), nextCursor: last ? writeCursor(last) : null }
     },

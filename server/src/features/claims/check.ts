@@ -33,6 +33,7 @@ import { readFailure } from './check-failure.ts'
 import type { ClaimsConfig } from './config.ts'
 import { destinationOf } from './destination.ts'
 import { MAX_AGE_MS, readObservation } from './observation.ts'
+import { judgeOf } from './profile-settings.ts'
 
 export interface CheckRunner {
   /**
@@ -67,6 +68,12 @@ interface CheckedSource {
 /** An address that a workspace chose cannot make its answers older than this: it would put off its deadlines. */
 const MAX_UNLISTED_AGE_MS = 60_000
 
+interface Checked {
+  readonly record: CheckRecord
+  /** The id of the connection that the check may have sent requests through. */
+  readonly used: string | undefined
+}
+
 type Runner = Omit<CheckRunnerOptions, 'config'> & Pick<ClaimsConfig['checks'], 'timeoutMs'>
 
 /** One check, from when it begins to read. */
@@ -85,9 +92,10 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   const { timeoutMs } = config.checks
   const runner: Runner = { registry, connections, activity, outbound, budgets, sources, clock, now, logger, timeoutMs }
   return {
-    check(claim, history, kind) {
-      const checked = check(runner, claim, history, kind)
-      return claim.connectionId === null ? checked : noted(activity, claim.connectionId, checked)
+    async check(claim, history, kind) {
+      const { record, used } = await check(runner, claim, history, kind)
+      if (used) activity.connectionRead(used, record)
+      return record
     },
   }
 }
@@ -97,33 +105,37 @@ async function check(
   claim: ClaimRow,
   history: readonly CheckRecord[],
   kind: DueKind,
-): Promise<CheckRecord> {
+): Promise<Checked> {
   const { registry, connections, now, logger } = runner
   // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
   const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
   const readAt = now()
   const sentAt = Math.max(readAt, earliest)
   let plugin: PluginName | undefined
-  const failed = (failure: Failure): CheckRecord => {
-    return { sentAt, answeredAt: answerTime(runner, sentAt), ...(plugin ? { plugin } : {}), failure }
+  let used: string | undefined
+  const failed = (failure: Failure): Checked => {
+    const record = { sentAt, answeredAt: answerTime(runner, sentAt), ...(plugin ? { plugin } : {}), failure }
+    return { record, used }
   }
   // Times by a wrong clock are no evidence.
   if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
   if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
   let secrets = NO_SECRETS
   try {
-    // A claim is decided by the version of the rules that it was submitted under, or not at all.
-    const registered = registry.verifierFor(claim.action, claim.profileVersion)
-    if (!registered) return failed({ code: 'unsupported_action' })
+    // Never read through another connection: it could show another account's view, and its owner did not submit the claim through it.
     const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
-    if (connection === undefined) return failed({ code: 'no_connection' })
+    const registered = judgeOf(registry, claim)
+    if (connection === undefined) return failed({ code: 'no_connection', ...removalOf(registered) })
+    // The plugin that judges it may come back: until the end of its time the claim waits.
+    const reader = registered && readerOf(registered, connection?.provider ?? null)
+    if (!reader) return failed({ code: 'verifier_error' })
+    used = connection?.id
     secrets = secretsOf(registry, connection)
-    const reader = readerOf(registered, connection?.provider ?? null)
-    const source = reader && (await sourceOf(runner, claim, registered, connection, history))
+    const source = await sourceOf(runner, claim, registered, connection, history)
     if (!source) return failed({ code: 'no_connection' })
     plugin = nameInReceipts(reader.plugin.identity)
     const reading = { claim, history, kind, sentAt, reader, source, secrets }
-    return { ...(await observe(runner, reading, connection)), plugin }
+    return { record: { ...(await observe(runner, reading, connection)), plugin }, used }
   } catch (error) {
     if (error instanceof PluginEndedError) {
       logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
@@ -257,6 +269,11 @@ async function sourceOf(
   return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), connected }
 }
 
+/** What a receipt says of the owner who removed the connection of a waiting claim. Evidence by the first rules has no member for it. */
+function removalOf(registered: RegisteredVerifier | undefined): Pick<Failure, 'connectionRemoved'> {
+  return registered && registered.verifier.profile.rulesVersion > 1 ? { connectionRemoved: true } : {}
+}
+
 /** Never before `sentAt`, also when the clock is set back during the check. */
 function answerTime({ now }: Pick<Runner, 'now'>, sentAt: Instant): Instant {
   return Math.max(now(), sentAt)
@@ -265,16 +282,6 @@ function answerTime({ now }: Pick<Runner, 'now'>, sentAt: Instant): Instant {
 function secretsOf(registry: Registry, connection: Connection | null): SecretValues {
   const type = connection && registry.connectionType(connection.provider)
   return type ? withoutSecretValues(type, connection.options).secrets : NO_SECRETS
-}
-
-async function noted(
-  activity: CheckRunnerOptions['activity'],
-  connectionId: string,
-  checked: Promise<CheckRecord>,
-): Promise<CheckRecord> {
-  const record = await checked
-  if (usedConnection(record)) activity.connectionRead(connectionId, record)
-  return record
 }
 
 /**
@@ -315,11 +322,6 @@ function tenantOf({ workspaceId, payer }: ClaimRow): Tenant {
 }
 
 const NO_SECRETS: SecretValues = new Map()
-
-/** False for an action without a verifier: the check then sends no request through the connection. */
-function usedConnection(record: CheckRecord): boolean {
-  return isRead(record) || record.failure.code !== 'unsupported_action'
-}
 
 /** The part of a connection that a verifier sees. */
 function toGiven({ id, provider, options }: OpenConnection): Connection {

@@ -24,6 +24,8 @@ export interface Stretch {
 export interface Counted {
   /** Oldest first, including empty ones. */
   readonly stretches: readonly Stretch[]
+  /** How many of them ended because their connection was removed. Only where there is a choice. */
+  readonly removed: number
   /** True when only the newest claims of the choice were looked at. */
   readonly cutShort: boolean
 }
@@ -140,7 +142,7 @@ async function read(
   const { stretchMs, stretches } = SPANS[span]
   const first = firstStretch(span, Math.min(at, (choice.until ?? Number.POSITIVE_INFINITY) - 1))
   if (Object.keys(choice).length === 0)
-    return { stretches: await readAll(statistics, workspaceId, span, first, at), cutShort: false }
+    return { stretches: await readAll(statistics, workspaceId, span, first, at), removed: 0, cutShort: false }
   const since = Math.max(first * stretchMs, choice.since ?? 0)
   const { query, cutShort } = await bounded(statistics, workspaceId, { ...choice, since }, most)
   const found = await statistics.claims.counts(query, stretchMs)
@@ -148,7 +150,8 @@ async function read(
     const ofStretch = found.filter(({ bucket }) => bucket === first + index)
     return { start: (first + index) * stretchMs, counts: countsOf(ofStretch) }
   })
-  return { stretches: all, cutShort }
+  const removed = found.reduce((sum, one) => sum + one.removed, 0)
+  return { stretches: all, removed, cutShort }
 }
 
 /** Everything in a workspace, in the stretches from `first` on. */

@@ -27,6 +27,7 @@ import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
 import type { ClaimsConfig } from './config.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
 import { type ClaimInput, isBoundTo, planClaim, type Submitter } from './intake.ts'
+import type { ProfileSettings } from './profile-settings.ts'
 import type { Quotas } from './quotas.ts'
 
 export type ClaimState = ClaimRow['state']
@@ -96,6 +97,7 @@ interface ClaimServiceOptions {
   readonly connections: Pick<ConnectionService, 'open'>
   readonly adjudication: Adjudication
   readonly quotas: Pick<Quotas, 'refusal'>
+  readonly profileSettings: Pick<ProfileSettings, 'keep'>
   readonly logGuard: Pick<LogGuard, 'problem'>
   readonly clock: Pick<Clock, 'doubt'>
   readonly now: () => Instant
@@ -129,6 +131,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     'connections',
     'adjudication',
     'quotas',
+    'profileSettings',
     'logGuard',
     'clock',
     'now',
@@ -148,7 +151,8 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 }
 
 async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): Promise<Submitted> {
-  const { registry, sources, connections, quotas, logGuard, clock, now, checks, lookups, storing } = intake
+  const { registry, sources, connections, quotas, profileSettings, logGuard, clock, now, checks, lookups, storing } =
+    intake
   const { workspaceId } = submitter
   const problem = logGuard.problem()
   if (problem !== undefined) throw new ServiceError('read_only', problem)
@@ -176,6 +180,10 @@ async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): 
     if (other) return resubmitted(intake, other)
     throw refusal
   }
+  const profile = registry.verifierFor(input.action)?.verifier.profile
+  // Once for each profile: before its first claim.
+  const keeping = profile && profileSettings.keep(profile)
+  if (keeping) await keeping
   const stored = await (concurrent ?? storeOnce(intake, row))
   if (stored) return { claim: stored, created: !concurrent }
   const other = await lookups.add(identity)

@@ -7,6 +7,7 @@ import type { Feature } from '../../host/feature.ts'
 import { idlePlugins } from '../../plugins/overview.ts'
 import { checks, claims } from '../../storage/claim-row.ts'
 import { eraseChecks, eraseClaims } from '../../storage/claims.ts'
+import { profileSettings } from '../../storage/profile-settings.ts'
 import { connections, workspaces } from '../../storage/workspaces.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { Admission } from './admission.ts'
@@ -18,10 +19,12 @@ import type { DueClaims } from './due-claims.ts'
 import type { Lateness } from './lateness.ts'
 import { claimMetrics } from './metrics.ts'
 import { claimMigrations } from './migrations.ts'
+import type { ProfileSettings } from './profile-settings.ts'
 
 export interface Services extends Pick<HostServices, 'registry' | 'now'> {
   readonly claims: ClaimService
-  readonly published: ProfileList
+  readonly published: () => Promise<ProfileList>
+  readonly profileSettings: ProfileSettings
   readonly adjudication: Adjudication
   readonly recheckWorker: Worker
   readonly admission: Admission
@@ -36,6 +39,7 @@ export const claimsFeature = {
     tables: [
       { table: claims, refersTo: [workspaces, connections], erase: eraseClaims },
       { table: checks, owners: { claim_id: claims }, erase: eraseChecks },
+      { table: profileSettings },
     ],
     migrations: claimMigrations,
   },
@@ -44,6 +48,7 @@ export const claimsFeature = {
   },
   config: claimsConfig,
   services: async () => (await import('./services.ts')).services,
+  prepare: ({ profileSettings }) => profileSettings.prepare(),
   routes: async ({ claims, registry, published }) => {
     const [{ claimRoutes }, { profileRoutes }] = await Promise.all([
       import('./routes/claims.ts'),

@@ -24,6 +24,7 @@ import { possibleReaders, type RegisteredVerifier, type Registry } from '../../p
 import type { Access, NewClaim } from '../../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import { destinationOf, refuseUndeclared, throughConnection } from './destination.ts'
+import { profileDigest } from './profile-list.ts'
 
 /** A submitted claim in a valid form, which is not yet validated against its profile. */
 export interface ClaimInput {
@@ -136,6 +137,10 @@ export async function planClaim(
     traceparent: traceparent ?? null,
     profileAction: profile?.action ?? input.action,
     profileVersion: profile?.version ?? '0',
+    profileDigest: profile ? profileDigest(profile) : null,
+    watched: 0,
+    unsigned: 0,
+    connectionRemoved: 0,
     state: 'queued',
     attempts: 0,
     dueAt: nextCheckAt,

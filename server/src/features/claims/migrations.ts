@@ -18,7 +18,7 @@ const COMPARED = [
   'log_id',
 ] as const
 
-export const claimMigrations = { '005-claims': { up } }
+export const claimMigrations = { '005-claims': { up }, '012-profile-settings': { up: addProfileSettings } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('claims', (table) => {
@@ -80,6 +80,42 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     ...appendOnly('checks'),
     ...compareBytes('claims', COMPARED),
     ...compareBytes('checks', ['claim_id']),
+  ]
+  for (const sql of statements) await db.raw(sql)
+}
+
+async function addProfileSettings(db: MigrationDb, dialect: Dialect): Promise<void> {
+  await db.schema.alterTable('claims', (table) => {
+    // The digest of what decides in its profile; null in claims from before it was kept.
+    table.text('profile_digest')
+    // 1: looked at so often that what was there for half a minute is seen.
+    table.integer('watched').notNullable().defaultTo(0)
+    // 1: its recorded checks decide it, and the decision could not be signed yet.
+    table.integer('unsigned').notNullable().defaultTo(0)
+    // 1: it ended because its connection was removed.
+    table.integer('connection_removed').notNullable().defaultTo(0)
+  })
+
+  await db.schema.createTable('profile_settings', (table) => {
+    table.text('action').notNullable()
+    table.text('version').notNullable()
+    // Empty where claims are older than this table: the first host that has the profile fills it in.
+    table.text('digest').notNullable()
+    table.bigInteger('closing_ms').notNullable()
+    table.bigInteger('grace_ms').notNullable()
+    table.bigInteger('since').notNullable()
+    table.text('deciding').notNullable()
+    table.primary(['action', 'version', 'digest', 'closing_ms', 'grace_ms'])
+  })
+
+  const statements = [
+    ...dialect.migrations.compareBytes('profile_settings', ['action', 'version', 'digest']),
+    `CREATE INDEX claims_watched ON claims (due_at, workspace_id) WHERE state = 'queued' AND watched = 1`,
+    `INSERT INTO profile_settings (action, version, digest, closing_ms, grace_ms, since, deciding)
+      SELECT profile_action, profile_version, '', 0, 0, MIN(submitted_at), '{}' FROM claims
+      WHERE access <> 'unsupported_action' GROUP BY profile_action, profile_version`,
+    // A decision that could not be signed was put off so, with an hour in which checks that decide go first.
+    `UPDATE claims SET unsigned = 1 WHERE state = 'queued' AND attempts > 0 AND moment_at - next_check_at = 3600000`,
   ]
   for (const sql of statements) await db.raw(sql)
 }

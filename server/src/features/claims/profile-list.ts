@@ -2,46 +2,101 @@
 
 import { ProfileList } from '@claimcheck/core/api'
 import type { ActionProfile } from '@claimcheck/core/plugin'
-import { type Closing, FRESH_MS, type JsonValue } from '@claimcheck/core/rules'
+import { canonicalize } from '@claimcheck/core/receipts'
+import { type Closing, FRESH_MS, formatInstant, type JsonObject, type JsonValue } from '@claimcheck/core/rules'
+import { defined } from '../../base/pick.ts'
+import { sha256Text } from '../../base/sha256.ts'
 import type { App } from '../../http/instance.ts'
 import { errors } from '../../http/route.ts'
+import type { ProfileSettingsRow } from '../../storage/profile-settings.ts'
 
-export function profileRoutes(app: App, list: ProfileList): void {
+type PublishedProfile = ProfileList['profiles'][number]
+type PublishedSettings = Required<ProfileList>['settings'][number]
+
+/** What a verdict depends on, in the form in which it is published. */
+type Deciding = Omit<PublishedSettings, 'action' | 'version' | 'closing_ms' | 'grace_ms' | 'since'>
+
+export function profileRoutes(app: App, published: () => Promise<ProfileList>): void {
   app.get('/v1/profiles', {
     schema: {
       operationId: 'listProfiles',
       tags: ['Receipts'],
       summary: 'List the rules by which claims are judged',
-      description: 'In every version that is loaded.',
+      description: 'In every version that is loaded, and in `settings` also those by which claims were judged earlier.',
       response: { 200: ProfileList, ...errors(429, 503) },
     },
-    handler: async () => list,
+    handler: async () => published(),
   })
 }
 
-export function profileList(profiles: readonly ActionProfile[], closing: Closing): ProfileList {
-  return { profiles: profiles.map((profile) => toWire(profile, closing)) }
+export function profileList(
+  profiles: readonly ActionProfile[],
+  closing: Closing,
+  settings: readonly ProfileSettingsRow[] = [],
+): ProfileList {
+  return {
+    profiles: profiles.map((profile) => toWire(profile, closing)),
+    settings: settings.map(toWireSettings),
+  }
 }
 
-function toWire(profile: ActionProfile, { closingMs, graceMs }: Closing): ProfileList['profiles'][number] {
+/** What decides in a profile, without the sentences and the forms of claims: any change of it needs a new version. */
+export function decidingIn(profile: ActionProfile): Deciding {
+  const { found } = profile.words
   return {
-    action: profile.action,
-    version: profile.version,
     rules_version: profile.rulesVersion,
-    summary: profile.summary,
     required: profile.required,
     tolerance_ms: profile.toleranceMs,
-    deadline_ms: profile.deadlineMs,
     max_deadline_ms: profile.maxDeadlineMs,
     age_ms: profile.ageMs ?? 0,
     removed_within_ms: profile.removedWithinMs ?? 0,
     fresh_ms: profile.freshMs ?? FRESH_MS,
     ...(profile.neverLate ? { never_late: true as const } : {}),
+    ...(profile.shows ? { shows: profile.shows } : {}),
+    words: defined({ found }),
+  }
+}
+
+const digests = new WeakMap<ActionProfile, string>()
+
+/** The digest of what decides in a profile, which each of its claims keeps. */
+export function profileDigest(profile: ActionProfile): string {
+  const known = digests.get(profile)
+  if (known !== undefined) return known
+  const digest = sha256Text(canonicalize(decidingIn(profile) as JsonObject))
+  digests.set(profile, digest)
+  return digest
+}
+
+function toWire(profile: ActionProfile, { closingMs, graceMs }: Closing): PublishedProfile {
+  return {
+    action: profile.action,
+    version: profile.version,
+    summary: profile.summary,
+    deadline_ms: profile.deadlineMs,
+    ...decidingIn(profile),
     closing_ms: closingMs,
     grace_ms: graceMs,
-    ...(profile.shows ? { shows: profile.shows } : {}),
-    words: profile.words as ProfileList['profiles'][number]['words'],
+    words: profile.words as PublishedProfile['words'],
     titles: { params: titlesIn(profile.params), facts: titlesIn(profile.facts) },
+  }
+}
+
+function toWireSettings({
+  action,
+  version,
+  deciding,
+  closingMs,
+  graceMs,
+  since,
+}: ProfileSettingsRow): PublishedSettings {
+  return {
+    action,
+    version,
+    ...(deciding as unknown as Deciding),
+    closing_ms: closingMs,
+    grace_ms: graceMs,
+    since: formatInstant(since),
   }
 }
 

@@ -1,17 +1,15 @@
 /** The services of claims. */
 
-import type { HostServices } from '../../host/container.ts'
 import { createAdjudication } from './adjudication.ts'
 import { createAdmission } from './admission.ts'
 import { createAgentService } from './agents.ts'
 import { createCheckRunner } from './check.ts'
 import { createClaimStatistics } from './claim-statistics.ts'
 import { createClaimService } from './claims.ts'
-import type { ClaimsConfig } from './config.ts'
 import { createDecisions } from './decisions.ts'
 import { createDueClaims } from './due-claims.ts'
 import { createLateness } from './lateness.ts'
-import { profileList } from './profile-list.ts'
+import { createProfileSettings, type ProfileSettings } from './profile-settings.ts'
 import { createQuotas } from './quotas.ts'
 import { createRecheckWorker } from './recheck-worker.ts'
 
@@ -27,10 +25,7 @@ export const services = {
   claims: createClaimService,
   claimStatistics: createClaimStatistics,
   agents: createAgentService,
+  profileSettings: createProfileSettings,
   /** The answer of `GET /v1/profiles`. */
-  published: ({
-    registry,
-    config,
-  }: Pick<HostServices, 'registry'> & { readonly config: Pick<ClaimsConfig, 'checks'> }) =>
-    profileList(registry.allProfiles(), config.checks),
+  published: ({ profileSettings }: { readonly profileSettings: ProfileSettings }) => profileSettings.published,
 }

@@ -5,7 +5,7 @@
  * Most transactions are one statement without a lock. It is planned on the state in which this host last wrote the log, and it fails
  * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
  */
-import type { CheckRecord, Instant, NextCheck } from '@claimcheck/core/rules'
+import { type CheckRecord, type Instant, isRead, type NextCheck } from '@claimcheck/core/rules'
 import { type Batch, createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Tracing } from '../../base/tracing.ts'
@@ -28,6 +28,8 @@ export interface Outcome {
   readonly decided: Decided | undefined
   /** null with a decision. */
   readonly next: NextCheck | null
+  /** The recorded checks decide the claim, and their decision could not be signed. */
+  readonly isUnsigned?: true
 }
 
 /** Each method resolves when its changes are on disk; a decision is then in the log with its receipt. */
@@ -46,7 +48,7 @@ export interface Sequencer {
 }
 
 /** The claim after the outcome, without its receipt. */
-function claimAfter({ claim, record, decided, next }: Outcome): NewClaim {
+function claimAfter({ claim, record, decided, next, isUnsigned }: Outcome): NewClaim {
   return {
     ...claim,
     state: decided ? 'decided' : 'queued',
@@ -54,6 +56,8 @@ function claimAfter({ claim, record, decided, next }: Outcome): NewClaim {
     dueAt: next?.at ?? null,
     nextCheckAt: next?.at ?? null,
     momentAt: next?.momentAt ?? null,
+    unsigned: isUnsigned ? 1 : 0,
+    connectionRemoved: record && !isRead(record) && record.failure.connectionRemoved ? 1 : 0,
     lastCheck: record ?? claim.lastCheck,
     verdict: decided?.verdict.value ?? null,
     reasonCode: decided?.verdict.reasonCode ?? null,
@@ -250,7 +254,7 @@ function isSignerAway(error: unknown): boolean {
 /** The check counts, and decides when it can be signed. */
 function undecided(outcome: Outcome): Outcome {
   const at = outcome.at + UNSIGNED_RETRY_MS
-  return { ...outcome, decided: undefined, next: { at, momentAt: at + UNSIGNED_YIELDS_MS } }
+  return { ...outcome, decided: undefined, next: { at, momentAt: at + UNSIGNED_YIELDS_MS }, isUnsigned: true }
 }
 
 function failsAllSteps(error: unknown): boolean {

@@ -27,7 +27,7 @@ export interface BackendParts {
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
   /** The answer of `GET /v1/profiles`. */
-  readonly published: ProfileList
+  readonly published: () => Promise<ProfileList>
   readonly publicActions: readonly string[]
   readonly keyDocument: () => Promise<object | string>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
@@ -58,16 +58,17 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
   }
 
   async function verify(receiptId: string) {
-    const [text, evidence, keys] = await Promise.all([
+    const [text, evidence, keys, profiles] = await Promise.all([
       receipt(receiptId),
       isId(receiptId) ? receipts.evidence(receiptId) : undefined,
       keyDocument(),
+      published(),
     ])
     const { treeHead, consistency } = await log.headAbove((JSON.parse(text) as Receipt).proof)
     const bundle = {
       receipt: text,
       keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
-      profiles: JSON.stringify(published),
+      profiles: JSON.stringify(profiles),
       tree_head: treeHead,
       ...(consistency ? { consistency: JSON.stringify(consistency) } : {}),
       ...(evidence === undefined ? {} : { evidence }),
@@ -83,7 +84,7 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
       agentId: onlyAgentOf(credential),
       actions: async () => rules,
       now: async () => Date.now(),
-      profiles: async () => published,
+      profiles: published,
       connections: () => refusing(async () => toConnectionList(await connections.list(workspaceId), publicActions)),
       submit: (request: ClaimRequest) =>
         refusing(async () => {

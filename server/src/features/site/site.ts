@@ -19,7 +19,7 @@ export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLin
   readonly registry: Registry
   readonly features: readonly Pick<Feature, 'pages'>[]
   readonly keyDocument: () => Promise<object | string>
-  readonly published: ProfileList
+  readonly published: () => Promise<ProfileList>
   readonly config: Pick<HostConfig, 'verifierPackage'> & { readonly securityContact: string | undefined }
 }
 

@@ -326,8 +326,9 @@ t.test('a claim that cannot be read is not given to a verifier', async (t) => {
     [{ access: 'no_connection', connectionId: null }, 'no_connection'],
     [{ access: 'ambiguous_claim', connectionId: null }, 'ambiguous_claim'],
     [{ access: 'unsupported_action', connectionId: null }, 'unsupported_action'],
-    [{ action: 'test.outcome.lose' }, 'unsupported_action'],
-    [{ profileVersion: '2' }, 'unsupported_action'],
+    [{ action: 'test.outcome.lose' }, 'verifier_error'],
+    [{ profileVersion: '2' }, 'verifier_error'],
+    [{ profileDigest: 'of other rules' }, 'verifier_error'],
     [{ connectionId: 'conn_removed' }, 'no_connection'],
   ]
   for (const [over, code] of rows) t.match(await run({ ...claim, ...over }, []), { failure: { code } })
@@ -340,7 +341,7 @@ t.test('a claim is checked by the version of its profile that it was submitted u
   const { run } = runner(t, seen(1), { versionTwo: seen(2) })
   t.match(await run(claim, []), { observation: { facts: { seen: 1 } }, ageMs: 0 })
   t.match(await run({ ...claim, profileVersion: '2' }, []), { observation: { facts: { seen: 2 } }, ageMs: 10_000 })
-  t.match(await run({ ...claim, profileVersion: '3' }, []), { failure: { code: 'unsupported_action' } })
+  t.match(await run({ ...claim, profileVersion: '3' }, []), { failure: { code: 'verifier_error' } })
 })
 
 t.test('a claim that nothing here judges any more is no failure of its connection', async (t) => {

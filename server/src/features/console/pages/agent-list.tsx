@@ -58,6 +58,11 @@ function columnsIn(workspaceId: string): readonly Column<AgentSummary>[] {
     ],
     ['Last claim, newest first', ({ lastClaimAt }) => <Time at={lastClaimAt} />, WHEN],
     ['Verified in the last 30 days', ({ counts }) => <RateCell counts={counts} />],
+    [
+      'Connection removed',
+      ({ removed }) => (removed > 0 ? removed.toLocaleString('en') : ''),
+      { class: 'when number' },
+    ],
   ]
 }
 

@@ -40,6 +40,7 @@ export function AgentPage(props: AgentPageProps) {
       <p class="standing" id="rate">
         In the last 30 days: <Rate counts={counts} />.
       </p>
+      <Removed count={counted.removed} />
       <p>
         Last claim: <Time at={lastClaimAt} />
       </p>
@@ -58,6 +59,18 @@ export function AgentPage(props: AgentPageProps) {
       </div>
       <RateHelp />
     </ConsolePage>
+  )
+}
+
+/** Who removes a connection keeps its waiting claims from being judged. */
+function Removed({ count }: { readonly count: number }) {
+  if (count === 0) return null
+  const claims = count === 1 ? '1 claim was' : `${count.toLocaleString('en')} claims were`
+  return (
+    <p class="notice warning" id="removed">
+      {claims} not judged: the connection under which {count === 1 ? 'it was' : 'they were'} submitted was removed while{' '}
+      {count === 1 ? 'it' : 'they'} waited.
+    </p>
   )
 }
 

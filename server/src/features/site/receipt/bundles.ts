@@ -11,7 +11,7 @@ export interface BundleSources {
   readonly log: Pick<LogService, 'headAbove'>
   readonly keyDocument: () => Promise<object | string>
   /** The answer of `GET /v1/profiles`. */
-  readonly profiles: ProfileList
+  readonly profiles: () => Promise<ProfileList>
 }
 
 /** Undefined where there is no such receipt. */
@@ -23,20 +23,22 @@ export async function bundleOf(
   const receipt = await receipts.get(receiptId)
   if (receipt === undefined) return undefined
   const { body, proof } = JSON.parse(receipt) as Receipt
-  const [evidence, keys, { treeHead, consistency }] = await Promise.all([
+  const [evidence, keys, { treeHead, consistency }, published] = await Promise.all([
     receipts.evidence(receiptId),
     keyDocument(),
     log.headAbove(proof),
+    profiles(),
   ])
   const { id, version } = body.observation.verifier
-  const judging = profiles.profiles.filter((profile) => profile.action === id && profile.version === version)
+  const judging = <P extends Pick<ProfileList['profiles'][number], 'action' | 'version'>>(all: readonly P[]) =>
+    all.filter((profile) => profile.action === id && profile.version === version)
   return {
     receipt,
     keys: textOf(keys),
     ...(evidence === undefined ? {} : { evidence }),
     tree_head: treeHead,
     ...(consistency ? { consistency: textOf(consistency) } : {}),
-    profiles: textOf({ profiles: judging }),
+    profiles: textOf({ profiles: judging(published.profiles), settings: judging(published.settings ?? []) }),
   }
 }
 
