@@ -107,11 +107,89 @@ t.test('what an account posted that is gone cannot be told', async (t) => {
 })
 
 t.test('two workflows with one name: the failed one does not vanish behind the other', async (t) => {
+  const { look, repository, base: sha, ways } = await atGitea(t)
+  for (const file of ['ci.yml', 'old.yml']) ways.names.set(file, 'CI')
+  const run = (file: string, outcome: 'failure' | 'success') =>
+    repository.checks.run({ sha, name: 'build', outcome, workflow: `.gitea/workflows/${file}` })
+  run('ci.yml', 'failure')
+  run('old.yml', 'success')
+  const seen = await look(ACTION, { sha, checks: [{ name: 'CI / build (push)', by: 'gitea-actions' }] })
+  t.match(seen, { kind: 'present', differs: ['checks'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
+})
+
+t.test('a newer run of the same file, event and branch replaces the older one', async (t) => {
   const { look, repository, base: sha } = await atGitea(t)
   repository.checks.run({ sha, name: 'build', outcome: 'failure' })
-  repository.checks.run({ sha, name: 'build', outcome: 'success' })
-  const seen = await look(ACTION, { sha, checks: RUNNER })
-  t.match(seen, { kind: 'present', differs: ['checks'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
+  repository.checks.run({ sha, name: 'build' })
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { kind: 'present', differs: [] })
+  repository.checks.run({ sha, name: 'build', outcome: 'failure', branch: 'work' })
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], mark: 'may_have_been' })
+})
+
+for (const flavour of ['gitea', 'forgejo'] as const) {
+  for (const runs of ['jobs', 'tasks', 'none'] as const) {
+    t.test(`a status of an account that is gone is not the runner's: ${flavour} that lists ${runs}`, async (t) => {
+      const { look, repository, base: sha, ways } = await atGitea(t, { flavour })
+      Object.assign(ways, { runs })
+      ways.deleted.add('liar')
+      const seen = () => outcome(look(ACTION, { sha, checks: RUNNER }))
+      const all = () => outcome(look(ACTION, { sha }))
+      const told = runs === 'none' ? 'unsupported_target' : 'forbidden'
+      repository.checks.post({ sha, context: BUILD, state: 'success', by: 'liar' })
+      for (const ghost of ['null', 'ghost'] as const) {
+        Object.assign(ways, { ghost })
+        t.equal(await seen(), told)
+        t.equal(await all(), told)
+        t.equal(await outcome(look(ACTION, { sha, checks: [{ name: BUILD, by: 'account:liar' }] })), 'forbidden')
+      }
+      const job = repository.checks.queue({ sha, name: 'build' })
+      repository.checks.start(job)
+      if (runs === 'none') return
+      t.match(await look(ACTION, { sha, checks: RUNNER }), { kind: 'absent', facts: { pending: 1, passed: 0 } })
+      repository.checks.end(job, 'failure')
+      repository.checks.post({ sha, context: BUILD, state: 'success', by: 'liar' })
+      t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], facts: { failed: 1, passed: 0 } })
+      t.match(await look(ACTION, { sha }), { differs: ['sha'], facts: { failed: 1, passed: 0 } })
+    })
+  }
+}
+
+t.test(
+  'a job is known by the name of its workflow or its file, and by the page to which its status leads',
+  async (t) => {
+    const { look, repository, base: sha, ways } = await atGitea(t)
+    ways.names.set('ci.yml', 'CI')
+    repository.checks.run({ sha, name: 'build' })
+    repository.checks.run({ sha, name: 'build', outcome: 'failure', workflow: '.gitea/workflows/other.yml' })
+    const by = (name: string) => look(ACTION, { sha, checks: [{ name, by: 'gitea-actions' }] })
+    t.match(await by('CI / build (push)'), { kind: 'present', differs: [] })
+    t.match(await by('other.yml / build (push)'), { differs: ['checks'] })
+  },
+)
+
+t.test('what an account posted as passed has not, when another posted since that it has not', async (t) => {
+  const { look, repository, base: sha } = await atGitea(t)
+  const checks = [{ name: 'unit', by: 'account:jenkins' }]
+  const post = (by: string, state: 'success' | 'failure' | 'pending') =>
+    repository.checks.post({ sha, context: 'unit', state, by })
+  post('jenkins', 'success')
+  post('scan', 'failure')
+  t.match(await look(ACTION, { sha, checks }), { differs: ['checks'], mark: 'may_have_been' })
+  post('agent', 'success')
+  t.match(await look(ACTION, { sha, checks }), { kind: 'present', differs: [] })
+  post('jenkins', 'failure')
+  post('agent', 'success')
+  t.match(await look(ACTION, { sha, checks }), { differs: ['checks'] })
+})
+
+t.test('an unnamed check that is red without a job is blamed on nobody', async (t) => {
+  const { look, repository, base: sha, ways } = await atGitea(t)
+  ways.deleted.add('scan')
+  repository.checks.run({ sha, name: 'build' })
+  repository.checks.post({ sha, context: 'scan', state: 'failure', by: 'scan' })
+  t.match(await look(ACTION, { sha }), { differs: ['sha'], mark: 'may_have_been', facts: { failed: 1, passed: 1 } })
+  repository.checks.post({ sha, context: 'scan', state: 'success', by: 'scan' })
+  t.match(await look(ACTION, { sha }), { facts: { failed: 0, passed: 1, counted: 1, settling: true } })
 })
 
 t.test('a run that is made again', async (t) => {
@@ -129,7 +207,7 @@ t.test('all pages are read, by whatever size the server gives them', async (t) =
   repository.checks.post({ sha, context: 'first', state: 'failure', by: 'ci' })
   for (let index = 0; index < 130; index++) repository.checks.post({ sha, context: `part ${index}`, state: 'success' })
   t.match(await look(ACTION, { sha }), { differs: ['sha'], facts: { failed: 1, passed: 130 } })
-  t.equal((await requests(() => look(ACTION, { sha }))).length, 5)
+  t.equal((await requests(() => look(ACTION, { sha }))).length, 6)
   t.equal((await requests(() => look(ACTION, { sha, checks: RUNNER }))).length, 5)
   for (let index = 0; index < 900; index++) repository.checks.post({ sha, context: 'more', state: 'success' })
   t.equal(await outcome(look(ACTION, { sha })), 'too_large')

@@ -22,6 +22,12 @@ export interface GiteaWays {
   tellsManualMerges: boolean
   /** It has a timeline of issues. */
   hasTimeline: boolean
+  /** What workflows are called in their files: `ci.yml` may be `CI`. */
+  readonly names: Map<string, string>
+  /** What it lists of its runs: jobs too, in older versions what runners have taken alone, or nothing. */
+  runs: 'jobs' | 'tasks' | 'none'
+  /** What stands for an account that is gone: nobody, or an account of the host. */
+  ghost: 'null' | 'ghost'
   /** Releases have a time of publication of their own, as newer versions have. */
   publishesTimes: boolean
 }
@@ -56,7 +62,8 @@ export function userAnswer(login: string) {
 
 /** Null for one that is gone, as for the host's own. */
 function creatorAnswer(login: string | undefined, { ways }: Place) {
-  return login === undefined || ways.deleted.has(login) ? null : userAnswer(login)
+  if (login === undefined || !ways.deleted.has(login)) return login === undefined ? null : userAnswer(login)
+  return ways.ghost === 'null' ? null : { ...userAnswer('Ghost'), id: -1 }
 }
 
 export function repositoryAnswer(repository: ForgeRepository, { api, ways }: Place) {
@@ -227,7 +234,8 @@ export function statusAnswers(sha: string, repository: ForgeRepository, state: R
   const run = state.runs(sha).flatMap((run): Posting[] => {
     const { name, outcome, suite, createdAt, updatedAt } = run
     const { workflow = '.gitea/workflows/ci.yml', source, isRunByHost, app } = suite
-    const context = isRunByHost ? `${workflow.split('/').at(-1)} / ${name} (${source})` : name
+    const file = workflow.split('/').at(-1)!
+    const context = isRunByHost ? `${place.ways.names.get(file) ?? file} / ${name} (${source})` : name
     const target_url = `/${repository.slug}/actions/runs/${suite.id}/jobs/0`
     const common = { context, target_url, ...(isRunByHost ? {} : { by: app }) }
     const pending = { ...common, status: 'pending', description: 'Waiting to run', at: createdAt }

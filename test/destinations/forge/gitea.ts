@@ -14,6 +14,7 @@ import {
   timelineAnswers,
   userAnswer,
 } from './gitea-answers.ts'
+import { jobAnswers, runAnswers, taskAnswers } from './gitea-runs.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
 import {
   type Call,
@@ -56,6 +57,11 @@ function page(list: readonly unknown[], { query }: Pick<Call, 'query'>): Reply {
   return { ...ok(list.slice(begin, begin + size)), headers: { 'x-total-count': String(list.length) } }
 }
 
+/** One page of a list that tells how much there is. */
+function counted(name: string, list: readonly unknown[], call: Pick<Call, 'query'>): Reply {
+  return ok({ [name]: page(list, call).body, total_count: list.length })
+}
+
 /** Some entries are taken out of a page once it is read: it can be empty before the end. The server's own list is then null. */
 function shownOf({ body, ...reply }: Reply): Reply {
   const entries = (body as readonly { readonly type: string }[]).filter(({ type }) => type !== 'code')
@@ -64,13 +70,14 @@ function shownOf({ body, ...reply }: Reply): Reply {
 }
 
 function newWays(flavour: GiteaWays['flavour']): GiteaWays {
-  const sets = { hidden: new Set<string>(), deleted: new Set<string>() }
+  const sets = { hidden: new Set<string>(), deleted: new Set<string>(), names: new Map<string, string>() }
   return { flavour, ...sets, mergingByHand: new Set(), migrated: new Set(), ...versionOf(flavour) }
 }
 
 /** What is told depends on the version: Forgejo, and Gitea before the middle of 2025, do not tell whether merges by hand are allowed. */
 function versionOf(flavour: GiteaWays['flavour']) {
-  return { tellsManualMerges: flavour === 'gitea', hasTimeline: true, publishesTimes: false }
+  const runs = { runs: 'jobs', ghost: 'null' } as const
+  return { ...runs, tellsManualMerges: flavour === 'gitea', hasTimeline: true, publishesTimes: false }
 }
 
 function giteaKind(ways: GiteaWays): CodeHostKind {
@@ -129,6 +136,30 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         needs: 'contents',
         answer: (call) =>
           page(statusAnswers(call.params.sha!, call.repository, call.state, place(call)).toReversed(), call),
+      }),
+      ofRepository('/actions/runs', {
+        needs: 'actions',
+        answer(call) {
+          const all = runAnswers(call.repository, call.state, place(call), call.query.get('head_sha'))
+          return ways.runs === 'none' || (ways.runs === 'tasks' && ways.flavour === 'gitea')
+            ? notFound()
+            : counted('workflow_runs', all, call)
+        },
+      }),
+      ofRepository('/actions/runs/{run}/jobs', {
+        needs: 'actions',
+        answer(call) {
+          const jobs = jobAnswers(Number(call.params.run), call.repository, call.state, place(call))
+          if (!jobs || ways.runs !== 'jobs') return notFound()
+          return ways.flavour === 'gitea' ? counted('jobs', jobs, call) : ok(jobs)
+        },
+      }),
+      ofRepository('/actions/tasks', {
+        needs: 'actions',
+        answer: (call) =>
+          ways.runs === 'none'
+            ? notFound()
+            : counted('workflow_runs', taskAnswers(call.repository, call.state, place(call)), call),
       }),
       ofRepository('/activities/feeds', {
         async answer(call) {

@@ -107,6 +107,72 @@ export const StatusesAnswer = Type.Array(
 )
 export type StatusAnswer = Static<typeof StatusesAnswer>[number]
 
+/** Of the runs of a commit: as Gitea has them, or Forgejo (`commit_sha`, `workflow_id`, `trigger_event`, `prettyref`). */
+export const RunsAnswer = Type.Object({
+  total_count: Type.Optional(Type.Integer({ minimum: 0 })),
+  workflow_runs: orNull(
+    Type.Array(
+      Type.Object({
+        id: Id,
+        head_sha: Type.Optional(Type.String()),
+        commit_sha: Type.Optional(Type.String()),
+        path: Type.Optional(Type.String()),
+        workflow_id: Type.Optional(Type.String()),
+        event: Type.String(),
+        trigger_event: Type.Optional(Type.String()),
+        prettyref: Type.Optional(Type.String()),
+        head_branch: orNull(Type.String()),
+        status: Type.String(),
+        conclusion: orNull(Type.String()),
+        run_attempt: Type.Optional(Type.Integer()),
+        started_at: orNull(Type.String()),
+        completed_at: orNull(Type.String()),
+        created: orNull(Type.String()),
+        stopped: orNull(Type.String()),
+        updated: orNull(Type.String()),
+        html_url: Type.Optional(Type.String()),
+        repository: orNull(Type.Object({ id: Type.Integer() })),
+      }),
+    ),
+  ),
+})
+export type RunAnswer = NonNullable<Static<typeof RunsAnswer>['workflow_runs']>[number]
+
+const Job = Type.Object({
+  id: Id,
+  name: Type.String(),
+  status: Type.String(),
+  conclusion: orNull(Type.String()),
+  run_id: Type.Optional(Type.Integer()),
+})
+export type JobAnswer = Static<typeof Job>
+/** Forgejo's is the list alone. */
+export const JobsAnswer = Type.Union([
+  Type.Array(Job),
+  Type.Object({ total_count: Type.Optional(Type.Integer({ minimum: 0 })), jobs: orNull(Type.Array(Job)) }),
+])
+
+/** What runners have taken: in older versions all that is listed of jobs. */
+export const TasksAnswer = Type.Object({
+  total_count: Type.Optional(Type.Integer({ minimum: 0 })),
+  workflow_runs: orNull(
+    Type.Array(
+      Type.Object({
+        id: Id,
+        name: Type.String(),
+        head_sha: Type.String(),
+        head_branch: Type.Optional(Type.String()),
+        run_number: Type.Integer(),
+        event: Type.String(),
+        status: Type.String(),
+        workflow_id: Type.String(),
+        url: Type.Optional(Type.String()),
+      }),
+    ),
+  ),
+})
+export type TaskAnswer = NonNullable<Static<typeof TasksAnswer>['workflow_runs']>[number]
+
 export const ReleaseAnswer = Type.Object({
   tag_name: Type.String(),
   draft: Type.Boolean(),

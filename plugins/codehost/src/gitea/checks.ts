@@ -1,26 +1,25 @@
 /**
- * Reads the statuses of a commit. Accounts that may write can post one under any name, and the host's own runner (Gitea Actions, Forgejo Actions)
- * posts its outcomes in the same way: a job can post any status with the runner's token, and those look the same. So the runner's are what
- * the host ran by the repository's definition, and what that posted.
+ * Reads the statuses of a commit, and the jobs of its runs. Accounts that may write can post a status under any name. One without a creator may be
+ * the runner's (Gitea Actions, Forgejo Actions), and may as well be of an account that is gone: it counts as the job of that name, by the
+ * job's outcome.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
-import { account, accountId, FORGEJO_JOBS, GITEA_JOBS, isBy } from '../reporters.ts'
+import { account, accountId, FORGEJO_JOBS, GITEA_JOBS, isBy, isOfAccount } from '../reporters.ts'
 import { reportersBefore } from '../reporters-before.ts'
 import { latestOf as latestTime, logTime } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared, requireCode } from './repository.ts'
+import { type Job, pathOf, readRuns } from './runs.ts'
 
 const PAGE = 50
 const MAX_PAGES = 20
 
-/** The names of the host's own account. It is none that can be looked up, so its statuses have no creator. */
+/** What claims call the host's runners. Their account is none that can be looked up, so its statuses have no creator. */
 const RUNNERS: readonly string[] = [GITEA_JOBS, FORGEJO_JOBS]
-/** Where the status of one of its jobs leads. */
-const JOB = /\/actions\/runs\/\d+/
 /** How the runner describes a job that it skipped, which older versions and Forgejo report as a success. */
 const SKIPPED: ReadonlySet<string> = new Set(['Skipped', 'Has been skipped'])
 
@@ -47,16 +46,16 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
     return { ...repository.found, checks: undefined, mark }
   }
   const { statuses, parents } = value
+  const runs = () => context.cache.share(`gitea ${slug} runs ${sha}`, () => readRuns(repository, sha, context.cache))
   if (wanted) {
-    refuseUnknownSources(statuses, wanted)
     // One that the claim does not name may be of a state that is not known.
     const named = statuses.filter(({ context }) => wanted.some(({ name }) => name === context))
-    return { ...repository.found, checks: latestOf(named, true) }
+    return { ...repository.found, checks: await namedChecks(named, wanted, runs) }
   }
   const changedAt = latestTime(statuses.map(({ created_at }) => created_at))
   return {
     ...repository.found,
-    checks: latestOf(statuses, false),
+    checks: allChecks(statuses, await runs()),
     ...defined({ changedAt }),
     async reportersBefore() {
       const before = { slug, part: `reporters before ${sha}` }
@@ -71,13 +70,59 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
   }
 }
 
+/** @param runs asks for them, which only what has no creator needs */
+async function namedChecks(
+  named: readonly StatusAnswer[],
+  wanted: readonly WantedCheck[],
+  runs: () => ReturnType<typeof readRuns>,
+): Promise<Check[]> {
+  refuseGoneAccounts(named, wanted)
+  const posted = overruled(postedChecks(named, sourceOf), named)
+  const ofRunners = named.filter((status) => isRunner(status) && wanted.some((one) => isRunners(one, status)))
+  if (ofRunners.length === 0) return posted
+  const listed = await runs()
+  const { checks, orphans } = jobChecks(ofRunners, jobsIn(listed))
+  const isKnown = ({ context }: StatusAnswer) => checks.some(({ name }) => name === context)
+  if (!orphans.every(isKnown)) throw unknownRuns(listed)
+  return [...posted, ...checks]
+}
+
+/** What is red without a job spoils the commit, and is blamed on nobody; what is green without one has not passed. */
+function allChecks(statuses: readonly StatusAnswer[], listed: Listed): Check[] {
+  const { checks, orphans } = jobChecks(statuses.filter(isRunner), jobsIn(listed))
+  const known = [...postedChecks(statuses, ({ context }) => context), ...checks]
+  const isUntold = typeof listed === 'string' || known.length === 0
+  if (orphans.length > 0 && isUntold && !known.some(isRed)) throw unknownRuns(listed)
+  const newest = [...latestBy(orphans, ({ context }) => context).values()]
+  return [...known, ...newest.map((status) => toCheck(status, RUNNERS, true)).filter(isRed)]
+}
+
+type Listed = Awaited<ReturnType<typeof readRuns>>
+
+function jobsIn(listed: Listed): readonly Job[] {
+  return typeof listed === 'string' ? [] : listed.jobs
+}
+
+/** @param listed why there is no job of a name */
+function unknownRuns(listed: Listed): DestinationError {
+  return new DestinationError(listed === 'unlisted' ? 'unsupported_target' : 'forbidden')
+}
+
+function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
+  return outcome === 'failed' || outcome === 'pending'
+}
+
 /** An account that is gone is not shown: what it posted may be what the claim names. @throws DestinationError `forbidden` */
-function refuseUnknownSources(statuses: readonly StatusAnswer[], wanted: readonly WantedCheck[]): void {
-  const isHidden = wanted.some((one) => {
-    const named = statuses.filter(({ context }) => context === one.name)
-    return !named.some((status) => isBy({ by: namesOf(status) }, one)) && named.some(({ creator }) => !creator)
+function refuseGoneAccounts(named: readonly StatusAnswer[], wanted: readonly WantedCheck[]): void {
+  const isHidden = wanted.filter(isOfAccount).some((one) => {
+    const own = named.filter(({ context }) => context === one.name)
+    return !own.some((status) => isBy({ by: namesOf(status) }, one)) && own.some(isRunner)
   })
   if (isHidden) throw new DestinationError('forbidden')
+}
+
+function isRunners({ name, by }: WantedCheck, { context }: StatusAnswer): boolean {
+  return name === context && RUNNERS.includes(by)
 }
 
 async function readCommit(
@@ -111,37 +156,110 @@ async function readStatuses({ get }: Repository, sha: string): Promise<readonly 
 }
 
 /**
- * The newest status of each check: of one name, by one account. Of what the runner posted, each run counts: two workflows can have the same
- * name and a job of the same name, and one that failed must not vanish behind one that passed.
+ * The newest status of each name by each account.
  *
- * @param areNamed the claim names each check and its source. Otherwise what counts as passed before is what the host shows, which is the
- *   newest status under a name, by whomever
+ * @param keyOf what counts as passed before: of a claim that names none what the host shows, which is the newest under a name, by whomever
  */
-function latestOf(statuses: readonly StatusAnswer[], areNamed: boolean): Check[] {
-  const latest = new Map<string, StatusAnswer>()
-  for (const status of statuses) {
-    const key = JSON.stringify([sourceOf(status), runOf(status)])
-    if (!latest.has(key)) latest.set(key, status)
-  }
-  const keyOf = areNamed ? sourceOf : ({ context }: StatusAnswer) => context
-  const passes = new Map<string, number>()
-  for (const status of statuses.filter((one) => outcomeOf(one) === 'passed')) {
-    passes.set(keyOf(status), (passes.get(keyOf(status)) ?? 0) + 1)
-  }
-  return [...latest.values()].map((status): Check => {
-    const { context, created_at } = status
-    const outcome = outcomeOf(status)
-    const passedBefore = (passes.get(keyOf(status)) ?? 0) > (outcome === 'passed' ? 1 : 0)
-    return {
-      name: context,
-      by: namesOf(status),
-      isRunByHost: isRunner(status) && JOB.test(status.target_url),
-      outcome,
-      passedBefore: passedBefore || status.status === 'warning',
-      ...(outcome === 'pending' ? {} : { endedAt: logTime(created_at) }),
-      changedAt: logTime(created_at),
-    }
+function postedChecks(statuses: readonly StatusAnswer[], keyOf: (status: StatusAnswer) => string): Check[] {
+  const latest = latestBy(
+    statuses.filter((status) => !isRunner(status)),
+    sourceOf,
+  )
+  return [...latest.values()].map((status) => {
+    const isSame = (other: StatusAnswer) => other !== status && keyOf(other) === keyOf(status)
+    const passedBefore = statuses.some((other) => isSame(other) && outcomeOf(other) === 'passed')
+    return toCheck(status, namesOf(status), passedBefore || status.status === 'warning')
   })
+}
+
+/** What one account posted as passed has not, when something else was posted since under its name. That is blamed on nobody. */
+function overruled(checks: readonly Check[], statuses: readonly StatusAnswer[]): Check[] {
+  const newest = latestBy(statuses, ({ context }) => context)
+  return checks.map((check) => {
+    const status = newest.get(check.name)
+    const outcome = status && outcomeOf(status)
+    const isLifted = check.outcome === 'passed' && outcome !== undefined && isRed({ outcome })
+    return isLifted ? { ...check, outcome, passedBefore: true } : check
+  })
+}
+
+/** @param statuses the newest first */
+function latestBy(
+  statuses: readonly StatusAnswer[],
+  keyOf: (status: StatusAnswer) => string,
+): ReadonlyMap<string, StatusAnswer> {
+  return new Map(statuses.toReversed().map((status) => [keyOf(status), status]))
+}
+
+function toCheck(status: StatusAnswer, by: readonly string[], passedBefore: boolean): Check {
+  const outcome = outcomeOf(status)
+  const at = logTime(status.created_at)
+  return {
+    ...{ name: status.context, by, isRunByHost: false, outcome, passedBefore, changedAt: at },
+    ...(outcome === 'pending' ? {} : { endedAt: at }),
+  }
+}
+
+/**
+ * The jobs to which these statuses lead, each by its own outcome; the others are orphans, but for what the host's own account posted. A job
+ * that has no status yet is one of all checks.
+ */
+function jobChecks(
+  ofRunners: readonly StatusAnswer[],
+  jobs: readonly Job[],
+): { readonly checks: Check[]; readonly orphans: readonly StatusAnswer[] } {
+  const told = new Set<Job>()
+  const checks: Check[] = []
+  const orphans: StatusAnswer[] = []
+  for (const context of new Set(ofRunners.map(({ context }) => context))) {
+    const own = ofRunners.filter((status) => status.context === context)
+    const meant = jobsOf(context, own, jobs)
+    const passes = own.filter((status) => outcomeOf(status) === 'passed').length
+    const [last] = own as [StatusAnswer]
+    for (const job of meant) {
+      told.add(job)
+      checks.push({ ...toCheck(last, RUNNERS, passes > (job.outcome === 'passed' ? 1 : 0)), ...endOf(job, last) })
+    }
+    if (meant.length > 0) continue
+    if (last.creator?.id === HOST_ACCOUNT) checks.push(toCheck(last, RUNNERS, passes > 1))
+    else orphans.push(...own)
+  }
+  const untold = jobs.filter((job) => !told.has(job))
+  return {
+    orphans,
+    checks: [
+      ...checks,
+      ...untold.map(({ name, outcome, run: { file, event } }) => ({
+        ...{ name: `${file} / ${name} (${event})`, by: RUNNERS, isRunByHost: true, outcome },
+      })),
+    ],
+  }
+}
+
+/** A status is posted as its job ends, by the host's clock. */
+function endOf({ outcome }: Job, last: StatusAnswer): Pick<Check, 'isRunByHost' | 'outcome' | 'endedAt'> {
+  const hasTime = outcome !== 'pending' && outcomeOf(last) === outcome
+  return { isRunByHost: true, outcome, ...(hasTime ? { endedAt: logTime(last.created_at) } : {}) }
+}
+
+/**
+ * A status is called after the workflow, which has its name or its file's, the job and the event. Where jobs of several workflows are called
+ * so, its file or the page to which it leads tells which is meant.
+ */
+function jobsOf(context: string, statuses: readonly StatusAnswer[], jobs: readonly Job[]): readonly Job[] {
+  const meant = jobs.filter(({ name, run: { event } }) => context.endsWith(` / ${name} (${event})`))
+  const files = new Set(meant.map(({ run }) => run.file))
+  if (files.size < 2) return meant
+  const ofFile = meant.filter(({ name, run: { file, event } }) => context === `${file} / ${name} (${event})`)
+  if (ofFile.length > 0) return ofFile
+  const pages = new Set(statuses.flatMap(({ target_url }) => pageOf(target_url) ?? []))
+  const ofPages = meant.filter(({ run: { page } }) => page !== undefined && pages.has(page))
+  return ofPages.length > 0 ? ofPages : meant
+}
+
+/** Of the run of the job to which a status leads. */
+function pageOf(link: string): string | undefined {
+  return pathOf(link)?.replace(/\/jobs\/\d+$/, '')
 }
 
 /** The name and the account. */
@@ -149,11 +267,10 @@ function sourceOf({ context, creator }: StatusAnswer): string {
   return JSON.stringify([context, creator?.id ?? null])
 }
 
-function runOf(status: StatusAnswer): string {
-  return isRunner(status) ? status.target_url : ''
-}
+/** The number under which Gitea and Forgejo show their own account: what it posted, a runner posted, or a job with the runner's token. */
+const HOST_ACCOUNT = -2
 
-/** No status of the runner has a creator; where its account is shown, its number is below 0. */
+/** Nobody, the host's own account, or what stands for one that is gone. */
 function isRunner({ creator }: StatusAnswer): boolean {
   return !creator || creator.id <= 0
 }

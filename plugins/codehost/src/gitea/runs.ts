@@ -1,0 +1,203 @@
+/**
+ * Reads the runs of Gitea Actions and Forgejo Actions for a commit, and their jobs. Nobody can post one, where a status without a creator may
+ * be of an account that is gone.
+ */
+import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
+import type { Check } from '../code-host.ts'
+import { unexpected } from '../http-failure.ts'
+import { type JobAnswer, JobsAnswer, type RunAnswer, RunsAnswer, type TaskAnswer, TasksAnswer } from './answers.ts'
+import type { Repository } from './repository.ts'
+
+/** Forgejo sends the payload of each run's event. */
+const PAGE = 30
+const MOST_PAGES = 4
+/** Whose jobs one check reads. */
+const MOST_RUNS = 25
+
+export interface Run {
+  readonly id: number
+  /** Of the workflow, without its folder: `ci.yml`. */
+  readonly file: string
+  /** As in the name of a status: `push`, `pull_request`. */
+  readonly event: string
+  readonly ref: string
+  readonly isEnded: boolean
+  /** The path of its page, to which the statuses of its jobs lead. */
+  readonly page?: string
+}
+
+export interface Job {
+  readonly name: string
+  readonly run: Run
+  readonly outcome: Check['outcome']
+}
+
+export interface Runs {
+  /** Of each file, event and ref the newest. */
+  readonly runs: readonly Run[]
+  /** Of those runs. */
+  readonly jobs: readonly Job[]
+  /** Some of their jobs may be missing: of those that no runner has taken, or that are further back than is read. */
+  readonly isPartial: boolean
+}
+
+/** `unlisted`: this version lists no runs. `hidden`: it does not list them for these credentials. */
+export async function readRuns(
+  repository: Repository,
+  sha: string,
+  cache: CheckCache,
+): Promise<Runs | 'unlisted' | 'hidden'> {
+  const shown = await shownRuns(repository, sha)
+  if (typeof shown === 'string') return (await readTasks(repository, sha)) ?? shown
+  const runs = newest(shown)
+  if (runs.length > MOST_RUNS) throw new DestinationError('too_large')
+  const jobs: Job[] = []
+  for (const { run, state } of runs) {
+    const found = await jobsOf(repository, run, state, cache)
+    // Forgejo lists the jobs of a run since version 16.
+    if (!found) return (await readTasks(repository, sha)) ?? 'unlisted'
+    jobs.push(...found)
+  }
+  return { runs: runs.map(({ run }) => run), jobs, isPartial: false }
+}
+
+/** Events of pull requests that have no status of their own: a push to one, a label. */
+const PULL_REQUEST = /^pull_request_(?:sync|assign|label|review_request|milestone)$/
+
+/** The event as names of statuses have it. */
+function eventOf(event: string): string {
+  return PULL_REQUEST.test(event) ? 'pull_request' : event
+}
+
+interface ShownRun {
+  readonly run: Run
+  /** Changes with each attempt, and when it ends. */
+  readonly state: string
+}
+
+async function shownRuns(repository: Repository, sha: string): Promise<readonly ShownRun[] | 'unlisted' | 'hidden'> {
+  const byId = new Map<number, RunAnswer>()
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const path = `/actions/runs?head_sha=${sha}&page=${page}&limit=${PAGE}`
+    const { status, value } = await repository.find(path, RunsAnswer, [401, 403, 404, 405])
+    if (!value) return status === 404 || status === 405 ? 'unlisted' : 'hidden'
+    const before = byId.size
+    for (const run of value.workflow_runs ?? []) byId.set(run.id, run)
+    if (byId.size === before || byId.size >= (value.total_count ?? Number.POSITIVE_INFINITY)) {
+      return [...byId.values()].filter((run) => isOf(run, repository, sha)).map(toRun)
+    }
+  }
+  throw new DestinationError('too_large')
+}
+
+/** The server may not know the filter. */
+function isOf({ head_sha, commit_sha, repository }: RunAnswer, { id }: Repository, sha: string): boolean {
+  return (head_sha ?? commit_sha) === sha && (!repository || repository.id === id)
+}
+
+function toRun(answer: RunAnswer): ShownRun {
+  const { id, status, conclusion, html_url, prettyref, head_branch } = answer
+  // Gitea has the file with the ref: `ci.yml@refs/heads/main`.
+  const [, path = '', ref] = /^(.*?\.ya?ml)@(.*)$/i.exec(answer.path ?? '') ?? [undefined, answer.path]
+  const file = (answer.workflow_id ?? path).split('/').at(-1)!
+  const page = html_url ? pathOf(html_url) : undefined
+  return {
+    run: {
+      ...{ id, file, event: eventOf(answer.trigger_event || answer.event), ref: ref ?? prettyref ?? head_branch ?? '' },
+      isEnded: outcomeOf(answer) !== 'pending',
+      ...(page === undefined ? {} : { page }),
+    },
+    state: JSON.stringify([
+      answer.run_attempt,
+      status,
+      conclusion,
+      answer.completed_at,
+      answer.stopped,
+      answer.updated,
+    ]),
+  }
+}
+
+/** Of an address, or of a path. */
+export function pathOf(link: string): string | undefined {
+  return URL.canParse(link, 'https://host.invalid') ? new URL(link, 'https://host.invalid').pathname : undefined
+}
+
+/** A run is replaced by a newer one of the same file, event and ref. One that a person started has an event of its own. */
+function newest<T extends { readonly run: Run }>(all: readonly T[]): readonly T[] {
+  const latest = new Map<string, T>()
+  for (const one of [...all].sort((a, b) => a.run.id - b.run.id)) {
+    const { file, event, ref } = one.run
+    latest.set(JSON.stringify([file, event, ref]), one)
+  }
+  return [...latest.values()]
+}
+
+/** Undefined where this version does not list them. */
+async function jobsOf(
+  { find, id }: Repository,
+  run: Run,
+  state: string,
+  cache: CheckCache,
+): Promise<readonly Job[] | undefined> {
+  const key = `gitea ${id} jobs ${run.id} ${state}`
+  const known = run.isEnded ? cache.get(key) : undefined
+  if (Array.isArray(known)) return known as Job[]
+  const byId = new Map<number, JobAnswer>()
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const { value } = await find(`/actions/runs/${run.id}/jobs?page=${page}&limit=${PAGE}`, JobsAnswer, [404, 405])
+    if (!value) return undefined
+    // Forgejo lists all at once.
+    const entries = Array.isArray(value) ? value : (value.jobs ?? [])
+    const total = Array.isArray(value) ? entries.length : (value.total_count ?? Number.POSITIVE_INFINITY)
+    const before = byId.size
+    for (const job of entries) byId.set(job.id, job)
+    if (byId.size > before && byId.size < total) continue
+    if ([...byId.values()].some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpected()
+    const jobs = [...byId.values()].map((job): Job => ({ name: job.name, run, outcome: outcomeOf(job) }))
+    if (run.isEnded) cache.set(key, jobs as never)
+    return jobs
+  }
+  throw new DestinationError('too_large')
+}
+
+/** What runners have taken of all commits, the newest first. Undefined where this version does not list it. */
+async function readTasks({ find }: Repository, sha: string): Promise<Runs | undefined> {
+  const byId = new Map<number, TaskAnswer>()
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const { value } = await find(`/actions/tasks?page=${page}&limit=${PAGE}`, TasksAnswer, [401, 403, 404, 405])
+    if (!value) return undefined
+    const before = byId.size
+    for (const task of value.workflow_runs ?? []) byId.set(task.id, task)
+    if (byId.size === before || byId.size >= (value.total_count ?? Number.POSITIVE_INFINITY)) break
+  }
+  const tasks = [...byId.values()].filter(({ head_sha }) => head_sha === sha).sort((one, other) => one.id - other.id)
+  // One that is run again is another task of the same name.
+  const latest = new Map(tasks.map((task) => [JSON.stringify([task.run_number, task.name]), task]))
+  const jobs = [...latest.values()].map((task): Job => {
+    const { run_number: id, workflow_id: file, event, head_branch: ref = '', url } = task
+    const page = url ? pathOf(url) : undefined
+    const run = { id, file, event: eventOf(event), ref, isEnded: false, ...(page === undefined ? {} : { page }) }
+    return { name: task.name, run, outcome: outcomeOf(task) }
+  })
+  const runs = newest(jobs).map(({ run }) => run)
+  const isNewest = ({ run }: Job) => runs.some(({ id }) => id === run.id)
+  return { runs, jobs: jobs.filter(isNewest), isPartial: true }
+}
+
+const OUTCOMES: ReadonlyMap<string, Check['outcome']> = new Map([
+  ['success', 'passed'],
+  ['failure', 'failed'],
+  ['cancelled', 'failed'],
+  ['skipped', 'skipped'],
+  ...['queued', 'pending', 'waiting', 'blocked', 'running', 'in_progress', 'cancelling'].map(
+    (status) => [status, 'pending'] as const,
+  ),
+])
+
+/** @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
+function outcomeOf({ status, conclusion }: { readonly status: string; readonly conclusion?: string | null }) {
+  const outcome = OUTCOMES.get(conclusion || status)
+  if (outcome === undefined) throw unexpected()
+  return outcome
+}
