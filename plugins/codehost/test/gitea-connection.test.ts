@@ -24,6 +24,23 @@ t.test('the probe tells what the token may do, where the server does', async (t)
   await t.rejects(connected('wrong'), { code: 'unauthorized' })
 })
 
+t.test('the probe says where no runs are listed', async (t) => {
+  const { host, ways } = await atGitea(t)
+  const connected = (target?: string) => probe('gitea', { base_url: host.origin }, target)
+  const warned = { warnings: [/No runs of Actions are listed/] }
+  for (const runs of ['jobs', 'tasks'] as const) {
+    Object.assign(ways, { runs })
+    t.same(await connected('acme/app'), { proves: 'works', scopes: [], warnings: [] })
+  }
+  Object.assign(ways, { runs: 'none' })
+  t.match(await connected('acme/app'), { proves: 'works', ...warned })
+  for (const version of ['1.21.11', '1.21.11-1']) {
+    host.faults.inject({ fault: json({ version }), on: /version/ })
+    t.match(await connected(), { proves: 'reached', ...warned }, version)
+    host.faults.clear()
+  }
+})
+
 t.test('Forgejo does not tell', async (t) => {
   const { host } = await atGitea(t, { flavour: 'forgejo' })
   host.addToken({ token: 'reader' })

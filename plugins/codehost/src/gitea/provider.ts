@@ -78,20 +78,44 @@ const connectionType: ConnectionType = defineConnectionType({
     const access = accessOf(options)
     const auth = tokenOf(access)
     const api = access.baseUrl + API_PATH
-    await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
+    const { value: server } = await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
     const read = (repository: string) =>
       context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth })
-    if (auth === undefined) return { proves: await tried(context.target, read), scopes: [], warnings: [] }
-    const isUnencrypted = new URL(api).protocol === 'http:'
-    const { scopes, warnings } = await rightsOf(access, context)
+    const rights = auth === undefined ? { scopes: [], warnings: [] } : await rightsOf(access, context)
     const proves = await tried(context.target, read)
+    const isUnencrypted = auth !== undefined && new URL(api).protocol === 'http:'
+    const hasRuns =
+      context.target === undefined ? mayListRuns(server.version) : await listsRuns(access, context.target, context)
     return {
       proves,
-      scopes,
-      warnings: [...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []), ...warnings],
+      scopes: rights.scopes,
+      warnings: [
+        ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
+        ...rights.warnings,
+        ...(hasRuns ? [] : [NO_RUNS]),
+      ],
     }
   },
 })
+
+const NO_RUNS =
+  'No runs of Actions are listed, by this version or for these credentials: checks that runners report end as unverifiable.'
+
+/** Gitea lists what runners have taken since 1.22, Forgejo since 7.0. */
+function mayListRuns(version: string): boolean {
+  const [, minor] = /^1\.(\d+)/.exec(version) ?? []
+  return minor === undefined || Number(minor) >= 22
+}
+
+async function listsRuns(access: GiteaAccess, repository: string, { http }: ProbeContext): Promise<boolean> {
+  const root = `${access.baseUrl}${API_PATH}/repos/${repository}/actions`
+  for (const list of ['runs', 'tasks']) {
+    const init = { schema: Type.Object({}), auth: tokenOf(access), also: [401, 403, 404, 405] }
+    const { value } = await http.json(`${root}/${list}?limit=1`, init)
+    if (value) return true
+  }
+  return false
+}
 
 /** The host tells what a token may do only as it refuses a request, and only in newer versions. */
 async function rightsOf(
