@@ -37,7 +37,7 @@ const ClaimedCheck = Type.Object(
       maxLength: 261,
       description: [
         'Who reports it.',
-        "Jobs of the host's own runs, and nothing that is posted: `github-actions`, `gitlab-ci`, `bitbucket-pipelines`; `gitea-actions` or `forgejo-actions`, which also has what jobs post as statuses.",
+        "Jobs of the host's own runs, and nothing that is posted: `github-actions`, `gitlab-ci`, `gitea-actions`, `forgejo-actions`, `bitbucket-pipelines`.",
         'Jobs of one file: `workflow:.github/workflows/ci.yml`; at GitLab also of pipelines that one thing starts: `pipeline:push`.',
         'An app at GitHub: `app:jenkins`, or its number, `app-id:15368`.',
         'An account that posts statuses: `account:octocat`, or its number, `account-id:583231`.',
