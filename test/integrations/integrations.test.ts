@@ -112,8 +112,31 @@ function actionStep() {
   return { script, inputs, defaults }
 }
 
+/** The members of GitHub's event of a push that say what was pushed: docs.github.com/webhooks/webhook-events-and-payloads#push. */
+function pushOf({ sha, slug }: Awaited<ReturnType<typeof world>>) {
+  return {
+    ref: 'refs/heads/main',
+    before: '0'.repeat(40),
+    after: sha,
+    created: true,
+    deleted: false,
+    forced: false,
+    base_ref: null,
+    compare: `https://github.com/${slug}/commit/${sha.slice(0, 12)}`,
+    commits: [{ id: sha }],
+    head_commit: { id: sha },
+    repository: { full_name: slug, default_branch: 'main' },
+    pusher: { name: 'a', email: 'a@example.com' },
+  }
+}
+
 /** As the runner runs it: bash, the environment of a push, and its files. */
-async function step(w: Awaited<ReturnType<typeof world>>, given: Readonly<Record<string, string>>, over = {}) {
+async function step(
+  w: Awaited<ReturnType<typeof world>>,
+  given: Readonly<Record<string, string>>,
+  over = {},
+  event: object | string = {},
+) {
   const { script, inputs, defaults } = actionStep()
   const values: Readonly<Record<string, string>> = {
     ...defaults,
@@ -124,6 +147,8 @@ async function step(w: Awaited<ReturnType<typeof world>>, given: Readonly<Record
   }
   const files = { GITHUB_OUTPUT: join(w.folder, 'output'), GITHUB_STEP_SUMMARY: join(w.folder, 'summary') }
   for (const file of Object.values(files)) writeFileSync(file, '')
+  const GITHUB_EVENT_PATH = join(w.folder, 'event.json')
+  writeFileSync(GITHUB_EVENT_PATH, typeof event === 'string' ? event : JSON.stringify({ ...pushOf(w), ...event }))
   const env = {
     PATH: w.env.PATH,
     HOME: w.folder,
@@ -133,6 +158,9 @@ async function step(w: Awaited<ReturnType<typeof world>>, given: Readonly<Record
     GITHUB_REPOSITORY: w.slug,
     GITHUB_SERVER_URL: w.url,
     GITHUB_SHA: w.sha,
+    GITHUB_EVENT_NAME: 'push',
+    GITHUB_EVENT_PATH,
+    GITHUB_REF: 'refs/heads/main',
     GITHUB_REF_TYPE: 'branch',
     GITHUB_REF_NAME: 'main',
     GITHUB_RUN_ID: '1',
@@ -175,14 +203,71 @@ t.test('the GitHub Action fails by verdict, and where it cannot claim', async (t
   t.match(await step(w, { wait: 'x' }), { code: 1, stdout: /wait: write a number/ })
   t.match(await step(w, { 'api-key': 'svc_sk_wrong' }), { code: 1, stdout: /::error.*invalid or missing API key/ })
   t.match(await step(w, { command: '/nothing/here' }), { code: 1, stdout: /could not be run/ })
-  t.match(await step(w, {}, { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v1' }), {
-    code: 1,
-    stdout: /branch: name the branch/,
-  })
   const evil = '$(touch sprung)`touch sprung`;touch sprung'
-  t.match(await step(w, { branch: evil, wait: '0' }), { stdout: /./ })
+  t.match(await step(w, { sha: w.sha, branch: evil, wait: '0' }), { stdout: /./ })
+  t.match(await step(w, { wait: '0' }, {}, { ref: `refs/heads/${evil}` }), { stdout: /./ })
   t.throws(() => readFileSync(join(w.folder, 'sprung')), { code: 'ENOENT' }, 'a branch is no command')
 })
+
+/** What GitHub sets for each event: docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows. */
+const onDefault = { GITHUB_REF: 'refs/heads/main', GITHUB_REF_NAME: 'main', GITHUB_REF_TYPE: 'branch' }
+const ofMerge = { GITHUB_REF: 'refs/pull/12/merge', GITHUB_REF_NAME: '12/merge', GITHUB_REF_TYPE: 'branch' }
+const noPushes: readonly (readonly [name: string, env: object, payload: object])[] = [
+  ['pull_request', ofMerge, { action: 'synchronize', number: 12, after: 'a'.repeat(40) }],
+  ['pull_request_target', onDefault, { action: 'opened', number: 12 }],
+  ['pull_request_review', ofMerge, { action: 'submitted', review: {} }],
+  ['schedule', onDefault, { schedule: '0 8 * * 1-5' }],
+  ['workflow_dispatch', onDefault, { ref: 'refs/heads/main', inputs: null, workflow: '.github/workflows/ci.yml' }],
+  ['repository_dispatch', onDefault, { action: 'deploy', branch: 'main', client_payload: {} }],
+  ['workflow_run', onDefault, { action: 'completed', workflow_run: { head_branch: 'main' } }],
+  ['issue_comment', onDefault, { action: 'created', issue: { number: 12 }, comment: {} }],
+  ['delete', onDefault, { ref: 'topic', ref_type: 'branch', pusher_type: 'user' }],
+  ['create', { ...onDefault, GITHUB_REF: 'refs/heads/topic' }, { ref: 'topic', ref_type: 'branch' }],
+  ['release', { GITHUB_REF: 'refs/tags/v1', GITHUB_REF_NAME: 'v1', GITHUB_REF_TYPE: 'tag' }, { action: 'published' }],
+  ['merge_group', { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-12-abc' }, { action: 'checks_requested' }],
+]
+
+t.test('the GitHub Action claims no push in a workflow that something else started', async (t) => {
+  const w = await world(t)
+  await w.git('push', '-q', 'origin', 'main')
+  for (const [name, env, payload] of noPushes) {
+    const done = await step(w, {}, { GITHUB_EVENT_NAME: name, ...env }, JSON.stringify(payload))
+    const told = new RegExp(`::error title=Claimcheck::this workflow was started by ${name}, and by no push`)
+    t.match(done, { code: 1, stdout: told, output: '' }, name)
+    t.match(
+      await step(w, { sha: w.sha }, { GITHUB_EVENT_NAME: name, ...env }),
+      { code: 1 },
+      `${name}, half of it named`,
+    )
+  }
+  const tag = { ref: 'refs/tags/v1', base_ref: 'refs/heads/main' }
+  const deletion = { after: '0'.repeat(40), deleted: true, head_commit: null }
+  for (const [what, event, told] of [
+    ['a tag', tag, /refs\/tags\/v1, which was pushed, is no branch/],
+    ['a deletion', deletion, /deleted refs\/heads\/main/],
+    ['no payload', 'nonsense', /could not be read at GITHUB_EVENT_PATH/],
+    ['no file', '', /could not be read at GITHUB_EVENT_PATH/],
+  ] as const) {
+    t.match(await step(w, {}, {}, event), { code: 1, stdout: told, output: '' }, what)
+  }
+  t.match(await step(w, { branch: 'other' }), { code: 1, stdout: /branch: the push .* was to main/ })
+  t.match(await step(w, { target: 'acme/other' }), { code: 1, stdout: /target: the push .* was to acme\/api/ })
+  t.strictSame(await w.claims(), [])
+})
+
+t.test(
+  'the GitHub Action claims what the event says that was pushed, or what the workflow itself pushed',
+  async (t) => {
+    const w = await world(t)
+    await w.git('push', '-q', 'origin', 'main')
+    const other = { GITHUB_SHA: 'b'.repeat(40), GITHUB_REF: 'refs/heads/other', GITHUB_REF_NAME: 'other' }
+    t.match(await step(w, {}, other), { code: 0, output: /^verdict=verified/ }, 'not what the environment says')
+    const dispatched = { GITHUB_EVENT_NAME: 'schedule', GITHUB_JOB: 'bump', GITHUB_SHA: 'b'.repeat(40) }
+    const own = await step(w, { sha: w.sha, branch: 'main' }, dispatched, '{"schedule":"0 8 * * *"}')
+    t.match(own, { code: 0, output: /^verdict=verified/ })
+    t.equal((await w.claims()).length, 2)
+  },
+)
 
 t.test('a text in a param of the GitHub Action is that text, and no file of the runner', async (t) => {
   const w = await world(t)

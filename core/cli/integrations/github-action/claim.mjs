@@ -1,10 +1,11 @@
 /** The step of the GitHub Action: claims, writes the outputs and the summary, and fails by verdict. It needs Node alone. */
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const { env } = process
 const PUSH = 'codehost.commit.push'
+const NAME_IT = 'To claim a push that the workflow itself made, name its commit and its branch with sha and branch.'
 const OUTCOMES = ['verified', 'late', 'mismatch', 'failed', 'unverifiable', 'queued']
 
 const failOn = (env.INPUT_FAIL_ON ?? '').split(/\s+/).filter(Boolean)
@@ -65,13 +66,30 @@ function command() {
   return [process.execPath, fileURLToPath(new URL('../../bin/claimcheck-cli.js', import.meta.url))]
 }
 
-/** What the workflow was started for, unless the inputs say otherwise. */
+/** The push that started the workflow, or the one that the inputs name. */
 function pushed() {
-  const branch = env.INPUT_BRANCH || (env.GITHUB_REF_TYPE === 'branch' ? env.GITHUB_REF_NAME : '')
-  if (!branch) stop('branch: name the branch that was pushed to; this workflow was not started for one')
+  const { INPUT_SHA: sha, INPUT_BRANCH: branch, INPUT_TARGET: target } = env
+  const isNamed = Boolean(sha && branch)
+  const event = isNamed ? { sha, branch } : eventPush()
+  if (!isNamed && target && target !== env.GITHUB_REPOSITORY)
+    stop(`target: the push that started this workflow was to ${env.GITHUB_REPOSITORY}. ${NAME_IT}`)
+  if (branch && !sha && branch !== event.branch)
+    stop(`branch: the push that started this workflow was to ${event.branch}. ${NAME_IT}`)
   const host = env.GITHUB_SERVER_URL ? [`host=${new URL(env.GITHUB_SERVER_URL).host}`] : []
   // `:=` takes the text as it is, also one that begins with `@`.
-  return [`sha=${env.INPUT_SHA || env.GITHUB_SHA}`, `branch:=${JSON.stringify(branch)}`, ...host]
+  return [`sha=${sha || event.sha}`, `branch:=${JSON.stringify(event.branch)}`, ...host]
+}
+
+/** Every other event names a commit, too, which nobody pushed then: of the default branch, or of a merge that GitHub tries by itself. */
+function eventPush() {
+  const { GITHUB_EVENT_NAME: name = 'no event', GITHUB_EVENT_PATH: path } = env
+  if (name !== 'push') stop(`this workflow was started by ${name}, and by no push. ${NAME_IT}`)
+  const { ref, after, deleted } = parsed(path && existsSync(path) ? readFileSync(path, 'utf8') : '') ?? {}
+  if (typeof ref !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(after ?? ''))
+    stop(`the push that started this workflow could not be read at GITHUB_EVENT_PATH. ${NAME_IT}`)
+  if (deleted || /^0+$/.test(after)) stop(`the push that started this workflow deleted ${ref}. ${NAME_IT}`)
+  if (!ref.startsWith('refs/heads/')) stop(`branch: ${ref}, which was pushed, is no branch. ${NAME_IT}`)
+  return { sha: after, branch: ref.slice('refs/heads/'.length) }
 }
 
 /** `name=text` is that text. A foreign text may begin with `@`, which the command takes for the name of a local file. */
