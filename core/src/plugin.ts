@@ -57,6 +57,7 @@ export {
   type GuardedFetch,
   MAX_CHECK_BYTES,
   type ReadCall,
+  USUAL_ANSWER_BYTES,
 } from './contract/fetch.ts'
 export {
   type Answer,

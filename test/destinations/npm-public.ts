@@ -17,6 +17,7 @@ interface Package {
   readonly versions: Map<string, Version>
   readonly time: Record<string, unknown>
   readonly tags: Record<string, string>
+  readme: string
 }
 
 export interface NpmPublication {
@@ -27,6 +28,8 @@ export interface NpmPublication {
   readonly deprecated?: string
   /** Where the answers say that the file is. */
   readonly tarball?: string
+  /** The document of the package has this many bytes more, as one of many versions has. */
+  readonly documentBytes?: number
   /** What the documents of versions are answered with, as by registries that have none: GitHub Packages 405, Azure Artifacts 404, others 401. */
   readonly withoutDocuments?: 401 | 404 | 405
 }
@@ -61,14 +64,16 @@ export class NpmStandIn extends RegistryStandIn {
   /** @returns the digest of its file */
   publish(name: string, version: string, publication: NpmPublication = {}): string {
     const { at = this.now(), content = contentOf(name, version), tag = 'latest' } = publication
-    const { isPrivate = false, deprecated, tarball, withoutDocuments } = publication
+    const { isPrivate = false, deprecated, tarball, withoutDocuments, documentBytes } = publication
     const known: Package = this.#packages.get(name) ?? {
       isPrivate,
       withoutDocuments,
       versions: new Map(),
       time: {},
       tags: {},
+      readme: `# ${name}\n"{ }"`,
     }
+    if (documentBytes !== undefined) known.readme = 'x'.repeat(documentBytes)
     if (known.time[version] !== undefined) throw new Error(`${name}@${version} was published before`)
     const time = new Date(at).toISOString()
     known.time.created ??= time
@@ -138,8 +143,8 @@ function partsOfFile(url: string): string[] | undefined {
   return name === undefined ? undefined : [url, name, file!.slice(name.split('/').at(-1)!.length + 1), file!]
 }
 
-function packument(name: string, { versions, time, tags }: Package): object {
+function packument(name: string, { versions, time, tags, readme }: Package): object {
   if (versions.size === 0) return { _id: name, name, time }
   const all = Object.fromEntries([...versions].map(([version, { manifest }]) => [version, manifest]))
-  return { _id: name, name, 'dist-tags': tags, versions: all, time, readme: `# ${name}\n"{ }"` }
+  return { _id: name, name, 'dist-tags': tags, versions: all, time, readme }
 }

@@ -5,14 +5,20 @@ import type { Auth } from './auth.ts'
 /** What one check may use. A plugin asks for less or more than usual; the host allows no more than `CEILING`. */
 export interface CheckLimits {
   readonly requests?: number
-  /** Bytes of one answer. */
+  /** Bytes of one answer. More than usual is for what is read in parts, of which little is kept. */
   readonly bodyBytes?: number
   readonly timeMs?: number
 }
 
-export const CEILING = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
+export const CEILING = { requests: 64, bodyBytes: 40 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
 
-/** Bytes of all answers and connections of a check together, without those that it only computes digests of. A check that is made again has no more. */
+/** Bytes of one answer, where the plugin names no limit. */
+export const USUAL_ANSWER_BYTES = 5 * 1024 * 1024
+
+/**
+ * Bytes of all answers and connections of a check together, without those that it only computes digests of; twice the declared size of an answer,
+ * where that is more. A check that is made again has no more.
+ */
 export const MAX_CHECK_BYTES = 32 * 1024 * 1024
 
 export interface FetchInit {

@@ -6,7 +6,7 @@ import { retryAfterMs } from '../retry-after.ts'
 import { Value } from '../typebox.ts'
 import { parseUrl } from '../url.ts'
 import { DestinationError } from './destination-error.ts'
-import type { CheckLimits, FetchInit, GuardedFetch } from './fetch.ts'
+import { type CheckLimits, type FetchInit, type GuardedFetch, USUAL_ANSWER_BYTES } from './fetch.ts'
 import { readJson, USUAL_JSON_BYTES } from './json-answer.ts'
 
 /** How a request is sent, and which answers it takes besides a successful one. */
@@ -64,7 +64,8 @@ interface HttpOptions {
 }
 
 export function createHttp({ fetch, now, limits }: HttpOptions): Http {
-  const maxBytes = limits?.bodyBytes ?? USUAL_JSON_BYTES
+  // What is larger is read in parts: to parse it at once would hold up every other check.
+  const maxBytes = Math.min(limits?.bodyBytes ?? USUAL_JSON_BYTES, USUAL_ANSWER_BYTES)
 
   async function read<T extends TSchema>(url: string, init: JsonInit<T>, call?: FetchInit['call']) {
     const { schema, also = [], ...request } = init

@@ -1,6 +1,6 @@
 /** What one check has asked and read so far, and what it may still: all its requests and connections count here. */
 import { DestinationError } from '../contract/destination-error.ts'
-import { CEILING, MAX_CHECK_BYTES } from '../contract/fetch.ts'
+import { CEILING, MAX_CHECK_BYTES, USUAL_ANSWER_BYTES } from '../contract/fetch.ts'
 import type { DestinationErrorCode } from '../evidence.ts'
 import { BreachError } from './breach.ts'
 import type { RequestGuard, RequestRule } from './check-guard.ts'
@@ -21,16 +21,16 @@ type Counted<T> = { readonly result: T } & (
 
 export class CheckUsage {
   readings: Readings = NO_READINGS
-  readonly most: { readonly requests: number; readonly bodyBytes: number }
+  readonly most: { readonly requests: number; readonly bodyBytes: number; readonly allBytes: number }
   #made: Readonly<typeof NOTHING_MADE> = NOTHING_MADE
   readonly #guard: RequestGuard
   readonly #left: Record<Use, number>
 
   constructor(guard: RequestGuard) {
     this.#guard = guard
-    const { requests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = guard.limits ?? {}
-    this.most = { requests, bodyBytes }
-    this.#left = { body: MAX_CHECK_BYTES, digest: guard.maxDigestBytes }
+    const { requests = CEILING.requests, bodyBytes = USUAL_ANSWER_BYTES } = guard.limits ?? {}
+    this.most = { requests, bodyBytes, allBytes: Math.max(MAX_CHECK_BYTES, 2 * bodyBytes) }
+    this.#left = { body: this.most.allBytes, digest: guard.maxDigestBytes }
   }
 
   get hasRequestsLeft(): boolean {
@@ -101,7 +101,7 @@ export class CheckUsage {
   }
 
   #mostOf(use: Use): number {
-    return use === 'digest' ? this.#guard.maxDigestBytes : MAX_CHECK_BYTES
+    return use === 'digest' ? this.#guard.maxDigestBytes : this.most.allBytes
   }
 
   /** Counts what is sent, and reads the answer's clock. */

@@ -87,7 +87,7 @@ function wasSeen({ previous }: Look): boolean {
 
 function factsOf(found: FoundVersion, look: Look): Facts {
   const { facts, published } = found
-  if (!published) return facts
+  if (!published) return found.isListed ? { ...facts, undated: true } : facts
   return {
     ...facts,
     published_at: new Date(published.notBefore).toISOString(),

@@ -86,6 +86,10 @@ const Facts = Type.Object(
     yanked: flag('Yanked', 'The registry marks it as not to be used by new installations.'),
     deprecated: flag('Deprecated', 'The registry marks it as deprecated.'),
     unpublished: flag('Unpublished', "The registry's record has the version, which it does not offer any more."),
+    undated: flag(
+      'Time not known',
+      'When it was published is not known: the record of the registry could not be read, or does not say. It may be old.',
+    ),
     preexisting: flag(
       'There before',
       "By the registry's own record it was published more than the tolerance before the claim.",
@@ -128,6 +132,9 @@ export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
       yanked: { true: 'It is yanked: new installations are not to use it.' },
       deprecated: { true: 'It is marked as deprecated.' },
       unpublished: { true: 'The version was published and then taken away again.' },
+      undated: {
+        true: 'When it was published is not known, as the record of the registry could not be read or does not say: it may be old.',
+      },
       preexisting: {
         true: [
           'It was already there before the claim, since {published_at}: the claim may be about work that was done earlier.',

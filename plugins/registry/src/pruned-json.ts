@@ -5,11 +5,8 @@
 import { DestinationError } from '@claimcheck/core/plugin'
 import { bodyOf } from './reader.ts'
 
-/**
- * By member: its whole value, or the names of its own members and the whole value of one of these at most. What is not named here is read as
- * null, as are those members' other values.
- */
-export type Wanted = Readonly<Record<string, 'value' | { readonly namesAnd: string }>>
+/** By member: its whole value, or of an object the members with these names. The rest is left out. */
+export type Wanted = Readonly<Record<string, 'value' | { readonly only: readonly string[] }>>
 
 /** Of what is wanted. In bytes. */
 const MAX_KEPT = 512 * 1024
@@ -17,7 +14,6 @@ const MAX_NESTING = 64
 
 const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN, CLOSE, COLON, COMMA] = new TextEncoder().encode('"\\[]{}:,')
 const BLANKS: ReadonlySet<number> = new Set(new TextEncoder().encode(' \t\r\n'))
-const NULL = new TextEncoder().encode('null')
 
 /**
  * @throws DestinationError `too_large` where what is wanted is
@@ -40,7 +36,21 @@ export async function readPruned(response: Response, wanted: Wanted): Promise<un
   const ways = new Map(Object.entries(wanted))
   function isLeftOut(): boolean {
     const way = ways.get(member)
-    return depth === 1 ? way === undefined : depth === 2 && typeof way === 'object' && way.namesAnd !== inner
+    return depth === 1 ? way === undefined : depth === 2 && typeof way === 'object' && !way.only.includes(inner)
+  }
+
+  /** Drops the name that was just read, and what follows it. */
+  function beginLeftOut(): void {
+    kept.length = nameAt
+    leftOutAt = depth
+  }
+
+  /** What was left out is the last of its object: the comma before it goes with it. */
+  function endObject(): void {
+    leftOutAt = 0
+    let length = kept.length
+    while (BLANKS.has(kept[length - 1]!)) length--
+    if (kept[length - 1] === COMMA) kept.length = length - 1
   }
 
   function inText(byte: number): void {
@@ -48,7 +58,7 @@ export async function readPruned(response: Response, wanted: Wanted): Promise<un
     else if (byte === BACKSLASH) isEscaped = true
     else if (byte === QUOTE) {
       isText = false
-      if (!isName || leftOutAt > 0) return
+      if (!isName) return
       isName = false
       const name = parse([...kept.slice(nameAt), byte]) as string
       if (depth === 1) member = name
@@ -56,43 +66,61 @@ export async function readPruned(response: Response, wanted: Wanted): Promise<un
     }
   }
 
-  function betweenTexts(byte: number): void {
+  /** @returns whether the byte belongs to what is wanted */
+  function betweenTexts(byte: number): boolean {
     switch (byte) {
       case QUOTE:
         isText = true
         nameAt = kept.length
-        return
+        break
       case OPEN:
       case OPEN_ARRAY:
         if (++depth > MAX_NESTING) throw new SyntaxError('the answer is too deep')
         isName = depth <= 2
-        return
+        break
       case CLOSE:
       case CLOSE_ARRAY:
-        if (leftOutAt === depth) leftOutAt = 0
+        if (leftOutAt === depth) endObject()
         isOver = --depth === 0
-        return
+        break
       case COMMA:
-        if (leftOutAt === depth) leftOutAt = 0
         isName = depth <= 2
-        return
+        if (leftOutAt !== depth) break
+        leftOutAt = 0
+        return false
+      case COLON:
+        if (leftOutAt === 0 && isLeftOut()) beginLeftOut()
     }
+    return leftOutAt === 0
+  }
+
+  /** Most of a large object is text that nobody wants. @returns where it ends, or the part does */
+  function skipText(part: Uint8Array, from: number): number {
+    for (let at = from; at < part.length; at++) {
+      const byte = part[at]
+      if (isEscaped) isEscaped = false
+      else if (byte === BACKSLASH) isEscaped = true
+      else if (byte === QUOTE) {
+        isText = false
+        return at
+      }
+    }
+    return part.length
   }
 
   for await (const part of bodyOf(response)) {
-    for (const byte of part) {
+    for (let at = 0; at < part.length; at++) {
+      const byte = part[at]!
       if (isOver || (depth === 0 && byte !== OPEN)) {
         if (BLANKS.has(byte)) continue
         throw new SyntaxError('the answer is no object')
       }
-      const wasText = isText
-      if (isText) inText(byte)
-      else betweenTexts(byte)
-      if (leftOutAt > 0) continue
-      kept.push(byte)
-      if (!wasText && byte === COLON && isLeftOut()) {
-        kept.push(...NULL)
-        leftOutAt = depth
+      if (!isText) {
+        if (betweenTexts(byte)) kept.push(byte)
+      } else if (leftOutAt > 0) at = skipText(part, at)
+      else {
+        inText(byte)
+        kept.push(byte)
       }
     }
     if (kept.length > MAX_KEPT) throw new DestinationError('too_large', { status: response.status })

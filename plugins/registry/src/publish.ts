@@ -1,5 +1,6 @@
 /** The verifier of `registry.package.publish`: it asks the claim's registry for the version, and reports what it showed. */
 import {
+  CEILING,
   type Claim,
   type Connection,
   DestinationError,
@@ -37,8 +38,8 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
   return defineVerifier({
     profile: publishProfile,
     providers: [...byName.keys()],
-    // A crate has up to 32 spellings. A file of 512 MiB takes a while.
-    limits: { requests: 40, timeMs: 60_000 },
+    // A crate has up to 32 spellings. An npm package of many versions has a document of tens of MiB. A file of 512 MiB takes a while.
+    limits: { requests: 40, bodyBytes: CEILING.bodyBytes, timeMs: 60_000 },
     normalize({ target, params }) {
       const [ecosystem, name] = split(target)
       const { version, integrity, registry, ...rest } = params

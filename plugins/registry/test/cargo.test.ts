@@ -53,7 +53,7 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   ['both mixed', { '/a_/b-/a_b-c': line('1.0.0', { name: 'a_b-c' }) }, 'as claimed', { target: 'cargo:a-b_c' }],
   ['a name with more spellings than a check may try', CONFIG, 'too_large', { target: 'cargo:a-b-c-d-e-f-g' }],
   ['no crate in any spelling', CONFIG, 'absent', { target: 'cargo:a-b-c' }],
-  ['a file of 6 MiB', { [PATH]: `${line('1.0.0', { deps: 'x'.repeat(1000) })}\n`.repeat(6 * 1024) }, 'too_large'],
+  ['a file of 41 MiB', { [PATH]: `${line('1.0.0', { deps: 'x'.repeat(1000) })}\n`.repeat(41 * 1024) }, 'too_large'],
   ['a version with build metadata alone', { [PATH]: line('1.0.0+1.7.2') }, 'ambiguous_claim'],
   ['a version, and the answer tells no end', { [PATH]: withoutEnd(line('1.0.0')) }, 'as claimed'],
   ['no version, and the answer tells no end', { [PATH]: withoutEnd(`${line('0.9.0')}\n`) }, 'unexpected_response'],

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { authHeader, createHttp, digestAnswer, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
 import {
+  CEILING,
   type CheckCache,
   type CheckContext,
   type Claim,
@@ -15,7 +16,8 @@ import registry from '@claimcheck/plugin-registry'
 
 export const MINUTE = 60_000
 export const NOON = Date.parse('2026-09-25T12:00:00Z')
-const LIMIT_BYTES = 5 * 1024 * 1024
+/** As the verifier declares. */
+const LIMIT_BYTES = CEILING.bodyBytes
 
 const logger = { debug() {}, info() {}, warn() {} }
 

@@ -208,9 +208,9 @@ const RECORDS: readonly [name: string, text: unknown][] = [
   ['an object that breaks off in what is not wanted', '{"name":"tool","versions":{},"readme":"{'],
   ['too much depth', `{"name":"tool","readme":${'['.repeat(70)}${']'.repeat(70)}}`],
   ['a member twice, of which the last counts', '{"name":"tool","name":"other","versions":{}}'],
-  ['times that are too long', { ...packument(), time: { '1.0.0': AT, other: 'x'.repeat(600_000) } }],
+  ['times that are too long', { ...packument(), time: { '1.0.0': AT, modified: 'x'.repeat(600_000) } }],
   ['times that are no object', { ...packument(), time: [AT] }],
-  ['a package of 6 MiB', { ...packument(), readme: 'x'.repeat(6 * 1024 * 1024) }],
+  ['a package of 41 MiB', { ...packument(), readme: 'x'.repeat(41 * 1024 * 1024) }],
 ]
 
 for (const [name, text] of RECORDS) {
@@ -219,7 +219,7 @@ for (const [name, text] of RECORDS) {
     const seen = await check({ now: LATE })
     t.match(seen, { kind: 'present', differs: [] })
     t.equal(seen.stays, undefined)
-    t.equal(seen.facts.published_at, undefined)
+    t.match(seen.facts, { published_at: undefined, undated: true }, 'and says that it may be old')
   })
 }
 
@@ -227,7 +227,10 @@ t.test('what is around the record does not matter', async (t) => {
   const readme = '{"time": "\\" } ] , : \\\\'
   const more = { readme, _attachments: {}, 'dist-tags': { latest: '1.0.0' }, users: [[{ time: {} }], null, 1.5, true] }
   const { name, versions, time } = packument({ versions: { '1.0.0': { time: { a: 1 }, list: [{ b: '}' }] } } })
+  const many = Object.fromEntries(['0.9.0', '1.0.0', '2.0.0'].map((version) => [version, versions['1.0.0']]))
   for (const text of [
+    { ...more, name, versions: many, time: { ...time, '2.0.0': AT } },
+    JSON.stringify({ name, versions: many, time, readme }, undefined, 2).replaceAll(',', ' , '),
     { ...more, name, versions, time },
     { time, name, versions, ...more },
     JSON.stringify({ versions, ...more, time, name }, undefined, 2).replace('"time"', '"\\u0074ime"'),
@@ -238,16 +241,30 @@ t.test('what is around the record does not matter', async (t) => {
   }
 })
 
-t.test('a package of 4.9 MiB with 5,000 versions is read in parts that hold up nothing', async (t) => {
-  const versions = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`0.0.${i}`, { readme: 'x'.repeat(960) }]))
+t.test('a package of 39 MB with 5,000 versions is read once, in parts that hold up nothing', async (t) => {
+  const versions = Object.fromEntries(
+    Array.from({ length: 5000 }, (_, i) => [`0.0.${i}`, { readme: 'x'.repeat(7700) }]),
+  )
   const time = Object.fromEntries(Object.keys(versions).map((version) => [version, AT]))
   const text = JSON.stringify(packument({ versions, time: { ...time, modified: AT, '1.0.0': AT } }))
-  t.comment(`${text.length} bytes`)
-  t.ok(text.length > 4.6 * 1024 * 1024 && text.length < 5 * 1024 * 1024)
-  const { check } = await at(t, () => ({ '/tool': text }))
+  t.ok(text.length > 38_000_000 && text.length < 40_000_000, `${text.length} bytes`)
+  const sent: number[] = []
+  const { check } = await at(
+    t,
+    () => ({
+      '/tool': (response: ServerResponse) => {
+        sent.push(response.req.headers['if-none-match'] === '"1"' ? 304 : 200)
+        response.writeHead(sent.at(-1)!, { etag: '"1"', 'content-length': text.length })
+        response.end(sent.at(-1) === 304 ? undefined : text)
+      },
+    }),
+    { cache: createCache() },
+  )
   const startedAt = performance.now()
-  t.equal((await check()).facts.published_at, AT)
+  t.match((await check()).facts, { published_at: AT, undated: undefined })
   t.comment(`${(performance.now() - startedAt).toFixed(0)} ms`)
+  t.match((await check({ now: LATE })).facts, { published_at: AT })
+  t.strictSame(sent, [200, 304])
 })
 
 t.test('in time, the record says nothing of when', async (t) => {

@@ -13,7 +13,7 @@ import {
   socketAddress,
   toDestinationError,
 } from '@claimcheck/core/hosting'
-import { CEILING, DestinationError } from '@claimcheck/core/plugin'
+import { DestinationError, USUAL_ANSWER_BYTES } from '@claimcheck/core/plugin'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { sha256Text } from '../base/sha256.ts'
 import { VERSION } from '../base/version.ts'
@@ -130,7 +130,7 @@ export function createOutbound(
 
   return {
     async request(text, { signal = AbortSignal.timeout(READ_TIMEOUT_MS), headers, ...init }) {
-      return send(gate.checkUrl(text), { ...init, headers: ownHeaders(headers), signal }, CEILING.bodyBytes)
+      return send(gate.checkUrl(text), { ...init, headers: ownHeaders(headers), signal }, USUAL_ANSWER_BYTES)
     },
     forCheck: (guard) => createCheckRequests(guard, { gate, send, ca, limitDigests, memoryOf }),
     async addressesOf(origin) {

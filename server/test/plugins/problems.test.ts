@@ -195,7 +195,7 @@ t.test('what the operator configured is held against the options, and is in no m
 })
 
 t.test('parts in order have no problem, nor do parts that are left out', async (t) => {
-  const limits = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 }
+  const limits = { requests: 64, bodyBytes: 40 * 1024 * 1024, timeMs: 60_000 }
   const optional = { normalize() {}, destination() {}, checkMany() {}, limits }
   const full = {
     verifiers: [verifier, { ...verifier, ...optional }],
@@ -234,7 +234,7 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
   ['name a place by no function', verifiers({ anonymousSource: 'a' }), /^verifiers\.1\.anonymousSource: should be/],
   ['limit what there is not', limits({ sockets: 1 }), /^verifiers\.1\.limits\.sockets: /],
   ['ask for more requests than the ceiling', limits({ requests: 65 }), /^verifiers\.1\.limits\.requests: /],
-  ['ask for larger bodies than the ceiling', limits({ bodyBytes: 5 * 1024 * 1024 + 1 }), /limits\.bodyBytes: /],
+  ['ask for larger bodies than the ceiling', limits({ bodyBytes: 40 * 1024 * 1024 + 1 }), /limits\.bodyBytes: /],
   ['ask for more time than the ceiling', limits({ timeMs: 60_001 }), /^verifiers\.1\.limits\.timeMs: /],
   ['ask for no requests', limits({ requests: 0 }), /^verifiers\.1\.limits\.requests: /],
   ['ask for half a request', limits({ requests: 1.5 }), /^verifiers\.1\.limits\.requests: /],

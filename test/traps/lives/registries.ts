@@ -5,7 +5,7 @@ import { createVirtualClock } from '@claimcheck/core/testkit'
 import registry from '@claimcheck/plugin-registry'
 import { CratesStandIn } from '../../destinations/crates.ts'
 import { type Fault, html, status } from '../../destinations/faults.ts'
-import { NpmStandIn } from '../../destinations/npm-public.ts'
+import { type NpmPublication, NpmStandIn } from '../../destinations/npm-public.ts'
 import { PypiStandIn } from '../../destinations/pypi.ts'
 import { fileOf, integrityOf } from '../../destinations/verdaccio.ts'
 import {
@@ -29,19 +29,19 @@ import {
 } from './life-row.ts'
 
 const action = 'registry.package.publish'
-const MONTH = 30 * DAY
+export const MONTH = 30 * DAY
 
-interface NpmPlace extends Place {
+export interface NpmPlace extends Place {
   readonly npm: NpmStandIn
 }
-interface PypiPlace extends Place {
+export interface PypiPlace extends Place {
   readonly pypi: PypiStandIn
 }
-interface CratesPlace extends Place {
+export interface CratesPlace extends Place {
   readonly crates: CratesStandIn
 }
 
-async function openNpm(isPublic: boolean): Promise<NpmPlace> {
+export async function openNpm(isPublic: boolean): Promise<NpmPlace> {
   const clock = createVirtualClock(START - MONTH)
   const npm = await NpmStandIn.start(clock.now)
   npm.publish('tool', '0.9.0')
@@ -52,7 +52,7 @@ async function openNpm(isPublic: boolean): Promise<NpmPlace> {
   }
 }
 
-async function openPypi(): Promise<PypiPlace> {
+export async function openPypi(): Promise<PypiPlace> {
   const clock = createVirtualClock(START - MONTH)
   const pypi = await PypiStandIn.start(clock.now)
   pypi.upload('tool', '0.9.0')
@@ -61,7 +61,7 @@ async function openPypi(): Promise<PypiPlace> {
 }
 
 /** @param options of the connection by which it is read; none, when left out */
-async function openCrates(options?: JsonObject): Promise<CratesPlace> {
+export async function openCrates(options?: JsonObject): Promise<CratesPlace> {
   const clock = createVirtualClock(START - MONTH)
   const crates = await CratesStandIn.start(clock.now)
   crates.publish('tool', '0.9.0')
@@ -77,12 +77,12 @@ interface PackageLife<P extends Place> extends Kind {
   readonly name: string
   readonly set: (place: P) => Given
 }
-const row = <P extends Place>(about: Kind, name: string, set: (place: P) => Given): PackageLife<P> => ({
+export const row = <P extends Place>(about: Kind, name: string, set: (place: P) => Given): PackageLife<P> => ({
   ...{ ...about, name, set },
 })
 
 /** Of version 1.0.0 of `tool`, unless a life says otherwise. @param at how claims name the registry */
-function livesOf<P extends Place>(
+export function livesOf<P extends Place>(
   place: string,
   at: string,
   open: () => Promise<P>,
@@ -147,9 +147,9 @@ function common<P extends Place>(publish: (place: P) => unknown): PackageLife<P>
 /** So many times, another file than the one that is there. */
 const otherFile: Fault = (_, response) => response.end(fileOf('something else'))
 
-type NpmOptions = Parameters<NpmStandIn['publish']>[2]
-const toNpm = ({ npm }: NpmPlace, ms = 0, options: NpmOptions = {}) =>
-  at(ms, 'agent', () => npm.publish('tool', '1.0.0', options))
+type NpmOptions = NpmPublication & { readonly version?: string }
+export const toNpm = ({ npm }: NpmPlace, ms = 0, options: NpmOptions = {}) =>
+  at(ms, 'agent', () => npm.publish('tool', options.version ?? '1.0.0', options))
 const unpublish = ({ npm }: NpmPlace, ms: number) => at(ms, 'owner', () => npm.unpublish('tool', '1.0.0'))
 const recorded = kind('late submissions', BLAME, 'never')
 
@@ -264,7 +264,7 @@ const ownNpmLives: readonly PackageLife<NpmPlace>[] = [
 
 const OTHER_SHA = { integrity: `sha256:${'a'.repeat(64)}` }
 type PypiOptions = Parameters<PypiStandIn['upload']>[2]
-const toPypi = ({ pypi }: PypiPlace, ms = 0, options: PypiOptions = {}) =>
+export const toPypi = ({ pypi }: PypiPlace, ms = 0, options: PypiOptions = {}) =>
   at(ms, 'agent', () => pypi.upload('tool', '1.0.0', options))
 
 const pypiLives: readonly PackageLife<PypiPlace>[] = [
@@ -309,8 +309,12 @@ const pypiLives: readonly PackageLife<PypiPlace>[] = [
   })),
 ]
 
-const crate = ({ crates }: CratesPlace, ms = 0, name = 'tool', line: Parameters<CratesStandIn['publish']>[2] = {}) =>
-  at(ms, 'agent', () => crates.publish(name, '1.0.0', line))
+export const crate = (
+  { crates }: CratesPlace,
+  ms = 0,
+  name = 'tool',
+  line: Parameters<CratesStandIn['publish']>[2] = {},
+) => at(ms, 'agent', () => crates.publish(name, '1.0.0', line))
 
 const cratesLives: readonly PackageLife<CratesPlace>[] = [
   ...common<CratesPlace>(({ crates }) => crates.publish('tool', '1.0.0')),

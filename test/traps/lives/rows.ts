@@ -10,6 +10,7 @@ import { type LifeRow, titleOf } from './life-row.ts'
 import { mergeLives } from './merges.ts'
 import { pushLogLives } from './push-log.ts'
 import { registryLives } from './registries.ts'
+import { recordLives } from './registry-records.ts'
 import { reportedLives } from './reported.ts'
 import { settledLives } from './settled.ts'
 import { wallLives } from './walls.ts'
@@ -46,7 +47,7 @@ export const AT_OTHER_FORGES: Part = chosen(
   ),
   85,
 )
-export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...wallLives, ...gitLives], 260)
+export const ELSEWHERE: Part = chosen([...registryLives, ...recordLives, ...webLives, ...wallLives, ...gitLives], 270)
 
 /** `LIVES=bots` plays the rows whose titles have the word. */
 function chosen(rows: readonly LifeRow[], least: number): Part {

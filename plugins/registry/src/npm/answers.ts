@@ -15,7 +15,7 @@ export const Manifest = Type.Object({
 })
 export type Manifest = Static<typeof Manifest>
 
-/** As it is read: the values of all versions but the claimed one are left out. */
+/** As it is read: all versions but the claimed one are left out, and their times. */
 export const Packument = Type.Object({
   name: Type.String(),
   // Absent where all of them were unpublished.

@@ -11,6 +11,9 @@ import { logTime } from '../times.ts'
 import { Manifest, Packument, Ping } from './answers.ts'
 import { hashTarball } from './tarball.ts'
 
+/** Beside the times of the versions. */
+const TIMES_OF_ALL = ['modified', 'unpublished'] as const
+
 type PackageRecord = Pick<FoundVersion, 'published' | 'removedBy' | 'clockBehindMs'>
 
 export async function findOnNpm(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
@@ -85,7 +88,11 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
   /** Undefined where there is none. */
   function readPackument(): Promise<Read<Packument> | undefined> {
     return shared('package', async () => {
-      const wanted = { name: 'value', versions: { namesAnd: version }, time: 'value' } as const
+      const wanted = {
+        name: 'value',
+        versions: { only: [version] },
+        time: { only: [version, ...TIMES_OF_ALL] },
+      } as const
       const init = json(`npm package ${version}`, Packument, (response) => readPruned(response, wanted))
       const read = await reader.get(url, { ...init, also: [404] })
       if (read && read.value.name !== name) throw unexpected()

@@ -17,6 +17,7 @@ import {
   type Static,
   secret,
   Type,
+  USUAL_ANSWER_BYTES,
 } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
@@ -299,7 +300,7 @@ const verifier = defineVerifier<typeof Params, typeof Facts>({
     access: { permission: 'none', anonymous: false },
   },
   providers: ['deeds'],
-  limits: { requests: CEILING.requests, bodyBytes: CEILING.bodyBytes },
+  limits: { requests: CEILING.requests, bodyBytes: USUAL_ANSWER_BYTES },
   async check({ target, params: { deed, at = '' } }, context) {
     if (deed !== undefined) return DEEDS[deed]!(context, at)
     const { base_url, token } = context.connection!.options as { base_url: string; token: string }
