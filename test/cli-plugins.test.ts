@@ -1,7 +1,7 @@
 /** `claimcheck plugins`: what it lists of trusted plugins, of those in a sandbox, and of those that run open. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -23,7 +23,9 @@ function acmePlugin(t: Test): string {
   mkdirSync(root)
   const named = { name: '@acme/plugin', version: '1.2.3', type: 'module', exports: './index.js' }
   writeFileSync(join(root, 'package.json'), JSON.stringify({ ...named, dependencies: { '@claimcheck/core': '*' } }))
-  copyFileSync(resolve('build/test/plugins/scripted.js'), join(root, 'index.js'))
+  // A plugin with programs is trusted, or does not start.
+  const code = readFileSync(resolve('build/test/plugins/scripted.js'), 'utf8').replace(/, programs: \['none'\]/, '')
+  writeFileSync(join(root, 'index.js'), code)
   return root
 }
 

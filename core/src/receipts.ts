@@ -31,6 +31,7 @@ export {
   type PublishedProfile,
   type PublishedRules,
 } from './receipt/evidence-checker.ts'
+export { EXPECTED_VERIFIER, isExpectedVerifier, readExpectedVerifier } from './receipt/expected-verifier.ts'
 export { canonicalBytes, canonicalize } from './receipt/jcs.ts'
 export { publishedRules } from './receipt/published-rules.ts'
 export { isReceipt, isTreeHead } from './receipt/schema.ts'

@@ -29,7 +29,7 @@ async function states(page: Page): Promise<Record<string, string>> {
 }
 
 t.test('receipts in a browser', async (t) => {
-  const listed = { sources: { test: ['https://example.com'] } }
+  const listed = { sources: { test: [{ url: 'https://example.com', plugins: ['scripted'] }] } }
   const installation = await Installation.during(t, { plugins: [SCRIPTED], file: listed })
   const client = await installation.client('acme')
   const { body } = await client.submit()

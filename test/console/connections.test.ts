@@ -26,9 +26,12 @@ const repositories = [await github.createRepository(PRIVATE, { isPrivate: true }
 github.addToken({ token: RIGHT, scopes: 'read:org', repositories })
 github.addToken({ token: WRITING, scopes: 'repo, read:org', repositories })
 const shared = sharedInstallation({
-  plugins: [{ use: CODEHOST }, { use: CONNECTED }],
+  plugins: [{ use: CODEHOST }, { use: CONNECTED, trusted: true }],
   env: { ALLOW_PRIVATE: '127.0.0.1' },
-  file: { checks: { timeout_ms: TIMEOUT_MS }, sources: { mailbox: ['https://example.com/'] } },
+  file: {
+    checks: { timeout_ms: TIMEOUT_MS },
+    sources: { mailbox: [{ url: 'https://example.com/', plugins: ['connected'] }] },
+  },
 })
 
 async function workspace() {

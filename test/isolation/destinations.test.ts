@@ -29,7 +29,7 @@ async function start(t: Test, trusted: boolean) {
   const installation = await Installation.during(t, {
     plugins: [{ use, trusted, with: { region_url: region.url } }],
     env: { ALLOW_PRIVATE: '127.0.0.1' },
-    file: { sources: { lists: [region.url] } },
+    file: { sources: { lists: [{ url: region.url, plugins: ['acme-plugin'] }] } },
   })
   const client = await installation.client('acme')
   const { claimcheck } = installation

@@ -32,7 +32,7 @@ const profile = {
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: ['mailbox'],
-  check: async () => ({ kind: 'absent', facts: {} }),
+  check: (_claim, { ask }) => ask('https://example.com', async () => ({ kind: 'absent', facts: {} })),
 })
 
 const connection = defineConnectionType({
@@ -48,7 +48,7 @@ const connection = defineConnectionType({
 export default definePlugin({
   name: 'connected',
   api: 2,
-  manifest: { hosts: ['example.com'] },
+  manifest: { hosts: ['example.com'], programs: ['none'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),
 })

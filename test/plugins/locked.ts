@@ -51,7 +51,8 @@ const connectionType = defineConnectionType({
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: ['cave'],
-  async check(_claim, { connection, reveal }) {
+  async check(_claim, { connection, reveal, ask }) {
+    await ask('https://example.com', async () => {})
     const { value } = reveal(bearer(connection!.options.token as string))
     if (value !== `Bearer ${TOKEN}`) throw new DestinationError('unauthorized')
     return { kind: 'present', facts: {}, differs: [] }

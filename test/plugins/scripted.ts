@@ -2,6 +2,7 @@
 import { DestinationError, definePlugin, defineVerifier, type Observation, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
+const PLACE = 'https://example.com'
 
 export const profile = {
   action: 'test.outcome.reach',
@@ -47,8 +48,9 @@ export const profile = {
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
   profile,
   providers: [],
-  anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
+  anonymousSource: () => ({ provider: 'test', baseUrl: PLACE }),
   async check({ params }, context) {
+    await context.ask(PLACE, async () => {})
     const { later } = params
     const see = later && context.now() >= later.at ? later.see : params.see
     const facts = { seen: see }
@@ -81,7 +83,8 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 export default definePlugin({
   name: 'scripted',
   api: 2,
-  manifest: { hosts: ['example.com'] },
+  // Its program is none, and always has an answer: a check costs no request.
+  manifest: { hosts: ['example.com'], programs: ['none'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier] }),
 })

@@ -10,7 +10,9 @@ import { query } from '../support/sql.ts'
 const DROP = { sqlite: 'DROP TRIGGER tree_heads_no_update', postgres: 'ALTER TABLE tree_heads DISABLE TRIGGER USER' }
 
 async function start(t: Test) {
-  const installation = await Installation.during(t, { file: { sources: { test: ['https://example.com'] } } })
+  const installation = await Installation.during(t, {
+    file: { sources: { test: [{ url: 'https://example.com', plugins: ['scripted'] }] } },
+  })
   const client = await installation.client('acme')
   const decide = async () => (await client.decided((await client.submit()).body.claim_id)).receipt_id as string
   const { databaseUrl } = installation.claimcheck.config

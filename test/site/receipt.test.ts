@@ -26,7 +26,9 @@ let client: Client
 let verified: string
 
 t.before(async () => {
-  listed = await Installation.start({ file: { sources: { test: ['https://example.com'] } } })
+  listed = await Installation.start({
+    file: { sources: { test: [{ url: 'https://example.com', plugins: ['scripted'] }] } },
+  })
   unlisted = await Installation.start({ plugins: [SCRIPTED] })
   client = await listed.client('acme')
   verified = await receiptOf(client, {})

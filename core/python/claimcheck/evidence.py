@@ -310,6 +310,6 @@ _DOCUMENTS = {
         2,
         lambda value: _is_claim_2(value) and _FRESH[value["fresh_by"]] is value["fresh"],
         _failure_2,
-        {**_read_optional, "answers": _length},
+        {**_read_optional, "answers": integer(1)},
     ),
 }

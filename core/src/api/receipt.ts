@@ -132,7 +132,7 @@ const EvidenceRead = Type.Object(
     age_ms: Type.Integer({ minimum: 0, description: 'How old the answer may be. Milliseconds.' }),
     answers: Type.Optional(
       Type.Integer({
-        minimum: 0,
+        minimum: 1,
         description: "How many answers of the source's origin the check had, or the read that it joined.",
       }),
     ),

@@ -42,7 +42,8 @@ export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSche
    */
   normalize?(claim: { target: string; params: Static<P> }): { target: string; params: Static<P> }
   /**
-   * Reads the destination and reports what it saw.
+   * Reads the destination and reports what it saw. Each check needs an answer of its origin, its own or that of a read that it joined by
+   * `cache.share`, of any status: what it reports without one is recorded as `verifier_error`.
    * @throws DestinationError when it could not read. Anything else that it throws is recorded as `verifier_error`.
    */
   check(claim: Claim<Static<P>>, context: CheckContext): Promise<Observation<Static<F>>>
@@ -104,6 +105,12 @@ export interface CheckContext {
    * @throws TypeError unless the operator trusts the plugin and its manifest names programs
    */
   readonly reveal: (auth: Auth) => { readonly name: string; readonly value: string }
+  /**
+   * Runs a program that sends requests of its own to the check's origin, and counts its answer when `run` returns: a check without an
+   * answer of its origin is no evidence.
+   * @throws TypeError as `reveal`; the error of `run`
+   */
+  readonly ask: <T>(url: string, run: () => Promise<T>) => Promise<T>
   /** Aborted when the check's time is over. */
   readonly signal: AbortSignal
   readonly now: () => Instant

@@ -13,14 +13,16 @@ import { certificateOf, declaredSpend, type Spend, unboundSecrets } from './cred
 import { digestAnswer, digestHeaders } from './digest.ts'
 import { toDestinationError } from './failures.ts'
 import { requestHeaders } from './headers.ts'
-import type { Readings } from './readings.ts'
+import { NO_READINGS, type Readings } from './readings.ts'
 import { schemeHost } from './scheme-host.ts'
 import type { Outgoing } from './schemes/scheme.ts'
 import { lostInAddress } from './written-address.ts'
 
-export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect' | 'query'> {
+export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect' | 'query' | 'ask'> {
   resolve(url: string): Promise<ResolvedAddress>
   readings(): Readings
+  /** How many answers of its source the check has: its own, and those of the reads that it joined. 0: what it says was read nowhere. */
+  answers(): number
   /** Takes over the readings of a check that read for this one as well. */
   inherit(readings: Readings): void
   /** Counts requests anew, because the check is made again. The readings and the count of bytes stay. */
@@ -40,7 +42,9 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>): 
     connect: (text, init) => sockets.connect(text, init),
     query: (text, query) => sockets.query(text, query),
     resolve: (text) => requests.resolve(text),
+    ask: (text, run) => requests.ask(text, run),
     readings: () => usage.readings,
+    answers: () => usage.answers,
     inherit: (others) => usage.read(others),
     again: () => usage.again(),
   }
@@ -119,6 +123,16 @@ class Requests<A> {
     const address = await this.#transport.lookUp(hostname, admitted)
     const usual = protocol === 'https:' ? 443 : 80
     return { hostname: unbracketed(hostname), port: Number(port) || usual, address }
+  }
+
+  async ask<T>(text: string, run: () => Promise<T>): Promise<T> {
+    this.#admit(text)
+    const asked = this.#usage.begin()
+    const sentAt = this.#guard.now()
+    const result = await run()
+    this.#usage.read({ ...NO_READINGS, sentAt })
+    this.#usage.answered(asked)
+    return result
   }
 
   /** The receipt says that the check read this origin; one that a claim names may have `www.` before its name. */

@@ -27,25 +27,35 @@ export class CheckSockets<A> {
     const { address, admitted, grant } = this.#admitSocket(text)
     const { secrets, connected, now, timer } = this.#guard
     const unbound = unboundSecrets(secrets, connected)
-    const asked = this.#usage.under('sockets', () => connectionAsked(grant, login, unbound))
+    const connection = this.#usage.under('sockets', () => connectionAsked(grant, login, unbound))
     this.#countSocket()
     const isStartTls = grant.tls === 'starttls'
     const { secure } = this.#transport
-    return this.#usage.counted(async () => {
+    return this.#usage.counted(async (_, id) => {
       const sentAt = now()
+      // Since what was written last, or since it was opened, nothing came. The host itself read the greeting of a protocol that it speaks.
+      let asked: number | undefined = grant.protocol === 'custom' ? id : undefined
       const socket = await openSocket({
-        ...asked,
+        ...connection,
         dial: () => this.#transport.dial({ ...address, isTls: address.isTls && !isStartTls }, admitted),
         secure: isStartTls && secure ? (plain) => secure(plain, address) : undefined,
         now,
         signal: timer.signal,
         maxBytes: this.#usage.most.bodyBytes,
-        received: (bytes) => this.#usage.received(bytes, 'body'),
+        received: (bytes) => {
+          if (asked !== undefined) this.#usage.answered(id, asked)
+          asked = undefined
+          return this.#usage.received(bytes, 'body')
+        },
+        written: () => {
+          asked = this.#usage.begin()
+        },
         onTime: (...read) => this.#usage.read(readTime(...read)),
         breached: (breach) => this.#guard.refused('sockets', breach.message, breach),
       })
       // What may still tell the clock is not undated yet.
-      return { result: socket, readings: { ...NO_READINGS, sentAt, isUndated: asked.grant.clock === undefined } }
+      const isUndated = connection.grant.clock === undefined
+      return { result: socket, readings: { ...NO_READINGS, sentAt, isUndated }, isSilent: asked !== undefined }
     })
   }
 

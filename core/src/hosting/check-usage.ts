@@ -16,13 +16,23 @@ const NOTHING_MADE = { requests: 0, sockets: 0, names: 0 }
 /** What a request gave, and what shows the clock: the headers of its answer, or what another protocol told. */
 type Counted<T> = { readonly result: T } & (
   | { readonly headers: Headers; readonly readings?: undefined }
-  | { readonly headers?: undefined; readonly readings: Readings }
+  | {
+      readonly headers?: undefined
+      readonly readings: Readings
+      /** It is open, and nothing came yet. */
+      readonly isSilent?: boolean
+    }
 )
+
+/** All checks of this process count what they begin together. */
+let begun = 0
 
 export class CheckUsage {
   readings: Readings = NO_READINGS
   readonly most: { readonly requests: number; readonly bodyBytes: number; readonly allBytes: number }
   #made: Readonly<typeof NOTHING_MADE> = NOTHING_MADE
+  /** When the check began. What was asked before is no answer of it, also where a plugin kept it, or another check shares it. */
+  #since = this.begin()
   readonly #guard: RequestGuard
   readonly #left: Record<Use, number>
 
@@ -37,9 +47,28 @@ export class CheckUsage {
     return this.#made.requests < this.most.requests
   }
 
-  /** The check is made again. The readings and the count of bytes stay. */
+  /** The check is made again, and has no answers yet. The other readings and the count of bytes stay. */
   again(): void {
     this.#made = NOTHING_MADE
+    this.#since = this.begin()
+  }
+
+  /** @returns when it is, among all that begins */
+  begin(): number {
+    begun++
+    return begun
+  }
+
+  /** An answer came of what began then. @param asked when its last part was asked for */
+  answered(id: number, asked = id): void {
+    this.read({ ...NO_READINGS, answers: new Map([[id, { origin: this.#guard.origin, asked }]]) })
+  }
+
+  /** How many of the check's source it has: its own, and those of the reads that it joined. */
+  get answers(): number {
+    const { origin } = this.#guard
+    const all = [...(this.readings.answers?.values() ?? [])]
+    return all.filter((one) => one.origin === origin && one.asked > this.#since).length
   }
 
   /** @throws BreachError where the manifest allows no check there */
@@ -104,9 +133,10 @@ export class CheckUsage {
     return use === 'digest' ? this.#guard.maxDigestBytes : this.most.allBytes
   }
 
-  /** Counts what is sent, and reads the answer's clock. */
-  async counted<T>(send: (sentAgain: () => void) => Promise<Counted<T>>): Promise<T> {
+  /** Counts what is sent, and its answer, and reads the answer's clock. */
+  async counted<T>(send: (sentAgain: () => void, id: number) => Promise<Counted<T>>): Promise<T> {
     const { now } = this.#guard
+    const id = this.begin()
     let answered = this.#spend()
     const sentAgain = () => {
       const next = this.#spend()
@@ -116,9 +146,10 @@ export class CheckUsage {
     const sentAt = now()
     let headers: Headers | undefined
     try {
-      const sent = await send(sentAgain)
+      const sent = await send(sentAgain, id)
       headers = sent.headers
       this.read(sent.readings ?? readAnswer(sent.headers, sentAt, now()))
+      if (sent.headers || !sent.isSilent) this.answered(id)
       return sent.result
     } finally {
       answered(headers)

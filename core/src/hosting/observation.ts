@@ -11,6 +11,10 @@ export const MAX_AGE_MS = 24 * 60 * 60_000
 /** A receipt can still express a time by the destination after the largest clock offset is added. */
 const LATEST_LOG_TIME = LATEST_INSTANT - 24 * 60 * 60_000
 
+/** What is wrong with the observation of a check without an answer, as a clause. */
+export const UNHEARD =
+  'the check says what it saw, and no request of it, nor of a read that it joined, was answered by its base address'
+
 /** In which part of the observation a problem is. */
 export type ObservationPart = 'form' | 'facts' | 'differs' | 'mark' | 'stays'
 

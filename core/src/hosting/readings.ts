@@ -12,9 +12,22 @@ export interface Readings {
   readonly ageMs: number
   /** Access tokens that the requests carried: nothing that is signed may repeat them. */
   readonly tokens: readonly string[]
+  /** By what asked for them: a request, a statement, a connection, a program. None, when left out. */
+  readonly answers?: ReadonlyMap<number, Answered>
+}
+
+/** That an answer came. */
+export interface Answered {
+  /** Of the base address of the check that asked. */
+  readonly origin: string
+  /** When it was asked for, among all that `CheckUsage` began in this process: clocks are set back, and this is not. */
+  readonly asked: number
 }
 
 export const NO_READINGS: Readings = { sentAt: undefined, ahead: undefined, isUndated: false, ageMs: 0, tokens: [] }
+
+/** More than a check may ask for. Of those that reads hand on to each other, the newest are kept. */
+const MOST_ANSWERS = 100
 
 /** The header has whole seconds, so the whole second counts as doubt. */
 const RESOLUTION_MS = 1000
@@ -47,7 +60,16 @@ export function mergeReadings(one: Readings, other: Readings): Readings {
     isUndated: one.isUndated || other.isUndated,
     ageMs: Math.max(one.ageMs, other.ageMs),
     tokens: [...new Set([...one.tokens, ...other.tokens])],
+    ...mergeAnswers(one.answers, other.answers),
   }
+}
+
+function mergeAnswers(one: Readings['answers'], other: Readings['answers']): Pick<Readings, 'answers'> {
+  if (!one || !other) return one || other ? { answers: (one ?? other)! } : {}
+  const all = new Map(one)
+  for (const [id, answered] of other) if (answered.asked >= (all.get(id)?.asked ?? 0)) all.set(id, answered)
+  if (all.size <= MOST_ANSWERS) return { answers: all }
+  return { answers: new Map([...all].toSorted(([, a], [, b]) => b.asked - a.asked).slice(0, MOST_ANSWERS)) }
 }
 
 function earliest(one: Instant | undefined, other: Instant | undefined): Instant | undefined {

@@ -278,7 +278,7 @@ const claim2: Shape = (value) =>
 /** Documents of a version that was published stay readable as they are: what is stricter belongs to the next version. */
 const DOCUMENTS: Readonly<Record<EvidenceVersion, Shape>> = {
   1: documentOf(1, { claim: closedObject(claim1), check: checkOf(read(readOptional1), failure1) }),
-  2: documentOf(2, { claim: claim2, check: checkOf(read({ ...readOptional1, answers: integer(0) }), failure2) }),
+  2: documentOf(2, { claim: claim2, check: checkOf(read({ ...readOptional1, answers: integer(1) }), failure2) }),
 }
 
 function documentOf(

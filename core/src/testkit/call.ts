@@ -42,6 +42,8 @@ export interface Called<T> {
   /** What it threw. */
   readonly error?: unknown
   readonly readings: Readings
+  /** How many answers of its source it has, its own and those of the reads that it joined. */
+  readonly answers: number
   readonly routes: readonly Route[]
   /** The answers on connections that are no HTTP. */
   readonly socketRoutes: readonly string[]
@@ -108,7 +110,7 @@ export async function callPlugin<T>(
     })
     sockets?.begin({ strike: socketStrike, ...onStrike })
   }
-  const { context, readings, isTooLarge } = contextOf({
+  const { context, readings, answers, isTooLarge } = contextOf({
     manifest,
     proxy,
     sockets,
@@ -140,6 +142,7 @@ export async function callPlugin<T>(
     // Whatever the plugin makes of what was refused.
     ...(breach ? { error: breach, ignoredAbort: result.ignoredAbort } : result),
     readings: readings(),
+    answers: answers(),
     routes: proxy.routes(),
     socketRoutes: sockets?.routes() ?? [],
     logs,
@@ -198,6 +201,12 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
     return unwatched(() => guarded.fetch(url, init))
   }
 
+  function requirePrograms(what: string): void {
+    if ((manifest.programs ?? []).length > 0) return
+    note('requests.reveal', `${what}, and its manifest names no programs`)
+    throw new TypeError('the manifest of this plugin names no programs')
+  }
+
   const context: CallContext = {
     connection: connection && structuredClone(connection),
     fetch,
@@ -210,9 +219,12 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
     query: (url, query) => unwatched(() => guarded.query(url, query)),
     resolve: (url) => unwatched(() => guarded.resolve(url)),
     reveal(auth) {
-      if ((manifest.programs ?? []).length > 0) return authHeader(auth, unboundSecrets(secrets, connected))
-      note('requests.reveal', 'asks for a credential in clear, and its manifest names no programs')
-      throw new TypeError('the manifest of this plugin names no programs')
+      requirePrograms('asks for a credential in clear')
+      return authHeader(auth, unboundSecrets(secrets, connected))
+    },
+    async ask(url, run) {
+      requirePrograms('asks by a program')
+      return guarded.ask(url, run)
     },
     signal,
     now,
@@ -220,7 +232,7 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
     cache: cacheOf(store, guarded),
     share: 'ws_1',
   }
-  return { context, readings: guarded.readings, isTooLarge: transport.isTooLarge }
+  return { context, readings: guarded.readings, answers: guarded.answers, isTooLarge: transport.isTooLarge }
 }
 
 function refuseHandles(url: string, { headers = {}, auth }: FetchInit, secrets: SecretValues, note: Note): void {

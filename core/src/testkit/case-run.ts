@@ -5,7 +5,15 @@ import { createCacheStore } from './check-cache.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
 import { type CheckAsked, errorCode, type Outcome, thrownText } from './host.ts'
-import { described, isSame, observationProblem, PARTS, sayTheSame, showsClaimed } from './observation.ts'
+import {
+  described,
+  isSame,
+  observationProblem,
+  PARTS,
+  sayTheSame,
+  showsClaimed,
+  unheardProblem,
+} from './observation.ts'
 import type { Case, Sight } from './options.ts'
 import { type CheckedCase, type PreparedCase, prepareCase, type SeenCase, tellWords } from './prepared.ts'
 import { at, type Run } from './run.ts'
@@ -40,6 +48,7 @@ export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefi
   }
   const { observation } = outcome
   if ('observation' in outcome) tellObservation(run, prepared, outcome, observation)
+  findings.tell('observation.answered', unheardProblem(outcome.observation, outcome), place)
 
   if (run.wants('same.observation')) await runSame(run, { prepared, asked, outcome })
   if (observation && !observationProblem(prepared.verifier.profile, observation)) {
@@ -155,6 +164,8 @@ async function runFifty(
   const first = check(lane, fifty)
   const others = Array.from({ length: MANY - 1 }, () => check(lane, { ...fifty, joins: true }))
   const outcomes = await Promise.all([first, ...others])
+  const unheard = outcomes.find((outcome) => unheardProblem(outcome.observation, outcome) !== undefined)
+  if (unheard) findings.tell('observation.answered', unheardProblem(unheard.observation, unheard), { case: row.name })
   const wrong = outcomes.find(
     ({ observation }) =>
       !observation || observationProblem(verifier.profile, observation) || !isSame(observation, seen),
@@ -206,6 +217,7 @@ async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckAsked): 
     },
     async check(records) {
       const outcome = await check(lanes[0]!, { ...at(asked, 'case.verdict'), store, previous: previousOf(records) })
+      findings.tell('observation.answered', unheardProblem(outcome.observation, outcome), { case: row.name })
       facts = outcome.observation?.facts ?? facts
       return outcome
     },

@@ -23,6 +23,7 @@ export const CHECKS: Readonly<Record<string, string>> = {
   'observation.differs': 'differs names required fields',
   'observation.mark': 'a mark is one of the contract, and never on what is there as claimed',
   'observation.stays': 'stays are times in order',
+  'observation.answered': 'a check says what it sees only after an answer of its base address',
   'same.observation': 'the same answers give the same observation',
   'same.requests': 'the same situation leads to the same requests',
   'clock.machine': "a check reads the host's clock only",

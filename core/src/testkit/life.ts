@@ -1,6 +1,7 @@
 /** The whole life of a claim in virtual time: the checks that the schedule asks for, and what the rules make of them, while the place changes. */
 import type { Plugin } from '../contract/plugin.ts'
 import type { CheckRecord, Instant } from '../evidence.ts'
+import { UNHEARD } from '../hosting/observation.ts'
 import type { JsonObject } from '../json.ts'
 import { decide } from '../rules/decide.ts'
 import { nextCheck } from '../schedule.ts'
@@ -144,7 +145,9 @@ const FORGETFUL: Memory = new (class extends Map {
   }
 })()
 
-function thrownBy({ observation, error }: Outcome): LogLine[] {
+function thrownBy({ observation, error, answers }: Outcome): LogLine[] {
+  if (observation && answers === 0)
+    return [{ level: 'error', message: 'the check was read nowhere', fields: { problem: UNHEARD } }]
   if (observation) return []
   return [{ level: 'error', message: 'the check could not read', fields: { problem: thrownText(error) } }]
 }

@@ -7,7 +7,7 @@ import { jsonOf, withHeaders } from './exchange.ts'
 import type { Route, Strike, Struck } from './fault-proxy.ts'
 import { FAULTS } from './faults.ts'
 import { errorCode, type ManyAsked, thrownText } from './host.ts'
-import { isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
+import { isSame, observationProblem, sayTheSame, showsClaimed, unheardProblem } from './observation.ts'
 import type { CheckedCase } from './prepared.ts'
 import type { Run } from './run.ts'
 
@@ -63,6 +63,8 @@ async function runGroup(run: Run, group: Group): Promise<void> {
   await run.set(group[0]!.row.situation)
   const called = await callMany(run, group, 'many.order')
   for (const [name, problem] of resultProblems(called, group)) findings.tell(name, problem, place)
+  const seen = Array.isArray(called.value) ? called.value.find((one) => !(one instanceof Error)) : undefined
+  findings.tell('observation.answered', unheardProblem(seen, called), place)
   const backwards = group.toReversed()
   const order = resultProblems(await callMany(run, backwards, 'many.order'), backwards)
   for (const [name, problem] of order) if (problem !== undefined) findings.tell(name, problem, place)

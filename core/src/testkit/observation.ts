@@ -63,3 +63,9 @@ export function isSame(one: unknown, other: unknown): boolean {
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
+
+/** A host takes no such observation for evidence, also where the plugin remembers what an earlier check was answered. */
+export function unheardProblem(observation: unknown, { answers }: { readonly answers: number }): string | undefined {
+  if (!observation || answers > 0) return undefined
+  return 'says what it sees without an answer of its base address, and a host records that as `verifier_error`: ask in each check, or join a read by `cache.share`'
+}

@@ -6,6 +6,7 @@ import { profileProblems } from '../contract/profile-problems.ts'
 import type { Claim, Verifier } from '../contract/verifier.ts'
 import { type CheckRecord, type Instant, isRead } from '../evidence.ts'
 import { failureWords } from '../hosting/failures.ts'
+import { UNHEARD } from '../hosting/observation.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import { decide } from '../rules/decide.ts'
@@ -278,17 +279,18 @@ function withStatus(record: CheckRecord, { error }: Outcome): CheckRecord {
 }
 
 /** What the plugin did wrong, which a service would put into its log. */
-function problemOf({ observation, error }: Outcome, profile: ActionProfile): LogLine[] {
-  const wrong = observation && observationProblem(profile, observation)
-  if (wrong) return [{ level: 'error', message: 'the check failed', fields: { problem: wrong.problem } }]
+function problemOf({ observation, error, answers }: Outcome, profile: ActionProfile): LogLine[] {
+  const wrong = observation && observationProblem(profile, observation)?.problem
+  const problem = wrong ?? (observation && answers === 0 ? UNHEARD : undefined)
+  if (problem !== undefined) return [{ level: 'error', message: 'the check failed', fields: { problem } }]
   if (observation) return []
   if (isDestinationError(error)) {
     return error.cause instanceof Error
       ? [{ level: 'warn', message: 'the destination was not read', fields: { problem: failureWords(error) } }]
       : []
   }
-  const problem = error instanceof Error ? (error.stack ?? error.message) : thrownText(error)
-  return [{ level: 'error', message: 'the check failed', fields: { problem } }]
+  const thrown = error instanceof Error ? (error.stack ?? error.message) : thrownText(error)
+  return [{ level: 'error', message: 'the check failed', fields: { problem: thrown } }]
 }
 
 export function logLine(entry: unknown): LogLine {

@@ -42,12 +42,12 @@ export async function verdictOf(run: VerdictRun): Promise<Verdict | undefined> {
 
 /** @returns the check as a host records it */
 export function recordOf(
-  { observation, error, readings }: Outcome,
+  { observation, error, readings, answers }: Outcome,
   profile: ActionProfile,
   sentAt: number,
   answeredAt: number,
 ): CheckRecord {
-  if (!observation || observationProblem(profile, observation)) {
+  if (!observation || observationProblem(profile, observation) || answers === 0) {
     return {
       sentAt,
       answeredAt,
@@ -62,6 +62,7 @@ export function recordOf(
     clockOffsetMs: offset ?? 0,
     dated: offset !== undefined,
     ageMs: Math.max(profile.ageMs ?? 0, observation.ageMs ?? 0) + readings.ageMs,
+    answers,
   }
 }
 

@@ -1,7 +1,13 @@
 /** Bad plugins that ask what they may not, that answer from memory, or that go on when they are to end. */
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { credential, DestinationError, isDestinationError, type Plugin } from '@claimcheck/core/plugin'
+import {
+  credential,
+  DestinationError,
+  isDestinationError,
+  type Observation,
+  type Plugin,
+} from '@claimcheck/core/plugin'
 import { checksBy, type Look, type Parts, parts, type ReadTicket, ticketPlugin } from './good.ts'
 import type { BadPlugin } from './row.ts'
 
@@ -121,6 +127,29 @@ export const REQUESTS: readonly BadPlugin[] = [
         return kept.get(look.ticket)
       })
     },
+  ],
+  [
+    'observation.answered',
+    'says what it sees without a request',
+    () => ticketPlugin({ parts: { check: async () => ({ kind: 'absent', facts: { project_id: 7 } }) } }),
+  ],
+  [
+    'observation.answered',
+    'answers the second check from what the first was told',
+    () =>
+      ticketPlugin({
+        parts: {
+          async check(look, all) {
+            const { cache } = look.context
+            const known = cache.get(look.ticket) as Observation | undefined
+            if (known) return known
+            const seen = await parts.check(look, all)
+            cache.set(look.ticket, seen)
+            return seen
+          },
+        },
+      }),
+    { situations: ['open'] },
   ],
   [
     'share.joins-old-read',

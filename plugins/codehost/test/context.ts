@@ -66,6 +66,7 @@ export function createContext(options: ContextOptions = {}): CheckContext {
       throw new TypeError('no code host is read for digests')
     },
     reveal: (auth) => authHeader(auth, secrets),
+    ask: (_, run) => run(),
     connect: noSockets,
     query: noSockets,
   }

@@ -97,6 +97,7 @@ function contextOf(
     reveal: () => {
       throw new TypeError('this plugin names no programs')
     },
+    ask: notHere,
   }
 }
 

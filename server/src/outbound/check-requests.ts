@@ -113,13 +113,21 @@ export function createCheckRequests(
   })
   return {
     ...requests,
+    async ask(url, run) {
+      requirePrograms(reach)
+      return requests.ask(url, run)
+    },
     reveal(auth) {
-      if (!reach.mayReveal)
-        throw new TypeError('the manifest of this plugin names no programs, or the operator does not trust it')
+      requirePrograms(reach)
       return credentialHeader(auth, unboundSecrets(secrets, connected))
     },
     isSpent: () => timer.signal.aborted || spending?.isRefused() === true,
     breach: () => breach,
     leaks: () => leakFinder([...secrets.values(), ...requests.readings().tokens]),
   }
+}
+
+function requirePrograms({ mayReveal }: Reach): void {
+  if (!mayReveal)
+    throw new TypeError('the manifest of this plugin names no programs, or the operator does not trust it')
 }

@@ -84,6 +84,10 @@ export interface PluginIdentity {
   readonly version: string | undefined
   /** Of its files: `sha256:<hex>`. */
   readonly codeHash: string
+  /** It comes with the server, by its place and its digest. */
+  readonly isShipped?: boolean
+  /** The operator names it for a source, or trusts it. */
+  readonly isNamed?: boolean
 }
 
 export interface PluginState {

@@ -1,9 +1,16 @@
-/** The name of a plugin as receipts write it. */
+/** The name of a plugin as receipts write it, and what the operator names. */
 
-import { toBase64url } from '@claimcheck/core/receipts'
+import { isExpectedVerifier, toBase64url } from '@claimcheck/core/receipts'
 import type { PluginName } from '@claimcheck/core/rules'
 import { defined } from '../base/pick.ts'
 import type { PluginIdentity } from './hosted.ts'
+
+/** A plugin, by its name in receipts, whose reads at this address of the provider may be called listed. */
+export interface NamedReader {
+  readonly provider: string
+  readonly url: string
+  readonly plugin: PluginName
+}
 
 const HEX_DIGEST = /^sha256:([0-9a-f]{64})$/
 
@@ -22,4 +29,13 @@ export function nameInReceipts(identity: PluginIdentity): PluginName {
   }
   names.set(identity, written)
   return written
+}
+
+export function isNamedBy({ plugin }: Pick<NamedReader, 'plugin'>, identity: PluginIdentity): boolean {
+  return isExpectedVerifier(plugin, nameInReceipts(identity))
+}
+
+/** Whether the operator vouches for its words, and for its names: it does not come with the server, and no configuration names or trusts it. */
+export function isStranger({ isShipped, isNamed }: PluginIdentity): boolean {
+  return isShipped !== true && isNamed !== true
 }

@@ -83,7 +83,7 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, names, sh
   }
 
   function contextOf({ connection, requests, timer, tenant }: CheckCall): Omit<CheckContext, 'previous'> {
-    const { fetch, digest, resolve, connect, query, reveal } = requests
+    const { fetch, digest, resolve, connect, query, reveal, ask } = requests
     logger.conceal(requests.leaks())
     return {
       connection: connection && copyJson(shown(connection)),
@@ -94,6 +94,7 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, names, sh
       connect,
       query,
       reveal,
+      ask,
       get signal() {
         return timer.signal
       },

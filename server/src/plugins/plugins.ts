@@ -6,8 +6,10 @@ import type { ConnectionType, Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { withinTime } from '../base/time-limit.ts'
 import { type HostConfig, type PluginEntry, pluginProcesses } from '../config/config.ts'
+import { isNamedBy, type NamedReader } from './identity.ts'
 import { inProcess } from './in-process.ts'
 import { loadIsolated } from './isolation/load-isolated.ts'
+import { lookAlikeProblems } from './look-alikes.ts'
 import { locatePlugin, type PluginPackage } from './package.ts'
 import { PluginError, refuse } from './plugin-error.ts'
 import { createPluginLogger } from './plugin-logger.ts'
@@ -37,6 +39,11 @@ interface LoadOptions {
   readonly setupTimeoutMs?: number
 }
 
+interface Named {
+  /** Those that the operator names for sources. */
+  readonly sourceReaders?: readonly NamedReader[]
+}
+
 type Types = (provider: string) => Pick<ConnectionType, 'options'> | undefined
 
 /** @throws PluginError with all problems of all plugins */
@@ -46,7 +53,8 @@ export async function loadPlugins(
     signer,
     pluginDir,
     dataDir,
-  }: Pick<HostConfig, 'plugins' | 'pluginDir' | 'dataDir'> & Partial<Pick<HostConfig, 'signer'>>,
+    sourceReaders = [],
+  }: Pick<HostConfig, 'plugins' | 'pluginDir' | 'dataDir'> & Partial<Pick<HostConfig, 'signer'>> & Named,
   options: LoadOptions,
 ): Promise<Registry> {
   const entries = signer ? [...listed, signer] : listed
@@ -64,8 +72,13 @@ export async function loadPlugins(
   ).length
   for (const [index, entry] of entries.entries()) {
     try {
-      const plugin = await loadPlugin(entry, await locating[index]!, types, { ...options, dataDir, isolated })
-      const wrong = signingProblems(plugin, entry === signer)
+      const found = await locating[index]!
+      const loaded = await loadPlugin(entry, found, types, { ...options, dataDir, isolated })
+      const isShipped = found.comesWithServer
+      // Trusted with all, it is trusted with words.
+      const isNamed = entry.trusted || sourceReaders.some((reader) => isNamedBy(reader, loaded.identity))
+      const plugin = { ...loaded, identity: { ...loaded.identity, isShipped, isNamed } }
+      const wrong = [...signingProblems(plugin, entry === signer), ...lookAlikeProblems(plugin)]
       if (wrong.length > 0) await plugin.parts.close()
       refuse(wrong)
       plugins.push(plugin)

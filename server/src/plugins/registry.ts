@@ -5,6 +5,7 @@ import type { ActionProfile, Anchorer, SigningBackend } from '@claimcheck/core/p
 import { canonicalize } from '@claimcheck/core/receipts'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import type { HostedConnectionType, HostedParts, HostedVerifier, PluginIdentity } from './hosted.ts'
+import { isStranger } from './identity.ts'
 
 /** `trusted`: in this process. `isolated`: in a process of its own. `open`: the same without a sandbox around it, by the configuration. */
 export type Isolation = 'trusted' | 'isolated' | 'open'
@@ -40,12 +41,16 @@ export interface Registry {
   /** @param version of the profile; the newest, which takes new claims, when left out */
   verifierFor(action: string, version?: string): RegisteredVerifier | undefined
   connectionType(provider: string): HostedConnectionType | undefined
+  /** The plugin that has the connection type. */
+  offeredBy(provider: string): PluginIdentity | undefined
   /** In the order in which the plugins list them. */
   connectionTypes(): readonly HostedConnectionType[]
   /** The newest of each action. */
   profiles(): readonly ActionProfile[]
   /** Every version that is loaded. */
   allProfiles(): readonly ActionProfile[]
+  /** Whether the words of that profile are those of strangers alone: no plugin that has it comes with the server, or is named by the operator. */
+  isForeign(profile: Pick<ActionProfile, 'action' | 'version'>): boolean
   /** The actions that can be verified through a connection of this provider. */
   actionsFor(provider: string): readonly string[]
   /** Other names under which they can be claimed through one. */
@@ -230,6 +235,11 @@ export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
     }
   }
 
+  const known = new Set(
+    plugins
+      .filter(({ identity }) => !isStranger(identity))
+      .flatMap(({ parts }) => parts.verifiers.map(({ profile }) => `${profile.action} ${profile.version}`)),
+  )
   const newest = new Map([...verifiers].map(([action, versions]) => [action, newestOf(versions)]))
   // Once, also under its aliases.
   const once = (all: Iterable<RegisteredVerifier>, name: (profile: ActionProfile) => string) => [
@@ -248,9 +258,12 @@ export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
     verifierFor: (action, version) =>
       version === undefined ? newest.get(action) : verifiers.get(action)?.get(version),
     connectionType: (provider) => types.get(provider),
+    offeredBy: (provider) =>
+      plugins.find(({ parts }) => parts.connections.some((type) => type.provider === provider))?.identity,
     connectionTypes: () => [...types.values()],
     profiles: () => current.map(({ verifier }) => verifier.profile),
     allProfiles: () => everyVersion.map(({ verifier }) => verifier.profile),
+    isForeign: ({ action, version }) => !known.has(`${action} ${version}`),
     actionsFor: (provider) =>
       current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
     aliasesFor: (provider) =>

@@ -1,6 +1,6 @@
 /** A registry as the service makes it of a plugin that the operator trusts, for tests that write their plugin's parts in place. */
 
-import type { ConnectionType, Logger, Manifest, PluginParts } from '@claimcheck/core/plugin'
+import type { ConnectionType, Logger, Manifest, PluginParts, Verifier } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { inProcess } from '@claimcheck/server/plugins/in-process'
 import { createPluginLogger } from '@claimcheck/server/plugins/plugin-logger'
@@ -26,12 +26,17 @@ interface Loading {
 
 export function loaded(
   parts: PluginParts,
-  { name = 'test', manifest = { hosts: ['target'] }, logger = SILENT, now = Date.now }: Loading = {},
+  {
+    name = 'test',
+    manifest = { hosts: ['target'], programs: ['none'] },
+    logger = SILENT,
+    now = Date.now,
+  }: Loading = {},
 ): LoadedPlugin {
   const types = (provider: string) => parts.connections?.find((type) => type.provider === provider)
   return {
     name,
-    identity: { package: name, version: '1.0.0', codeHash: `sha256:${'0'.repeat(64)}` },
+    identity: { package: name, version: '1.0.0', codeHash: `sha256:${'0'.repeat(64)}`, isShipped: true },
     folder: '/nowhere',
     isolation: 'trusted',
     parts: inProcess(parts, types, {
@@ -47,4 +52,14 @@ export function loaded(
 
 export function registryOf(parts: PluginParts, loading?: Loading): Registry {
   return createRegistry([loaded(parts, loading)])
+}
+
+type Check = Verifier['check']
+
+/** The check, with an answer of this place before it, as of a program that asks there: what is tested is not how it asks. */
+export function heardAt(baseUrl: string, check: Check): Check {
+  return async (claim, context) => {
+    await context.ask(baseUrl, async () => {})
+    return check(claim, context)
+  }
 }

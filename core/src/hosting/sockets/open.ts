@@ -33,6 +33,8 @@ export interface OpenOptions extends Asked, SocketBounds {
   readonly onTime: (time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant) => void
   /** Counts bytes before the plugin gets them. Throws DestinationError where a check may read no more. */
   readonly received: Pace
+  /** Hears that the plugin wrote. */
+  readonly written: () => void
   /** Hears of a line that is not written. */
   readonly breached: (breach: BreachError) => void
 }
@@ -78,6 +80,7 @@ function handedOver({ connection, reader, writer, rest }: Handover, options: Ope
       async write(chunk) {
         const lines = checked(guard, chunk, options)
         clock?.written(lines)
+        options.written()
         await writer.write(chunk)
       },
       close: () => writer.close(),

@@ -60,7 +60,8 @@ export function openGitRepository(
       return repositories.withCopy([context.connection, authorization], slug, branch, async (copy) => {
         const read = await cache.share(`git ${slug} branch ${branch}`, async () => {
           const reached = await reach()
-          return { ...reached, copy, tip: await copy.update(reached.remote, context) }
+          const { remote } = reached
+          return { ...reached, copy, tip: await context.ask(remote.url, () => copy.update(remote, context)) }
         })
         return work(read)
       })
@@ -74,7 +75,7 @@ export function openGitRepository(
     target: (ref: string) =>
       cache.share(`git ${slug} ref ${ref}`, async () => {
         const { remote } = await reach()
-        return repositories.target(remote, ref, context)
+        return context.ask(remote.url, () => repositories.target(remote, ref, context))
       }),
   }
 }

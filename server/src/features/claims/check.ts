@@ -3,7 +3,7 @@
  * else.
  */
 
-import { clockOffset, requireOrigin, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
+import { clockOffset, requireOrigin, type SecretValues, UNHEARD, withoutSecretValues } from '@claimcheck/core/hosting'
 import { type Claim, type Connection, DestinationError } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
@@ -131,7 +131,7 @@ async function check(
     if (!reader) return failed({ code: 'verifier_error' })
     used = connection?.id
     secrets = secretsOf(registry, connection)
-    const source = await sourceOf(runner, claim, registered, connection, history)
+    const source = await sourceOf(runner, claim, { registered, reader }, connection, history)
     if (!source) return failed({ code: 'no_connection' })
     plugin = nameInReceipts(reader.plugin.identity)
     const reading = { claim, history, kind, sentAt, reader, source, secrets }
@@ -218,6 +218,12 @@ function recordOf(
     runner.logger.warn(about, 'the verifier returned an invalid observation')
     return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
   }
+  const answers = requests.answers()
+  if (answers === 0) {
+    const about = { action: profile.action, claimId: claim.claimId, problem: UNHEARD }
+    runner.logger.warn(about, 'the verifier returned an observation that was read nowhere')
+    return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
+  }
   const readings = requests.readings()
   const { recorded, baseUrl, hasVoice } = source
   const mostAgeMs = recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS
@@ -235,6 +241,7 @@ function recordOf(
     clockOffsetMs: clockOffsetMs ?? 0,
     dated: clockOffsetMs !== undefined,
     ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + Math.min(readings.ageMs, mostAgeMs),
+    answers,
     source: recorded,
   }
 }
@@ -251,7 +258,7 @@ function outlastsAge(observation: Observation): boolean {
 async function sourceOf(
   { registry, sources, connections }: Runner,
   claim: ClaimRow,
-  registered: RegisteredVerifier,
+  { registered, reader }: { readonly registered: RegisteredVerifier; readonly reader: Reader },
   connection: OpenConnection | null,
   history: readonly CheckRecord[],
 ): Promise<CheckedSource | undefined> {
@@ -259,14 +266,25 @@ async function sourceOf(
   if (!destination) return undefined
   const { provider, baseUrl } = destination
   // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
-  const earlier = history.find(isRead)?.source
+  const earlierRead = history.find(isRead)
+  const earlier = earlierRead?.source
   // A read at another address, where the configuration or the plugin changed, is no evidence of what happened at this one.
   if (earlier && !sources.isOf(earlier, provider, baseUrl, connection)) throw new DestinationError('misconfigured')
-  const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
+  const { identity } = reader.plugin
+  const isListed = sources.isListedFor(identity, provider, baseUrl)
+  // Another plugin than the one that read there so far does not take over what was said of it.
+  const isTaken = earlier?.listed && !isListed && !identity.isShipped
+  if (isTaken && !isSamePlugin(earlierRead?.plugin, nameInReceipts(identity)))
+    throw new DestinationError('misconfigured')
+  const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection, identity)
   const type = registry.connectionType(provider)
   const refreshes = connection ? connections.refreshesOf(connection) : undefined
   const connected = type && connectedBy(type, connection, refreshes)
-  return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), connected }
+  return { baseUrl, recorded, hasVoice: isListed, connected }
+}
+
+function isSamePlugin(one: PluginName | undefined, other: PluginName): boolean {
+  return one?.package === other.package && one.codeHash === other.codeHash
 }
 
 /** What a receipt says of the owner who removed the connection of a waiting claim. Evidence by the first rules has no member for it. */

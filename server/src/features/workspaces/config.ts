@@ -1,10 +1,14 @@
 /** The configuration of workspaces: `sources`, the addresses that receipts name as the public destination of a provider. */
 import { type Static, Type } from '@claimcheck/core/plugin'
+import { EXPECTED_VERIFIER, readExpectedVerifier } from '@claimcheck/core/receipts'
 import type { ConfigSection } from '../../config/section.ts'
+import type { NamedReader } from '../../plugins/identity.ts'
 
 export interface WorkspacesConfig {
   /** By provider, the base addresses that receipts name as the public destination of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
+  /** The plugins, beside those that come with the server, whose reads there may be called listed. None, when left out. */
+  readonly sourceReaders?: readonly NamedReader[]
   /** Those of them that the file names. */
   readonly configuredSources: readonly string[]
 }
@@ -27,15 +31,46 @@ const sourceUrl = Type.String({
   maxLength: 2048,
 })
 
+const reader = Type.String({
+  pattern: EXPECTED_VERIFIER,
+  'x-pattern-help': 'write the package of a plugin, and its version and digest where they are to be fixed',
+  examples: ['@acme/claimcheck-plugin', '@acme/claimcheck-plugin@1.2.0#sha256:...'],
+  maxLength: 400,
+})
+
+/** An address that plugins which come with the server read, or one with the other plugins that may read it. */
+const source = Type.Union([
+  sourceUrl,
+  Type.Object({ url: sourceUrl, plugins: Type.Array(reader, { minItems: 1 }) }, { additionalProperties: false }),
+])
+
 const file = {
-  sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
+  sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(source))),
 }
 const File = Type.Object(file)
 
 export const workspacesConfig: ConfigSection<WorkspacesConfig> = {
   file,
-  read: ({ sources = {} }: Static<typeof File>) => ({
-    sources: { ...DEFAULT_SOURCES, ...sources },
-    configuredSources: Object.values(sources).flat(),
-  }),
+  read({ sources = {} }: Static<typeof File>) {
+    const urls = Object.entries(sources).map(([provider, listed]) => [provider, listed.map(urlOf)] as const)
+    return {
+      sources: { ...DEFAULT_SOURCES, ...Object.fromEntries(urls) },
+      sourceReaders: Object.entries(sources).flatMap(([provider, listed]) =>
+        listed.flatMap((one) => readersOf(provider, one)),
+      ),
+      configuredSources: urls.flatMap(([, listed]) => listed),
+    }
+  },
+}
+
+type ListedSource = Static<typeof source>
+
+function urlOf(listed: ListedSource): string {
+  return typeof listed === 'string' ? listed : listed.url
+}
+
+function readersOf(provider: string, listed: ListedSource): NamedReader[] {
+  if (typeof listed === 'string') return []
+  const { url, plugins } = listed
+  return plugins.map((text) => ({ provider, url, plugin: readExpectedVerifier(text)! }))
 }

@@ -93,6 +93,9 @@ export function createRuns(frames: Frames): Runs {
         const { headers, ...answer } = await host.call<WireDigest>(id, 'digest', url, init)
         return { ...answer, headers: headersOf(headers) }
       },
+      async ask() {
+        throw new TypeError('a plugin in a process of its own starts no programs')
+      },
       signal,
       logger,
       cache: cacheFor(cacheKey, cache, {

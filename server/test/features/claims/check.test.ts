@@ -75,6 +75,8 @@ function runner(
     now?: () => number
     allowPrivate?: string[]
     timeoutMs?: number
+    /** Its check makes its requests itself, or none. */
+    isUnheard?: boolean
   } = {},
 ) {
   const connection = {
@@ -84,16 +86,24 @@ function runner(
     publishesAddress: true,
     sourceKey: Buffer.alloc(32),
   }
+  // What is tested is not how it asks.
+  const heard = (check: Check) =>
+    (async (claim: Claim, context: CheckContext) => {
+      const { options } = context.connection ?? {}
+      const place = options ? connectionType.baseUrl(options as never) : 'https://example.com'
+      if (!over.isUnheard) await context.ask(place, async () => {})
+      return check(claim, context)
+    }) as unknown as () => Promise<typeof ABSENT>
   const verifier = defineVerifier({
     profile,
     providers: ['test'],
     anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
-    check: see as () => Promise<typeof ABSENT>,
+    check: heard(see),
   })
   const later = { ...profile, version: '2', ageMs: 10_000 }
   const verifiers = [verifier]
   if (over.versionTwo) {
-    verifiers.push({ ...verifier, profile: later, check: over.versionTwo as () => Promise<typeof ABSENT> })
+    verifiers.push({ ...verifier, profile: later, check: heard(over.versionTwo) })
   }
   const logged: unknown[][] = []
   const noted: string[] = []
@@ -101,7 +111,7 @@ function runner(
   const outbound = createOutbound({ allowPrivate: over.allowPrivate ?? [] })
   t.teardown(() => outbound.close())
   const now = over.now ?? (() => NOON)
-  const manifest = { hosts: [String(connection.options.host), 'target'] }
+  const manifest = { hosts: [String(connection.options.host), 'target'], programs: ['none'] }
   const { check } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
     registry: registryOf({ verifiers, connections: [connectionType] }, { manifest, logger, now }),
@@ -285,6 +295,7 @@ t.test('what is recorded is what was judged, and the members of the contract alo
     clockOffsetMs: 0,
     dated: false,
     ageMs: 0,
+    answers: 1,
     source: { provider: 'test', listed: false, baseUrl: 'https://a' },
     plugin: PLUGIN,
   })
@@ -512,7 +523,8 @@ t.test('a check that joins a read is made when that read is sent, and not before
     })
     return ABSENT
   }
-  const { run } = runner(t, share, { options: { host }, allowPrivate: [host], timeoutMs: 5000, now: () => now })
+  const over = { options: { host }, allowPrivate: [host], timeoutMs: 5000, now: () => now, isUnheard: true }
+  const { run } = runner(t, share, over)
   const checks = [run(claim, [])]
   await new Promise((resolve) => setTimeout(resolve, 20))
   now += 1000

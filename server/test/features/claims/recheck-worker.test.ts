@@ -10,7 +10,7 @@ import { SCHEMA } from '../../../../test/support/storage.ts'
 const MINUTE_MS = 60_000
 
 async function open(t: Test, folder = t.testdir()) {
-  const plugins = [{ use: resolve('build/test/plugins/scripted.js') }]
+  const plugins = [{ use: resolve('build/test/plugins/scripted.js'), trusted: true }]
   const checks = { concurrency: 16, timeout_ms: 300, first_answer_ms: 50 }
   writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, checks }))
   const clock = { aheadMs: 0 }

@@ -8,7 +8,7 @@ import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-b
 import t from 'tap'
 import { claimNumber } from '../../support/claim-row.ts'
 import { profile } from '../../support/profile.ts'
-import { registryOf, SILENT } from '../../support/registry.ts'
+import { heardAt, registryOf, SILENT } from '../../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const END_OF_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -27,7 +27,8 @@ const claim = claimNumber(1, {
 /** What is recorded of a check that ends like this. */
 async function recorded(see: () => Observation, now: () => number = () => NOON): Promise<CheckRecord> {
   const anonymousSource = () => ({ provider: 'test', baseUrl: 'https://example.com' })
-  const verifier = defineVerifier({ profile, providers: [], anonymousSource, check: async () => see() })
+  const check = heardAt('https://example.com', async () => see())
+  const verifier = defineVerifier({ profile, providers: [], anonymousSource, check: check as never })
   const outbound = createOutbound({ allowPrivate: [] })
   const runner = createCheckRunner({
     activity: { connectionRead() {} },

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000
 
 async function open(t: Test) {
   const folder = t.testdir()
-  const plugins = [{ use: resolve('build/test/plugins/scripted.js') }]
+  const plugins = [{ use: resolve('build/test/plugins/scripted.js'), trusted: true }]
   writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins }))
   const time = { aheadMs: 0 }
   const now = () => Date.now() + time.aheadMs

@@ -67,7 +67,8 @@ function doneAt(request: FastifyRequest, done: string): string {
 function listRoutes(app: App, { connections, members, registry, sources }: ConsoleDependencies): void {
   async function addressesOf(listed: readonly ConnectionSummary[]) {
     const address = async (one: ConnectionSummary) => {
-      const shown = await addressInReceipts(one, registry.connectionType(one.provider), sources)
+      const by = registry.offeredBy(one.provider)
+      const shown = await addressInReceipts(one, registry.connectionType(one.provider), by, sources)
       return [one.id, shown] as const
     }
     return new Map(await Promise.all(listed.map(address)))
@@ -93,7 +94,9 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
   const guarded = ownersNow(services)
 
   function connectForm(type: HostedConnectionType, values: Fields, outcome: Outcome) {
-    return <ConnectForm type={type} listed={sources.listed(type.provider)} values={values} outcome={outcome} />
+    const by = registry.offeredBy(type.provider)
+    const listed = by ? sources.listed(type.provider, by) : []
+    return <ConnectForm type={type} listed={listed} values={values} outcome={outcome} />
   }
 
   app.get<ProviderPath>('/connections/new/:provider', guarded, async (request, reply) => {

@@ -46,6 +46,7 @@ const Record = Type.Union([
       clockOffsetMs: Type.Number(),
       dated: Type.Optional(Type.Boolean()),
       ageMs: Type.Optional(count),
+      answers: Type.Optional(count),
       source: Type.Optional(Source),
     },
     ALONE,

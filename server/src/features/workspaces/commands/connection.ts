@@ -186,7 +186,10 @@ async function withAddress(
   { registry, sources }: Pick<Services, 'registry' | 'sources'>,
 ): Promise<Addressed> {
   const type = registry.connectionType(connection.provider)
-  return { ...connection, shown: await addressInReceipts(connection, type, sources) }
+  return {
+    ...connection,
+    shown: await addressInReceipts(connection, type, registry.offeredBy(connection.provider), sources),
+  }
 }
 
 /** What to do about a reason. */

@@ -44,7 +44,7 @@ export interface Installed {
 }
 
 export async function install(folder: string): Promise<Installed> {
-  const plugins = [{ use: resolve('build/test/plugins/scripted.js') }]
+  const plugins = [{ use: resolve('build/test/plugins/scripted.js'), trusted: true }]
   // All claims are checked as soon as they come.
   const checks = { concurrency: 1000 }
   writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify({ plugins, issuer_name: 'Example', checks }))
