@@ -56,6 +56,12 @@ const Profile = Type.Object(
     ...deciding,
     ...closing,
     words: ProfileWords,
+    plugin_says: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The words are those of a plugin that neither comes with the service nor is named by its operator: show them as what the plugin says, and never in place of the verdict.',
+      }),
+    ),
     titles: Type.Object({ params: titles('param'), facts: titles('fact') }),
   },
   { title: 'Profile' },

@@ -10,6 +10,8 @@ export interface PublishedWords extends Worded {
     readonly params: Readonly<Record<string, string>>
     readonly facts: Readonly<Record<string, string>>
   }
+  /** The words are those of a stranger's plugin: they stand apart from what the issuer says. */
+  readonly plugin_says?: true
 }
 
 const LONGEST_TITLE = 128

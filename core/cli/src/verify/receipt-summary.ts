@@ -29,13 +29,14 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
   const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
   const { value, reason_code } = verdict
   const titles = issuerWords?.words.titles
+  const own = issuerWords?.words.plugin_says === undefined ? issuerWords?.words : undefined
   return {
     heading: isOpen
       ? `It says ${value}: ${VERDICT_WORDS[value]}`
       : `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
     facts: [
       ['agent', agent.bound === true ? `${withPunycode(agent.id)} (bound)` : withPunycode(agent.id)],
-      ['action', issuerWords ? `${issuerWords.words.words.title} (${claim.action})` : claim.action],
+      ['action', own ? `${own.words.title} (${claim.action})` : claim.action],
       ['target', withPunycode(claim.target)],
       ['read at', observation.source && sourceWords(observation.source)],
       ['checked by', pluginWords(observation.verifier)],
@@ -65,7 +66,9 @@ function issuerLines({ host, words }: IssuerWords, { claim, observation, verdict
   const named = { target: claim.target, params: claim.params, facts: observation.facts }
   const found = outcomeSentence(words, verdict.value, named)
   return [
-    `As ${host} words it:`,
+    words.plugin_says === undefined
+      ? `As ${host} words it:`
+      : `The plugin says, in words of its own, which are not the verdict (published by ${host}):`,
     `  Claimed: ${claimSentence(words, named)}`,
     ...(found === undefined ? [] : [`  Found: ${found}`]),
     ...factSentences(words, named).map((sentence) => `  ${sentence}`),

@@ -29,13 +29,15 @@ export function profileRoutes(app: App, published: () => Promise<ProfileList>): 
   })
 }
 
+/** @param isForeign whether its words are those of strangers */
 export function profileList(
   profiles: readonly ActionProfile[],
   closing: Closing,
   settings: readonly ProfileSettingsRow[] = [],
+  isForeign: (profile: ActionProfile) => boolean = () => false,
 ): ProfileList {
   return {
-    profiles: profiles.map((profile) => toWire(profile, closing)),
+    profiles: profiles.map((profile) => toWire(profile, closing, isForeign(profile))),
     settings: settings.map(toWireSettings),
   }
 }
@@ -68,7 +70,7 @@ export function profileDigest(profile: ActionProfile): string {
   return digest
 }
 
-function toWire(profile: ActionProfile, { closingMs, graceMs }: Closing): PublishedProfile {
+function toWire(profile: ActionProfile, { closingMs, graceMs }: Closing, isForeign: boolean): PublishedProfile {
   return {
     action: profile.action,
     version: profile.version,
@@ -78,6 +80,7 @@ function toWire(profile: ActionProfile, { closingMs, graceMs }: Closing): Publis
     closing_ms: closingMs,
     grace_ms: graceMs,
     words: profile.words as PublishedProfile['words'],
+    ...(isForeign ? { plugin_says: true as const } : {}),
     titles: { params: titlesIn(profile.params), facts: titlesIn(profile.facts) },
   }
 }

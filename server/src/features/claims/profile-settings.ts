@@ -27,7 +27,7 @@ export interface ProfileSettings {
 
 interface ProfileSettingsOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
-  readonly registry: Pick<Registry, 'plugins' | 'allProfiles'>
+  readonly registry: Pick<Registry, 'plugins' | 'allProfiles' | 'isForeign'>
   readonly config: Pick<ClaimsConfig, 'checks'>
   readonly now: () => Instant
 }
@@ -138,7 +138,7 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
     },
     async published() {
       const known = (await rows()).filter(({ digest }) => digest !== '')
-      return profileList(registry.allProfiles(), config.checks, known)
+      return profileList(registry.allProfiles(), config.checks, known, registry.isForeign)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** What happened, as a title of a few words, and the reason in one sentence: from a claim or from a receipt alone. */
 
-import { type Named, outcomeSentence, type Worded } from '@claimcheck/core/plugin'
+import { factSentences, type Named, outcomeSentence, type Worded } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
 import { type Instant, type JsonValue, parseInstant, type ReasonCode, type VerdictValue } from '@claimcheck/core/rules'
 import { duration } from '@claimcheck/core/words/durations'
@@ -17,6 +17,8 @@ export interface Decided {
   readonly fields: readonly ComparedField[]
   /** Undefined where the words of this action are unknown. */
   readonly worded?: Worded | undefined
+  /** Those are the words of a stranger's plugin, which do not speak for the verdict. */
+  readonly isForeign?: boolean
   /** The end of the time in which the outcome appeared, from `claimed_at`. Undefined where no read showed it. */
   readonly afterMs?: number | undefined
   readonly toleranceMs?: number | undefined
@@ -51,7 +53,7 @@ export function headlineOf(decided: Decided): string {
   const { verdict, fields, afterMs } = decided
   if (verdict === 'verified') return withoutStop(sentenceOf(decided)) ?? TITLES.verified
   if (verdict === 'late' && afterMs !== undefined) return `Too late: there ${duration(afterMs)} after the claim`
-  return (verdict === 'mismatch' && differenceIn(fields)) || TITLES[verdict]
+  return (verdict === 'mismatch' && !decided.isForeign && differenceIn(fields)) || TITLES[verdict]
 }
 
 /** What differs, in a few words; undefined where nothing tells. */
@@ -83,9 +85,20 @@ function timingOf({ afterMs, toleranceMs }: Decided): string | undefined {
   return `${when}, and the tolerance is ${duration(toleranceMs)}.`
 }
 
-function sentenceOf({ worded, verdict, named }: Decided): string | undefined {
+function sentenceOf({ isForeign, ...decided }: Decided): string | undefined {
+  return isForeign ? undefined : outcomeOf(decided)
+}
+
+function outcomeOf({ worded, verdict, named }: Decided): string | undefined {
   const text = worded && outcomeSentence(worded, verdict, named)
   return text === undefined ? undefined : visible(text)
+}
+
+/** To follow "The plugin says": what its own words make of the outcome and of its facts. Empty where they are the house's. */
+export function pluginSays({ isForeign, ...decided }: Decided): string[] {
+  const { worded, named } = decided
+  if (!isForeign || !worded) return []
+  return [outcomeOf(decided), ...factSentences(worded, named)].filter((text) => text !== undefined).map(visible)
 }
 
 function withoutStop(text: string | undefined): string | undefined {

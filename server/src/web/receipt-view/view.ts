@@ -21,7 +21,7 @@ import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import { offsetFrom, utc } from '@claimcheck/core/words/when'
 import { type ComparedField, comparisonOf } from './comparison.ts'
 import { type Destination, destinationOf } from './destination.ts'
-import { type Decided, decidedBy, headlineOf, reasonOf } from './headline.ts'
+import { type Decided, decidedBy, headlineOf, pluginSays, reasonOf } from './headline.ts'
 import { anyFails, type Origin, stepsOf } from './steps.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
 
@@ -64,6 +64,8 @@ export interface ReceiptView {
   /** What the agent claimed, in one sentence; undefined where the words of the action are unknown. */
   readonly claimed: string | undefined
   readonly sentences: readonly string[]
+  /** To stand apart, under "The plugin says": a stranger's words. */
+  readonly pluginSays: readonly string[]
   readonly fields: readonly ComparedField[]
   readonly destination: Destination
   readonly timeline: Timeline
@@ -100,15 +102,18 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   const named = { target: claim.target, params: claim.params, facts: observation.facts }
   const fields = fieldsOf(body, words, profiles, evidence)
   const toleranceMs = evidence?.rules.tolerance_ms
-  const decided = { ...decidedBy(receipt), fields, worded: words, toleranceMs }
+  const isForeign = words?.plugin_says !== undefined
+  const decided = { ...decidedBy(receipt), fields, worded: words, isForeign, toleranceMs }
+  const own = isForeign ? undefined : words
   return {
     receiptId: body.receipt_id,
     verdict: verdict.value,
     tone: toneOf(verdict.value, destination, report, anyFails(stepsOf(report, proof, origin))),
     ...findingOf(decided),
     when: whenOf(body, destination),
-    claimed: words && claimSentence(words, named),
-    sentences: words ? factSentences(words, named) : [],
+    claimed: own && claimSentence(own, named),
+    sentences: own ? factSentences(own, named) : [],
+    pluginSays: pluginSays(decided),
     fields,
     destination,
     timeline: timelineOf(receipt, evidence),
@@ -120,7 +125,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     checkedBy: pluginWords(observation.verifier),
     profileVersion: `${id}, version ${version}`,
     proof,
-    limits: [vouchedFor(verdict.value), CHECKS_LIMIT, words && WORDS_LIMIT].filter((text) => text !== undefined),
+    limits: [vouchedFor(verdict.value), CHECKS_LIMIT, own && WORDS_LIMIT].filter((text) => text !== undefined),
   }
 }
 
@@ -169,7 +174,7 @@ function fieldsOf(
 function findingOf(decided: Decided): Pick<ReceiptView, 'finding' | 'reason'> {
   const [title, reason] = [headlineOf(decided), reasonOf(decided)]
   if (decided.verdict === 'verified') return { finding: title, reason: undefined }
-  if (decided.verdict === 'unverifiable' || !decided.worded) return { finding: title, reason }
+  if (decided.verdict === 'unverifiable' || !decided.worded || decided.isForeign) return { finding: title, reason }
   return { finding: reason.replace(/\.$/, ''), reason: undefined }
 }
 

@@ -4,24 +4,28 @@ import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
 import { type CheckRecord, formatInstant, isRead, type JsonObject, type ReadRecord } from '@claimcheck/core/rules'
 import { type ComparedField, comparisonOf, titlesOf } from '../../../web/receipt-view/comparison.ts'
-import { decidedBy, differenceIn, headlineOf, reasonOf } from '../../../web/receipt-view/headline.ts'
+import { decidedBy, differenceIn, headlineOf, pluginSays, reasonOf } from '../../../web/receipt-view/headline.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 
 export interface Standing {
   readonly headline: string
   readonly reason: string
   readonly fields: readonly ComparedField[]
+  /** A stranger's words, to stand apart. */
+  readonly said: readonly string[]
 }
 
 interface Known {
   readonly detail: ClaimDetail
   /** Undefined where the profile of the claim is not loaded. */
   readonly profile: ActionProfile | undefined
+  /** Its words are those of a stranger's plugin. */
+  readonly isForeign?: boolean
   /** Undefined while the claim is queued, and where it cannot be read. */
   readonly receipt: Receipt | undefined
 }
 
-export function standingOf({ detail, profile, receipt }: Known): Standing {
+export function standingOf({ detail, profile, isForeign = false, receipt }: Known): Standing {
   const { claim, params, history } = detail
   const { target, verdict } = claim
   const reason = claim.reasonCode ?? undefined
@@ -31,15 +35,16 @@ export function standingOf({ detail, profile, receipt }: Known): Standing {
   const titles = profile && titlesOf(profile)
   const fields = comparisonOf({ claim: { target, params }, facts, verdict, reason, differs, titles })
   if (verdict === null) {
-    return { headline: waitingFor(history.at(-1), fields), reason: CHECKED_AGAIN, fields }
+    return { headline: waitingFor(history.at(-1), fields), reason: CHECKED_AGAIN, fields, said: [] }
   }
   const decided = {
     ...(receipt ? decidedBy(receipt) : { verdict, reason, named: { target, params, facts } }),
     fields,
     worded: profile,
+    isForeign,
     toleranceMs: profile?.toleranceMs,
   }
-  return { headline: headlineOf(decided), reason: reasonOf(decided), fields }
+  return { headline: headlineOf(decided), reason: reasonOf(decided), fields, said: pluginSays(decided) }
 }
 
 /** The read on which the verdict rests; the last one where there is no receipt. */

@@ -9,6 +9,7 @@ import type { CommandLine } from '../../../web/command-line.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Comparison } from '../../../web/parts/comparison.tsx'
 import { Facts } from '../../../web/parts/facts.tsx'
+import { PluginSays } from '../../../web/parts/plugin-says.tsx'
 import {
   ActionName,
   Code,
@@ -37,6 +38,8 @@ interface ClaimPageProps {
   readonly detail: ClaimDetail
   /** The version by which it is judged; undefined where that is not loaded. */
   readonly profile: ActionProfile | undefined
+  /** Its words are those of a stranger's plugin. */
+  readonly isForeign: boolean
   /** The provider of its connection: null when that was removed, undefined when the claim needs none. */
   readonly provider: string | null | undefined
   /** Set for a claim that several connections fitted. */
@@ -53,7 +56,7 @@ export function ClaimPage(props: ClaimPageProps) {
   const { detail, profile, choice, receipt, story, origin, commandLine } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
-  const { headline, reason, fields } = standingOf(props)
+  const { headline, reason, fields, said } = standingOf(props)
   return (
     <ConsolePage
       title={headline}
@@ -83,6 +86,7 @@ export function ClaimPage(props: ClaimPageProps) {
               <p>The agent says: {visible(claimSentence(profile, { target: claim.target, params: detail.params }))}</p>
             ) : null}
             <Comparison fields={fields} isMissing={missingBy(detail, profile)} />
+            <PluginSays sentences={said} />
             {receipt ? <WhatWasRead {...props} receipt={receipt} /> : null}
             <h2>What happened</h2>
             <Timeline moments={story} claim={claim} profile={profile} />
@@ -190,15 +194,16 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
   )
 }
 
-interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'titleOf' | 'detail'> {
+interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'isForeign' | 'titleOf' | 'detail'> {
   readonly receipt: Receipt
 }
 
 /** The destination, who chose it, who checked, and what the facts say beyond the comparison: in the words of the receipt's page, then what only this workspace reads. */
-function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }: WhatWasReadProps) {
+function WhatWasRead({ receipt: { body }, profile, isForeign, titleOf, detail: { access } }: WhatWasReadProps) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
-  const sentences = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
+  const sentences =
+    profile && !isForeign ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
   const checkedBy = pluginWords(observation.verifier)
   const vouched = vouchedFor(verdict.value)
   const destination = destinationOf(source)

@@ -124,6 +124,7 @@ function pageRoutes(app: App, services: ConsoleDependencies): void {
       <ClaimPage
         detail={detail}
         profile={profile}
+        isForeign={profile !== undefined && registry.isForeign(profile)}
         provider={provider}
         choice={choice}
         receipt={receipt}

@@ -8,6 +8,7 @@ import type { ComponentChildren } from 'preact'
 import { Comparison } from '../../../web/parts/comparison.tsx'
 import { Facts } from '../../../web/parts/facts.tsx'
 import { MARKS } from '../../../web/parts/icons.tsx'
+import { PluginSays } from '../../../web/parts/plugin-says.tsx'
 import { Code, Hash, ShortDigests } from '../../../web/parts/values.tsx'
 import type { Step } from '../../../web/receipt-view/steps.ts'
 import { headingOf, type ReceiptView } from '../../../web/receipt-view/view.ts'
@@ -126,6 +127,7 @@ function Claimed({ view }: Pick<ReceiptArticleProps, 'view'>) {
           ))}
         </ul>
       ) : null}
+      <PluginSays sentences={view.pluginSays} />
     </Part>
   )
 }
