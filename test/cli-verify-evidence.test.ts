@@ -327,6 +327,29 @@ t.test('a withheld address is no expected place, and is told to be withheld', as
   t.match(expecting, { code: 1, stdout: /it withholds the address where it was read, and git\.example was expected/ })
 })
 
+t.test('the plugin that checked it is as expected, by its package, its version and its digest', async (t) => {
+  const { receipt, evidence } = await published()
+  const verifier = {
+    ...receipt.body.observation.verifier,
+    ...{ package: '@acme/plugin', package_version: '1.2.0', code_hash: `sha256:${'A'.repeat(43)}` },
+  }
+  const body = { ...receipt.body, observation: { ...receipt.body.observation, verifier } }
+  const folder = t.testdir(await signedBy({ ...receipt, body }, evidence))
+  const expecting = (plugin: string, ...more: string[]) =>
+    verify(folder, ...FILES, '--expect-verifier', plugin, ...more)
+  const digest = `#sha256:${'A'.repeat(43)}`
+  for (const plugin of ['@acme/plugin', '@acme/plugin@1.2.0', `@acme/plugin${digest}`, `@acme/plugin@1.2.0${digest}`]) {
+    t.match(await expecting(plugin), { code: 0 }, plugin)
+  }
+  for (const plugin of ['plugin', '@acme/plugi', '@acme/plugin@1.2', `@acme/plugin${digest.replace('A', 'B')}`]) {
+    t.match(await expecting(plugin), { code: 1, stdout: /^NOT as asked: .* it was checked by @acme\/plugin 1\.2\.0/ })
+  }
+  t.match(JSON.parse((await expecting('other', '--json')).stdout), { valid: true, verifier_as_expected: false })
+  t.match(await expecting('@acme/plugin#sha256:abc'), { code: 2, stderr: /--expect-verifier takes the package/ })
+  const old = [join(VECTORS, 'valid-failed-not-found.json'), '--keys', join(VECTORS, 'keys.json')]
+  t.match(await verify(t.testdir(), ...old, '--expect-verifier', 'acme'), { code: 1, stdout: /it names no plugin/ })
+})
+
 t.test('a place that was read without TLS is expected by its scheme alone', async (t) => {
   const { receipt, evidence } = await published()
   for (const [base_url, secure, open] of [

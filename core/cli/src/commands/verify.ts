@@ -12,6 +12,7 @@ import type { Command } from 'commander'
 import { type AnchorOptions, anchorCheck } from '../verify/anchor-check.ts'
 import { entryReport } from '../verify/entry-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
+import { type VerifierOptions, verifierProblem } from '../verify/expected-verifier.ts'
 import { type Gathered, type GatherOptions, gather, keysBeside, readKeys } from '../verify/gather.ts'
 import { consistencyReport, inclusionReport, treeHeadReport } from '../verify/log-report.ts'
 import type { IssuerWords } from '../verify/receipt-summary.ts'
@@ -24,7 +25,7 @@ const EXIT_OPEN = 2
 const EXIT_HELP =
   '\nExit code: 0 valid, 1 not valid or not as an option requires, 2 could not check, or nothing vouches for the signing key.'
 
-export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions {
+export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions, VerifierOptions {
   readonly pipeline?: string
   readonly pin?: string
 }
@@ -69,6 +70,10 @@ export function withVerifyOptions(command: Command): Command {
       'require that the receipt was read at this host, such as api.github.com; exit 1 otherwise',
     )
     .option('--listed', 'require that the receipt was read at a destination that its issuer lists; exit 1 otherwise')
+    .option(
+      '--expect-verifier <plugin>',
+      'require that this plugin checked it, PACKAGE[@VERSION][#sha256:DIGEST]; exit 1 otherwise',
+    )
     .option('--rpc <url>', 'node of the chain of its anchor (default: do not check the anchor)')
     .option('--eas <address>', 'address of the Ethereum Attestation Service, for chains that the checker does not know')
     .option('--confirmations <n>', 'blocks after which a block is final, for chains without a finalized block')
@@ -134,15 +139,21 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     )
   }
   const notAsExpected = isReceipt(document) ? sourceProblem(report.source, options) : undefined
+  const otherVerifier = isReceipt(document) ? verifierProblem(document.body.observation.verifier, options) : undefined
   const shortcomings = [
     report.evidence && options.evidence !== undefined ? evidenceProblem(report.evidence) : undefined,
     headProblem(report, options),
     report.key_pinned === false ? `it is signed by another key than ${options.pin}` : undefined,
     notAsExpected,
+    otherVerifier,
   ].filter((text) => text !== undefined)
   const expects = options.expectSource !== undefined || options.listed === true
   return {
-    report: { ...report, ...(expects ? { source_as_expected: notAsExpected === undefined } : {}) },
+    report: {
+      ...report,
+      ...(expects ? { source_as_expected: notAsExpected === undefined } : {}),
+      ...(options.expectVerifier === undefined ? {} : { verifier_as_expected: otherVerifier === undefined }),
+    },
     lines: entryReport({
       ...found,
       words: isReceipt(document) ? issuerWords(document, gathered) : undefined,
@@ -174,7 +185,12 @@ function issuerWords({ body }: Receipt, { bundle, profilesFrom }: Gathered): Iss
   return words && profilesFrom !== undefined ? { host: profilesFrom, words } : undefined
 }
 
-const OF_RECEIPTS = { evidence: '--evidence', expectSource: '--expect-source', listed: '--listed' } as const
+const OF_RECEIPTS = {
+  evidence: '--evidence',
+  expectSource: '--expect-source',
+  listed: '--listed',
+  expectVerifier: '--expect-verifier',
+} as const
 const OF_ENTRIES = { ...OF_RECEIPTS, head: '--head', pin: '--pin', pipeline: '--pipeline', rpc: '--rpc' } as const
 const OF_SIGNED = { ...OF_ENTRIES, keys: '--keys' } as const
 

@@ -1,0 +1,39 @@
+/** Whether the code that made a receipt's checks is that which its reader expects, as `--expect-verifier` asks for it. */
+
+import { CommandError } from '@claimcheck/command-line/errors'
+import { isExpectedVerifier, type ReceiptObservation, readExpectedVerifier } from '@claimcheck/core/receipts'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { pluginWords } from '@claimcheck/core/words/plugins'
+
+export interface VerifierOptions {
+  readonly expectVerifier?: string
+}
+
+/**
+ * What is not as expected, to follow "The receipt is valid, but"; undefined when nothing was asked, or all is as expected.
+ * @throws CommandError `could_not_check` for what names no plugin
+ */
+export function verifierProblem(
+  verifier: ReceiptObservation['verifier'],
+  { expectVerifier: asked }: VerifierOptions,
+): string | undefined {
+  if (asked === undefined) return undefined
+  const expected = readExpectedVerifier(asked)
+  if (!expected) {
+    throw new CommandError(
+      'could_not_check',
+      '--expect-verifier takes the package of a plugin, such as @claimcheck/plugin-codehost, and after it @VERSION, #sha256:DIGEST, or both.',
+    )
+  }
+  const { package: name, package_version: version, code_hash: codeHash } = verifier
+  const found = {
+    package: String(name),
+    ...(version === undefined ? {} : { version }),
+    ...(codeHash === undefined ? {} : { codeHash }),
+  }
+  if (name !== undefined && isExpectedVerifier(expected, found)) return undefined
+  const words = pluginWords(verifier)
+  return words === undefined
+    ? `it names no plugin that checked it, and ${visible(asked)} was expected`
+    : `it was checked by ${visible(words)}, and ${visible(asked)} was expected`
+}
