@@ -16,6 +16,11 @@ export interface Timekeeper {
   mustMeasure(): void
   /** A listed destination has answered. @param turn when it was asked: what was asked before a step is of two clocks, and dropped */
   heard(origin: string, readings: Pick<Readings, 'ahead' | 'isUndated'>, turn: number): void
+  /**
+   * A check before the start found the clock of a listed destination at most so far off. The monotonic clock of that time is gone, so that
+   * destinations alone tell whether the clock that this host goes by was set meanwhile.
+   */
+  remembers(origin: string, offsetMs: number): void
   /** The newest time in the log. */
   logged(at: Instant): void
   /** Why the time is in doubt, and what to do; undefined while it is certain. */
@@ -58,6 +63,8 @@ export const STEP_MS = 2000
 const LARGEST_SLEW = 0.1
 /** The clocks of destinations may be so far off. */
 const LARGEST_DIFFERENCE_MS = 30_000
+/** A clock that moved by more while this host was down was set, and not slewed. */
+const LARGEST_DRIFT_MS = 5_000
 /** What a destination said longer ago counts no more. */
 const REMEMBERED_MS = 10 * 60_000
 
@@ -71,6 +78,7 @@ export function createTimekeeper(options: TimekeeperOptions): Timekeeper {
     measured: (measurement) => time.measured(measurement),
     mustMeasure: () => time.mustMeasure(),
     heard: (origin, readings, turn) => time.heard(origin, readings, turn),
+    remembers: (origin, offsetMs) => time.remembers(origin, offsetMs),
     logged: (at) => time.logged(at),
     doubt: () => time.doubt(),
     turn: () => time.turn(),
@@ -97,6 +105,9 @@ class ComparedTime {
   #turns = 0
   #wasDoubted = false
   readonly #voices = new Map<string, Voice>()
+  readonly #startedAt: number
+  /** By origin: how far off its clock was at most before the start. */
+  readonly #remembered = new Map<string, number>()
 
   constructor({ steady, reference, first }: TimekeeperOptions) {
     this.#steady = steady
@@ -104,6 +115,7 @@ class ComparedTime {
     this.#offsetMs = first.offsetMs
     this.#measuredMs = first.offsetMs
     this.#measuredAt = steady()
+    this.#startedAt = this.#measuredAt
   }
 
   now(): Instant {
@@ -141,6 +153,10 @@ class ComparedTime {
     const last = { least: ahead.least + this.#offsetMs, most: ahead.most + this.#offsetMs, at: this.#steady() }
     this.#voices.set(origin, { usual: usualOf(this.#voices.get(origin), last), last })
     this.#settleStep()
+  }
+
+  remembers(origin: string, offsetMs: number): void {
+    this.#remembered.set(origin, Math.min(offsetMs, this.#remembered.get(origin) ?? Number.POSITIVE_INFINITY))
   }
 
   logged(at: Instant): void {
@@ -220,6 +236,23 @@ class ComparedTime {
     return directions.size === 1
   }
 
+  /**
+   * A destination is off by more than before the start, and no other one says that the time is right. It may be its own clock that was set:
+   * after a while that is believed.
+   */
+  #wasSetBeforeStart(at: number): boolean {
+    if (this.#remembered.size === 0 || at - this.#startedAt > REMEMBERED_MS) return false
+    const heard = [...this.#voices].map(([origin, { last }]) => {
+      const before = this.#remembered.get(origin)
+      return {
+        isKnown: before !== undefined,
+        direction: directionOf(last, this.#offsetMs, (before ?? 0) + LARGEST_DRIFT_MS),
+      }
+    })
+    const directions = new Set(heard.map(({ direction }) => direction))
+    return heard.some(({ isKnown }) => isKnown) && directions.size === 1 && !directions.has(0)
+  }
+
   #doubtNow(): string | undefined {
     const at = this.#steady()
     this.#forgetOld(at - REMEMBERED_MS)
@@ -237,6 +270,10 @@ class ComparedTime {
       const origins = [...this.#voices.keys()].join(', ')
       return `${reference} and the listed destinations (${origins}) differ by more than 30 s. ${WAY_OUT}`
     }
+    if (this.#wasSetBeforeStart(at)) {
+      const origins = [...this.#voices.keys()].join(', ')
+      return `${reference} was set while this host was down: listed destinations (${origins}) are off by more than before. ${WAY_OUT}, or after ten minutes`
+    }
     if (this.#haveDestinationsJumped(at - REMEMBERED_MS))
       return `the clocks of several listed destinations jumped against ${reference}. ${WAY_OUT}`
     if (this.#newestInLog - at - this.#offsetMs > STEP_MS) {
@@ -247,9 +284,9 @@ class ComparedTime {
 }
 
 /** Which way a destination's clock is off for certain: 1 when it is ahead, -1 when it is behind. */
-function directionOf({ least, most }: Reading, offsetMs: number): 1 | 0 | -1 {
-  if (least - offsetMs > LARGEST_DIFFERENCE_MS) return 1
-  return most - offsetMs < -LARGEST_DIFFERENCE_MS ? -1 : 0
+function directionOf({ least, most }: Reading, offsetMs: number, largestMs = LARGEST_DIFFERENCE_MS): 1 | 0 | -1 {
+  if (least - offsetMs > largestMs) return 1
+  return most - offsetMs < -largestMs ? -1 : 0
 }
 
 function usualOf(before: Voice | undefined, last: Reading): Reading | undefined {

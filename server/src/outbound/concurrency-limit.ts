@@ -1,6 +1,7 @@
 /**
  * ConcurrencyLimit for checks, shared by workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
- * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide, an eighth for first looks.
+ * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide, an eighth for first looks. Looks at watched
+ * claims come often: they have a sixteenth as many slots beside these, and no others, so that they delay nobody.
  */
 import type { DueKind } from '../storage/claims.ts'
 import { type Level, type Payer, takersOf } from '../storage/payers.ts'
@@ -33,12 +34,16 @@ export type Release = () => void
 /** The largest user that may take no more. */
 export type UsedUp = Level | 'key' | 'destination'
 
-/** Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone. */
-export type Share = 'kept' | 'first' | 'common'
+/**
+ * Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone, or
+ * from `watching` alone.
+ */
+export type Share = 'kept' | 'first' | 'common' | 'watching'
 
 /** One in so many slots is kept. */
 const KEPT = 4
 const FIRST = 8
+const WATCHING = 16
 /**
  * Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a workspace that pays for itself 3/4, a key of it 9/13; all
  * guests of an account 9/13, one of them 27/40; a destination half, of which one payer takes 6/7.
@@ -49,18 +54,20 @@ export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
   const kept = createPool(Math.floor(capacity / KEPT))
   const first = createPool(Math.floor(capacity / FIRST))
   const common = createPool(capacity - kept.capacity - first.capacity)
+  const watching = createPool(Math.ceil(capacity / WATCHING))
   const listeners: (() => void)[] = []
   const pools: Readonly<Record<DueKind, readonly Pool[]>> = {
     deciding: [kept, common],
     first: [first, common],
     looking: [common],
+    watching: [watching],
   }
 
   return {
     take(asker, kind) {
       const users = usersOf(asker)
       const pool = pools[kind].find((pool) => !pool.usedUp(users))
-      if (!pool) return common.usedUp(users)!
+      if (!pool) return pools[kind].at(-1)!.usedUp(users)!
       const release = pool.take(users)
       return () => {
         release()
@@ -69,9 +76,14 @@ export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
     },
     usedUp(asker, kind) {
       const users = usersOf(asker)
-      return pools[kind].every((pool) => pool.usedUp(users)) ? common.usedUp(users) : undefined
+      return pools[kind].every((pool) => pool.usedUp(users)) ? pools[kind].at(-1)!.usedUp(users) : undefined
     },
-    usage: () => ({ kept: kept.taken(), first: first.taken(), common: common.taken() }),
+    usage: () => ({
+      kept: kept.taken(),
+      first: first.taken(),
+      common: common.taken(),
+      watching: watching.taken(),
+    }),
     onFree: (listener) => listeners.push(listener),
   }
 }

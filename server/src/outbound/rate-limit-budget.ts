@@ -20,6 +20,8 @@ export interface RateLimitBudgets {
   begin(spender: Spender, isDeciding: boolean): () => void
   /** What a check's requests count against. */
   forCheck(spender: Spender, check: SpendingCheck): Spending
+  /** Whether the reads have no credentials, at a place that counts them: everybody's are one budget. */
+  isSharedByAll(spender: Spender): boolean
   /** Forgets the budget of what is no connection any more. */
   forget(connectionId: string): void
 }
@@ -141,6 +143,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
         budget.heardAt ??= now()
       }
     },
+    isSharedByAll: (spender) => isShared(spender) && spender.origin !== null && budgetOf(spender).window !== undefined,
     forget(connectionId) {
       budgets.delete(connectionId)
       anonymous.delete(connectionId)

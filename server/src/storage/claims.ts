@@ -22,7 +22,7 @@ import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
 import { allowanceOf, allowanceSql } from './payers.ts'
-import { rowsOf, selectRow, selectRows, toJson } from './rows.ts'
+import { countRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
 
 const count = bigint('count')
@@ -32,6 +32,7 @@ const bucket = bigint('bucket')
 const counts = extended(part(claims, 'verdict'), { bucket, count, removed: bigint('removed') })
 const actionCounts = extended(part(claims, 'action', 'verdict'), { count })
 const queuedCounts = extended(part(claims, 'payer', 'workspaceId'), { count })
+const lastChecks = part(claims, 'lastCheck')
 const lastClaims = part(claims, 'agentId', 'submittedAt', 'claimId')
 const dueClaims = extended(part(claims, 'claimId', 'target', 'deadlineAt'), { lane: text('lane') })
 
@@ -94,14 +95,15 @@ export function namesOfLane(lane: string) {
 /**
  * Which of the claims that are due: those that a check decides, the earliest moment first; those that no check has read yet, the newest
  * first, because only a look soon after the submission can blame: in a flood, the oldest first would all be too late; or those that a check
- * only looks at again, the longest due first.
+ * only looks at again, the longest due first, and apart from the others those that are watched.
  */
-export type DueKind = 'deciding' | 'first' | 'looking'
+export type DueKind = 'deciding' | 'first' | 'watching' | 'looking'
 
 const DUE: Readonly<Record<DueKind, string>> = {
   deciding: 'moment_at <= ? ORDER BY moment_at, due_at',
   first: '(moment_at > ? OR moment_at IS NULL) AND attempts = 0 ORDER BY due_at DESC',
-  looking: '(moment_at > ? OR moment_at IS NULL) AND attempts > 0 ORDER BY due_at',
+  watching: '(moment_at > ? OR moment_at IS NULL) AND attempts > 0 AND watched = 1 ORDER BY due_at',
+  looking: '(moment_at > ? OR moment_at IS NULL) AND attempts > 0 AND watched = 0 ORDER BY due_at',
 }
 
 const NEWEST_FIRST = 'ORDER BY submitted_at DESC, claim_id DESC'
@@ -211,6 +213,11 @@ function queueReads(db: Db) {
       const names = JSON.stringify(busy)
       return (await db.query(sql, [now, ...BUSY_NAMES.map(() => names), now, limit])).map(dueClaims.read)
     },
+    /** The last checks of queued claims, of those that are due first. */
+    async lastChecks(limit: number): Promise<CheckRecord[]> {
+      const queued = `WHERE state = 'queued' AND last_check IS NOT NULL ORDER BY due_at LIMIT ?`
+      return (await selectRows(db, lastChecks, queued, [limit])).map(({ lastCheck }) => lastCheck!)
+    },
     /** The queued claim with the earliest next check, also when it is not due yet. */
     async firstQueued(): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, `WHERE state = 'queued' ORDER BY due_at LIMIT 1`, [])
@@ -230,11 +237,18 @@ function queueReads(db: Db) {
       const counted = (condition: string) => `COALESCE(SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`
       const sql = `SELECT COUNT(*) AS total, ${counted(isDeciding)} AS deciding,
         MIN(CASE WHEN ${isDeciding} THEN moment_at END) AS since,
-        ${counted(`NOT ${isDeciding} AND attempts = 0`)} AS first FROM claims WHERE state = 'queued' AND due_at <= ?`
-      const [row] = await db.query(sql, [now, now, now, now])
-      const [deciding, first] = [Number(row!.deciding), Number(row!.first)]
+        ${counted(`NOT ${isDeciding} AND attempts = 0`)} AS first,
+        ${counted(`NOT ${isDeciding} AND attempts > 0 AND watched = 1`)} AS watching
+        FROM claims WHERE state = 'queued' AND due_at <= ?`
+      const [row] = await db.query(sql, [now, now, now, now, now])
+      const [deciding, first, watching] = [Number(row!.deciding), Number(row!.first), Number(row!.watching)]
       const decidingSince = row!.since === null ? null : Number(row!.since)
-      return { deciding, first, looking: Number(row!.total) - deciding - first, decidingSince }
+      return { deciding, first, watching, looking: Number(row!.total) - deciding - first - watching, decidingSince }
+    },
+    /** How many claims of a workspace are watched. */
+    async watchedCount(workspaceId: string): Promise<number> {
+      const watched = `claims WHERE state = 'queued' AND watched = 1 AND workspace_id = ?`
+      return countRows(db, watched, [workspaceId])
     },
   }
 }

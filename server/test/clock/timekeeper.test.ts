@@ -364,3 +364,50 @@ t.test('a monotonic clock that must be measured proves nothing until it is', asy
   world.pass(SECOND_MS)
   t.notOk(world.isDoubted)
 })
+
+t.test(
+  'a clock that was set while the host was down is doubted by one destination that was heard before',
+  async (t) => {
+    for (const setMs of [8 * SECOND_MS, 40 * SECOND_MS, -40 * SECOND_MS]) {
+      const world = new World(setMs)
+      world.keeper.remembers('https://forge.example', 1000)
+      t.notOk(world.isDoubted, 'nothing was heard yet')
+      world.hear('https://forge.example')
+      t.match(world.keeper.doubt(), /was set while this host was down.*forge\.example/, `${setMs}`)
+      world.hear('https://other.example')
+      t.ok(world.isDoubted, 'the other one agrees')
+      world.set(0)
+      world.hear('https://forge.example')
+      t.notOk(world.isDoubted, 'the clock was set back, as the destination says')
+      t.ok(Math.abs(world.offMs) < SECOND_MS)
+    }
+  },
+)
+
+t.test('a destination whose own clock moved while the host was down casts no lasting doubt', async (t) => {
+  const slow = new World()
+  slow.keeper.remembers('https://forge.example', 1000)
+  slow.hear('https://forge.example', 4 * SECOND_MS)
+  t.notOk(slow.isDoubted, 'by little')
+
+  const refuted = new World()
+  refuted.keeper.remembers('https://forge.example', 1000)
+  refuted.hear('https://forge.example', 20 * SECOND_MS)
+  t.ok(refuted.isDoubted)
+  refuted.hear('https://right.example')
+  t.notOk(refuted.isDoubted, 'another one says that the time is right')
+
+  const alone = new World()
+  alone.keeper.remembers('https://forge.example', 1000)
+  alone.hear('https://forge.example', 20 * SECOND_MS)
+  for (let minute = 0; minute < 11; minute++) {
+    alone.pass(MINUTE_MS)
+    alone.hear('https://forge.example', 20 * SECOND_MS)
+  }
+  t.notOk(alone.isDoubted, 'it is believed after ten minutes')
+
+  const known = new World()
+  known.keeper.remembers('https://forge.example', 20 * SECOND_MS)
+  known.hear('https://forge.example', 20 * SECOND_MS)
+  t.notOk(known.isDoubted, 'it was off before')
+})

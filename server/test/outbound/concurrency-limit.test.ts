@@ -34,7 +34,7 @@ t.test('alone, a workspace takes nearly all that checks may take which only look
   const slots = createConcurrencyLimit(256)
   const many = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`))
   t.equal(sum(fill(slots, many)), 118, 'about 3/4 of 160')
-  t.strictSame(slots.usage(), { kept: 0, first: 0, common: 118 })
+  t.strictSame(slots.usage(), { kept: 0, first: 0, common: 118, watching: 0 })
   t.type(
     slots.take(asker('b', 'place-0'), 'looking'),
     'function',

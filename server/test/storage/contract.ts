@@ -543,7 +543,13 @@ export function testStorage(
     t.strictSame(await ids('deciding'), ['clm_2', 'clm_4', 'clm_0'])
     t.strictSame(await ids('first'), ['clm_3'], 'no check has read it yet')
     t.strictSame(await ids('looking'), ['clm_1'])
-    t.strictSame(await read.claims.dueCounts(NOON + 8), { deciding: 3, first: 1, looking: 1, decidingSince: NOON + 3 })
+    t.strictSame(await read.claims.dueCounts(NOON + 8), {
+      deciding: 3,
+      first: 1,
+      watching: 0,
+      looking: 1,
+      decidingSince: NOON + 3,
+    })
     t.equal((await read.claims.firstQueued())?.dueAt, NOON)
   })
 

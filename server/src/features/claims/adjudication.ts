@@ -147,22 +147,22 @@ async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<Fi
 }
 
 async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
-  const rules = await rulesFor(adjudicator, claim).catch((error: unknown) => {
-    entry.end(undefined)
-    throw error
-  })
-  const judged = { claim, rules }
-  const recorded = judgeRecorded(adjudicator, judged, history)
-  if (recorded) {
-    entry.end(undefined)
-    // In doubt nothing is signed; and what is decided is not read again.
-    return adjudicator.clock.doubt() === undefined ? store(adjudicator, recorded) : undefined
+  if (claim.unsigned === 1) {
+    const recorded = await recordedOutcome(adjudicator, claim, history).catch((error: unknown) => {
+      entry.end(undefined)
+      throw error
+    })
+    if (recorded) {
+      entry.end(undefined)
+      // In doubt nothing is signed; and what is decided is not read again.
+      return adjudicator.clock.doubt() === undefined ? store(adjudicator, recorded) : undefined
+    }
   }
   const { shared } = entry
   const record = await (shared
     ? timed(adjudicator, () => share(adjudicator, claim, shared, entry))
     : read(adjudicator, claim, history, entry))
-  const outcome = record && judge(adjudicator, judged, history, record)
+  const outcome = record && judge(adjudicator, { claim, rules: await rulesFor(adjudicator, claim) }, history, record)
   return outcome && store(adjudicator, outcome)
 }
 
@@ -261,15 +261,15 @@ function judge(
  * The decision that the last recorded check led to, and that could not be signed: another read could lead to another one, as where the destination
  * changed meanwhile. What other settings would make of the same checks is no such decision: the claim is read first.
  */
-function judgeRecorded(
+async function recordedOutcome(
   adjudicator: Adjudicator,
-  { claim, rules }: Judged,
+  claim: ClaimRow,
   history: readonly CheckRecord[],
-): Outcome | undefined {
+): Promise<Outcome | undefined> {
   const { now, settings: closing } = adjudicator
+  const rules = await rulesFor(adjudicator, claim)
   const last = history.at(-1)
-  if (!last || claim.unsigned === 0) return undefined
-  const decision = rules && decide(rules, claim, history, last.answeredAt, closing)
+  const decision = rules && last && decide(rules, claim, history, last.answeredAt, closing)
   if (!decision) return undefined
   const decided = conclude(adjudicator, { claim, rules }, history, decision)
   return { claim, record: undefined, at: Math.max(now(), last.answeredAt), decided, next: null }

@@ -60,8 +60,8 @@ interface Admissions {
 export function createAdmission({ config, destinations, budgets, slots, now }: AdmissionOptions): Admission {
   const { timeoutMs } = config.checks
   const breakers = createCircuitBreakers({ timeoutMs, now })
-  const busy = { deciding: new Map(), first: new Map(), looking: new Map() }
-  const refused = { deciding: 0, first: 0, looking: 0 }
+  const busy = { deciding: new Map(), first: new Map(), watching: new Map(), looking: new Map() }
+  const refused = { deciding: 0, first: 0, watching: 0, looking: 0 }
   const admissions: Admissions = { slots, breakers, destinations, budgets, busy, refused, sharing: 0 }
   return {
     enter: (due, kind) => enter(admissions, due, kind),
@@ -72,7 +72,7 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
     },
     onFree(listener) {
       slots.onFree(() => {
-        if (busy.deciding.size + busy.first.size + busy.looking.size > 0) listener()
+        if (Object.values(busy).some(({ size }) => size > 0)) listener()
       })
     },
     state: () => ({ running: slots.usage(), refused: { ...refused }, openBreakers: breakers.open() }),

@@ -84,11 +84,15 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
     recorded,
     putBack,
     async waiting(at) {
-      const { deciding, first, looking, decidingSince } = await storage.read.claims.dueCounts(at)
+      const { deciding, first, watching, looking, decidingSince } = await storage.read.claims.dueCounts(at)
       // A lease in memory leaves the claim due in the database.
-      const leased = leasedCount()
-      const ofLooking = Math.max(0, leased - first)
-      return { deciding, first: Math.max(0, first - leased), looking: Math.max(0, looking - ofLooking), decidingSince }
+      let leased = leasedCount()
+      const [ofFirst, ofWatching, ofLooking] = [first, watching, looking].map((due) => {
+        const waiting = Math.max(0, due - leased)
+        leased = Math.max(0, leased - due)
+        return waiting
+      })
+      return { deciding, first: ofFirst!, watching: ofWatching!, looking: ofLooking!, decidingSince }
     },
   }
 }

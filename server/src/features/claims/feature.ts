@@ -21,7 +21,7 @@ import { claimMetrics } from './metrics.ts'
 import { claimMigrations } from './migrations.ts'
 import type { ProfileSettings } from './profile-settings.ts'
 
-export interface Services extends Pick<HostServices, 'registry' | 'now'> {
+export interface Services extends Pick<HostServices, 'registry' | 'now' | 'storage' | 'clock'> {
   readonly claims: ClaimService
   readonly published: () => Promise<ProfileList>
   readonly profileSettings: ProfileSettings
@@ -48,7 +48,11 @@ export const claimsFeature = {
   },
   config: claimsConfig,
   services: async () => (await import('./services.ts')).services,
-  prepare: ({ profileSettings }) => profileSettings.prepare(),
+  async prepare({ profileSettings, storage, clock }) {
+    const { rememberClocks } = await import('./destination-clocks.ts')
+    await profileSettings.prepare()
+    await rememberClocks(storage, clock)
+  },
   routes: async ({ claims, registry, published }) => {
     const [{ claimRoutes }, { profileRoutes }] = await Promise.all([
       import('./routes/claims.ts'),

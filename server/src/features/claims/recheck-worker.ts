@@ -34,7 +34,7 @@ const PAUSE_AFTER_ERROR_MS = 2000
 /** At a time: more than have slots, because checks that share an outcome take none. */
 const MOST_TAKEN = 1000
 /** Those that decide go first. */
-const KINDS: readonly DueKind[] = ['deciding', 'first', 'looking']
+const KINDS: readonly DueKind[] = ['deciding', 'first', 'watching', 'looking']
 
 interface Rechecks extends Omit<RecheckOptions, 'admission'> {
   readonly running: Set<Promise<void>>

@@ -12,6 +12,7 @@ import { createLateness } from './lateness.ts'
 import { createProfileSettings, type ProfileSettings } from './profile-settings.ts'
 import { createQuotas } from './quotas.ts'
 import { createRecheckWorker } from './recheck-worker.ts'
+import { createWatches } from './watches.ts'
 
 export const services = {
   checkRunner: createCheckRunner,
@@ -22,6 +23,7 @@ export const services = {
   adjudication: createAdjudication,
   dueClaims: createDueClaims,
   recheckWorker: createRecheckWorker,
+  watches: createWatches,
   claims: createClaimService,
   claimStatistics: createClaimStatistics,
   agents: createAgentService,

@@ -129,7 +129,13 @@ for (const dialect of DIALECTS) {
       const due = createDueClaims({ storage, admission: admissionOf(1) })
       const taken = await takeAll(due, request(10, 4))
       t.strictSame(new Set(taken.map(({ claim }) => claim.submittedBy)), new Set(['key_1', 'other']))
-      t.strictSame(await due.waiting(NOON + 10), { deciding: 0, first: 29, looking: 0, decidingSince: null })
+      t.strictSame(await due.waiting(NOON + 10), {
+        deciding: 0,
+        first: 29,
+        watching: 0,
+        looking: 0,
+        decidingSince: null,
+      })
     })
 
     t.test('a claim that was not checked is due as before', async (t) => {

@@ -1,0 +1,49 @@
+/**
+ * Which claims are looked at every 15 seconds: those where blame rests on such looks. The first twenty of a workspace, and none where
+ * everybody's reads share one budget.
+ */
+import { LRUCache } from 'lru-cache'
+import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+import type { Reads } from '../../storage/storage.ts'
+
+export interface Watches {
+  /** Whether the claim may be watched from now on. A workspace has one place less then. */
+  take(claim: ClaimRow): Promise<boolean>
+}
+
+interface WatchesOptions {
+  readonly storage: { readonly read: { readonly claims: Pick<Reads['claims'], 'watchedCount'> } }
+  readonly budgets: Pick<RateLimitBudgets, 'isSharedByAll'>
+}
+
+export const MOST_WATCHED = 20
+/** So old may a count be; what is taken meanwhile is added to it. */
+const COUNT_AGE_MS = 1000
+const MAX_COUNTS = 10_000
+
+export function createWatches({ storage, budgets }: WatchesOptions): Watches {
+  const counts = new LRUCache<string, { readonly stored: Promise<number>; taken: number }>({
+    max: MAX_COUNTS,
+    ttl: COUNT_AGE_MS,
+  })
+
+  function countOf(workspaceId: string) {
+    const known = counts.get(workspaceId)
+    if (known) return known
+    const count = { stored: storage.read.claims.watchedCount(workspaceId), taken: 0 }
+    counts.set(workspaceId, count)
+    count.stored.catch(() => counts.delete(workspaceId))
+    return count
+  }
+
+  return {
+    async take(claim) {
+      if (budgets.isSharedByAll(claim)) return false
+      const count = countOf(claim.workspaceId)
+      if ((await count.stored) + count.taken >= MOST_WATCHED) return false
+      count.taken++
+      return true
+    },
+  }
+}
