@@ -76,13 +76,15 @@ t.test('an issue that is deleted, too high, or a pull request', async (t) => {
   const newest = repository.issues.open()
   repository.issues.delete(number)
   t.match(await look(CLOSE, { number }), { kind: 'absent', mark: 'may_have_been' })
-  t.match(await look(CLOSE, { number: newest + 7 }), { kind: 'absent', mark: undefined })
+  t.match(await look(CLOSE, { number: newest + 7 }), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(CLOSE, { number: newest + 51 }), { kind: 'absent', mark: undefined })
   await repository.push('topic', base)
   const pull = await repository.pullRequests.open({ head: 'topic' })
   repository.pullRequests.close(pull)
   t.equal(await outcome(look(CLOSE, { number: pull })), 'ambiguous_claim')
   clock.now = NOON + MINUTE
-  t.match(await look(CLOSE, { number: newest + 7 }), { kind: 'absent', mark: undefined })
+  t.match(await look(CLOSE, { number: newest + 51 }), { mark: 'may_have_been' }, 'so many after a pull request')
+  t.match(await look(CLOSE, { number: pull + 51 }), { kind: 'absent', mark: undefined })
 })
 
 t.test('rights, and answers that name something else', async (t) => {

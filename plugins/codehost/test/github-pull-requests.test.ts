@@ -57,18 +57,17 @@ t.test('what is told of it is what it is now', async (t) => {
 t.test('a number that is not a pull request', async (t) => {
   const { github, repository, look } = await atGitHub(t)
   t.match(await look(OPEN, { number: 2 }), { kind: 'absent', mark: 'never_before' }, 'there is none at all')
-  t.match(await look(OPEN, { number: 1 }), { kind: 'absent', mark: undefined }, 'the first one may be hidden')
+  t.match(await look(OPEN, { number: 1 }), { kind: 'absent', mark: 'never_before' }, 'it has no ref')
   const deleted = repository.issues.open()
   const issue = repository.issues.open()
   repository.issues.delete(deleted)
   const number = await repository.pullRequests.open({ head: 'topic' })
   t.match(await look(OPEN, { number: number + 2 }), { kind: 'absent', mark: 'never_before' }, 'above the newest')
   t.match(await look(OPEN, { number: issue }), { kind: 'absent', mark: 'never_before' }, 'an issue')
-  t.match(
-    await look(OPEN, { number: deleted }),
-    { kind: 'absent', mark: 'may_have_been' },
-    'a number that was given out',
-  )
+  t.match(await look(OPEN, { number: deleted }), { kind: 'absent', mark: 'never_before' }, 'of an issue that is gone')
+  const hidden = await repository.pullRequests.open({ head: 'topic', by: 'flagged' })
+  repository.answering.hiddenAccounts = new Set(['flagged'])
+  t.match(await look(OPEN, { number: hidden }), { kind: 'absent', mark: 'may_have_been' }, 'hidden, and with a ref')
   github.faults.inject({ fault: status(404), on: /pulls\/\d/, times: 1 })
   t.equal(await outcome(look(OPEN, { number })), 'unavailable', 'the list has it, so that this replica is behind')
 })
@@ -80,6 +79,9 @@ t.test('without the right to pull requests or contents nothing is absent', async
   const whole = token()
   t.equal(await outcome(look(MERGE, { number }, { token: whole })), 'as claimed')
   t.match(await look(OPEN, { number: 9 }, { token: whole }), { mark: 'never_before' })
+  const withoutRefs = token(['pull_requests', 'issues'])
+  t.match(await look(OPEN, { number: 9 }, { token: withoutRefs }), { mark: 'may_have_been' }, 'it may be hidden')
+  t.match(await look(OPEN, { number: 90 }, { token: withoutRefs }), { mark: 'never_before' }, 'none are so many')
   t.equal(await outcome(look(OPEN, { number })), 'forbidden', 'nobody else sees the repository')
   const blind = token(['contents', 'issues', 'checks'])
   t.equal(await outcome(look(OPEN, { number }, { token: blind })), 'forbidden')
@@ -226,7 +228,7 @@ t.test('nothing is reported while one of the requests fails', async (t) => {
     [/git\/ref/, merging(number)],
     [/compare/, merging(number)],
     [/pulls\?/, merging(issue)],
-    [/issues\/\d+$/, merging(issue)],
+    [/git\/ref\/pull/, merging(issue)],
   ])
   for (const fault of [status(403), status(404)]) {
     github.faults.inject({ fault, on: /pulls\?/, times: 1 })

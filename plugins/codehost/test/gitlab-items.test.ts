@@ -118,7 +118,8 @@ t.test('a project that was made after the claim may be another one than was clai
 
 t.test('a merge request that there is not', async (t) => {
   const { gitlab, repository, base, look, push, settings } = await atGitLab(t)
-  t.match(await look(MERGE, { number: 2 }), { kind: 'absent', mark: 'never_before' }, 'of none')
+  t.match(await look(MERGE, { number: 51 }), { kind: 'absent', mark: 'never_before' }, 'of none')
+  t.match(await look(MERGE, { number: 2 }), { kind: 'absent', mark: 'may_have_been' }, 'both may be hidden')
   await push('topic', await repository.commit({ parents: [base] }), NOON)
   await repository.pullRequests.open({ head: 'topic' })
   t.match(await look(MERGE, { number: 3 }), { kind: 'absent', mark: 'never_before' })
@@ -159,7 +160,8 @@ t.test('issues', async (t) => {
   t.match(completed, { differs: ['reason'], mark: 'may_have_been' }, 'GitLab has no such reason')
   t.match(await look(CLOSE, { number: gone! }), { kind: 'absent', mark: 'may_have_been' })
   t.match(await look(CLOSE, { number: hidden! }), { kind: 'absent', facts: { state: 'open' } })
-  t.match(await look(CLOSE, { number: 8 }), { kind: 'absent', mark: 'never_before' })
+  t.match(await look(CLOSE, { number: 8 }), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(CLOSE, { number: 80 }), { kind: 'absent', mark: 'never_before' })
 
   const elsewhere = await gitlab.createRepository('acme/tools/other')
   issues.transfer(moved!, elsewhere)

@@ -11,6 +11,7 @@ import {
 } from './bitbucket-server-answers.ts'
 import type { Call, CodeHostKind, PlainCall, Reply } from './kind.ts'
 import { StandIn, type StandInOptions } from './stand-in.ts'
+import type { RepositoryState } from './state.ts'
 
 const REPOSITORY = '/api/latest/projects/{project}/repos/{slug}'
 const COMMIT = `${REPOSITORY}/commits/{commit}`
@@ -86,14 +87,21 @@ async function commit({ repository, state, params }: Call): Promise<Reply> {
   return sha === undefined ? noCommit() : ok(commitAnswer(repository, sha))
 }
 
+/** From a commit or any ref on, without what another has. */
 async function commits({ repository, state, query }: Call): Promise<Reply> {
-  const [until, since] = await Promise.all(['until', 'since'].map((name) => state.resolve(query.get(name) ?? '')))
-  if (until === undefined || since === undefined) return noCommit()
-  const between = await repository.pool.between(since, until)
+  const { pool } = repository
+  const [until, since] = await Promise.all(['until', 'since'].map((name) => resolved(state, query.get(name) ?? '')))
+  if (until === undefined || (query.has('since') && since === undefined)) return noCommit()
+  const found = since === undefined ? [...(await pool.history(until))] : (await pool.between(since, until)).toReversed()
   return paged(
     query,
-    between.toReversed().map((sha) => commitAnswer(repository, sha)),
+    found.map((sha) => commitAnswer(repository, sha)),
   )
+}
+
+async function resolved(state: RepositoryState, name: string): Promise<string | undefined> {
+  const [, number] = /^refs\/pull-requests\/(\d+)\/from$/.exec(name) ?? []
+  return number === undefined ? state.resolve(name) : state.keptHead(Number(number))
 }
 
 async function mergeBase({ repository, state, params, query }: Call): Promise<Reply> {

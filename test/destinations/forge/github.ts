@@ -155,7 +155,9 @@ const isEmpty = () => no(409, 'Git Repository is empty.')
 
 function ref({ api, repository, state, params }: Call): Reply {
   if (state.isEmpty) return isEmpty()
-  const object = state.object(params.ref!)
+  const [, number] = /^pull\/(\d+)\/head$/.exec(params.ref!) ?? []
+  const head = number === undefined ? undefined : state.keptHead(Number(number))
+  const object = head === undefined ? state.object(params.ref!) : { type: 'commit', sha: head }
   return object ? ok(refAnswer(api, repository.slug, `refs/${params.ref}`, object)) : no(404, 'Not Found')
 }
 

@@ -50,6 +50,8 @@ const seesConfidential = (call: Call) => isMember(call) && settingsOf(call.repos
 
 /** A name, or an id, which git takes for an id first. */
 async function resolved({ state }: Call, ref: string): Promise<string | undefined> {
+  const [, number] = /^refs\/merge-requests\/(\d+)\/head$/.exec(ref) ?? []
+  if (number !== undefined) return state.keptHead(Number(number))
   return /^[0-9a-f]{40}$/.test(ref) ? state.commit(ref) : state.resolve(ref)
 }
 

@@ -90,6 +90,8 @@ export interface Answering {
   frozenAt: number | undefined
   /** Whether answers have a `Date` header. */
   isDated: boolean
+  /** Accounts whose pull requests and issues are shown to nobody, though their refs are kept and their numbers count. */
+  hiddenAccounts: ReadonlySet<string>
   /** How far the clock is ahead, of the `Date` header and of everything that is dated. Milliseconds. */
   clockAheadMs: number
 }
@@ -118,6 +120,7 @@ export class ForgeRepository {
     frozenAt: undefined,
     isDated: true,
     clockAheadMs: 0,
+    hiddenAccounts: new Set(),
   }
   readonly pullRequests: PullRequests
   readonly issues: Issues

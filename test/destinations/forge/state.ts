@@ -30,6 +30,8 @@ export interface RepositoryState {
   /** By branches and tags of this repository. A commit that was pushed to a fork only, or is gone from every branch, is not. */
   isReachable(sha: string): Promise<boolean>
   pullRequest(number: number): PullRequest | undefined
+  /** What its ref holds, also of one that is hidden. */
+  keptHead(number: number): string | undefined
   /** Oldest first. */
   pullRequests(): PullRequest[]
   /** Also one that was moved away or deleted, which it says. */
@@ -55,6 +57,9 @@ export function stateOf(repository: ForgeRepository, until: number): RepositoryS
       .all(until)
       .filter(([ref]) => ref.startsWith(prefix))
       .map(([ref, object]) => ({ name: ref.slice(prefix.length), object, sha: pool.peel(object) }))
+
+  const shown = <T extends { readonly by: string }>(thing: T | undefined) =>
+    thing && !repository.answering.hiddenAccounts.has(thing.by) ? thing : undefined
 
   const branches = () => named('refs/heads/').map(({ name, sha }) => ({ name, sha }))
   const tags = () => named('refs/tags/')
@@ -98,10 +103,11 @@ export function stateOf(repository: ForgeRepository, until: number): RepositoryS
         .map(({ name }) => name),
     branchesContaining: (sha) => holding(branches(), sha),
     isReachable: async (sha) => (await holding([...branches(), ...tags()], sha)).length > 0,
-    pullRequest: (number) => pullRequests.get(number, until),
-    pullRequests: () => pullRequests.all(until),
-    issue: (number) => issues.get(number, until),
-    issues: () => issues.all(until),
+    pullRequest: (number) => shown(pullRequests.get(number, until)),
+    pullRequests: () => pullRequests.all(until).filter((one) => shown(one)),
+    keptHead: (number) => pullRequests.get(number, until)?.headSha,
+    issue: (number) => shown(issues.get(number, until)),
+    issues: () => issues.all(until).filter((one) => shown(one)),
     release: (id) => releases.get(id, until),
     releases: () => releases.all(until),
     releaseOf: (tag) => releases.all(until).findLast((release) => release.tag === tag && !release.isDraft),

@@ -33,11 +33,15 @@ const pulled = (params: (scene: Scene) => object, act?: 'close' | 'merge') => as
   return { params: params(scene) as Record<string, unknown>, happens: [openPull(-2 * DAY), ...since] }
 }
 const NONE = () => ({ params: { number: 7 } })
+const FAR = () => ({ params: { number: 700 } })
+/** Elsewhere nothing tells such a number from one that the host hides. */
+const whereRefsTell = (forge: Forge) => (forge === BITBUCKET || forge === GITLAB ? NOT_VERIFIED : BLAME)
 const otherBase = () => ({ base: 'release' })
 const otherHead = () => ({ head_sha: NOWHERE })
 
 const pulls: readonly ForgeLife[] = [
-  opening('no such pull request', BLAME, NONE),
+  opening('no such pull request, and none at all', whereRefsTell, NONE),
+  opening('no such pull request, by far', BLAME, FAR),
   opening('another base', BLAME, pulled(otherBase), ELSEWHERE),
   opening(
     'another head, which the repository has',
@@ -46,7 +50,8 @@ const pulls: readonly ForgeLife[] = [
     ELSEWHERE,
   ),
   opening('another head, which is nowhere', BLAME, pulled(otherHead), ELSEWHERE),
-  merging('no such pull request', BLAME, NONE),
+  merging('no such pull request, and none at all', whereRefsTell, NONE),
+  merging('no such pull request, by far', BLAME, FAR),
   merging(
     'still open',
     BLAME,
@@ -108,7 +113,8 @@ const releases: readonly ForgeLife[] = [
 
 const issues: readonly ForgeLife[] = [
   // An empty list may be one that these credentials may not see.
-  closing('no such issue', BLAME, ({ openIssue }) => ({ params: { number: 7 }, happens: [openIssue(-HOUR)] })),
+  closing('no such issue', NOT_VERIFIED, ({ openIssue }) => ({ params: { number: 7 }, happens: [openIssue(-HOUR)] })),
+  closing('no such issue, by far', BLAME, ({ openIssue }) => ({ ...FAR(), happens: [openIssue(-HOUR)] })),
   closing('open', BLAME, ({ openIssue }) => [openIssue(-DAY)]),
   closing(
     'closed for another reason',

@@ -40,6 +40,8 @@ export type About =
   | 'logs that are cut'
   | 'what logs show'
   | 'late submissions'
+  | 'numbers that hide'
+  | 'what lists tell'
   | 'places without a log'
   | 'reads that disagree'
   | 'deleted and remade'

@@ -8,6 +8,7 @@ import { gitLives } from './git.ts'
 import { forgeLies } from './lies.ts'
 import { type LifeRow, titleOf } from './life-row.ts'
 import { mergeLives } from './merges.ts'
+import { numberLives } from './numbers.ts'
 import { pushLogLives } from './push-log.ts'
 import { registryLives } from './registries.ts'
 import { recordLives } from './registry-records.ts'
@@ -25,6 +26,7 @@ const atForges: readonly LifeRow[] = [
   ...cutLogLives,
   ...pushLogLives,
   ...mergeLives,
+  ...numberLives,
   ...answerLives,
 ]
 

@@ -4,6 +4,7 @@ import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequest
 import { defined } from '../defined.ts'
 import { byHostsClock, unchangedSince, unlessCut, wasSeen } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
+import { isFarAbove } from '../numbers.ts'
 import { ActivitiesAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
 import { AGE_MS, branchOf, openRepository, type Repository } from './repository.ts'
@@ -20,7 +21,7 @@ export async function findPullRequest(
   const { api, root, show } = repository
   const read = await context.cache.share(`bitbucket-server ${slug} pull request ${number}`, async () => {
     const { value, headers } = await api.find(`${root}/pull-requests/${number}`, PullRequestAnswer)
-    if (!value) return { ...(await show()), newest: await newestNumber(repository) }
+    if (!value) return { ...(await show()), mayHaveBeen: await mayHaveBeen(repository, number) }
     if (value.id !== number) throw unexpected()
     return { ...(await repository.identify(value.toRef.repository, headers)), answer: value }
   })
@@ -30,10 +31,21 @@ export async function findPullRequest(
     const log = (field: PullRequestField) => heldBy(repository, pullRequest, field, { ...query, ...identity })
     return { ...identity, ageMs: AGE_MS, pullRequest: { ...pullRequest, log } }
   }
-  const { newest, ...identity } = read
-  // Pull requests can be deleted, the newest ones, too: that a number is above them all does not say that it was never given out.
-  const mayHaveBeen = number <= newest || wasSeen(query)
-  return { ...identity, ageMs: AGE_MS, pullRequest: undefined, ...(mayHaveBeen ? { mark: 'may_have_been' } : {}) }
+  const { mayHaveBeen: isPossible, ...identity } = read
+  const mark = isPossible || wasSeen(query) ? ({ mark: 'may_have_been' } as const) : {}
+  return { ...identity, ageMs: AGE_MS, pullRequest: undefined, ...mark }
+}
+
+/**
+ * Pull requests can be deleted, the newest ones, too: that a number is above them all does not say that it was never given out. The ref that the
+ * server makes with each goes with it, so that one which is there is of a pull request that is hidden.
+ */
+async function mayHaveBeen(repository: Repository, number: number): Promise<boolean> {
+  const newest = await newestNumber(repository)
+  if (number <= newest) return true
+  if (isFarAbove(number, newest)) return false
+  const isShown = newest === 0 || (await repository.keepsPull(newest))
+  return !isShown || (await repository.keepsPull(number))
 }
 
 const CHANGES: ReadonlySet<string> = new Set(['RESCOPED', 'UPDATED'])

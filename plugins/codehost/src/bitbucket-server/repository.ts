@@ -70,6 +70,12 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
     root,
     show,
     isKnown,
+    /** Whether it has the ref that the server makes with a pull request. */
+    async keepsPull(number: number): Promise<boolean> {
+      const ref = encodeURIComponent(`refs/pull-requests/${number}/from`)
+      const { value } = await api.find(`${root}/commits?until=${ref}&limit=1`, CommitsAnswer)
+      return (value?.values.length ?? 0) > 0
+    },
     /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
     contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
     /** The repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */

@@ -4,6 +4,7 @@ import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequest
 import { defined } from '../defined.ts'
 import { unchangedSince, unlessCut } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
+import { isFarAbove } from '../numbers.ts'
 import { logTime, notAfter } from '../times.ts'
 import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import { type BitbucketAccess, linkedPage } from './api.ts'
@@ -118,6 +119,6 @@ async function missing({ api, root, show }: Repository, number: number): Promise
   const states = Object.keys(STATES).map((state) => `state=${state}`)
   const { value } = await api.get(`${root}/pullrequests?${states.join('&')}&sort=-id&pagelen=1`, PullRequestsAnswer)
   const newest = value.values[0]?.id ?? 0
-  const mark: Mark = number > newest ? 'never_before' : 'may_have_been'
+  const mark: Mark = isFarAbove(number, newest) ? 'never_before' : 'may_have_been'
   return { ...identity, repositoryCreatedAt: identity.createdAt, ageMs: AGE_MS, pullRequest: undefined, mark }
 }

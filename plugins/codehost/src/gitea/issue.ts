@@ -1,9 +1,12 @@
 /** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported or believed. */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import { isLogDue } from '../actions/past.ts'
 import type { FoundIssue, Held, Log, NumberQuery } from '../code-host.ts'
 import { isInWindow, wasSeen } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
+import { isFarAbove } from '../numbers.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
+import { type Absence, newestNumber } from './numbers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 import { readTimeline } from './timeline.ts'
 
@@ -32,9 +35,13 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
  * What it means that there is none. Only a list that shows an issue shows that these credentials may see issues. Nothing is kept of one that
  * was deleted, not even its number.
  */
-async function absence(repository: Repository, query: NumberQuery): Promise<{ readonly mark?: Mark }> {
+async function absence(repository: Repository, query: NumberQuery): Promise<Absence> {
+  if (wasSeen(query)) return { mark: 'may_have_been' }
+  if (!isLogDue(query)) return {}
   const { value: list } = await repository.get('/issues?state=all&type=issues&limit=1', IssuesAnswer)
   const newest = list.find(({ pull_request, repository: { id } }) => !pull_request && id === repository.id)
   if (!newest) throw new DestinationError('forbidden')
-  return query.number <= newest.number || wasSeen(query) ? { mark: 'may_have_been' } : {}
+  if (!isFarAbove(query.number, newest.number)) return { mark: 'may_have_been' }
+  const pull = await newestNumber(repository, 'pulls', [403, 404])
+  return pull !== undefined && isFarAbove(query.number, pull) ? {} : { mark: 'may_have_been' }
 }

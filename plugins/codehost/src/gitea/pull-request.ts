@@ -1,13 +1,16 @@
 /** Reads pull requests. What the host shows of one that is not open needs a second look: other branches and other people's dates are in it. */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import { isLogDue } from '../actions/past.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { isInWindow, unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { unexpected } from '../http-failure.ts'
+import { isFarAbove } from '../numbers.ts'
 import { logTime, notAfter } from '../times.ts'
-import { IssueAnswer, NumbersAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
+import { IssueAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
+import { type Absence, newestNumber } from './numbers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 import { readTimeline } from './timeline.ts'
 
@@ -25,10 +28,10 @@ export async function readPullRequest(
   const { repository, value: answer } = await readShared(access, part, context, async ({ find }) => {
     return (await find(`/pulls/${number}`, PullRequestAnswer)).value
   })
-  if (!answer) return { ...repository.found, pullRequest: undefined, ...(await absence(repository, query)) }
+  const git = openGitRepository(repository.git, repository.name, context, repositories)
+  if (!answer) return { ...repository.found, pullRequest: undefined, ...(await absence({ repository, git }, query)) }
   if (answer.number !== number) throw unexpected()
   if (answer.base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
-  const git = openGitRepository(repository.git, repository.name, context, repositories)
   return { ...repository.found, pullRequest: await shown(answer, { repository, git, context }, query) }
 }
 
@@ -152,14 +155,23 @@ async function hasSameFiles({ mergeCommit, head }: Merge, { find }: Repository):
 }
 
 /** What it means that there is none: the list of all is seen with the same right. Nothing is kept of one that was deleted, not even its number. */
-async function absence(repository: Repository, query: NumberQuery): Promise<{ readonly mark?: Mark }> {
+async function absence({ repository, git }: Pick<Place, 'repository' | 'git'>, query: NumberQuery): Promise<Absence> {
+  if (wasSeen(query)) return { mark: 'may_have_been' }
+  if (!isLogDue(query)) return {}
   const { number } = query
-  const [newest] = (await repository.get('/pulls?state=all&limit=1', NumbersAnswer)).value
+  const newest = (await newestNumber(repository, 'pulls')) ?? 0
   const { value: issue } = await repository.find(`/issues/${number}`, IssueAnswer, [403, 404])
   // Made, or hidden, while it was read.
   if (issue?.pull_request) throw new DestinationError('unavailable')
   // Both are counted together, and an issue never becomes a pull request.
   if (issue && issue.number === number && issue.repository.id === repository.id) return { mark: 'never_before' }
-  const wasGiven = newest !== undefined && number <= newest.number
-  return wasGiven || wasSeen(query) ? { mark: 'may_have_been' } : {}
+  if (number <= newest) return { mark: 'may_have_been' }
+  if (isFarAbove(number, newest)) {
+    const highest = await newestNumber(repository, 'issues', [403, 404])
+    if (highest !== undefined && isFarAbove(number, highest)) return {}
+  }
+  // One that is hidden has its ref still.
+  const kept = async (one: number) => (await git.target(`refs/pull/${one}/head`)) !== undefined
+  const isWithoutTrace = !(await kept(number)) && (newest === 0 || (await kept(newest)))
+  return isWithoutTrace ? {} : { mark: 'may_have_been' }
 }

@@ -1,18 +1,17 @@
 /** What GitHub shows of an issue, or whether there ever was one with this number. */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Held, Issue, NumberQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { isInWindow, wasSeen } from '../forgetting.ts'
+import { isInWindow } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { atLast, logTime } from '../times.ts'
-import { IssueAnswer, type IssueEvent, NumbersAnswer } from './answers.ts'
+import { IssueAnswer, type IssueEvent } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import { type EventLog, readEvents } from './events.ts'
-import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
+import { markOfMissingIssue } from './numbers.ts'
+import { type ClaimedRepository, claimedRepository } from './repository.ts'
 
 const REASONS = ['completed', 'not_planned', 'duplicate'] as const
-/** Of the newest issues: enough to find one among pull requests. */
-const NEWEST = 50
 
 export async function findIssue(access: GitHubAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const claimed = await claimedRepository(access, query, context)
@@ -23,8 +22,8 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   )
   if ('refused' in read) {
     // 410: it was deleted, or the repository has no issues any more.
-    const mark = read.refused === 410 ? 'may_have_been' : await markOfMissing(claimed, query)
-    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, issue: undefined, ...defined({ mark }) }
+    const mark = read.refused === 410 ? 'may_have_been' : await markOfMissingIssue(claimed, query)
+    return { ...found, issue: undefined, ...defined({ mark }) }
   }
   const { value } = read
   if (!isOf(value, claimed)) throw new DestinationError('ambiguous_claim')
@@ -97,19 +96,4 @@ function closingsIn(
     closings.push({ ...(isFromStart ? {} : { since: closedAt }), ...defined({ value: reason }) })
   }
   return closings
-}
-
-/** @throws DestinationError `forbidden` where issues may not be read */
-async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark | undefined> {
-  const path = `${repository.root}/issues?state=all&sort=created&direction=desc&per_page=${NEWEST}`
-  const list = await api.find(path, NumbersAnswer, [410])
-  if ('refused' in list) return 'may_have_been'
-  // Who may read pull requests but no issues gets a list of pull requests.
-  const showsIssues = repository.isPublic || list.value.some(({ pull_request }) => !pull_request)
-  if (!showsIssues) throw new DestinationError('forbidden', { status: 404 })
-  // One that was moved here is as old as it was there.
-  const highest = Math.max(0, ...list.value.map(({ number }) => number))
-  if (query.number <= highest || wasSeen(query)) return 'may_have_been'
-  // The highest may have been moved to where we do not see it.
-  return query.number > highest + 1 ? 'never_before' : undefined
 }

@@ -1,16 +1,17 @@
 /** What GitHub shows of a pull request, or whether there ever was one with this number. */
-import { type CheckContext, DestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { byHostsClock, isInWindow, wasSeen } from '../forgetting.ts'
+import { byHostsClock, isInWindow } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
-import { IssueAnswer, type IssueEvent, NumbersAnswer, PullRequestAnswer } from './answers.ts'
+import { type IssueEvent, PullRequestAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import { type EventLog, readEvents } from './events.ts'
+import { markOfMissingPull } from './numbers.ts'
 import { NO_COMMIT, readPushLog } from './push-log.ts'
-import { type ClaimedRepository, claimedRepository, type Repository, WITHOUT_LOG_AGE_MS } from './repository.ts'
+import { type ClaimedRepository, claimedRepository, type Repository } from './repository.ts'
 
 const MOST_LOG_PAGES = 3
 
@@ -26,8 +27,8 @@ export async function findPullRequest(
     api.find(`${repository.root}/pulls/${number}`, PullRequestAnswer, [404]),
   )
   if ('refused' in read) {
-    const mark = await markOfMissing(claimed, query)
-    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, pullRequest: undefined, ...defined({ mark }) }
+    const mark = await markOfMissingPull(claimed, query, context)
+    return { ...found, pullRequest: undefined, ...defined({ mark }) }
   }
   const { value } = read
   if (value.number !== number) throw unexpected()
@@ -156,24 +157,4 @@ async function headsOf(
     return { value: after, ...(isFollowed ? { since: at } : {}), ...(until ? { until } : {}) }
   })
   return [...first, ...heads].filter(({ until }) => until === undefined || until.notAfter >= reachingBackTo)
-}
-
-/**
- * Pull requests are never deleted and never move, and their numbers are counted together with those of issues.
- * @throws DestinationError `forbidden` where pull requests may not be read
- */
-async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark | undefined> {
-  const { number } = query
-  const { root } = repository
-  const { value } = await api.get(`${root}/pulls?state=all&sort=created&direction=desc&per_page=1`, NumbersAnswer)
-  // GitHub hides those of accounts that it takes for spam: the one after the newest that it shows may be such.
-  if (wasSeen(query)) return 'may_have_been'
-  const newestNumber = value[0]?.number ?? 0
-  if (number > newestNumber + 1) return 'never_before'
-  if (number > newestNumber) return undefined
-  const issue = await api.find(`${root}/issues/${number}`, IssueAnswer, [403, 404, 410])
-  if ('refused' in issue) return 'may_have_been'
-  // Opened just now, or not on every replica yet.
-  if (issue.value.pull_request) throw new DestinationError('unavailable')
-  return 'never_before'
 }

@@ -108,6 +108,8 @@ export function openRepository(
       if (object && object.type !== 'commit') throw unexpected()
       return object?.sha
     },
+    /** Whether it has the ref of this pull request, which GitHub makes with it and never removes. */
+    keepsPull: async (number: number) => (await readRef(api, root, `pull/${number}/head`)) !== undefined,
     /** The commit to which a tag leads; `undefined` when there is no such tag, it leads to no commit, or the contents may not be read. */
     tagged: (tag: string) => readTag(api, root, tag),
     isKnown,

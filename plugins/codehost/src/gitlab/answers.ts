@@ -79,7 +79,9 @@ export const StateEventsAnswer = Type.Array(Type.Object({ id: Id, created_at: Ti
 export const VersionsAnswer = Type.Array(Type.Object({ id: Id, created_at: Time, head_commit_sha: Sha }))
 
 /** Of merge requests or issues. */
-export const NumbersAnswer = Type.Array(Type.Object({ iid: Id, project_id: Id }))
+export const NumbersAnswer = Type.Array(
+  Type.Object({ iid: Id, project_id: Id, state: orNull(Type.String()), sha: orNull(Type.String()) }),
+)
 
 export const PipelinesAnswer = Type.Array(
   Type.Object({

@@ -1,8 +1,10 @@
 /** Merge requests and issues that GitLab does not show: whether their numbers were ever given out. */
-import type { Mark } from '@claimcheck/core/plugin'
+import type { Mark, Static } from '@claimcheck/core/plugin'
+import { isLogDue } from '../actions/past.ts'
 import type { NumberQuery } from '../code-host.ts'
 import { wasSeen } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
+import { isFarAbove } from '../numbers.ts'
 import { NumbersAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
@@ -10,21 +12,30 @@ import type { Project } from './project.ts'
 /** The newest by time need not have the highest number: owners may choose the time of an issue. */
 const NEWEST = 20
 
+/** A merge request or an issue in a list. */
+export type Listed = Static<typeof NumbersAnswer>[number]
+
 /**
- * Numbers are not given again. One that is not above the highest was deleted, or is hidden. The one above it may have been the
- * highest, and deleted by an owner; of those further above, several would have been.
+ * Numbers are not given again. One that is not above the highest was deleted, or is hidden, as those of banned accounts are. The one above it may
+ * have been the highest, and deleted by an owner; of those further above, several would have been.
  *
  * @param list the path of the list, which has to be readable with these credentials
+ * @param isWithoutTrace whether the project keeps nothing of that number that it keeps of those in the list; it may, when left out
  */
 export async function markOfMissing(
   api: GitLabApi,
   { id }: Project,
   list: string,
   query: NumberQuery,
+  isWithoutTrace?: (shown: readonly Listed[]) => Promise<boolean>,
 ): Promise<Mark | undefined> {
+  if (wasSeen(query)) return 'may_have_been'
+  if (!isLogDue(query)) return undefined
+  const { number } = query
   const { value } = await api.get(`${list}&order_by=created_at&sort=desc&per_page=${NEWEST}`, NumbersAnswer)
   if (value.some(({ project_id }) => project_id !== id)) throw unexpected()
   const highest = Math.max(0, ...value.map(({ iid }) => iid))
-  if (query.number > highest + 1) return 'never_before'
-  return query.number <= highest || wasSeen(query) ? 'may_have_been' : undefined
+  if (isFarAbove(number, highest)) return 'never_before'
+  if (number <= highest || !(await isWithoutTrace?.(value))) return 'may_have_been'
+  return number > highest + 1 ? 'never_before' : undefined
 }

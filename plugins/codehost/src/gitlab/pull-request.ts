@@ -30,7 +30,12 @@ export async function findMergeRequest(
     return { ...found, pullRequest: { ...pullRequest, ...(access.token === undefined ? {} : { log }) } }
   }
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
-  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
+  const { keepsMergeRequest } = openRepository(api, project, context)
+  const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query, async (shown) => {
+    // The ref of an open one is there, where the API tells of such refs.
+    const open = shown.find(({ state }) => state === 'opened')
+    return open !== undefined && (await keepsMergeRequest(open.iid)) && !(await keepsMergeRequest(query.number))
+  })
   return { ...found, pullRequest: undefined, ...defined({ mark }) }
 }
 

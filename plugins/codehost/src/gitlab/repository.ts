@@ -39,6 +39,11 @@ export function openRepository(api: GitLabApi, { id, path }: Project, { cache }:
       if (commit && commit.id !== sha) throw unexpected()
       return commit !== undefined
     },
+    /** Whether GitLab names a commit for the ref that it makes with a merge request, and removes long after that is closed. */
+    async keepsMergeRequest(number: number): Promise<boolean> {
+      const ref = encodeURIComponent(`refs/merge-requests/${number}/head`)
+      return (await api.find(`${root}/commits/${ref}`, CommitAnswer)).value !== undefined
+    },
     /** None for a commit that it does not know. */
     async parents(sha: string): Promise<readonly string[]> {
       const { value } = await api.find(`${root}/commits/${sha}`, ParentsAnswer)
