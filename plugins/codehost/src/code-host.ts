@@ -144,8 +144,10 @@ export interface PullRequest {
   /**
    * What the host's own log says of its base or its head. Absent, or undefined: the host keeps no log of it, or none for these credentials.
    * Asked only where something hangs on it.
+   *
+   * @param claimed the value that is looked for: a log may tell that it was never this one, and not what else it was
    */
-  log?(field: PullRequestField): Promise<Log<Held> | undefined>
+  log?(field: PullRequestField, claimed?: string): Promise<Log<Held> | undefined>
 }
 
 export type PullRequestField = 'base' | 'head_sha'

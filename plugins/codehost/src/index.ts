@@ -9,6 +9,7 @@ import { createRepositories } from './git/repositories.ts'
 import { requireGit } from './git/version.ts'
 import { createGiteaProvider } from './gitea/provider.ts'
 import { github, githubNames, PUBLIC_API } from './github/provider.ts'
+import { GRAPHQL_PATHS, TIMELINE_QUERIES } from './github/timeline.ts'
 import { gitlab } from './gitlab/provider.ts'
 
 const MIB = 1024 * 1024
@@ -51,6 +52,7 @@ export default definePlugin({
   api: 2,
   manifest: {
     hosts: ['api.github.com', 'gitlab.com', 'api.bitbucket.org', 'connection.base_url', 'options.public_base_url'],
+    methods: { graphql: TIMELINE_QUERIES, paths: GRAPHQL_PATHS },
     programs: ['git'],
   },
   options: Options,

@@ -14,6 +14,8 @@ export interface ForgeEvent {
   readonly sha?: string
   /** Of a changed base: the old one, and the new one. */
   readonly refs?: readonly [string, string]
+  /** Of a head that was forced: the old one, and the new one. */
+  readonly shas?: readonly [string, string]
   /** Of an issue's closing. */
   readonly reason?: CloseReason
 }

@@ -16,6 +16,7 @@ import {
   workflowRun,
   workflowRuns,
 } from './github-check-routes.ts'
+import { timelineQuery } from './github-graphql.ts'
 import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
 import {
   assetAnswer,
@@ -79,6 +80,7 @@ const GITHUB: CodeHostKind = {
     { template: `${RUNS}/{run_id}`, needs: 'actions', answer: workflowRun },
     { template: `${RUNS}/{run_id}/jobs`, needs: 'actions', answer: jobs },
   ],
+  graphql: { path: '/graphql', answer: timelineQuery },
   plainRoutes: [{ template: '/rate_limit', answer: ({ standIn }) => ok(rateLimitAnswer(rate(standIn))) }],
   find: ({ owner, repo }) => ({ slug: `${owner}/${repo}` }),
   rewrite: byNumber,
@@ -202,10 +204,12 @@ function activity({ api, repository, query }: Call): Reply {
   const { logStatus } = repository.answering
   if (logStatus !== 200) return no(logStatus, 'Not Found')
   const wanted = query.get('ref')
+  const type = query.get('activity_type')
   const perPage = Number(query.get('per_page') ?? 30)
   const newestFirst = repository
     .listed()
     .filter(({ ref }) => ref.startsWith('refs/heads/') && (wanted === null || ref === wanted))
+    .filter((push) => type === null || activityAnswer(api, push).activity_type === type)
   const after = query.get('after')
   const start = after === null ? 0 : newestFirst.findIndex(({ id }) => `cursor-${id}` === after) + 1
   const page = newestFirst.slice(start, start + perPage)

@@ -64,6 +64,11 @@ export interface Call {
 /** Of an endpoint that is of no repository. */
 export type PlainCall = Omit<Call, 'repository' | 'state'>
 
+export interface GraphqlCall extends Pick<PlainCall, 'token' | 'standIn'> {
+  readonly text: string
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
 export interface Reply {
   readonly status: number
   /** No body, when left out. */
@@ -95,6 +100,8 @@ export interface CodeHostKind {
   /** Of repositories. */
   readonly routes: readonly Route[]
   readonly plainRoutes?: readonly Route<PlainCall>[]
+  /** Where queries of GraphQL are sent: the path from the origin on, and what one gets. */
+  readonly graphql?: { readonly path: string; answer(call: GraphqlCall): Reply }
   /** Pull requests and issues are counted together. */
   readonly sharesNumbers: boolean
   readonly pullRef?: (number: number) => string

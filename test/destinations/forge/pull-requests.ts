@@ -110,7 +110,8 @@ export class PullRequests {
     const testMerge = await this.#testMerge(baseSha, sha, at)
     this.#change(number, at, { headSha: sha, baseSha, ...testMerge })
     await this.#keepRef(number, sha)
-    this.#log(number, (await pool.isAncestor(headSha, sha)) ? 'head_moved' : 'head_forced', { at, by, sha })
+    const kind = (await pool.isAncestor(headSha, sha)) ? 'head_moved' : 'head_forced'
+    this.#log(number, kind, { at, by, sha, shas: [headSha, sha] })
   }
 
   /** Pushes move the head of open pull requests from their branch. Of repositories of one pool; `push` calls it. */
@@ -270,7 +271,7 @@ export class PullRequests {
     this.#timelines.set(number, at, { ...this.#latest(number), updatedAt: at, ...change })
   }
 
-  #log(number: number, kind: ForgeEventKind, about: Required<Act> & Pick<ForgeEvent, 'refs' | 'sha'>): void {
+  #log(number: number, kind: ForgeEventKind, about: Required<Act> & Pick<ForgeEvent, 'refs' | 'sha' | 'shas'>): void {
     this.#events.add({ id: this.#repository.host.nextId(), number, kind, ...about })
   }
 }

@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { Faults } from '../faults.ts'
 import { httpBackend } from '../git.ts'
 import type { Call, CodeHostKind, PlainCall, Reply, RepositoryKey, Right, Route, Token } from './kind.ts'
@@ -178,6 +179,13 @@ export class StandIn {
     const token = credential === undefined ? undefined : this.#tokens.get(credential)
     if (await this.#serveGit(url, request, response, token)) return
     const isRefused = credential !== undefined && token === undefined
+    const { graphql } = this.kind
+    if (request.method === 'POST' && url.pathname === graphql?.path) {
+      const { query, variables } = (await json(request)) as { query: string; variables: Record<string, unknown> }
+      const call = { token, standIn: this, text: query, variables }
+      this.#send(request, response, undefined, isRefused ? this.kind.badCredentials() : graphql.answer(call), token)
+      return
+    }
     // The world may have changed while a fault's hook ran: the path is read again.
     const answer = isRefused ? this.kind.badCredentials() : await this.#route(url, this.#match(url), token)
     this.#send(request, response, asked?.template, answer, token)

@@ -7,6 +7,7 @@ import { cutLogLives } from './cut-logs.ts'
 import { gitLives } from './git.ts'
 import { forgeLies } from './lies.ts'
 import { type LifeRow, titleOf } from './life-row.ts'
+import { longListLives } from './long-lists.ts'
 import { mergeLives } from './merges.ts'
 import { numberLives } from './numbers.ts'
 import { pushLogLives } from './push-log.ts'
@@ -26,6 +27,7 @@ const atForges: readonly LifeRow[] = [
   ...cutLogLives,
   ...pushLogLives,
   ...mergeLives,
+  ...longListLives,
   ...numberLives,
   ...answerLives,
 ]

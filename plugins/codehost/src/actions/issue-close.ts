@@ -125,7 +125,7 @@ async function staysOf(
 /** Of one that is not closed as claimed. */
 async function pastOf(issue: Issue, reason: Issue['reason'], query: RepositoryQuery): Promise<Past> {
   if (issue.closings && !isLogDue(query)) return {}
-  const past = pastClosings(await issue.closings?.(), reason)
+  const past = pastClosings(await issue.closings?.(), reason, query)
   if (past !== undefined) return past
   // An earlier read shows that it was closed, if not as claimed, or for another reason than now.
   const hasChanged = query.previous.some(

@@ -17,12 +17,17 @@ export function isLogDue({ previous, sentAt, inTimeUntil }: RepositoryQuery): bo
   return previous.length === 0 || sentAt >= inTimeUntil
 }
 
+/** What is missing of a log may be read by a later look: until then it says nothing. */
+function isReadOn({ sentAt, inTimeUntil }: RepositoryQuery): boolean {
+  return sentAt < inTimeUntil
+}
+
 type Claimed = { readonly [F in PullRequestField]?: string | undefined }
 
 /** Of a pull request that is as it was claimed. Undefined where the log does not tell since when. */
 export async function staysAsClaimed(pullRequest: PullRequest, claimed: Claimed): Promise<readonly Stay[] | undefined> {
   const fields = FIELDS.filter((field) => claimed[field] !== undefined)
-  const logs = await Promise.all(fields.map((field) => pullRequest.log?.(field)))
+  const logs = await Promise.all(fields.map((field) => pullRequest.log?.(field, claimed[field])))
   const stays = staysOf(pullRequest, claimed, fields, logs)
   return stays.length > 0 ? stays : undefined
 }
@@ -36,15 +41,18 @@ export async function pastOf(
   pullRequest: PullRequest,
   claimed: Claimed,
   differs: readonly PullRequestField[],
+  query: RepositoryQuery,
 ): Promise<Past | undefined> {
   const fields = FIELDS.filter((field) => claimed[field] !== undefined)
-  const logs = await Promise.all(fields.map((field) => pullRequest.log?.(field)))
+  const logs = await Promise.all(fields.map((field) => pullRequest.log?.(field, claimed[field])))
   const told = fields.flatMap((field, index) => {
     const log = logs[index]
     return log !== undefined && differs.includes(field) ? [mayHaveHeld(log, claimed[field]!)] : []
   })
   if (told.length === 0) return undefined
-  return told.includes(false) ? { stays: [] } : mayHaveBeen(staysOf(pullRequest, claimed, fields, logs))
+  if (told.includes(false)) return { stays: [] }
+  if (logs.includes('cut') && isReadOn(query)) return {}
+  return mayHaveBeen(staysOf(pullRequest, claimed, fields, logs))
 }
 
 const FIELDS: readonly PullRequestField[] = ['base', 'head_sha']
@@ -131,8 +139,13 @@ export function staysClosed(log: Log<Held> | undefined, reason: Issue['reason'])
 }
 
 /** Of an issue that is open, or closed for another reason. @returns undefined where there is no log */
-export function pastClosings(log: Log<Held> | undefined, reason: Issue['reason']): Past | undefined {
+export function pastClosings(
+  log: Log<Held> | undefined,
+  reason: Issue['reason'],
+  query: RepositoryQuery,
+): Past | undefined {
   if (log === undefined) return undefined
+  if (log === 'cut' && isReadOn(query)) return {}
   return mayHaveHeld(log, reason) ? mayHaveBeen(closedStays(log, reason)) : { stays: [] }
 }
 

@@ -84,7 +84,7 @@ export const pullRequestOpen = defineAction({
 
     async function past(shown: PullRequest, differs: readonly PullRequestField[]): Promise<Past> {
       if (shown.log && !isLogDue(query)) return {}
-      const told = await pastOf(shown, params, differs)
+      const told = await pastOf(shown, params, differs, query)
       return told ?? (mayHaveChanged(shown, query) ? { mark: 'may_have_been' } : {})
     }
 

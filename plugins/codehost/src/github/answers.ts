@@ -95,6 +95,8 @@ export const IssueEventsAnswer = Type.Array(
     created_at: Time,
     /** Of a closing; null also for one as `completed`. */
     state_reason: orNull(Type.String()),
+    /** What the base or the head was before a change. The list of events does not tell it, the timeline does. */
+    before: Type.Optional(Type.String()),
   }),
 )
 export type IssueEvent = Static<typeof IssueEventsAnswer>[number]

@@ -8,6 +8,8 @@ import {
   type Stay,
 } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
+import { isLogDue } from '../actions/past.ts'
+import { knownReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { defined } from '../defined.ts'
@@ -34,6 +36,8 @@ import {
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
 const MAX_COMPARISONS = 16
+/** Of the log of a branch that has the commit, which came at a time that is looked for. */
+const MAX_LOG_PAGES_ON_BRANCH = 10
 /** The newest ones are reported. */
 const MAX_STAYS = 8
 
@@ -81,7 +85,7 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
 
   const read = await readLog(repository, query, onBranch, context)
   const log = read === 'forbidden' ? undefined : read
-  const contains = comparisons(repository, sha, head, onBranch)
+  const contains = comparisons(repository, { sha, head, onBranch }, context)
   const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
   const isGapless = history !== undefined && history.since <= windowFrom && !isMadeAfter(query, repository.createdAt)
   const told = history ? toldBy(history, isGapless, repository, query) : {}
@@ -95,6 +99,10 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
     return { place, ...told, mark: 'never_before' }
   }
   if (isGapless && endsAtHead) return { place, ...told }
+  if (log?.end === 'cut' && endsAtHead && isLogDue(query)) {
+    const lost = await lostSince(repository, isKnown === false ? NEVER : contains, query)
+    if (lost) return { place, ...told, ...lost }
+  }
   const known = await markOf(query, {
     place,
     head,
@@ -163,12 +171,16 @@ function preexisting(at: LogTime, repository: Repository, query: CommitQuery): P
 
 async function readLog(
   repository: Repository,
-  { branch, windowFrom }: CommitQuery,
+  { branch, windowFrom, inTimeUntil }: CommitQuery,
   onBranch: boolean,
   { logger }: CheckContext,
 ): Promise<PushLog | 'forbidden' | undefined> {
   try {
-    return await repository.pushLog(branch, windowFrom)
+    const log = await repository.pushLog(branch, windowFrom)
+    if (!onBranch || log === undefined || log === 'forbidden' || log.end !== 'cut') return log
+    // Whether it came in time hangs on what is older than this.
+    const isTold = log.entries.some(({ at }) => at.notAfter <= inTimeUntil)
+    return isTold ? log : await repository.pushLog(branch, inTimeUntil, MAX_LOG_PAGES_ON_BRANCH)
   } catch (error) {
     // A commit that is there has been seen, log or no log. That it is not there is not said while the log may yet show that it was.
     if (!onBranch || !isDestinationError(error)) throw error
@@ -177,13 +189,48 @@ async function readLog(
   }
 }
 
-function comparisons(repository: Repository, sha: string, head: string | undefined, onBranch: boolean): Contains {
+/** What earlier checks found out costs none: a log of many tips is searched by and by. */
+function comparisons(
+  repository: Repository,
+  { sha, head, onBranch }: { readonly sha: string; readonly head: string | undefined; readonly onBranch: boolean },
+  { cache }: Pick<CheckContext, 'cache'>,
+): Contains {
   let left = MAX_COMPARISONS
   return async (tip) => {
     if (tip === head) return onBranch
+    const known = knownReachable(sha, tip, cache)
+    if (known !== undefined) return known
     if (left-- <= 0) return undefined
     return repository.contains(sha, tip)
   }
+}
+
+const NEVER: Contains = async () => false
+
+/**
+ * The log is too long to be read: what counts is what left the branch. A commit that is not on it, and was on it since the window began, was on
+ * a tip that was forced away or deleted. Undefined where that is not known of each such tip, and none had it.
+ */
+async function lostSince(
+  repository: Repository,
+  contains: Contains,
+  query: CommitQuery,
+): Promise<Pick<Finding, 'stays' | 'mark'> | undefined> {
+  const removals = isMadeAfter(query, repository.createdAt)
+    ? undefined
+    : await repository.removals(query.branch, query.windowFrom)
+  if (removals === undefined) return undefined
+  const stays: Stay[] = []
+  let isKnown = true
+  for (const { before, after, at } of removals) {
+    const had = await contains(before)
+    if (had === undefined) isKnown = false
+    if (had) {
+      stays.push({ appeared: { notAfter: at.notAfter }, removed: at, removedWhole: after === NO_COMMIT })
+    }
+  }
+  if (stays.length > 0) return { stays: stays.slice(0, MAX_STAYS), mark: 'may_have_been' }
+  return isKnown ? { mark: 'never_before' } : undefined
 }
 
 /** It came in time, or everything that counts is known. */

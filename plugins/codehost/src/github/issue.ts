@@ -30,7 +30,7 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   if (value.number !== number) throw unexpected()
   // Whoever says that issue 7 was closed may mean the pull request.
   if (value.pull_request) throw new DestinationError('ambiguous_claim')
-  return { ...found, issue: issueOf(value, claimed, query) }
+  return { ...found, issue: issueOf(value, claimed, query, context) }
 }
 
 /** A transferred issue is answered from where it is now. */
@@ -38,7 +38,8 @@ function isOf({ repository_url }: IssueAnswer, { repository }: ClaimedRepository
   return repository_url.toLowerCase().endsWith(repository.root.toLowerCase())
 }
 
-function issueOf(answer: IssueAnswer, { api, repository }: ClaimedRepository, query: NumberQuery): Issue {
+function issueOf(answer: IssueAnswer, claimed: ClaimedRepository, query: NumberQuery, context: CheckContext): Issue {
+  const { repository } = claimed
   const { state, closed_at, state_reason } = answer
   if ((state === 'closed') !== (closed_at !== null)) throw unexpected()
   const reason = state === 'closed' ? reasonOf(state_reason) : undefined
@@ -50,7 +51,7 @@ function issueOf(answer: IssueAnswer, { api, repository }: ClaimedRepository, qu
   return {
     ...shown,
     async closings() {
-      const log = await readEvents(api, repository, query)
+      const log = await readEvents(claimed, 'issue', query, context)
       return log === 'cut' ? log : closingsIn(log, shown, (event) => !isInWindow(event, repository, query))
     },
   }

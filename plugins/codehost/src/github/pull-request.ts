@@ -8,12 +8,14 @@ import { unexpected } from '../http-failure.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
 import { type IssueEvent, PullRequestAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
-import { type EventLog, readEvents } from './events.ts'
+import { BASE_CHANGES, type EventLog, FORCED, readEvents } from './events.ts'
 import { markOfMissingPull } from './numbers.ts'
 import { NO_COMMIT, readPushLog } from './push-log.ts'
 import { type ClaimedRepository, claimedRepository, type Repository } from './repository.ts'
 
-const MOST_LOG_PAGES = 3
+const MOST_LOG_PAGES = 10
+/** Of the heads that were forced away, as many as are compared. */
+const MOST_FORCED = 8
 
 export async function findPullRequest(
   access: GitHubAccess,
@@ -38,10 +40,11 @@ export async function findPullRequest(
 
 function pullRequestOf(
   answer: PullRequestAnswer,
-  { api, repository }: ClaimedRepository,
+  claimed: ClaimedRepository,
   query: NumberQuery,
   context: CheckContext,
 ): PullRequest {
+  const { api, repository } = claimed
   const { state, draft, merged, merged_at, merge_commit_sha, created_at, head, base } = answer
   if (merged !== (merged_at !== null)) throw unexpected()
   const shown = {
@@ -54,12 +57,12 @@ function pullRequestOf(
   const reading: Reading = {
     ...{ api, repository },
     events() {
-      read ??= readEvents(api, repository, query)
+      read ??= readEvents(claimed, 'pull request', query, context)
       return read
     },
   }
-  const log = (field: PullRequestField) =>
-    field === 'base' ? basesOf(answer, reading, query) : headsOf(answer, reading, query)
+  const log = (field: PullRequestField, wanted?: string) =>
+    field === 'base' ? basesOf(answer, reading, query) : headsOf(answer, reading, query, wanted)
   if (merged_at === null) return { ...shown, state, log }
   return {
     ...shown,
@@ -90,10 +93,7 @@ interface Reading extends Pick<ClaimedRepository, 'api' | 'repository'> {
   events(): Promise<EventLog | 'cut'>
 }
 
-/** By hand, and by GitHub where it deleted the old one. */
-const BASE_CHANGES: ReadonlySet<string> = new Set(['base_ref_changed', 'automatic_base_change_succeeded'])
-
-/** Events tell when it got another base, and not which one it had. */
+/** Events tell when it got another base; which one it had, only the timeline tells. */
 async function basesOf(
   { base, created_at }: PullRequestAnswer,
   { repository, events: read }: Reading,
@@ -101,14 +101,16 @@ async function basesOf(
 ): Promise<Log<Held>> {
   const log = await read()
   if (log === 'cut') return log
-  const { events, isFromStart } = log
+  const { events, isFromStart, since: oldest } = log
   const isOld = (event: IssueEvent) => !isInWindow(event, repository, query)
   const changes = events.filter(({ event }) => BASE_CHANGES.has(event))
   const inWindow = changes.filter((change) => !isOld(change))
   const starts = [begin(), ...inWindow.map(({ created_at }) => logTime(created_at))]
   return starts.map((since, index) => {
     const until = starts[index + 1]
-    return until === undefined ? { value: base.ref, since } : { since, until }
+    return until === undefined
+      ? { value: base.ref, since }
+      : { since, until, ...defined({ value: inWindow[index]!.before }) }
   })
 
   /** Since when it had the base that it had when the window began, or later. */
@@ -116,9 +118,20 @@ async function basesOf(
     const openedAt = logTime(created_at)
     const last = changes.findLast(isOld)
     if (last) return logTime(last.created_at)
-    const [oldest] = events
-    return isFromStart || !oldest ? openedAt : atLast(laterOf(openedAt, logTime(oldest.created_at)))
+    return isFromStart || !oldest ? openedAt : atLast(laterOf(openedAt, logTime(oldest)))
   }
+}
+
+/** @param wanted the claimed head */
+async function headsOf(
+  answer: PullRequestAnswer,
+  reading: Reading,
+  query: NumberQuery,
+  wanted: string | undefined,
+): Promise<Log<Held>> {
+  const told = await headsByPushes(answer, reading, query)
+  if (told !== 'cut' || wanted === undefined || wanted === answer.head.sha) return told
+  return (await mayHaveBeenHead(wanted, answer, reading, query)) ? 'cut' : [{ value: answer.head.sha }]
 }
 
 /**
@@ -126,7 +139,7 @@ async function basesOf(
  * were, before and after each push. The pull request's own commits do not: they have their authors' times, and what is an ancestor of
  * the head may never have been one.
  */
-async function headsOf(
+async function headsByPushes(
   { head, state, closed_at }: PullRequestAnswer,
   { api, repository, events: read }: Reading,
   query: NumberQuery,
@@ -148,13 +161,41 @@ async function headsOf(
   if (!oldest || !isWhole || entries.at(-1)!.after !== head.sha) return 'cut'
   const events = await read()
   // What came to the branch while the pull request was closed was never its head.
-  const isFollowed =
-    events !== 'cut' &&
-    !events.events.some((event) => event.event === 'reopened' && isInWindow(event, repository, query))
+  const isFollowed = events !== 'cut' && !events.events.some((event) => isReopening(event, repository, query))
   const first: Held[] = oldest.before === NO_COMMIT ? [] : [{ value: oldest.before, until: oldest.at }]
   const heads = entries.map(({ after, at }, index): Held => {
     const until = entries[index + 1]?.at
     return { value: after, ...(isFollowed ? { since: at } : {}), ...(until ? { until } : {}) }
   })
   return [...first, ...heads].filter(({ until }) => until === undefined || until.notAfter >= reachingBackTo)
+}
+
+/**
+ * A head leaves the history of the next one only by force, which the pull request's own events tell, also where the fork is gone. So what is no
+ * ancestor of the head, nor of those that were forced away, was never the head.
+ */
+async function mayHaveBeenHead(
+  wanted: string,
+  { head }: PullRequestAnswer,
+  { repository, events: read }: Reading,
+  query: NumberQuery,
+): Promise<boolean> {
+  const log = await read()
+  if (log === 'cut') return true
+  const forced = log.events.filter(
+    ({ event, created_at }) => event === FORCED && isInWindow({ created_at }, repository, query),
+  )
+  const lost = [...new Set(forced.map(({ before }) => before))]
+  if (lost.length > MOST_FORCED || log.events.some((event) => isReopening(event, repository, query))) return true
+  for (const tip of [head.sha, ...lost]) {
+    if (tip === undefined) return true
+    const isIn = await repository.contains(wanted, tip)
+    // Of what it does not know, GitHub shows no history, and what it knows has all of its own.
+    if (isIn ?? !(await repository.isKnown(tip))) return true
+  }
+  return false
+}
+
+function isReopening(event: IssueEvent, repository: Repository, query: NumberQuery): boolean {
+  return event.event === 'reopened' && isInWindow(event, repository, query)
 }

@@ -19,6 +19,8 @@ export interface PushLog {
   readonly entries: readonly LogEntry[]
   /** It reaches back to the branch's first push, or there never was one. */
   readonly fromTheStart: boolean
+  /** It has no gap, and only older entries than were wanted are left, or more than may be read. `cut`: these. */
+  readonly end: 'reached' | 'cut' | 'gap'
 }
 
 /** A period in which the branch had the commit, by the entries of its log. */
@@ -53,32 +55,80 @@ const FAST_FORWARDS: ReadonlySet<string> = new Set(['push', 'pr_merge', 'merge_q
 
 const PAGE = 100
 
+interface Reach {
+  /** Older entries are not needed. */
+  readonly reachingBackTo: Instant
+  /** Pages. */
+  readonly most: number
+}
+
 /**
  * @param root of the repository's requests
- * @param reachingBackTo older entries are not needed
  * @returns `undefined` where the host has no push log
  */
 export async function readPushLog(
   api: GitHubApi,
   root: string,
   branch: string,
-  { reachingBackTo, most }: { readonly reachingBackTo: Instant; readonly most: number },
+  reach: Reach,
 ): Promise<PushLog | 'forbidden' | undefined> {
+  const read = await readActivities(api, root, branch, reach)
+  if (read === undefined || read === 'forbidden') return read
+  const { activities, isWhole, isReached } = read
+  const log = toPushLog(activities, isWhole)
+  return log.end === 'gap' ? log : { ...log, end: isReached ? 'reached' : 'cut' }
+}
+
+/**
+ * What took commits off the branch since then: force-pushes and deletions, newest first. The host lists them by themselves, so that pushes of
+ * whatever number do not hide them.
+ *
+ * @returns undefined where it does not list them all
+ */
+export async function readRemovals(
+  api: GitHubApi,
+  root: string,
+  branch: string,
+  reach: Reach,
+): Promise<readonly LogEntry[] | undefined> {
+  const lists = await Promise.all(REMOVALS.map((type) => readActivities(api, root, branch, reach, type)))
+  const removals: LogEntry[] = []
+  for (const list of lists) {
+    if (list === undefined || list === 'forbidden' || !list.isReached) return undefined
+    removals.push(...list.activities.map(toEntry))
+  }
+  return removals
+    .filter(({ at }) => at.notAfter >= reach.reachingBackTo)
+    .sort((one, other) => other.at.notBefore - one.at.notBefore)
+}
+
+const REMOVALS = ['force_push', 'branch_deletion'] as const
+
+/** @param type of those that are wanted; all, when left out */
+async function readActivities(
+  api: GitHubApi,
+  root: string,
+  branch: string,
+  { reachingBackTo, most }: Reach,
+  type?: string,
+) {
   const ref = `refs/heads/${branch}`
-  const query = new URLSearchParams({ ref, per_page: String(PAGE) })
+  const query = new URLSearchParams({ ref, per_page: String(PAGE), ...(type ? { activity_type: type } : {}) })
   const activities: ActivityAnswer = []
-  let isWhole = false
+  let [isWhole, isReached] = [false, false]
   for (let page = 1; page <= most; page++) {
     const answer = await api.find(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
-    if ('refused' in answer) return answer.refused === 403 ? 'forbidden' : undefined
-    activities.push(...answer.value.filter((activity) => activity.ref === ref))
+    if ('refused' in answer) return answer.refused === 403 ? ('forbidden' as const) : undefined
+    const read = answer.value.filter((activity) => activity.ref === ref)
+    activities.push(...read.filter(({ activity_type }) => type === undefined || activity_type === type))
     const cursor = nextLink(answer.link)?.searchParams.get('after') || undefined
     isWhole = cursor === undefined
-    const oldest = activities.at(-1)
-    if (cursor === undefined || (oldest && Date.parse(oldest.timestamp) < reachingBackTo)) break
+    const oldest = read.at(-1)
+    isReached = isWhole || (oldest !== undefined && Date.parse(oldest.timestamp) < reachingBackTo)
+    if (cursor === undefined || isReached) break
     query.set('after', cursor)
   }
-  return toPushLog(activities, isWhole)
+  return { activities, isWhole, isReached }
 }
 
 /**
@@ -91,7 +141,8 @@ export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog
   const gap = activities.findIndex(({ before }, i) => i + 1 < activities.length && before !== activities[i + 1]!.after)
   const entries = activities.slice(0, gap === -1 ? undefined : gap + 1).map(toEntry)
   const [start = NO_COMMIT] = entries.slice(-1).map(({ before }) => before)
-  return { entries, fromTheStart: isWhole && gap === -1 && start === NO_COMMIT }
+  if (gap !== -1) return { entries, fromTheStart: false, end: 'gap' }
+  return { entries, fromTheStart: isWhole && start === NO_COMMIT, end: isWhole ? 'reached' : 'cut' }
 }
 
 function toEntry({ before, after, timestamp, activity_type, actor }: ActivityAnswer[number]): LogEntry {

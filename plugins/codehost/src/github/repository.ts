@@ -12,7 +12,7 @@ import { escaped } from '../escaped.ts'
 import { unexpected } from '../http-failure.ts'
 import { BranchesAnswer, CommitAnswer, ComparisonAnswer, RefAnswer, RepositoryAnswer, TagAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess, type GitHubApi } from './api.ts'
-import { readPushLog } from './push-log.ts'
+import { readPushLog, readRemovals } from './push-log.ts'
 
 /** How old GitHub's answers may be. */
 export const AGE_MS = 10_000
@@ -27,6 +27,7 @@ export const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
 export type Repository = ReturnType<typeof openRepository>
 
 const MAX_LOG_PAGES = 3
+const MAX_REMOVAL_PAGES = 5
 /** Tags can be of tags. */
 const MAX_TAG_DEPTH = 5
 /** GitHub's times have whole seconds. */
@@ -56,6 +57,7 @@ export async function claimedRepository(
   const repository = openRepository(api, context, shown)
   const { id, name, createdAt: repositoryCreatedAt, clockBehindMs } = repository
   return {
+    access,
     api,
     repository,
     found: {
@@ -128,8 +130,11 @@ export function openRepository(
         return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
       }),
     /** `undefined` where the host has no push log. @param reachingBackTo older entries are not needed */
-    pushLog: (branch: string, reachingBackTo: Instant) =>
-      readPushLog(api, root, branch, { reachingBackTo, most: MAX_LOG_PAGES }),
+    pushLog: (branch: string, reachingBackTo: Instant, most = MAX_LOG_PAGES) =>
+      readPushLog(api, root, branch, { reachingBackTo, most }),
+    /** What took commits off a branch since then; undefined where the host does not list it all. */
+    removals: (branch: string, reachingBackTo: Instant) =>
+      readRemovals(api, root, branch, { reachingBackTo, most: MAX_REMOVAL_PAGES }),
     /** The newest page of it alone. */
     newestPushes: (branch: string) => readPushLog(api, root, branch, { reachingBackTo: 0, most: 1 }),
     /**
