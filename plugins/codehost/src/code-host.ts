@@ -129,6 +129,8 @@ export interface PullRequest {
   readonly isDraft?: boolean
   /** The branch into which it goes or went. */
   readonly base: string
+  /** Of a merged one: it may have been merged into another branch, and got this one since. */
+  readonly isBaseUnsure?: boolean
   /** The full id of its newest commit; absent where the host does not know it any more. */
   readonly head?: string
   /** By the host's own clock; left out where whoever opened it could choose the time. */

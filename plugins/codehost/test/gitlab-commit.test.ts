@@ -173,7 +173,7 @@ t.test('a page that is empty is not the end', async (t) => {
     t.match(await pushed(world, sha, { at: NOON + 11 * MINUTE }), { stays: [{ appeared: { notAfter: NOON } }] })
   })
   t.equal(requests.filter((line) => line.startsWith('/events')).length, 3)
-  repository.fillLog('other', 100)
+  repository.fillLog('other', 800)
   t.equal((await pushed(world, sha, { at: NOON + 11 * MINUTE })).stays, undefined, 'beyond what is read')
 })
 
@@ -203,7 +203,10 @@ t.test('what GitLab never had, and for how long that can be told', async (t) => 
   const absent = (at: number, previous: readonly PreviousRead[] = []) =>
     pushed(world, sha, { branch: 'topic', at, previous })
   t.match(await absent(NOON + 20 * MINUTE), { mark: 'never_before' })
+  t.match(await absent(NOON + 31 * MINUTE), { mark: 'never_before' }, 'no event tells of the branch')
+  repository.answering.logStatus = 403
   t.match(await absent(NOON + 31 * MINUTE), { mark: 'may_have_been' })
+  repository.answering.logStatus = 200
   t.match(await pushed(world, sha, { at: NOON + 2 * DAY }), { mark: 'never_before' }, 'by the log of another branch')
 })
 

@@ -165,10 +165,25 @@ export function stateEventAnswers(kind: 'Issue' | 'MergeRequest', id: number, ev
   })
 }
 
-/** Newest first: a push and a change of the target make one. */
+/** Comments, and what the system notes: oldest first. */
+export function noteAnswers(events: readonly ForgeEvent[]) {
+  return events.flatMap(({ id, kind, by, at, refs: [from, to] = ['', ''] }) => {
+    const note = { id, author: userAnswer(by), created_at: time(at), updated_at: time(at) }
+    if (kind === 'commented') return [{ ...note, body: 'Looks good', system: false }]
+    if (kind !== 'base_changed') return []
+    return [{ ...note, body: `changed target branch from \`${from}\` to \`${to}\``, system: true }]
+  })
+}
+
+/** Newest first: a push and a change of the target make one, the latter while it is open. */
 export function versionAnswers(pullRequest: PullRequest, events: readonly ForgeEvent[]) {
   const { id: merge_request_id, baseSha } = pullRequest
-  const made = events.filter(({ kind }) => ['opened', 'head_moved', 'head_forced', 'base_changed'].includes(kind))
+  let isOpen = true
+  const made = events.filter(({ kind }) => {
+    if (kind === 'closed' || kind === 'merged') isOpen = false
+    if (kind === 'reopened') isOpen = true
+    return ['opened', 'head_moved', 'head_forced'].includes(kind) || (kind === 'base_changed' && isOpen)
+  })
   let head = pullRequest.openedHead
   return made
     .map((event) => {

@@ -6,6 +6,7 @@ import {
   eventAnswers,
   issueAnswer,
   mergeRequestAnswer,
+  noteAnswers,
   projectAnswer,
   releaseAnswer,
   settingsOf,
@@ -226,6 +227,16 @@ const routes: readonly Route[] = [
       return !issue || issue.isDeleted || isHidden ? notFound() : ok(issueAnswer(repository, issue))
     },
   },
+  {
+    template: '/projects/{id}/merge_requests/{merge_request_iid}/notes',
+    needs: 'pull_requests',
+    answer(call) {
+      const { repository, state, params } = call
+      const found = state.pullRequest(Number(params.merge_request_iid))
+      if (!found) return notFound()
+      return page(call, noteAnswers(repository.pullRequests.events(found.number, state.until)).toReversed())
+    },
+  },
   stateEventsRoute('issues', '{issue_iid}'),
   stateEventsRoute('merge_requests', '{merge_request_iid}'),
   {
@@ -289,6 +300,7 @@ const ALIKE: Readonly<Record<string, (status: number, body: unknown) => string |
     check('/projects/{id}/repository/merge_base', status, (body as { commit: unknown }).commit),
   '/projects/{id}/pipelines/{pipeline_id}/bridges': (status, body) =>
     check('/projects/{id}/pipelines/{pipeline_id}/jobs', status, body),
+  '/projects/{id}/merge_requests/{merge_request_iid}/notes': () => undefined,
   '/projects/{id}/repository/commits/{sha}/statuses': (_, body) =>
     statuses(body) ? undefined : `statuses: ${JSON.stringify(statuses.errors)}`,
 }

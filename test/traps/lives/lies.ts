@@ -132,7 +132,7 @@ const pushes: readonly ForgeLife[] = [
   pushing('a commit that its author did not push', BLAME, async ({ repository, base }) => ({
     params: { sha: await repository.commit({ parents: [base] }) },
   })),
-  pushing('on another branch', unlessOld(BITBUCKET, GITLAB), ({ head }) => ({ params: { sha: head } }), ELSEWHERE),
+  pushing('on another branch', unlessOld(BITBUCKET), ({ head }) => ({ params: { sha: head } }), ELSEWHERE),
   pushing('no such commit on another branch than the default one', BLAME, () => ({
     params: { sha: NOWHERE, branch: 'topic' },
   })),

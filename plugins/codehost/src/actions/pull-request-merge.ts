@@ -92,7 +92,8 @@ export const pullRequestMerge = defineAction({
       ...(mergedAt ? { merged_at: shownTime(mergedAt) } : {}),
       ...(isLongBefore(mergedAt, found, query) ? { preexisting: true as const } : {}),
     }
-    if (!onBase) return { kind: 'absent', facts, ...aged, mark: 'may_have_been' }
+    const isUnsure = pullRequest.isBaseUnsure === true && params.base !== undefined
+    if (!onBase || isUnsure) return { kind: 'absent', facts, ...aged, mark: 'may_have_been' }
     const isOther = params.merge_commit !== undefined && ![mergeCommit, squashCommit].includes(params.merge_commit)
     const differs = [...differing(pullRequest, params), ...(isOther ? ['merge_commit'] : [])]
     if (differs.length === 0) {

@@ -59,6 +59,7 @@ export const MergeRequestAnswer = Type.Object({
   squash_commit_sha: orNull(Sha),
   created_at: Time,
   merged_at: nullable(Time),
+  updated_at: Type.Optional(Time),
   imported: Type.Optional(Type.Boolean()),
 })
 export type MergeRequestAnswer = Static<typeof MergeRequestAnswer>
@@ -77,6 +78,8 @@ export const StateEventsAnswer = Type.Array(Type.Object({ id: Id, created_at: Ti
 
 /** Newest first: one for each push to its branch, and for each change of its target. */
 export const VersionsAnswer = Type.Array(Type.Object({ id: Id, created_at: Time, head_commit_sha: Sha }))
+
+export const NotesAnswer = Type.Array(Type.Object({ system: Type.Boolean(), body: Type.String(), created_at: Time }))
 
 /** Of merge requests or issues. */
 export const NumbersAnswer = Type.Array(

@@ -28,6 +28,10 @@ import { openRepository, type Repository } from './repository.ts'
 const MAX_COMPARISONS = 16
 const MAX_COMPARISONS_IN_TIME = 2
 const MAX_LOG_PAGES = 3
+/** The same where it decides. */
+const MAX_LOG_PAGES_DUE = 10
+/** From a push until it is written down: a background job does it. */
+const WRITTEN_WITHIN_MS = 5 * 60_000
 /** What "Prune unreachable objects" of a project's settings leaves in any case. By itself, GitLab keeps them for two weeks. */
 const KEEPS_OBJECTS_MS = 30 * 60_000
 /** The newest ones are reported. */
@@ -66,7 +70,7 @@ export async function findCommit(
 async function findOnBranch(look: Look): Promise<Finding> {
   const { query, context } = look
   const isInTime = context.now() < query.inTimeUntil
-  const log = await readLog(look, isInTime ? 1 : MAX_LOG_PAGES)
+  const log = await readLog(look, isInTime ? 1 : MAX_LOG_PAGES_DUE)
   if (!log) return { place: { at: 'branch' } }
   const has = tipsHolding(look, log, isInTime ? MAX_COMPARISONS_IN_TIME : MAX_COMPARISONS)
   const isEnough = ({ arrival }: LoggedStay) => isLongBefore({ notAfter: arrival.at }, look.project.found, query)
@@ -80,12 +84,13 @@ async function findOnBranch(look: Look): Promise<Finding> {
 async function findOffBranch(look: Look): Promise<Finding> {
   const { project, repository, query, context, head } = look
   const { place, isKnown } = await findElsewhere(look)
-  const log = await readLog(look, MAX_LOG_PAGES)
+  const log = await readLog(look, query.sentAt >= query.inTimeUntil ? MAX_LOG_PAGES_DUE : MAX_LOG_PAGES)
   const history = log && (await historyOf(log, tipsHolding({ ...look, isKnown }, log, MAX_COMPARISONS), () => false))
   const hasAll = log !== undefined && history !== undefined && isGapless(log, history, look)
   const last = history?.stays[0]
   const told = history ? { ...staysOf(history, hasAll), ...(last ? described(last, look) : {}) } : {}
   if (hasAll) return { place, ...told, ...(history.stays.some(isRecent) ? {} : { mark: 'never_before' }) }
+  if (log !== undefined && wasUnmoved(log, look)) return { place, ...told, mark: 'never_before' }
   const mark = await markOf(query, {
     place,
     head,
@@ -142,6 +147,15 @@ function tipsHolding(
     if (!isKnown) return (await repository.knows(tip)) ? false : undefined
     return repository.contains(sha, tip)
   }
+}
+
+/**
+ * The branch, which does not have the commit or does not exist, is what it was since the window began: a push, and what took the commit away
+ * again, would have been written down by now.
+ */
+function wasUnmoved({ unmovedSince }: BranchLog, { project, query, context }: Look): boolean {
+  const isWritten = context.now() >= query.inTimeUntil + WRITTEN_WITHIN_MS
+  return isWritten && unmovedSince <= query.windowFrom && !isMadeAfter(query, project.madeBy)
 }
 
 /** The log has all moves of the branch that count, and whether each tip had the commit is known. */

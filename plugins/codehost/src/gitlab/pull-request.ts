@@ -2,14 +2,17 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
+import { unlessCut } from '../forgetting.ts'
 import { unexpected } from '../http-failure.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
-import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
 import { heldBy } from './history.ts'
 import { markOfMissing } from './numbers.ts'
 import { isOwnTime, type Project, readProject, requireCode } from './project.ts'
+import { readPushLog } from './push-log.ts'
 import { openRepository, type Repository } from './repository.ts'
+import { readTargetChanges } from './target-changes.ts'
 
 export async function findMergeRequest(
   access: GitLabAccess,
@@ -24,7 +27,9 @@ export async function findMergeRequest(
     api.find(`${list}/${query.number}`, MergeRequestAnswer),
   )
   if (mergeRequest) {
-    const pullRequest = toPullRequest(mergeRequest, project, query, openRepository(api, project, context))
+    const target = await targetOfMerge(api, project, mergeRequest)
+    const repository = openRepository(api, project, context)
+    const pullRequest = toPullRequest({ ...mergeRequest, ...target }, project, query, repository)
     const { openedAt } = pullRequest
     const log = (field: PullRequestField) => heldBy(api, project, mergeRequest, { field, openedAt, query })
     return { ...found, pullRequest: { ...pullRequest, ...(access.token === undefined ? {} : { log }) } }
@@ -39,8 +44,44 @@ export async function findMergeRequest(
   return { ...found, pullRequest: undefined, ...defined({ mark }) }
 }
 
+/** The target of a merged one can be changed still: then its notes tell where it was merged, or the push that the merge was. */
+async function targetOfMerge(
+  api: GitLabApi,
+  project: Project,
+  { iid, state, target_branch, merged_at, updated_at, ...landing }: MergeRequestAnswer,
+): Promise<{ readonly target_branch: string; readonly isBaseUnsure?: boolean }> {
+  const mergedAt = Date.parse(merged_at ?? '')
+  const isTouched = state === 'merged' && Date.parse(updated_at ?? '') > mergedAt + MERGE_MS
+  if (!isTouched) return { target_branch }
+  const changes = await readTargetChanges(api, `${project.path}/merge_requests/${iid}`, mergedAt)
+  if (changes) {
+    const [first] = changes.slice(-1)
+    return {
+      target_branch: first?.from ?? target_branch,
+      isBaseUnsure: first !== undefined && first.from === undefined,
+    }
+  }
+  const log = await unlessCut(() => readPushLog(api, project, { reachingBackTo: mergedAt - MERGE_MS, most: 3 }))
+  const landed = landedOf({ state, ...landing })
+  const isLogged = log !== 'cut' && log.moves.some(({ branch, after }) => branch === target_branch && after === landed)
+  return { target_branch, isBaseUnsure: !isLogged }
+}
+
+/** A fast-forward makes no commit: what was merged is what is on the base. */
+function landedOf({
+  state,
+  sha,
+  merge_commit_sha,
+  squash_commit_sha,
+}: Pick<MergeRequestAnswer, 'state' | 'sha' | 'merge_commit_sha' | 'squash_commit_sha'>): string | null {
+  return state === 'merged' ? (merge_commit_sha ?? squash_commit_sha ?? sha) : null
+}
+
+/** From a merge until all that belongs to it is written. */
+const MERGE_MS = 10_000
+
 function toPullRequest(
-  answer: MergeRequestAnswer,
+  answer: MergeRequestAnswer & { readonly isBaseUnsure?: boolean },
   project: Project,
   { number }: NumberQuery,
   repository: Repository,
@@ -50,12 +91,12 @@ function toPullRequest(
   if (project_id !== project.id || target_project_id !== project.id) throw new DestinationError('ambiguous_claim')
   // It is being merged right now.
   if (state === 'locked') throw new DestinationError('unavailable')
-  // A fast-forward makes no commit: what was merged is what is on the base.
-  const landed = state === 'merged' ? (answer.merge_commit_sha ?? answer.squash_commit_sha ?? sha) : null
+  const landed = landedOf(answer)
   const isOwn = answer.imported !== true && isOwnTime(created_at, project)
   return {
     state: state === 'opened' ? 'open' : state,
     base: target_branch,
+    ...(answer.isBaseUnsure ? { isBaseUnsure: true } : {}),
     ...defined({ isDraft: draft }),
     ...(sha === null ? {} : { head: sha }),
     ...(isOwn ? { openedAt: logTime(created_at) } : {}),

@@ -25,8 +25,10 @@ export interface Move {
 export interface PushLog {
   /** Of all branches, newest first. */
   readonly moves: readonly Move[]
-  /** No entry from then on was left out. */
+  /** It was read back to then. */
   readonly since: Instant
+  /** Some entries were left out, because these credentials may not see them. */
+  readonly hasHidden: boolean
 }
 
 export interface BranchLog {
@@ -34,6 +36,8 @@ export interface BranchLog {
   readonly moves: readonly Move[]
   /** It has all moves from then on. Infinity: where it begins, it has a gap. */
   readonly since: Instant
+  /** After that, no event is of this branch, or of branches that it does not name. */
+  readonly unmovedSince: Instant
 }
 
 /** Where there is no commit: before a branch was created, and after it was removed. */
@@ -51,11 +55,14 @@ export async function readPushLog(
   // `after` is a day, and means its end by the server's zone.
   const after = dayBefore(reachingBackTo)
   const moves: Move[] = []
-  let pages = 0
+  let [pages, isShort, hasHidden] = [0, false, false]
   const list = `${project.path}/events?action=pushed&sort=desc&after=${after}`
   try {
     for await (const events of api.pages(list, EventsAnswer, { size: PAGE, most })) {
       pages++
+      // What these credentials may not see is left out of a page: only of the last one nothing shows it.
+      hasHidden ||= isShort
+      isShort = events.length < PAGE
       // What an import brought says what its author wanted.
       const own = events.filter(({ created_at }) => isOwnTime(created_at, project))
       moves.push(...own.filter(({ push_data }) => push_data.ref_type === 'branch').map(toMove))
@@ -65,9 +72,9 @@ export async function readPushLog(
   } catch (error) {
     // The rest is older than what was read.
     if (!isDestinationError(error) || error.code !== 'too_large' || pages < most) throw error
-    return { moves, since: moves.at(-1)?.at ?? Number.POSITIVE_INFINITY }
+    return { moves, since: moves.at(-1)?.at ?? Number.POSITIVE_INFINITY, hasHidden }
   }
-  return { moves, since: reachingBackTo }
+  return { moves, since: reachingBackTo, hasHidden }
 }
 
 /** Two days before, so that no zone makes it a later one. */
@@ -88,16 +95,20 @@ function toMove({ created_at, author_username, push_data }: EventsAnswer[number]
 }
 
 /** Ends at the first gap. @param head undefined: the branch is missing */
-export function branchLog({ moves, since }: PushLog, branch: string, head: string | undefined): BranchLog {
+export function branchLog({ moves, since, hasHidden }: PushLog, branch: string, head: string | undefined): BranchLog {
   const own: Move[] = []
-  for (const move of moves) {
-    if (move.branch !== undefined && move.branch !== branch) continue
+  const concerned = moves.filter((move) => move.branch === undefined || move.branch === branch)
+  const lastMoved = concerned[0] ? concerned[0].at + 1 : Number.NEGATIVE_INFINITY
+  const unmovedSince = hasHidden ? Number.POSITIVE_INFINITY : Math.max(since, lastMoved)
+  for (const move of concerned) {
     const end = own.at(-1)?.before ?? head ?? NO_COMMIT
-    if (move.branch === undefined || move.after !== end) return { moves: own, since: Number.POSITIVE_INFINITY }
+    if (move.branch === undefined || move.after !== end) {
+      return { moves: own, since: Number.POSITIVE_INFINITY, unmovedSince }
+    }
     own.push(move)
   }
   // A head that no entry led to may have been pushed just now, and what was before it is unknown.
-  return { moves: own, since: own.length > 0 ? since : Number.POSITIVE_INFINITY }
+  return { moves: own, since: own.length > 0 ? since : Number.POSITIVE_INFINITY, unmovedSince }
 }
 
 /** A period in which the branch had the commit. */
