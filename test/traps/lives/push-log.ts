@@ -337,7 +337,7 @@ const everywhere: readonly ForgeLife[] = [
   row(
     'a tag in the place of the branch',
     'elsewhere',
-    (forge) => (forge === GITHUB ? ELSEWHERE : AMBIGUOUS),
+    (forge) => (forge === GITHUB || forge === GITLAB ? ELSEWHERE : AMBIGUOUS),
     (scene) => ({
       ...{
         params: { sha: scene.base, branch: 'v1' },
