@@ -252,9 +252,13 @@ t.test('the activities of a pull request tell whether it changed', async (t) => 
   await repository.push('next', base)
   t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], stays: [], mark: undefined })
   for (const fault of [status(404), json({ values: [], isLastPage: true })]) {
-    standIn.faults.inject({ fault, on: /activities/, times: 1 })
+    standIn.faults.inject({ fault, on: /activities/, times: 2 })
+    clock.now = NOON
+    t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], mark: undefined }, 'a later look may')
+    clock.now = NOON + 11 * MINUTE
     t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], stays: undefined, mark: 'may_have_been' })
   }
+  clock.now = NOON
   repository.pullRequests.retarget(number, 'next')
   t.match(await lookAtOpen({ number, base: 'main' }), { differs: ['base'], stays: undefined, mark: 'may_have_been' })
   clock.now = NOON + 11 * MINUTE

@@ -363,8 +363,10 @@ t.test('the activity of a pull request tells whether it changed since it was ope
   t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], stays: [], mark: undefined })
   for (const fault of [status(404), json({ values: [] })]) {
     standIn.faults.inject({ fault, on: /activity/, times: 1 })
+    clock.now = NOON + 11 * MINUTE
     const seen = await lookAtOpen({ number, base: 'next' })
     t.match(seen, { differs: ['base'], stays: undefined, mark: 'may_have_been' }, 'it does not show its opening')
+    clock.now = NOON
   }
   repository.pullRequests.retarget(number, 'next')
   t.match(await lookAtOpen({ number, base: 'main' }), { differs: ['base'], stays: undefined, mark: 'may_have_been' })

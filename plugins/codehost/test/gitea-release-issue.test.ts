@@ -126,7 +126,7 @@ t.test('rights, and answers that name something else', async (t) => {
 })
 
 t.test('the timeline tells whether an issue was closed and opened again', async (t) => {
-  const { look, repository, host } = await atGitea(t)
+  const { look, repository, host, clock } = await atGitea(t)
   const number = repository.issues.open()
   t.match(await look(CLOSE, { number }), { kind: 'absent', stays: [], mark: undefined })
   repository.issues.close(number, { at: NOON - 3 * HOUR })
@@ -137,6 +137,7 @@ t.test('the timeline tells whether an issue was closed and opened again', async 
   t.match(await look(CLOSE, { number }), { kind: 'absent', stays: undefined, mark: 'may_have_been' })
   const other = repository.issues.open()
   host.faults.inject({ fault: status(403), on: /timeline/, times: 1 })
+  clock.now = NOON + 11 * MINUTE
   t.match(await look(CLOSE, { number: other }), { kind: 'absent', mark: 'may_have_been' })
   host.faults.inject({ fault: status(500), on: /timeline/, times: 1 })
   t.equal(await outcome(look(CLOSE, { number: other })), 'unavailable')
