@@ -37,7 +37,7 @@ const base = {
 export default definePlugin({
   name: 'changing',
   api: 2,
-  manifest: { hosts: ['example.com'] },
+  manifest: { hosts: ['example.com'], programs: ['none'] },
   options: Type.Object({
     versions: Type.Optional(Type.Array(Type.String())),
     tolerance_ms: Type.Optional(Type.Integer()),
@@ -49,7 +49,8 @@ export default definePlugin({
         profile: { ...base, version, toleranceMs, words: { ...base.words, title } },
         providers: [],
         anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
-        async check({ params: { see, later } }, { now }): Promise<Observation<Record<never, never>>> {
+        async check({ params: { see, later } }, { now, ask }): Promise<Observation<Record<never, never>>> {
+          await ask('https://example.com', async () => {})
           const seen = later && now() >= later.at ? later.see : see
           if (seen === 'unavailable') throw new DestinationError('unavailable')
           if (seen === 'absent') return { kind: 'absent', facts: {}, stays: [] }
