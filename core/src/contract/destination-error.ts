@@ -9,16 +9,20 @@ export class DestinationError extends Error {
   readonly retryAfterMs?: number
   /** The HTTP status of the answer, if there was an answer. */
   readonly status?: number
+  /** With `unsupported_target`: the param that cannot be. Without one it is the target. */
+  readonly param?: string
 
-  constructor(
-    code: DestinationErrorCode,
-    options: { readonly retryAfterMs?: number; readonly status?: number; readonly cause?: unknown } = {},
-  ) {
+  constructor(code: DestinationErrorCode, options: DestinationErrorOptions = {}) {
     super(`could not read the destination: ${code}`, { cause: options.cause })
     this.code = code
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.status !== undefined) this.status = options.status
+    if (options.param !== undefined) this.param = options.param
   }
+}
+
+interface DestinationErrorOptions extends Partial<Pick<DestinationError, 'retryAfterMs' | 'status' | 'param'>> {
+  readonly cause?: unknown
 }
 
 /** Compares the name, because a plugin and its host can have different copies of core. */

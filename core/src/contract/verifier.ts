@@ -33,7 +33,8 @@ export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSche
   /**
    * The base address at which a claim is read through a connection, where it is not the connection's own. The manifest must allow its host.
    * The host signs it into the receipt, and shares out what it can do at a time by it.
-   * @throws DestinationError `unsupported_target` for a target that leads nowhere. The claim is refused, as it is for any other error
+   * @throws DestinationError `unsupported_target` for a target that leads nowhere, or with the `param` that cannot be. The claim is refused,
+   * as it is for any other error
    */
   destination?(claim: Claim<Static<P>>, connection: Connection): string
   /**

@@ -20,13 +20,14 @@ type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
 export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
   const byName = new Map<string, Ecosystem>(ecosystems.map((ecosystem) => [ecosystem.name, ecosystem]))
 
-  /** @throws DestinationError `unsupported_target` for what can be at no registry of the kind */
+  /** @throws DestinationError `unsupported_target` with the param that can be at no registry of the kind */
   function read({ target, params }: Normalizable): { readonly ecosystem: Ecosystem } & Omit<Query, 'inTimeUntil'> {
     const [ecosystem, name] = split(target)
     const version = ecosystem.normalizeVersion(params.version)
     const { integrity } = params
     const isComparable = integrity === undefined || ecosystem.algorithms.includes(algorithmOf(integrity))
-    if (version === undefined || !isComparable) throw new DestinationError('unsupported_target')
+    if (version === undefined) throw new DestinationError('unsupported_target', { param: 'version' })
+    if (!isComparable) throw new DestinationError('unsupported_target', { param: 'integrity' })
     return { ecosystem, name, version, ...(integrity !== undefined && { integrity }) }
   }
 

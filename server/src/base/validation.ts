@@ -88,7 +88,7 @@ function pathTo({ instancePath, params }: ErrorObject, value: unknown): (string 
       current = (current as Record<string | number, unknown>)[step]
       return step
     })
-  const member: unknown = params.missingProperty ?? params.additionalProperty
+  const member: unknown = params.missingProperty ?? params.additionalProperty ?? params.propertyName
   return typeof member === 'string' ? [...path, member] : path
 }
 

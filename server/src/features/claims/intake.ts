@@ -180,8 +180,7 @@ async function normalized(
     if (others.every((other) => isSame(first, other))) return first
     throw new TypeError('the plugins that may read it normalize it differently')
   } catch (cause) {
-    const detail = `nothing was stored: the plugin that checks ${profile.action} failed to normalize this claim`
-    throw new ServiceError('unavailable', detail, { cause })
+    throw refusalOf(cause, profile, 'normalize this claim')
   }
 }
 
@@ -211,7 +210,7 @@ function readNormalized(profile: ActionProfile, returned: unknown): Normalizable
 
 function agentIssues({ agentId }: ClaimInput): Issue[] {
   const problem = idProblem(agentId)
-  return problem === undefined ? [] : [valueIssue('agent_id', problem)]
+  return problem === undefined ? [] : [valueIssue(['agent_id'], problem)]
 }
 
 function profileIssues(profile: ActionProfile, input: Normalizable): Issue[] {
@@ -224,23 +223,23 @@ function profileIssues(profile: ActionProfile, input: Normalizable): Issue[] {
 function timeIssues(profile: ActionProfile | undefined, input: ClaimInput, deadlineAt: Instant, now: Instant): Issue[] {
   const issues: Issue[] = []
   if (input.claimedAt > now + CLOCK_SKEW_MS) {
-    issues.push(valueIssue('claimed_at', 'claimed_at is more than 5 minutes in the future'))
+    issues.push(valueIssue(['claimed_at'], 'claimed_at is more than 5 minutes in the future'))
   }
   const rules = profile ?? UNSUPPORTED_RULES
   const times = { claimedAt: input.claimedAt, deadlineAt, submittedAt: now }
   if (deadlineAt <= toleranceEnd(rules, times)) {
     const seconds = rules.toleranceMs / 1000
-    issues.push(valueIssue('deadline_at', `deadline_at must be more than ${seconds} s after claimed_at`))
+    issues.push(valueIssue(['deadline_at'], `deadline_at must be more than ${seconds} s after claimed_at`))
   }
   const maxDeadlineMs = profile?.maxDeadlineMs ?? UNSUPPORTED_MAX_DEADLINE_MS
   if (deadlineAt > input.claimedAt + maxDeadlineMs) {
-    issues.push(valueIssue('deadline_at', `deadline_at must be at most ${maxDeadlineMs / 1000} s after claimed_at`))
+    issues.push(valueIssue(['deadline_at'], `deadline_at must be at most ${maxDeadlineMs / 1000} s after claimed_at`))
   }
   return issues
 }
 
-function valueIssue(field: string, message: string): Issue {
-  return { loc: ['body', field], msg: `Value error, ${message}`, type: 'value_error' }
+function valueIssue(path: readonly string[], message: string): Issue {
+  return { loc: ['body', ...path], msg: `Value error, ${message}`, type: 'value_error' }
 }
 
 type Resolving = Pick<IntakeOptions, 'registry' | 'sources'> & { readonly tenant: Tenant }
@@ -322,19 +321,24 @@ async function chooseAccess(
     refuseUndeclared(destination, registered, registry, null)
     return { access: 'anonymous', connectionId: null, origin: originOf(destination.baseUrl) ?? null }
   } catch (error) {
-    throw refusalOf(error, registered.verifier.profile)
+    throw refusalOf(error, registered.verifier.profile, 'say where this claim is read')
   }
 }
 
 const NOWHERE = { connectionId: null, origin: null } as const
 
-/** The submitter's error for a plugin that fails to say where a claim is read. */
-function refusalOf(error: unknown, { action }: ActionProfile): ServiceError {
+/** The submitter's error for a claim that a plugin refuses, and for a plugin that fails. */
+function refusalOf(error: unknown, { action, params }: ActionProfile, task: string): ServiceError {
   if (error instanceof ServiceError) return error
   if (isDestinationError(error) && error.code === 'unsupported_target') {
-    const issues = [valueIssue('target', 'the plugin that checks this action cannot read such a target')]
-    return new ServiceError('invalid', 'the claim is not valid', { issues })
+    const { param } = error
+    // A plugin may say anything: a name that is no param of the action would lead nowhere.
+    const { properties = {} } = params as { readonly properties?: object }
+    const isParam = typeof param === 'string' && Object.hasOwn(properties, param)
+    const loc = isParam ? ['params', param] : ['target']
+    const issue = valueIssue(loc, `the plugin that checks this action cannot read such a ${isParam ? param : 'target'}`)
+    return new ServiceError('invalid', 'the claim is not valid', { issues: [issue] })
   }
-  const detail = `nothing was stored: the plugin that checks ${action} failed to say where this claim is read`
+  const detail = `nothing was stored: the plugin that checks ${action} failed to ${task}`
   return new ServiceError('unavailable', detail, { cause: error })
 }

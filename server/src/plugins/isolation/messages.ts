@@ -126,7 +126,12 @@ export interface WireDigest extends Omit<DigestAnswer, 'headers'> {
 }
 
 export type WireError =
-  | { readonly code: DestinationErrorCode; readonly retryAfterMs?: number; readonly status?: number }
+  | {
+      readonly code: DestinationErrorCode
+      readonly retryAfterMs?: number
+      readonly status?: number
+      readonly param?: string
+    }
   /** Any other error: its stack. */
   | { readonly text: string }
 
@@ -137,11 +142,12 @@ const MAX_ERROR_LENGTH = 4096
 
 export function toWireError(error: unknown): WireError {
   if (isDestinationError(error)) {
-    const { code, retryAfterMs, status } = error
+    const { code, retryAfterMs, status, param } = error
     return {
       code,
       ...(typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) ? { retryAfterMs } : {}),
       ...(Number.isSafeInteger(status) ? { status: status! } : {}),
+      ...(typeof param === 'string' ? { param } : {}),
     }
   }
   return { text: textOf(error).slice(0, MAX_ERROR_LENGTH) }
@@ -169,13 +175,14 @@ const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
 /** @param error from the other side, which is not trusted */
 export function fromWireError(error: unknown): Error {
-  const { code, retryAfterMs, status, text } = (typeof error === 'object' && error !== null ? error : {}) as {
+  const { code, retryAfterMs, status, param, text } = (typeof error === 'object' && error !== null ? error : {}) as {
     readonly [name: string]: unknown
   }
   if (CODES.has(code)) {
     return new DestinationError(code as DestinationErrorCode, {
       ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
       ...(Number.isSafeInteger(status) ? { status: status as number } : {}),
+      ...(typeof param === 'string' ? { param } : {}),
     })
   }
   return new PluginFailure(typeof text === 'string' ? text.slice(0, MAX_ERROR_LENGTH) : 'Error: the plugin failed')

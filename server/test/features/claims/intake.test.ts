@@ -326,6 +326,16 @@ const destinations: [what: string, destination: Verifier['destination'], expecte
     throwing(new DestinationError('unsupported_target')),
     { code: 'invalid', issues: [{ loc: ['body', 'target'] }] },
   ],
+  [
+    'nowhere, where its plugin cannot read such a param',
+    throwing(new DestinationError('unsupported_target', { param: 'name' })),
+    { code: 'invalid', issues: [{ loc: ['body', 'params', 'name'], msg: /such a name$/ }] },
+  ],
+  [
+    'nowhere, where its plugin names a param that the action does not have',
+    throwing(new DestinationError('unsupported_target', { param: 'constructor' })),
+    { code: 'invalid', issues: [{ loc: ['body', 'target'] }] },
+  ],
 ]
 for (const [what, destination, expected] of destinations) {
   t.test(`a claim is read ${what}`, async (t) => {
