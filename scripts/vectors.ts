@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { readOptions } from './options.ts'
 import { acceptedVectors } from './vectors/accepted.ts'
 import { type EvidenceVector, evidenceVectors, PROFILES } from './vectors/evidence.ts'
+import { evidenceVectorsByRules2 } from './vectors/evidence-rules-2.ts'
 import { consistencyVectors, treeHeadVectors } from './vectors/log-documents.ts'
 import { refusedProofs } from './vectors/refused-proofs.ts'
 import { refusedStructures } from './vectors/refused-structure.ts'
@@ -33,7 +34,7 @@ const entries = [
 ]
 const treeHeads = await treeHeadVectors()
 const consistency = await consistencyVectors()
-const evidence = await evidenceVectors()
+const evidence = [...(await evidenceVectors()), ...(await evidenceVectorsByRules2())]
 
 for (const vector of [...entries, ...treeHeads, ...consistency]) {
   await writeFile(join(folder, fileOf(vector)), vector.text)

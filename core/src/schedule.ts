@@ -2,6 +2,7 @@
 import { type CheckRecord, type Instant, isRead, markOf, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
 import { CONFIRMATION_MS, graceEnd, largestAge, toleranceEnd } from './rules/moments.ts'
+import { mayStillBlame } from './rules/v2.ts'
 import type { ClaimTimes, Closing } from './verdict.ts'
 
 /** The second read comes soon: blame needs two. */
@@ -14,6 +15,8 @@ const CLOSE_GAPS = [
   { untilMs: 10 * 60_000, gapMs: CLOSEST_GAP_MS },
   { untilMs: 60 * 60_000, gapMs: 18_000 },
 ]
+/** Between the sendings of looks on whose gaps blame rests. Half of the largest gap, so that one look may fail or take long. */
+const WATCH_GAP_MS = 15_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 15_000
 const SHORTEST_LEAD_MS = 500
@@ -31,12 +34,17 @@ export interface NextCheck {
   readonly momentAt: Instant
 }
 
-/** The next check of a claim that is not decided yet. */
+/**
+ * The next check of a claim that is not decided yet.
+ *
+ * @param isWatched looks of this claim may come every 15 s until the end of its tolerance, where without them a lie cannot be blamed
+ */
 export function nextCheck(
   rules: Rules,
   claim: ClaimTimes,
   checks: readonly CheckRecord[],
   closing: Closing,
+  isWatched = true,
 ): NextCheck {
   const last = checks.at(-1)
   const moments = decidingMoments(rules, claim, checks)
@@ -48,11 +56,11 @@ export function nextCheck(
   if (last.sentAt >= closingStart) {
     const tries = checks.filter((check) => check.sentAt >= closingStart).length
     const end = graceEnd(rules, claim, checks, closing)
+    const momentAt = Math.max(claim.submittedAt, closingStart)
+    // Its time is over, and it is decided by one look more.
+    if (last.answeredAt >= end) return { at: Math.max(retryAt, last.sentAt + CONFIRMATION_MS), momentAt }
     const again = isPoison(checks) ? end : last.answeredAt + growing(FIRST_RETRY_MS, 2, LONGEST_RETRY_MS, tries)
-    return {
-      at: Math.max(retryAt, Math.min(again, end)),
-      momentAt: Math.max(claim.submittedAt, closingStart),
-    }
+    return { at: Math.max(retryAt, Math.min(again, end)), momentAt }
   }
 
   const momentAt = firstAfter(last.sentAt, moments)
@@ -62,7 +70,10 @@ export function nextCheck(
     const again = Math.min(last.answeredAt + NEAR_RETRY_MS, momentAt)
     return { at: Math.max(retryAt, again), momentAt: again }
   }
-  const regular = last.answeredAt + regularGap(rules, claim, checks, last)
+  const usual = last.answeredAt + regularGap(rules, claim, checks, last)
+  // What is under way is looked at as often by itself.
+  const isClose = isWatched && !isUnderWay(last, rules) && mayStillBlame(rules, claim, checks)
+  const regular = isClose ? Math.min(usual, watchAt(checks, last)) : usual
   return { at: Math.max(retryAt, Math.min(regular, momentAt)), momentAt }
 }
 
@@ -73,6 +84,13 @@ function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecor
   if (isUnderWay(last, rules))
     return markOf(last) !== undefined ? CLOSEST_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
   return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
+}
+
+/** When the looks of a claim that is watched go on. One that failed is made again before the gap becomes too large. */
+function watchAt(checks: readonly CheckRecord[], last: CheckRecord): Instant {
+  if (isRead(last)) return Math.max(last.answeredAt, last.sentAt + WATCH_GAP_MS)
+  const failures = checks.length - 1 - checks.findLastIndex(isRead)
+  return last.answeredAt + growing(FIRST_RETRY_MS, 2, WATCH_GAP_MS, failures)
 }
 
 /** The destination says that something is under way, by the fact that the profile names. */

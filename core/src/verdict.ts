@@ -54,6 +54,8 @@ export interface Decision {
   readonly appeared?: Interval
   /** The record that the verdict rests on. */
   readonly basis: CheckRecord
+  /** Where blame rests on looks alone, by rules from version 2 on: for how long the outcome may have been there in time, unseen. Milliseconds. */
+  readonly largestGapMs?: number
 }
 
 /** The reason of an `unverifiable` that a failed check causes. A place that answered is not called unavailable: what it showed decides nothing. */

@@ -93,6 +93,7 @@ function told(checks: readonly CheckRecord[], rules = RULES, over: Partial<Case>
       attempts: checks.length,
       facts,
       ...(decision.appeared ? { appeared: decision.appeared } : {}),
+      ...(decision.largestGapMs === undefined ? {} : { largestGapMs: decision.largestGapMs }),
       ...(source ? { source } : {}),
       evidenceDigest: sha256Text(evidence),
     },

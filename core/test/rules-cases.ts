@@ -3,6 +3,7 @@ import {
   type CheckRecord,
   CLOSING,
   type ClaimTimes,
+  type Closing,
   decide,
   type FailureCode,
   type Interval,
@@ -45,17 +46,20 @@ export type Case = readonly [
     readonly now?: number
     readonly claim?: Partial<ClaimTimes>
     readonly rules?: Partial<Rules>
+    readonly closing?: Partial<Closing>
+    readonly largestGapMs?: number
   },
 ]
 
 export function testCases(cases: readonly Case[]): void {
-  for (const [expected, name, checks, { appeared, now, claim, rules } = {}] of cases) {
+  for (const [expected, name, checks, { appeared, now, claim, rules, closing, largestGapMs } = {}] of cases) {
     t.test(`${name}: ${expected ?? 'waits'}`, async (t) => {
       const at = now ?? checks.at(-1)!.answeredAt
-      const decision = decide({ ...RULES, ...rules }, { ...CLAIM, ...claim }, checks, at)
+      const decision = decide({ ...RULES, ...rules }, { ...CLAIM, ...claim }, checks, at, { ...CLOSING, ...closing })
       const verdict = decision && [decision.verdict.value, decision.verdict.reasonCode].filter(Boolean).join('/')
       t.equal(verdict, expected)
       if (appeared) t.strictSame(decision?.appeared, appeared)
+      if (largestGapMs !== undefined) t.equal(decision?.largestGapMs, largestGapMs)
       if (decision) t.ok(checks.includes(decision.basis), 'the verdict is based on a recorded check')
     })
   }

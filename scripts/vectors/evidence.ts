@@ -25,11 +25,10 @@ export interface EvidenceVector {
 }
 
 const ACTION = 'codehost.commit.push'
-const VERSION = '1'
-const CLAIMED_AT = parseInstant('2026-09-25T14:01:58.000Z')!
-const MINUTE_MS = 60_000
-const L = 10 * MINUTE_MS
-const D = 15 * MINUTE_MS
+export const CLAIMED_AT = parseInstant('2026-09-25T14:01:58.000Z')!
+export const MINUTE_MS = 60_000
+export const L = 10 * MINUTE_MS
+export const D = 15 * MINUTE_MS
 const LISTED: Source = { provider: 'github', listed: true, baseUrl: 'https://api.github.com' }
 const WITHHELD: Source = { provider: 'git', listed: false, sourceId: sha256Text('where') }
 
@@ -42,30 +41,32 @@ const RULES: Rules = {
   freshMs: 10_000,
 }
 
+/** The version of the profile is that of its rules. */
+const rulesOf = (version: Version): Rules => ({ ...RULES, rulesVersion: Number(version) })
+type Version = '1' | '2'
+
 /** As `GET /v1/profiles` answers, with the members that checkers compare. */
 export const PROFILES = {
-  profiles: [
-    {
-      action: ACTION,
-      version: VERSION,
-      rules_version: RULES.rulesVersion,
-      required: RULES.required,
-      tolerance_ms: RULES.toleranceMs,
-      age_ms: RULES.ageMs,
-      removed_within_ms: RULES.removedWithinMs,
-      fresh_ms: RULES.freshMs,
-      max_deadline_ms: 24 * 60 * MINUTE_MS,
-      closing_ms: CLOSING.closingMs,
-      grace_ms: CLOSING.graceMs,
-      shows: { on_branch: true },
-      words: { found: { sha: 'head' } },
-    },
-  ],
+  profiles: (['1', '2'] as const).map((version) => ({
+    action: ACTION,
+    version,
+    rules_version: Number(version),
+    required: RULES.required,
+    tolerance_ms: RULES.toleranceMs,
+    age_ms: RULES.ageMs,
+    removed_within_ms: RULES.removedWithinMs,
+    fresh_ms: RULES.freshMs,
+    max_deadline_ms: 24 * 60 * MINUTE_MS,
+    closing_ms: CLOSING.closingMs,
+    grace_ms: CLOSING.graceMs,
+    shows: { on_branch: true },
+    words: { found: { sha: 'head' } },
+  })),
 }
 
 interface Seen {
   readonly stays?: readonly { readonly appeared: { readonly notBefore: number; readonly notAfter: number } }[]
-  readonly mark?: 'final' | 'never_before' | 'may_have_been'
+  readonly mark?: 'final' | 'never_before' | 'may_have_been' | 'unsettled'
   readonly source?: Source
 }
 
@@ -80,15 +81,16 @@ function read(sentAt: number, observation: Draft, { source = LISTED, ...seen }: 
     dated: true,
     ageMs: 0,
     source,
+    answers: 3,
   }
 }
-const absent = (sentAt: number, seen?: Seen) =>
+export const absent = (sentAt: number, seen?: Seen) =>
   read(sentAt, { kind: 'absent', facts: { commit_found: false, read: sentAt } }, seen)
-const present = (sentAt: number, seen?: Seen) =>
+export const present = (sentAt: number, seen?: Seen) =>
   read(sentAt, { kind: 'present', facts: { on_branch: true, read: sentAt }, differs: [] }, seen)
-const elsewhere = (sentAt: number, seen?: Seen) =>
+export const elsewhere = (sentAt: number, seen?: Seen) =>
   read(sentAt, { kind: 'present', facts: { found_elsewhere: true, read: sentAt }, differs: ['branch'] }, seen)
-const failed = (sentAt: number): CheckRecord => ({
+export const failed = (sentAt: number): CheckRecord => ({
   ...times(sentAt),
   failure: { code: 'unavailable', status: 502, retryAt: CLAIMED_AT + sentAt + 1000 },
 })
@@ -96,10 +98,10 @@ const odd = (sentAt: number): CheckRecord => ({
   ...times(sentAt),
   failure: { code: 'unexpected_response', status: 200 },
 })
-const stay = (at: number) => ({ appeared: { notBefore: CLAIMED_AT + at, notAfter: CLAIMED_AT + at + 999 } })
+export const stay = (at: number) => ({ appeared: { notBefore: CLAIMED_AT + at, notAfter: CLAIMED_AT + at + 999 } })
 
 const LATE = [absent(1000), absent(4000), absent(L + 1000), present(L + 30_000), present(L + 33_000)]
-const GOOD: readonly [name: string, description: string, checks: readonly CheckRecord[]][] = [
+const GOOD: readonly GoodRow[] = [
   ['verified', 'Seen in time.', [absent(1000), present(5000)]],
   ['verified-by-the-log', "Placed in time by the destination's own log.", [present(L + 5000, { stays: [stay(2000)] })]],
   ['late', 'Absent when the tolerance ended, and there before the deadline.', LATE],
@@ -139,7 +141,7 @@ interface Pair {
   readonly document: Draft
 }
 
-function honest(checks: readonly CheckRecord[]): Pair {
+function honest(checks: readonly CheckRecord[], version: Version): Pair {
   const claim = {
     action: ACTION,
     target: 'acme/widgets',
@@ -148,18 +150,19 @@ function honest(checks: readonly CheckRecord[]): Pair {
     clientClaimId: 'claim-1',
   }
   const digest = claimDigest(claim)
-  const profile = { action: ACTION, version: VERSION }
+  const profile = { action: ACTION, version }
+  const rules = rulesOf(version)
   const decidedAt = checks.at(-1)!.answeredAt
   const times = { claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + D, submittedAt: CLAIMED_AT + 500 }
   const decided: Case = {
     profile,
-    rules: RULES,
+    rules,
     closing: CLOSING,
     claim: { ...times, claimDigest: digest },
     checks,
     decidedAt,
   }
-  const decision = decide(RULES, times, checks, decidedAt, CLOSING)
+  const decision = decide(rules, times, checks, decidedAt, CLOSING)
   if (!decision) throw new Error('the checks of a vector decide nothing')
   const { observedAt, facts, source } = signedEvidence(decision, checks)
   const body = receiptBody({
@@ -175,6 +178,7 @@ function honest(checks: readonly CheckRecord[]): Pair {
       attempts: checks.length,
       facts,
       ...(decision.appeared ? { appeared: decision.appeared } : {}),
+      ...(decision.largestGapMs === undefined ? {} : { largestGapMs: decision.largestGapMs }),
       ...(source ? { source } : {}),
     },
     verdict: decision.verdict,
@@ -185,11 +189,12 @@ function honest(checks: readonly CheckRecord[]): Pair {
 /** Values by their paths in body and document, where undefined removes, or a function that may return another text as evidence. */
 type Cheat = Readonly<Record<string, unknown>> | ((pair: Pair) => unknown)
 
-async function signed(
+export async function signed(
   checks: readonly CheckRecord[],
   cheat: Cheat = {},
+  version: Version = '1',
 ): Promise<{ receipt: string; evidence: string }> {
-  const pair = honest(checks)
+  const pair = honest(checks, version)
   const text = typeof cheat === 'function' ? cheat(pair) : edit(pair, cheat)
   const evidence = typeof text === 'string' ? text : canonicalize(pair.document)
   pair.body.observation.evidence_digest = sha256Text(evidence)
@@ -206,19 +211,22 @@ function edit(pair: Draft, values: Readonly<Record<string, unknown>>): void {
   }
 }
 
-const follows = (rules: 'published' | 'unknown' | 'differs'): EvidenceFinding => ({ evidence: 'follows', rules })
-const cheated = (...differs: string[]): EvidenceFinding => ({ evidence: 'does_not_follow', differs })
+export const follows = (rules: 'published' | 'unknown' | 'differs'): EvidenceFinding => ({ evidence: 'follows', rules })
+export const cheated = (...differs: string[]): EvidenceFinding => ({ evidence: 'does_not_follow', differs })
 const NOT_CHECKED: EvidenceFinding = { evidence: 'not_checked' }
-const FORM = cheated('form')
+export const FORM = cheated('form')
 
-/** What the issuer does to body and evidence before the receipt is signed, by default to those of the late outcome. */
-const CHEATS: readonly [
+export type CheatRow = readonly [
   name: string,
   description: string,
   expected: EvidenceFinding,
   cheat: Cheat,
   checks?: readonly CheckRecord[],
-][] = [
+]
+export type GoodRow = readonly [name: string, description: string, checks: readonly CheckRecord[]]
+
+/** What the issuer does to body and evidence before the receipt is signed, by default to those of the late outcome. */
+const CHEATS: readonly CheatRow[] = [
   [
     'decided-otherwise-before',
     'Two checks decided otherwise, and the host went on until it liked the verdict.',
@@ -502,7 +510,7 @@ export async function evidenceVectors(): Promise<EvidenceVector[]> {
   }
   const { receipt, evidence } = await signed(LATE)
   const other = await signed([absent(1000), present(5000)])
-  const unnamed = toText(await sign(honest(LATE).body, { domain: DOMAINS.receipt }))
+  const unnamed = toText(await sign(honest(LATE, '1').body, { domain: DOMAINS.receipt }))
   vectors.push(
     {
       name: 'digest-of-another-file',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Callable, Optional, Sequence
 
 from .records import Instant, Read, Stay
 
@@ -55,19 +55,21 @@ class Account:
     may_have_been_in_time: bool
 
 
-def account_of(reads: Sequence[Read], window: Window) -> Account:
+def account_of(reads: Sequence[Read], window: Window, is_believed: Callable[[Read, Stay], bool]) -> Account:
+    """What is not believed verifies nothing and bounds nothing; it still forbids blame."""
     shown = [read for read in reads if read.shows_outcome]
     listing, points, remembering = [], [], []
     may_have_been_in_time = False
     for read in reads:
         stays = read.bounded_stays()
-        listed = [stay for stay in stays if stay.appeared_until < math.inf and window.counts(stay)]
+        counting = [stay for stay in stays if window.counts(stay) and is_believed(read, stay)]
+        listed = [stay for stay in counting if stay.appeared_until < math.inf]
         if listed:
             listing.append(read)
             points.append(min(listed, key=lambda stay: stay.appeared_until))
         if any(map(window.remembers, stays)):
             remembering.append(read)
-        may_have_been_in_time |= any(window.may_count(stay) and not window.counts(stay) for stay in stays)
+        may_have_been_in_time |= any(window.may_count(stay) and stay not in counting for stay in stays)
     latest = max([*shown[-1:], *listing[-1:]], key=lambda read: read.sent_at, default=None)
     return Account(
         interval=_interval_of(reads, shown, points),

@@ -115,6 +115,9 @@ def _differences(body: Mapping[str, Any], document: Mapping[str, Any], published
         "verdict.value": (verdict["value"], decision.verdict),
         "verdict.reason_code": (verdict.get("reason_code", _NOTHING), decision.reason_code or _NOTHING),
     }
+    if case.rules.version > 1:
+        gap = _NOTHING if decision.largest_gap_ms is None else decision.largest_gap_ms
+        said["observation.largest_gap_ms"] = (observation.get("largest_gap_ms", _NOTHING), gap)
     # A read at another place must not carry the verdict of one that is signed as read here.
     differs = [
         name

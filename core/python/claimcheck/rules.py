@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 from .appearance import Interval, Window, account_of
-from .records import Check, Failure, Read
+from .records import Check, Failure, Read, Stay
 
 #: Blame rests on two successful reads at least this far apart, so that one odd answer blames no agent. Milliseconds.
 _CONFIRMATION_MS = 2000
@@ -15,8 +15,14 @@ _CONFIRMATION_MS = 2000
 #: A look this soon after the submission of a fresh claim leaves no room for an outcome that came and went before it. Milliseconds.
 _PROMPT_MS = 5000
 
-#: Of two reads of one claim: a clock that jumps by more makes them worthless for absence. Milliseconds.
-_LARGEST_JUMP_MS = 60_000
+#: By rules of version 2: without a log, looks that are further apart blame nobody. Milliseconds.
+_LARGEST_GAP_MS = 30_000
+
+#: By rules of version 2: a replica may lag by so much behind what its log will tell. Milliseconds.
+_LAG_MS = 60_000
+
+#: By rules of version 2: a client's clock that is further ahead makes no claim fresh. Milliseconds.
+_LARGEST_AHEAD_MS = 1000
 
 #: The reason of an ``unverifiable`` that a failed check causes. A place that answered is not called unavailable: what it showed decides nothing.
 FAILURE_REASONS: Mapping[str, str] = {
@@ -77,6 +83,8 @@ class Decision:
     basis: Check
     #: When the outcome appeared, where the evidence shows it.
     appeared: Optional[Interval] = None
+    #: Where blame rests on looks alone, by rules from version 2 on: how long the outcome may have been there in time, unseen. Milliseconds.
+    largest_gap_ms: Optional[int] = None
 
 
 def knows_rules(version: object) -> bool:
@@ -95,6 +103,11 @@ class _Rules1:
     """Fail toward unverifiable, never toward verified. Blame rests on the place's own log, read back past the window's start, or, where the place
     has no log, on a look just after the submission. Two reads that agree blame, and one never."""
 
+    #: Of two reads of one claim: a clock that jumps by more makes them worthless for absence. Milliseconds.
+    largest_jump_ms = 60_000
+    #: Before a claim ends undecided, it gets this many looks after its deadline.
+    least_looks = 1
+
     def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
         self.rules = rules
         self.claim = claim
@@ -103,13 +116,20 @@ class _Rules1:
         self.reads = [check for check in checks if isinstance(check, Read)]
         self.in_time_until = claim.claimed_at + rules.tolerance_ms
         since = min(claim.claimed_at, claim.submitted_at)
-        self.account = account_of(self.reads, Window(since, rules.removed_within_ms, self.in_time_until))
+        window = Window(since, rules.removed_within_ms, self.in_time_until)
+        self.account = account_of(self.reads, window, self.is_believed)
         # How old the destination's answers may be, by what it and the profile said so far.
         age_ms = max([rules.age_ms, *(read.age_ms for read in self.reads)])
-        self.closing_end = claim.deadline_at + age_ms + rules.closing_ms
+        closing_start = claim.deadline_at + age_ms
+        self.closing_end = closing_start + rules.closing_ms
+        # The least number of looks was made after the deadline, with time between them.
+        self.was_looked_at_again = self.least_looks == 1 or any(
+            check.sent_at >= closing_start and abs(check.sent_at - self.last.sent_at) >= _CONFIRMATION_MS for check in checks
+        )
         # Failing reads are tried again until here.
-        end = max(claim.deadline_at + age_ms, claim.submitted_at) + rules.grace_ms
-        self.is_over = now >= end or (isinstance(self.last, Failure) and self.last.retry_at > end)
+        end = max(closing_start, claim.submitted_at) + rules.grace_ms
+        is_asked_to_wait = isinstance(self.last, Failure) and self.last.retry_at > end
+        self.is_over = is_asked_to_wait or (now >= end and self.was_looked_at_again)
         self.at_deadline = [read for read in self.reads if read.shown_at >= claim.deadline_at]
         # When the first and the last of the reads that saw the same were sent.
         self.extents: Dict[object, Tuple[int, int]] = {}
@@ -130,10 +150,9 @@ class _Rules1:
             if not self.at_deadline and not self.is_over:
                 return None
             return _unverifiable("claim_ambiguous", account.shown_by, account.interval)
-        if self.at_deadline:
-            first = self.at_deadline[0]
-            return _unverifiable("claim_ambiguous", first) if first.sent_at <= self.closing_end else self.unread()
-        return self.unread() if self.is_over else None
+        if self.at_deadline and self.at_deadline[0].sent_at <= self.closing_end:
+            return _unverifiable("claim_ambiguous", self.at_deadline[0])
+        return self.unread() if self.is_over or (self.at_deadline and self.was_looked_at_again) else None
 
     def placed(self) -> Optional[Decision]:
         """It is, or was, there as claimed. None where its interval straddles a boundary."""
@@ -144,21 +163,36 @@ class _Rules1:
             return Decision("verified", None, basis, interval)
         if self.is_open():
             return None
+        # Nothing of it can have come and gone before: the place's own record says so, or the looks do.
+        is_recorded = any(map(self.says_since_when, self.reads))
+        if not is_recorded and not self.was_looked_for():
+            return None
+        gap = None if is_recorded else self.largest_gap_ms()
         if interval.not_before >= self.claim.deadline_at:
-            return Decision("failed", "not_found", basis, interval)
+            return Decision("failed", "not_found", basis, interval, gap)
         is_late = interval.not_before >= self.in_time_until and interval.not_after < self.claim.deadline_at
         if is_late and not self.rules.never_late:
-            return Decision("late", "observed_after_tolerance", basis, interval)
+            return Decision("late", "observed_after_tolerance", basis, interval, gap)
         return None
 
     def is_open(self) -> bool:
         """It may have come in time: a log that can be read and does not list it yet may still say so."""
-        account = self.account
-        return account.may_have_been_in_time or account.is_unlisted or not self.is_steady() or not self.is_followed()
+        return self.account.may_have_been_in_time or self.account.is_unlisted or not self.is_steady()
 
-    def is_followed(self) -> bool:
-        """Nothing of it can have come and gone before the first look: the place's own record says so, or the look came at once."""
-        return self.was_looked_for() or any(map(_says_since_when, self.reads))
+    def says_since_when(self, read: Read) -> bool:
+        """The place's own record says that it was not there before: by its mark, by a log that does not show it, or by a time since when it is."""
+        if read.mark == "never_before" or read.stays is None:
+            return read.mark == "never_before"
+        believed = (stay for stay in read.bounded_stays() if self.is_believed(read, stay))
+        return not read.shows_outcome or any(stay.appeared_from > -math.inf for stay in believed)
+
+    def is_believed(self, read: Read, stay: Stay) -> bool:
+        """The stay verifies and bounds."""
+        return True
+
+    def largest_gap_ms(self) -> Optional[int]:
+        """What the receipt says of the room that the looks leave."""
+        return None
 
     def blamed(self) -> Optional[Decision]:
         """Nothing shows it, and the evidence says that it was not there; before a second read confirms it."""
@@ -178,27 +212,32 @@ class _Rules1:
             if read.sent_at <= self.closing_end and read.mark != "unsettled" and (was_looked_for or read.stays is not None)
         ]
         basis = next(filter(self.is_confirmed, telling), telling[0] if telling else None)
-        return self.blame(basis) if basis else None
+        if basis is None:
+            return None
+        return self.blame(basis, self.largest_gap_ms() if basis.stays is None else None)
 
-    def blame(self, read: Read) -> Decision:
+    def blame(self, read: Read, gap: Optional[int] = None) -> Decision:
         if read.differs is None:
-            return Decision("failed", "not_found", read)
+            return Decision("failed", "not_found", read, None, gap)
         is_target = any(self.rules.required.get(field) == "target" for field in read.differs)
-        return Decision("mismatch", "target_mismatch" if is_target else "content_mismatch", read)
+        return Decision("mismatch", "target_mismatch" if is_target else "content_mismatch", read, None, gap)
 
     def was_looked_for(self) -> bool:
         """At a place without a log: it was not shown just after the submission, nor at any later look."""
+        is_fresh = self.claim.submitted_at - self.claim.claimed_at <= self.rules.fresh_ms
+        return is_fresh and any(map(self.is_prompt, self.reads))
+
+    def is_prompt(self, read: Read) -> bool:
+        """It shows the state at the submission or just after it."""
         submitted_at = self.claim.submitted_at
-        return submitted_at - self.claim.claimed_at <= self.rules.fresh_ms and any(
-            read.shown_at >= submitted_at and read.sent_at <= submitted_at + _PROMPT_MS for read in self.reads
-        )
+        return read.shown_at >= submitted_at and read.sent_at <= submitted_at + _PROMPT_MS
 
     def is_steady(self) -> bool:
         """No clock, ours or the destination's, jumped between the reads."""
         dated = [read for read in self.reads if read.dated]
         least = min((read.clock_offset_ms for read in dated), default=0)
         # A cache keeps the date of what it holds.
-        return all(read.clock_offset_ms - read.age_ms - least <= _LARGEST_JUMP_MS for read in dated)
+        return all(read.clock_offset_ms - read.age_ms - least <= self.largest_jump_ms for read in dated)
 
     def is_confirmed(self, basis: Check) -> bool:
         """Another read saw the same."""
@@ -221,7 +260,45 @@ class _Rules1:
 
 #: By their number. A version that has signed receipts never changes, and never goes.
 class _Rules2(_Rules1):
-    """Rules of version 2."""
+    """As version 1, and: what the looks saw outweighs a stay that a log tells afterwards; without a log, blame needs looks so close together that
+    the receipt can say how long the outcome may have been there between two; and a fresh claim is one that intake found fresh."""
+
+    largest_jump_ms = 10_000
+    least_looks = 2
+
+    def is_believed(self, read: Read, stay: Stay) -> bool:
+        """It does not begin after the answer that tells of it, and, where it goes on, no two reads that agree and were sent before that answer did
+        not show it long after it began."""
+        if stay.appeared_from > read.answered_at:
+            return False
+        if stay.removed_from < math.inf:
+            return True
+        extents: Dict[object, Tuple[int, int]] = {}
+        for one in self.reads:
+            if one.shows_outcome or one.mark == "unsettled" or one.sent_at > read.answered_at:
+                continue
+            if one.shown_at >= stay.appeared_until + _LAG_MS:
+                first, last = extents.get(_seen_in(one), (one.sent_at, one.sent_at))
+                extents[_seen_in(one)] = (min(first, one.sent_at), max(last, one.sent_at))
+        return all(last - first < _CONFIRMATION_MS for first, last in extents.values())
+
+    def was_looked_for(self) -> bool:
+        claim = self.claim
+        age_ms = claim.submitted_at - claim.claimed_at
+        # What intake found, and the times do not contradict.
+        is_fresh = claim.fresh and -_LARGEST_AHEAD_MS <= age_ms <= self.rules.fresh_ms
+        return is_fresh and any(map(self.is_prompt, self.reads)) and self.largest_gap_ms() <= _LARGEST_GAP_MS
+
+    def largest_gap_ms(self) -> int:
+        """The longest time in which the outcome can have been there, from the claim to the end of the tolerance, without a read that showed it: from
+        the moment that the answer of one look is at least as new as, to the answer of the next."""
+        since, largest = min(self.claim.claimed_at, self.claim.submitted_at), 0
+        for read in self.reads:
+            if read.shows_outcome or read.mark == "unsettled" or read.shown_at < since:
+                continue
+            largest = max(largest, min(read.answered_at, self.in_time_until) - since)
+            since = min(read.shown_at, self.in_time_until)
+        return max(largest, self.in_time_until - since)
 
 
 VERSIONS = {1: _Rules1, 2: _Rules2}
@@ -229,13 +306,6 @@ VERSIONS = {1: _Rules1, 2: _Rules2}
 
 def _unverifiable(reason_code: str, basis: Check, appeared: Optional[Interval] = None) -> Decision:
     return Decision("unverifiable", reason_code, basis, appeared)
-
-
-def _says_since_when(read: Read) -> bool:
-    """By name, by a log that does not show it, or by a time since when it is there."""
-    if read.mark == "never_before" or read.stays is None:
-        return read.mark == "never_before"
-    return not read.shows_outcome or any(stay.appeared_from > -math.inf for stay in read.stays)
 
 
 def _seen_in(read: Read) -> Optional[str]:

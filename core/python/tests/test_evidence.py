@@ -116,7 +116,7 @@ class Evidence(unittest.TestCase):
     def test_rules_that_are_not_published(self):
         body, evidence = read("follows-verified")
         profiles = json.loads(PROFILES)
-        (profile,) = profiles["profiles"]
+        profile, _ = profiles["profiles"]
         self.assertEqual(check(body, evidence).rules, "published")
         unknown = [None, "", "null", "[]", "{}", '{"profiles": {}}', '{"profiles": [1]}', "[" * 100_000]
         broken = [("required", None), ("required", {"sha": "x"}), ("tolerance_ms", "1"), ("age_ms", None), ("fresh_ms", 0.5)]

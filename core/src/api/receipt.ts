@@ -105,6 +105,13 @@ export const Receipt = Type.Object(
             source: Type.Enum(['destination', 'observation']),
           }),
         ),
+        largest_gap_ms: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            description:
+              'Where blame rests on looks alone: the longest time in which the outcome may have been there, between the claim and the end of its tolerance, without a look that showed it. Milliseconds.',
+          }),
+        ),
         source: Type.Optional(Source),
         evidence_digest: Type.Optional(
           Type.String({ ...Hash, description: 'SHA-256 of the evidence, at `/v1/receipts/{receipt_id}/evidence`.' }),

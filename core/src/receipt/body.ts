@@ -48,6 +48,8 @@ export type ReceiptObservation = {
     readonly not_after: string
     readonly source: Interval['source']
   }
+  /** Where blame rests on looks alone: for how long the outcome may have been there in time, between two of them. Milliseconds. */
+  readonly largest_gap_ms?: number
   /** Where the host read. Absent where nothing was read. */
   readonly source?: WireSource
   /** base64url(SHA-256) of the evidence, which is published with the receipt. */
@@ -108,6 +110,7 @@ export interface DecidedClaim {
     readonly attempts: number
     readonly facts: JsonObject
     readonly appeared?: Interval
+    readonly largestGapMs?: number
     readonly source?: Source
     readonly evidenceDigest?: string
   }
@@ -146,13 +149,14 @@ export function aroundBody(signature: Signature): readonly [before: string, afte
 }
 
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
-  const { verifier, observedAt, deadlineAt, attempts, facts, appeared, source, evidenceDigest } = observed
+  const { verifier, observedAt, deadlineAt, attempts, facts, appeared, largestGapMs, source, evidenceDigest } = observed
   return {
     ...(appeared ? { appeared: toWireInterval(appeared) } : {}),
     attempts,
     deadline_at: formatInstant(deadlineAt),
     ...(evidenceDigest === undefined ? {} : { evidence_digest: evidenceDigest }),
     facts,
+    ...(largestGapMs === undefined ? {} : { largest_gap_ms: largestGapMs }),
     observed_at: formatInstant(observedAt),
     ...(source ? { source: toWireSource(source) } : {}),
     verifier: toWireVerifier(verifier),

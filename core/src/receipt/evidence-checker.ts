@@ -120,6 +120,9 @@ function differences(body: JsonObject, document: EvidenceDocument, published: Pu
     'observation.appeared': [observation.appeared, decision.appeared && toWireInterval(decision.appeared)],
     'verdict.value': [(body.verdict as JsonObject).value, value],
     'verdict.reason_code': [(body.verdict as JsonObject).reason_code, reasonCode],
+    ...(decided.rules.rulesVersion === 1
+      ? {}
+      : { 'observation.largest_gap_ms': [observation.largest_gap_ms, decision.largestGapMs] as const }),
   }
   const isOnePlace = isOfOnePlace(decided.checks)
   const differing = Object.entries(said).filter(

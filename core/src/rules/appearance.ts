@@ -36,9 +36,15 @@ export interface Account {
   readonly mayHaveBeenInTime: boolean
 }
 
-export function accountOf(reads: readonly ReadRecord[], window: Window): Account {
+/** The stays that a read tells. */
+export type StaysOf = (read: ReadRecord) => readonly Stay[]
+
+export const everyStay: StaysOf = ({ observation }) => observation.stays ?? []
+
+/** @param staysOf those that are believed. The others verify nothing and bound nothing; they still forbid blame. */
+export function accountOf(reads: readonly ReadRecord[], window: Window, staysOf: StaysOf = everyStay): Account {
   const listed = reads.flatMap((read) => {
-    const first = boundsOf(read)
+    const first = boundsOf(read, staysOf(read))
       .filter((stay) => Number.isFinite(stay.until) && counts(stay, window))
       .reduce<Bounds | undefined>(
         (earliest, stay) => (earliest && earliest.until <= stay.until ? earliest : stay),
@@ -53,16 +59,21 @@ export function accountOf(reads: readonly ReadRecord[], window: Window): Account
     shownBy: latest([shown.at(-1), listed.at(-1)?.read]) ?? remembered,
     hasLog: reads.some(({ observation }) => observation.stays !== undefined),
     isListed: listed.length > 0,
-    mayHaveBeenInTime: reads.some((read) =>
-      boundsOf(read).some((stay) => !counts(stay, window) && mayCount(stay, window)),
-    ),
+    mayHaveBeenInTime: reads.some((read) => {
+      const believed = staysOf(read)
+      return everyStay(read).some((stay) => {
+        const [bounds] = boundsOf(read, [stay])
+        return mayCount(bounds!, window) && !(believed.includes(stay) && counts(bounds!, window))
+      })
+    }),
   }
 }
 
 /** Without a `Date` of the destination its times have no bounds, and give no point. */
-function boundsOf({ observation, clockOffsetMs, dated = false }: ReadRecord): Bounds[] {
+export function boundsOf(read: ReadRecord, stays = everyStay(read)): Bounds[] {
+  const { clockOffsetMs, dated = false } = read
   const offset = dated && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS ? clockOffsetMs : Number.POSITIVE_INFINITY
-  return (observation.stays ?? []).map(({ appeared, removed, removedWhole = false }: Stay) => ({
+  return stays.map(({ appeared, removed, removedWhole = false }: Stay) => ({
     from: (appeared.notBefore ?? Number.NEGATIVE_INFINITY) - offset,
     until: appeared.notAfter + offset,
     removedFrom: removed ? (removed.notBefore ?? Number.NEGATIVE_INFINITY) - offset : Number.POSITIVE_INFINITY,

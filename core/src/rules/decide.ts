@@ -2,8 +2,9 @@
 import type { CheckRecord, Instant } from '../evidence.ts'
 import type { Rules } from '../profile.ts'
 import { CLOSING, type ClaimTimes, type Closing, type Decision } from '../verdict.ts'
-import { decideByRules1 } from './v1.ts'
-import { decideByRules2 } from './v2.ts'
+import { decideBy, type Version } from './decision.ts'
+import { RULES_1 } from './v1.ts'
+import { RULES_2 } from './v2.ts'
 
 /** How one version decides; see `decide`. */
 type Decide = (
@@ -15,7 +16,11 @@ type Decide = (
 ) => Decision | undefined
 
 /** A version that has signed receipts never changes and never goes: a change is the next version, in another file. */
-export const RULE_VERSIONS: Readonly<Record<number, Decide>> = { 1: decideByRules1, 2: decideByRules2 }
+export const RULE_VERSIONS: Readonly<Record<number, Decide>> = { 1: by(RULES_1), 2: by(RULES_2) }
+
+function by(version: Version): Decide {
+  return (...given) => decideBy(version, ...given)
+}
 
 export function knowsRules(rulesVersion: number): boolean {
   return Object.hasOwn(RULE_VERSIONS, rulesVersion)

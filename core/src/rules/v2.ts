@@ -1,2 +1,92 @@
-/** Verdict rules, version 2. */
-export { decideByRules1 as decideByRules2 } from './v1.ts'
+/**
+ * Verdict rules, version 2. As version 1, and: what the looks saw outweighs a stay that a log tells afterwards; without a log, blame needs looks
+ * so close together that the receipt can say how long the outcome may have been there between two; and a fresh claim is one that intake found fresh.
+ */
+import { type CheckRecord, isRead, type Mark, markOf, type ReadRecord, type Stay, showsOutcome } from '../evidence.ts'
+import type { Rules } from '../profile.ts'
+import type { ClaimTimes } from '../verdict.ts'
+import { boundsOf, everyStay, type StaysOf } from './appearance.ts'
+import type { Looks, Version } from './decision.ts'
+import { freshnessOf, isFreshBy } from './freshness.ts'
+import { isApart, isPrompt, PROMPT_MS, seenIn, shownAt, toleranceEnd } from './moments.ts'
+
+/** Without a log, looks that are further apart blame nobody. Milliseconds. */
+export const LARGEST_GAP_MS = 30_000
+
+/** A replica may lag by so much behind what its log will tell. Milliseconds. */
+const LAG_MS = 60_000
+
+export const RULES_2: Version = {
+  largestJumpMs: 10_000,
+  leastLooks: 2,
+  believedStays,
+  wasLookedFor,
+  largestGapMs,
+}
+
+/** A stay that looks contradict, or that begins after the answer that tells of it, is none. */
+function believedStays(reads: readonly ReadRecord[]): StaysOf {
+  const without = reads.filter((read) => !showsOutcome(read) && read.observation.mark !== 'unsettled')
+  return (read) =>
+    everyStay(read).filter((stay) => {
+      const [{ from, until }] = boundsOf(read, [stay]) as [ReturnType<typeof boundsOf>[number]]
+      return from <= read.answeredAt && !(goesOn(stay) && isContradicted(until, read, without))
+    })
+}
+
+function goesOn({ removed }: Stay): boolean {
+  return removed === undefined
+}
+
+/**
+ * Two reads that agree did not show it long after it began, and before the answer that says it began then: as where a run is deleted, and what is
+ * left ended earlier.
+ */
+function isContradicted(begunUntil: number, told: ReadRecord, without: readonly ReadRecord[]): boolean {
+  const against = without.filter((read) => shownAt(read) >= begunUntil + LAG_MS && read.sentAt <= told.answeredAt)
+  return against.some((one, index) =>
+    against.slice(index + 1).some((other) => isApart(one, other) && seenIn(one) === seenIn(other)),
+  )
+}
+
+function wasLookedFor(looks: Looks): boolean {
+  const { claim, reads } = looks
+  return isFresh(looks) && reads.some((read) => isPrompt(read, claim)) && largestGapMs(looks) <= LARGEST_GAP_MS
+}
+
+/** What intake found, and the times do not contradict. */
+function isFresh({ rules, claim }: Pick<Looks, 'rules' | 'claim'>): boolean {
+  return isFreshBy(freshnessOf(rules, claim)) && (!claim.freshBy || isFreshBy(claim.freshBy))
+}
+
+/**
+ * Further looks can leave a lie without a log to blame: so far none shows the outcome or tells of a log or a record, and none came too late. False
+ * by rules of version 1, which need no such looks.
+ */
+export function mayStillBlame(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[]): boolean {
+  const inTimeUntil = toleranceEnd(rules, claim)
+  const now = checks.at(-1)!.answeredAt
+  if (rules.rulesVersion === 1 || now >= inTimeUntil || !isFresh({ rules, claim })) return false
+  const reads = checks.filter(isRead)
+  if (reads.some((read) => showsOutcome(read) || read.observation.stays !== undefined || SAYS_MORE.has(markOf(read)!)))
+    return false
+  const isPromptYet = reads.some((read) => isPrompt(read, claim)) || now <= claim.submittedAt + PROMPT_MS
+  return isPromptYet && largestGapMs({ claim, reads, inTimeUntil: now }) <= LARGEST_GAP_MS
+}
+
+const SAYS_MORE: ReadonlySet<Mark> = new Set(['final', 'never_before', 'may_have_been'])
+
+/**
+ * The longest time, from the claim to the end of the tolerance, in which the outcome can have been there without a read that showed it: from the
+ * moment that the answer of one look is at least as new as, to the answer of the next. So an answer that may be old leaves its age open, too.
+ */
+export function largestGapMs({ claim, reads, inTimeUntil }: Omit<Looks, 'rules'>): number {
+  let from = Math.min(claim.claimedAt, claim.submittedAt)
+  let largest = 0
+  for (const read of reads) {
+    if (showsOutcome(read) || read.observation.mark === 'unsettled' || shownAt(read) < from) continue
+    largest = Math.max(largest, Math.min(read.answeredAt, inTimeUntil) - from)
+    from = Math.min(shownAt(read), inTimeUntil)
+  }
+  return Math.max(largest, inTimeUntil - from)
+}

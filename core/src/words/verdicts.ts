@@ -1,5 +1,6 @@
 /** What verdicts and their reasons mean, in sentences that the console and the command line share. */
 import type { ReasonCode, VerdictValue } from '../verdict.ts'
+import { duration } from './durations.ts'
 
 export const VERDICT_WORDS: Readonly<Record<VerdictValue, string>> = {
   verified: 'The outcome is there as claimed, and it appeared in time.',
@@ -33,4 +34,10 @@ const VOUCHES =
 /** What a verdict does not say, for the one that people take for more than it says. */
 export function vouchedFor(verdict: VerdictValue): string | undefined {
   return verdict === 'verified' ? VOUCHES : undefined
+}
+
+/** What blame that rests on looks alone does not say. @param largestGapMs of a receipt; undefined where it names none */
+export function gapWords(largestGapMs: number | undefined): string | undefined {
+  if (typeof largestGapMs !== 'number') return undefined
+  return `The place keeps no record of this, so the verdict rests on looks. The agent is not blamed if the outcome was there in time for longer than ${duration(largestGapMs)}, the largest gap between two of them.`
 }

@@ -47,6 +47,7 @@ export function actionPage({ profile, through, withoutConnection }: Readable): s
     fenced('json', JSON.stringify(exampleOf(profile), null, 2)),
     '## How it is judged',
     `In time: up to ${duration(profile.toleranceMs)} after \`claimed_at\`. Decided: at the latest after ${duration(profile.deadlineMs)}, with \`deadline_at\` after ${duration(profile.maxDeadlineMs)}.${differencesOf(required)}`,
+    'Where the destination keeps no record of it, nobody is blamed if it was there in time for longer than the [gap that the receipt names](../evidence.md#what-failed-and-mismatch-prove).',
     `Connection: ${connectionOf(through, withoutConnection)}. Permission: ${access.permission}`,
     '## What a receipt can record',
     table(

@@ -7,7 +7,7 @@ import type { JsonObject } from '@claimcheck/core/rules'
 import { withPunycode } from '@claimcheck/core/words/look-alikes'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { sourceWords } from '@claimcheck/core/words/sources'
-import { BOUND_WORDS, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '@claimcheck/core/words/verdicts'
+import { BOUND_WORDS, gapWords, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '@claimcheck/core/words/verdicts'
 import type { Fact } from './facts.ts'
 
 export interface Summary {
@@ -58,6 +58,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       ...(issuerWords ? issuerLines(issuerWords, body) : []),
       agent.bound === true ? BOUND_WORDS : undefined,
       isOpen ? undefined : vouchedFor(value),
+      gapWords(observation.largest_gap_ms),
     ].filter((sentence) => sentence !== undefined),
   }
 }

@@ -17,7 +17,7 @@ export type ReceiptContent = Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issu
 
 /** @param claim after the check that decided it */
 export function receiptContent(claim: Omit<ClaimRow, 'lastCheck'>, decided: Decided): ReceiptContent {
-  const { verdict, appeared, basis, facts, source, evidence } = decided
+  const { verdict, appeared, largestGapMs, basis, facts, source, evidence } = decided
   const { plugin } = basis
   return {
     agentId: claim.agentId,
@@ -30,6 +30,7 @@ export function receiptContent(claim: Omit<ClaimRow, 'lastCheck'>, decided: Deci
       attempts: claim.attempts,
       facts,
       ...(appeared ? { appeared } : {}),
+      ...(largestGapMs === undefined ? {} : { largestGapMs }),
       ...(source ? { source } : {}),
       ...(evidence === undefined ? {} : { evidenceDigest: sha256Text(evidence) }),
     },

@@ -17,7 +17,7 @@ import {
 import { type JsonValue, parseInstant, type VerdictValue } from '@claimcheck/core/rules'
 import { withPunycode } from '@claimcheck/core/words/look-alikes'
 import { pluginWords } from '@claimcheck/core/words/plugins'
-import { vouchedFor } from '@claimcheck/core/words/verdicts'
+import { gapWords, vouchedFor } from '@claimcheck/core/words/verdicts'
 import { offsetFrom, utc } from '@claimcheck/core/words/when'
 import { type ComparedField, comparisonOf } from './comparison.ts'
 import { type Destination, destinationOf } from './destination.ts'
@@ -125,7 +125,12 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     checkedBy: pluginWords(observation.verifier),
     profileVersion: `${id}, version ${version}`,
     proof,
-    limits: [vouchedFor(verdict.value), CHECKS_LIMIT, own && WORDS_LIMIT].filter((text) => text !== undefined),
+    limits: [
+      vouchedFor(verdict.value),
+      gapWords(observation.largest_gap_ms),
+      CHECKS_LIMIT,
+      own && WORDS_LIMIT,
+    ].filter((text) => text !== undefined),
   }
 }
 
