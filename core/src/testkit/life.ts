@@ -4,6 +4,7 @@ import type { CheckRecord, Instant } from '../evidence.ts'
 import { UNHEARD } from '../hosting/observation.ts'
 import type { JsonObject } from '../json.ts'
 import { decide } from '../rules/decide.ts'
+import { freshnessOf } from '../rules/freshness.ts'
 import { nextCheck } from '../schedule.ts'
 import { CLOSING, type Decision } from '../verdict.ts'
 import { createCacheStore } from './check-cache.ts'
@@ -42,6 +43,8 @@ export interface LifeOptions {
   readonly destination?: string
   readonly claim: TrialClaim
   readonly submittedAt: Instant
+  /** How long before the submission it was done, as the client measured. Milliseconds. */
+  readonly claimedAgoMs?: number
   readonly clock: VirtualClock
   /** Brings the place to what it is at a moment, by its clock: called before each check, and before each request is answered. */
   reach(until: Instant): Promise<void>
@@ -95,7 +98,8 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
     const { profile } = verifier
     const claim = { ...claimOf(verifier, given.claim), submittedAt }
     const { claimedAt, deadlineAt } = claim
-    const times = { claimedAt, deadlineAt, submittedAt }
+    const freshBy = freshnessOf(profile, { claimedAt, submittedAt, claimedAgoMs: given.claimedAgoMs })
+    const times = { claimedAt, deadlineAt, submittedAt, freshBy }
     const store = createCacheStore()
     const strike = { fault: answer }
     while (records.length < MOST_CHECKS) {

@@ -179,6 +179,11 @@ const releases: readonly ForgeLife[] = [
       ],
     }),
   ),
+  ...[45, 267].map((seconds) =>
+    releasing(`there for ${seconds} s, between looks`, NOT_BLAMED, ({ repository, publish, release }) => ({
+      happens: [publish(40 * SECOND), at((40 + seconds) * SECOND, 'bot', () => repository.releases.delete(release()))],
+    })),
+  ),
   releasing('CI uploads the claimed file six minutes after', VERIFIED, ({ repository, publish, release }) => ({
     params: { assets: [FILE] },
     happens: [publish(), at(6 * MINUTE, 'ci', () => repository.releases.addAsset(release(), FILE))],

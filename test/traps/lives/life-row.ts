@@ -68,6 +68,8 @@ export interface Play {
   readonly claimedMs?: number
   /** By true time; a second after `START`, when left out. */
   readonly submittedMs?: number
+  /** As the client measured it until the submission. Milliseconds. */
+  readonly claimedAgoMs?: number
   readonly deadlineMs?: number
   /** The host makes no check before: it was down, or flooded. */
   readonly idleUntilMs?: number

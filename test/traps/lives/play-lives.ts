@@ -74,7 +74,7 @@ async function live(row: LifeRow): Promise<Lived> {
 
 async function liveAt(row: LifeRow, place: Place, play: Play): Promise<Lived> {
   const { clock, plugin, options = {}, connection, destination } = place
-  const { claimedMs = 0, submittedMs = SECOND, deadlineMs, idleUntilMs } = play
+  const { claimedMs = 0, submittedMs = SECOND, claimedAgoMs, deadlineMs, idleUntilMs } = play
   const left = [...(play.happens ?? [])].sort((one, other) => one.at - other.at)
   const reach = async (until: number) => {
     for (let next = left[0]; next && START + next.at <= until; next = left[0]) await happen(next)
@@ -110,6 +110,7 @@ async function liveAt(row: LifeRow, place: Place, play: Play): Promise<Lived> {
       ...(deadlineMs === undefined ? {} : { deadlineAt: START + deadlineMs }),
     },
     submittedAt,
+    ...(claimedAgoMs === undefined ? {} : { claimedAgoMs }),
     clock,
     reach: inTurn,
     ...(idleUntilMs === undefined ? {} : { idleUntil: START + idleUntilMs }),

@@ -106,9 +106,12 @@ export const webLives: readonly LifeRow[] = [
     page([since(says(200, 'A page', SHARED))], { status: 404 }),
   ),
   row(elsewhere, 'a redirect that is none', (since) => page([since(says(200, 'A page', SHARED))], { status: 301 })),
-  row(dated, 'no such page, by a clock nearly five minutes ahead', () =>
-    page([], {}, { claimedMs: 5 * MINUTE - SECOND }),
+  ...[5 * MINUTE - SECOND, 2 * SECOND + 1].map((claimedMs) =>
+    row(noLog, `no such page, by a clock ${claimedMs / SECOND} s ahead`, () => page([], {}, { claimedMs })),
   ),
+  row(dated, 'no such page, by a clock a second ahead', () => page([], {}, { claimedMs: 2 * SECOND })),
+  row(lie, 'no such page, as long ago as a monotonic clock measured', () => page([], {}, { claimedAgoMs: SECOND })),
+  row(noLog, 'no such page, longer ago than it says', () => page([], {}, { claimedAgoMs: 11 * SECOND })),
   row(dated, 'no such page, by a clock nine seconds behind', () => page([], {}, { claimedMs: -8 * SECOND })),
   row(noLog, 'no such page, dated a minute back', () => page([], {}, { claimedMs: -MINUTE })),
   row(noLog, 'no such page, first looked at 20 s after the submission', () =>
@@ -122,6 +125,21 @@ export const webLives: readonly LifeRow[] = [
     page([since(says(404, '', { age: '30' }))]),
   ),
 
+  ...[20, 150, 163].map((seconds) =>
+    row(kind('places without a log', NOT_BLAMED), `a page that is there for ${seconds} s, between looks`, (since) =>
+      page([since(says(200), 22 * SECOND), since(missing, (22 + seconds) * SECOND)]),
+    ),
+  ),
+  row(
+    kind('clocks of clients', UNVERIFIABLE),
+    'gone when it was submitted, 14 s after it was done, by a clock 6 s ahead',
+    (since) =>
+      page(
+        [since(says(200), -SECOND), since(missing, 12 * SECOND)],
+        {},
+        { claimedMs: 6 * SECOND, submittedMs: 14 * SECOND, claimedAgoMs: 14 * SECOND },
+      ),
+  ),
   row(kind('plain work'), 'deployed and claimed', (since) => page([since(says(200), 0)])),
   row(kind('plain work'), 'deployed four minutes after', (since) =>
     page([since(says(200), 4 * MINUTE)], {}, { cameMs: 4 * MINUTE }),
