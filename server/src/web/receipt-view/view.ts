@@ -125,12 +125,9 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     checkedBy: pluginWords(observation.verifier),
     profileVersion: `${id}, version ${version}`,
     proof,
-    limits: [
-      vouchedFor(verdict.value),
-      gapWords(observation.largest_gap_ms),
-      CHECKS_LIMIT,
-      own && WORDS_LIMIT,
-    ].filter((text) => text !== undefined),
+    limits: [vouchedFor(verdict.value), gapWords(observation.largest_gap_ms), CHECKS_LIMIT, own && WORDS_LIMIT].filter(
+      (text) => text !== undefined,
+    ),
   }
 }
 
