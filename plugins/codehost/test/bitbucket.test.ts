@@ -377,7 +377,7 @@ t.test('the activity of a pull request tells whether it changed since it was ope
   clock.now = NOON + 11 * MINUTE
   const late = await lookAtOpen({ number: old, base: 'next' })
   t.strictSame(late.stays, [{ appeared: { notBefore: NOON - DAY, notAfter: NOON - 60 * MINUTE } }])
-  for (let index = 0; index < 501; index++) repository.pullRequests.comment(old)
+  for (let index = 0; index < 2001; index++) repository.pullRequests.comment(old)
   t.match(await lookAtOpen({ number: old, base: 'main' }), { mark: 'may_have_been' }, 'longer than a check reads')
   for (const [code, failure] of [
     [503, 'unavailable'],

@@ -250,7 +250,7 @@ t.test('the timeline tells whether it had another base or head', async (t) => {
   t.match(await look(OPEN, { number, base: 'third' }), { differs: ['base'], stays: [], mark: undefined })
   await repository.push('topic', await repository.commit({ parents: [head] }))
   t.match(await look(OPEN, moved), { differs: ['head_sha'], mark: 'may_have_been' })
-  for (let index = 0; index < 500; index++) pulls.comment(number)
+  for (let index = 0; index < 2000; index++) pulls.comment(number)
   clock.now = NOON + 11 * MINUTE
   t.match(await look(OPEN, { number, base: 'third' }), { mark: 'may_have_been' }, 'longer than a check reads')
   const late = await pulls.open({ head: 'topic', at: NOON + 2 * MINUTE })

@@ -1,6 +1,7 @@
 /** Lies whose truth is in lists that are long, cut or elsewhere: noise and early dates hide none of it, and what was true is found in it, too. */
 import { status } from '../../destinations/faults.ts'
 import {
+  BITBUCKET,
   closing,
   FORGEJO,
   type ForgeLife,
@@ -9,6 +10,7 @@ import {
   GITLAB,
   isGitHub,
   livesAt,
+  merging,
   opening,
   pushing,
   type Scene,
@@ -223,11 +225,77 @@ const pulls: readonly ForgeLife[] = [
   ),
 ]
 
+/** Comments, of whomever, between what counts. */
+const commented = ({ repository }: Scene, ms: number, count: number) =>
+  at(ms, 'liar', () => {
+    for (let index = 0; index < count; index++) repository.pullRequests.comment(1)
+  })
+
+const busyPulls: readonly ForgeLife[] = [
+  opening(
+    'another base, and 601 comments of the window',
+    // Where answers are old, only the activity since the window began tells, and comments are none of it.
+    BLAME,
+    (scene) => ({ params: { base: 'develop' }, happens: [scene.openPull(-DAY), commented(scene, -MINUTE, 601)] }),
+    { ...ELSEWHERE, ...TWO_BASES },
+  ),
+  opening(
+    'retargeted by a bot before the first look, and 601 comments',
+    toldAtGitHub(VERIFIED, NOT_BLAMED),
+    (scene) => ({
+      params: { base: 'main' },
+      happens: [scene.openPull(0), scene.retarget(2 * SECOND), commented(scene, 2500, 601)],
+      submittedMs: 3 * SECOND,
+    }),
+    { ...HONEST, ...TWO_BASES },
+  ),
+]
+
+/** Of a merge request at GitLab whose target changes where that makes no version. */
+const targets: readonly ForgeLife[] = [
+  opening(
+    'retargeted onto the claimed base while it was closed, after the tolerance',
+    NOT_VERIFIED,
+    ({ repository: { pullRequests }, openPull }) => ({
+      params: { base: 'main' },
+      happens: [
+        openPull(-HOUR, { base: 'develop' }),
+        at(-MINUTE, 'agent', () => pullRequests.close(1)),
+        at(11 * MINUTE, 'liar', () => pullRequests.retarget(1, 'main')),
+      ],
+    }),
+    { ...TWO_BASES, truth: 'late' },
+  ),
+  merging(
+    'merged into another base, and retargeted since',
+    NOT_VERIFIED,
+    ({ repository: { pullRequests }, openPull }) => ({
+      params: { base: 'main' },
+      happens: [
+        openPull(-HOUR, { base: 'develop' }),
+        at(-MINUTE, 'agent', () => pullRequests.merge(1, { how: 'fast-forward' })),
+        at(-SECOND, 'liar', () => pullRequests.retarget(1, 'main')),
+      ],
+    }),
+    { ...TWO_BASES, truth: 'elsewhere' },
+  ),
+  merging(
+    'merged into the claimed base, and retargeted since by its owner',
+    VERIFIED,
+    ({ repository: { pullRequests }, openPull, mergePull }) => ({
+      params: { base: 'main' },
+      happens: [openPull(-HOUR), mergePull(0), at(30 * SECOND, 'owner', () => pullRequests.retarget(1, 'develop'))],
+      submittedMs: MINUTE,
+    }),
+    { ...TWO_BASES, ...HONEST },
+  ),
+]
+
 const HOSTS = [GITHUB, GITLAB, GITEA, FORGEJO]
 const lies = { about: 'what lists tell', truth: 'never' } as const
 
 export const longListLives = [
-  ...livesAt(HOSTS, lies, pushes),
-  ...livesAt(HOSTS, lies, issues),
-  ...livesAt(HOSTS, lies, pulls),
+  ...livesAt(HOSTS, lies, [...pushes, ...issues, ...pulls]),
+  ...livesAt([...HOSTS, BITBUCKET], lies, busyPulls),
+  ...livesAt([GITLAB], lies, targets),
 ]

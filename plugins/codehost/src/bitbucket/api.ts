@@ -18,7 +18,7 @@ export interface BitbucketAccess {
 
 export interface BitbucketApi extends Rest {
   /** None at all for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
-  pages<T extends TSchema>(path: string, schema: T, next: NextPage<T>): AsyncIterable<Static<T>>
+  pages<T extends TSchema>(path: string, schema: T, next: NextPage<T>, most?: number): AsyncIterable<Static<T>>
 }
 
 /** The query of the next page; undefined at the end. */
@@ -33,14 +33,14 @@ export function createBitbucketApi(
   const rest = createRest(baseUrl, bearer(token), context)
   return {
     ...rest,
-    async *pages(path, schema, nextQuery) {
+    async *pages(path, schema, nextQuery, most = MOST_PAGES) {
       const [resource] = path.split('?')
       const next = ({ value }: { readonly value: Static<typeof schema> }) => {
         const query = nextQuery(value)
         return query === undefined ? undefined : `${resource}?${query}`
       }
       let isFirst = true
-      for await (const { status, value } of rest.paginate(path, { schema, next, most: MOST_PAGES, also: [404] })) {
+      for await (const { status, value } of rest.paginate(path, { schema, next, most, also: [404] })) {
         if (status === 404 && isFirst) return
         if (status === 404) throw new DestinationError('unexpected_response', { status })
         isFirst = false

@@ -15,6 +15,9 @@ const CLOCK_SLACK_MS = 60_000
 /** Credentials that read a pull request read its activity: a refusal is one of the check. */
 const TOO_LONG = ['too_large']
 
+/** Of the activity, which has comments, too. */
+const MOST_PAGES = 40
+
 const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed', SUPERSEDED: 'closed' } as const
 
 export async function findPullRequest(
@@ -69,7 +72,7 @@ async function heldBy(
 /** What the activity tells of changes, newest first, page by page. */
 async function* updatesOf({ api, root }: Repository, number: number) {
   const path = `${root}/pullrequests/${number}/activity?pagelen=50`
-  for await (const { values } of api.pages(path, ActivityAnswer, linkedPage)) {
+  for await (const { values } of api.pages(path, ActivityAnswer, linkedPage, MOST_PAGES)) {
     yield values.flatMap(({ update }) => update ?? [])
   }
 }

@@ -1,27 +1,31 @@
 /**
- * What Gitea and Forgejo log of an issue or a pull request. It is read whole: the server sorts it by times, and narrows it by times, of which
- * Forgejo lets the administrators of a repository choose some.
+ * What Gitea and Forgejo log of an issue or a pull request. The server narrows it to what changed since a time. Forgejo lets the administrators of
+ * a repository choose some of these times: there it is read whole.
  */
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Log, NumberQuery } from '../code-host.ts'
-import { unlessCut } from '../forgetting.ts'
+import { byHostsClock, unlessCut } from '../forgetting.ts'
 import { TimelineAnswer, type TimelineEntry } from './answers.ts'
 import type { Repository } from './repository.ts'
 
 const PAGE = 50
-const MOST_PAGES = 12
+/** In one check, which stays within the limits of its requests. */
+const MOST_PAGES = 40
 /** A server takes entries out of a page once it is read, such as comments on single lines: one empty page is not the end. */
 const EMPTY_AT_END = 2
 
-/** All entries. Undefined where an older server has no timeline; `cut` where it may not be read, or is too long. */
+/** All entries of the window, at least. Undefined where an older server has no timeline; `cut` where it may not be read, or is too long. */
 export async function readTimeline(
-  { find }: Pick<Repository, 'find'>,
-  { number }: Pick<NumberQuery, 'number'>,
+  { find, found, letsChooseTimes }: Pick<Repository, 'find' | 'found' | 'letsChooseTimes'>,
+  { number, windowFrom }: Pick<NumberQuery, 'number' | 'windowFrom'>,
 ): Promise<Log<TimelineEntry> | undefined> {
   const entries = new Map<number, TimelineEntry>()
+  const from = letsChooseTimes ? Number.NEGATIVE_INFINITY : byHostsClock(windowFrom, found)
+  // The server takes whole seconds.
+  const since = Number.isFinite(from) ? `&since=${new Date(from - 1000).toISOString().slice(0, 19)}Z` : ''
   let empty = 0
   for (let page = 1; page <= MOST_PAGES; page++) {
-    const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}`
+    const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}${since}`
     const read = await unlessCut(() => find(path, TimelineAnswer), ['forbidden'])
     if (read === 'cut') return read
     // The issue itself was shown with the same right.
