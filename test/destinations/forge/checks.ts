@@ -22,6 +22,10 @@ export interface Suite {
   readonly createdAt: number
   /** A pipeline that started this one. */
   readonly parent?: number
+  /** The number of the pull request that it is for. */
+  readonly pull?: number
+  /** The id of a fork from which it comes. */
+  readonly fromRepository?: number
 }
 
 export interface CheckRun {
@@ -80,6 +84,8 @@ export interface NewSuite extends Act {
   readonly source?: string
   readonly branch?: string
   readonly parent?: number
+  readonly pull?: number
+  readonly fromRepository?: number
 }
 
 /** Of a suite that there is, or of a new one with this alone. */
@@ -155,6 +161,12 @@ export class Checks {
     const attempt = rest.attempt + 1
     this.#runs.set(again, at, { ...rest, id: again, attempt, state: 'queued', createdAt: at, updatedAt: at })
     return again
+  }
+
+  /** Whoever may write deletes a workflow run, with all its jobs. */
+  deleteSuite(id: number, { at = this.#repository.now() }: Act = {}): void {
+    for (const [run, { suite }] of this.#runs.all(NOW)) if (suite.id === id) this.#runs.set(run, at, undefined)
+    this.#suites.set(id, at, undefined)
   }
 
   /** Its id. */

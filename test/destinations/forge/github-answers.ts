@@ -96,7 +96,8 @@ export function tagAnswer(api: string, slug: string, tag: { name: string; object
   }
 }
 
-export function commitAnswer(api: string, slug: string, commit: ForgeCommit) {
+/** @param by whose account has the address of who wrote it */
+export function commitAnswer(api: string, slug: string, commit: ForgeCommit, by = 'agent') {
   const { sha, tree, parents, message, date } = commit
   const signature = { ...AUTHOR, date: iso(date.getTime()) }
   const root = `${api}/repos/${slug}`
@@ -117,8 +118,8 @@ export function commitAnswer(api: string, slug: string, commit: ForgeCommit) {
       tree: { sha: tree, url: `${root}/git/trees/${tree}` },
       verification: { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null },
     },
-    author: user(api, 'agent'),
-    committer: user(api, 'agent'),
+    author: user(api, by),
+    committer: user(api, by),
     parents: parents.map((parent) => ({ sha: parent, url: `${root}/commits/${parent}`, html_url })),
   }
 }

@@ -61,18 +61,37 @@ const isLater = (other: CheckRun, run: CheckRun) =>
 
 export function workflowRuns(call: Call): Reply {
   const { state, query } = call
-  const [suite, sha] = [query.get('check_suite_id'), query.get('head_sha')]
+  const [suite, sha, branch, event, created, actor] = FILTERS.map((name) => query.get(name))
   const found = call.repository.checks
     .suites(state.until)
-    .filter(({ id }) => suite === null || String(id) === suite)
-    .filter((one) => sha === null || one.sha === sha)
+    .filter(({ id }) => suite == null || String(id) === suite)
+    .filter((one) => sha == null || one.sha === sha)
     .flatMap((one) => runOf(call, one) ?? [])
+    .filter((run) => branch == null || run.head_branch === branch)
+    .filter((run) => event == null || run.event === event)
+    .filter((run) => actor == null || run.actor.login === actor)
+    .filter((run) => created == null || isWithin(created, Date.parse(run.created_at)))
     .toReversed()
+    // What is filtered has so many at most.
+    .slice(0, [...query.keys()].some((name) => FILTERS.includes(name)) ? 1000 : undefined)
   const { slice, link } = paged(query, 30)
   return ok(
     { total_count: found.length, workflow_runs: slice(found) },
     link(found.length, `${call.api}/repositories/${call.repository.id}/actions/runs`),
   )
+}
+
+const FILTERS = ['check_suite_id', 'head_sha', 'branch', 'event', 'created', 'actor']
+
+/** A range as GitHub's search has it: `<=2026-03-11T09:30:00Z`, `2026-03-01..2026-03-11`. */
+function isWithin(range: string, time: number): boolean {
+  const [from, to] = range.split('..') as [string, string?]
+  if (to !== undefined) return (from === '*' || time >= Date.parse(from)) && (to === '*' || time <= Date.parse(to))
+  const [, sign = '', date = ''] = /^([<>]=?)?(.*)$/.exec(range)!
+  const bound = Date.parse(date)
+  if (sign === '') return Math.abs(time - bound) < 1000
+  const isEqual = sign.length === 2 && time === bound
+  return isEqual || (sign.startsWith('<') ? time < bound : time > bound)
 }
 
 export function workflowRun(call: Call): Reply {
@@ -106,7 +125,15 @@ function runOf({ api, repository, state }: Call, suite: Suite) {
   const path = workflowOf(suite, runs)
   if (path === undefined) return undefined
   const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
-  return workflowRunAnswer(api, repository, { suite, path, runs: latest, commit: repository.pool.show(suite.sha) })
+  const branch = suite.branch ?? branchOf(state, suite, repository.defaultBranch)
+  const commit = repository.pool.show(suite.sha)
+  return workflowRunAnswer(api, repository, { suite, path, runs: latest, commit, branch })
+}
+
+/** From which it was started, where the life does not say. */
+function branchOf(state: Call['state'], { sha }: Suite, defaultBranch: string): string {
+  const tips = state.branchesWithTip(sha)
+  return tips.includes(defaultBranch) ? defaultBranch : (tips[0] ?? defaultBranch)
 }
 
 export async function combinedStatus(call: Call): Promise<Reply> {

@@ -117,8 +117,9 @@ function headCommit(commit: ForgeCommit) {
 export function workflowRunAnswer(
   api: string,
   repository: ForgeRepository,
-  { suite, path, runs, commit }: { suite: Suite; path: string; runs: readonly CheckRun[]; commit: ForgeCommit },
+  given: { suite: Suite; path: string; runs: readonly CheckRun[]; commit: ForgeCommit; branch: string },
 ) {
+  const { suite, path, runs, commit, branch } = given
   const id = workflowRunId(suite)
   const url = `${api}/repos/${repository.slug}/actions/runs/${id}`
   const minimal = repositoryAnswer(api, repository)
@@ -132,7 +133,7 @@ export function workflowRunAnswer(
     path,
     check_suite_id: suite.id,
     check_suite_node_id: `CS_${suite.id}`,
-    head_branch: suite.branch ?? null,
+    head_branch: branch,
     head_sha: suite.sha,
     run_number: 1,
     run_attempt: Math.max(1, ...runs.map(({ attempt }) => attempt)),
@@ -142,7 +143,7 @@ export function workflowRunAnswer(
     workflow_id: 1,
     url,
     html_url: page(`${repository.slug}/actions/runs/${id}`),
-    pull_requests: [],
+    pull_requests: suite.pull === undefined ? [] : [pullOf(api, repository, suite.pull, suite.sha)],
     created_at: iso(suite.createdAt),
     updated_at: iso(Math.max(suite.createdAt, ...runs.map(({ updatedAt }) => updatedAt))),
     run_started_at: iso(suite.createdAt),
@@ -158,7 +159,20 @@ export function workflowRunAnswer(
     display_title: commit.message,
     head_commit: headCommit(commit),
     repository: minimal,
-    head_repository: minimal,
+    head_repository: suite.fromRepository === undefined ? minimal : { ...minimal, id: suite.fromRepository },
+  }
+}
+
+function pullOf(api: string, repository: ForgeRepository, number: number, sha: string) {
+  const { id, slug, defaultBranch } = repository
+  const repo = { id, url: `${api}/repos/${slug}`, name: slug.split('/')[1]! }
+  const pull = repository.pullRequests.get(number, Number.POSITIVE_INFINITY)
+  return {
+    id: pull?.id ?? number,
+    number,
+    url: `${api}/repos/${slug}/pulls/${number}`,
+    head: { ref: pull?.head ?? 'topic', sha, repo },
+    base: { ref: pull?.base ?? defaultBranch, sha: pull?.baseSha ?? sha, repo },
   }
 }
 

@@ -61,6 +61,7 @@ const GITHUB: CodeHostKind = {
     { template: `${REPOSITORY}/commits/{ref}/status`, wide: ['ref'], needs: 'statuses', answer: combinedStatus },
     { template: `${REPOSITORY}/commits/{ref}/statuses`, wide: ['ref'], needs: 'statuses', answer: statuses },
     { template: `${REPOSITORY}/commits/{ref}`, wide: ['ref'], needs: 'contents', answer: commit },
+    { template: `${REPOSITORY}/commits`, needs: 'contents', answer: commits },
     {
       template: `${REPOSITORY}/pulls`,
       described: `${REPOSITORY}/commits/{commit_sha}/pulls`,
@@ -235,7 +236,22 @@ async function commit(call: Call): Promise<Reply> {
   if (state.isEmpty) return isEmpty()
   const sha = await resolved(call, params.ref!)
   if (sha === undefined) return noCommit(params.ref!)
-  return ok(commitAnswer(api, repository.slug, repository.pool.show(sha)))
+  return ok(commitAnswer(api, repository.slug, repository.pool.show(sha), authorOf(repository, sha)))
+}
+
+const authorOf = ({ pushes }: Call['repository'], sha: string) => pushes.find(({ after }) => after === sha)?.by
+
+/** Of a branch, from its tip back; until a time, by the dates that their authors gave them. */
+async function commits({ api, repository, state, query }: Call): Promise<Reply> {
+  if (state.isEmpty) return isEmpty()
+  const tip = await state.resolve(query.get('sha') ?? repository.defaultBranch)
+  if (tip === undefined) return no(404, 'Not Found')
+  const until = Date.parse(query.get('until') ?? '') || Number.POSITIVE_INFINITY
+  const all = [...(await repository.pool.history(tip))].map((sha) => repository.pool.show(sha))
+  const found = all.filter(({ date }) => date.getTime() <= until)
+  const { slice, link } = paged(query, 30)
+  const shown = slice(found).map((one) => commitAnswer(api, repository.slug, one, authorOf(repository, one.sha)))
+  return ok(shown, link(found.length, `${api}/repositories/${repository.id}/commits`))
 }
 
 /** Those that brought it onto the default branch, or have it while they are open. */
@@ -260,6 +276,8 @@ function pulls({ api, repository, state, query }: Call): Reply {
     .filter((pull) => base === undefined || pull.base === base)
     .filter((pull) => head === undefined || `${pull.from.slug.split('/')[0]}:${pull.head}` === head)
     .toReversed()
+  const isUpdated = query.get('sort') === 'updated'
+  if (isUpdated) found.sort((one, other) => other.updatedAt - one.updatedAt)
   const { slice, link } = paged(query, 30)
   const shown = slice(found).map((pull) => pullRequestInList(api, repository, pull))
   return ok(shown, link(found.length, `${api}/repositories/${repository.id}/pulls`))
