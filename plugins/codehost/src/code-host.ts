@@ -199,6 +199,8 @@ export interface Check {
   readonly endedAt?: LogTime
   /** Nothing of it has changed since, by the host's own clock. */
   readonly changedAt?: LogTime
+  /** When what the check is of began, by the host's own clock: it was not green before, and has not passed since unless `passedBefore`. */
+  readonly begunAt?: LogTime
 }
 
 export interface FoundRelease extends FoundRepository {

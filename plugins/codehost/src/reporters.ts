@@ -29,9 +29,10 @@ export function isOfAccount({ by }: Pick<WantedCheck, 'by'>): boolean {
   return nameOf(by, 'account') !== undefined || nameOf(by, 'account-id') !== undefined
 }
 
-/** Hosts take names in any case. Two keys can differ in that alone. */
+/** Hosts take names in any case. Two keys, or two files, can differ in that alone. */
 export function isSame(one: string, other: string): boolean {
-  return one === other || (nameOf(one, 'key') === undefined && one.toLowerCase() === other.toLowerCase())
+  const isExact = nameOf(one, 'key') !== undefined || nameOf(one, 'workflow') !== undefined
+  return one === other || (!isExact && one.toLowerCase() === other.toLowerCase())
 }
 
 export function isBy({ by }: Pick<Check, 'by'>, wanted: Pick<WantedCheck, 'by'>): boolean {

@@ -34,8 +34,11 @@ const NAMED: readonly Row<FoundChecks>[] = [
     present({ facts: { ...counts({ passed: 1 }), counted: 1, reported_by: 'github-actions' } }),
     { params: BUILD },
   ),
-  row('a source in other letters', { checks: [check()] }, PRESENT, {
+  row('a file in other letters is another file', { checks: [check()] }, absent(LOG), {
     params: { checks: [{ name: 'build', by: 'workflow:CI.yml' }] },
+  }),
+  row('an account in other letters', { checks: [posted()] }, PRESENT, {
+    params: { checks: [{ name: 'build', by: 'account:Agent' }] },
   }),
   row(
     'a name in other letters is another name',

@@ -21,7 +21,8 @@ const settled = (counted: number, passed = counted) => ({
 })
 
 t.test('what a claim costs, by what it names', async (t) => {
-  const { repository, base: sha, look, costOf } = await atGitHub(t)
+  const { repository, base: sha, look, costOf, past } = await atGitHub(t)
+  past()
   const suite = repository.checks.suite({ sha, workflow: CI })
   repository.checks.run({ suite, name: 'build' })
   repository.checks.run({ suite, name: 'lint' })
@@ -30,7 +31,6 @@ t.test('what a claim costs, by what it names', async (t) => {
   const rows: readonly (readonly [what: string, params: JsonObject, requests: number, passed: number])[] = [
     ['a job', BY_APP, 4, 1],
     ['a job by the file of its workflow', BY_FILE, 4, 1],
-    ['a file in other letters', named('build', `workflow:${CI.toUpperCase()}`), 4, 1],
     ['two jobs', { checks: [...BY_APP.checks, ...named('lint', `workflow:${CI}`).checks] }, 5, 2],
     ['a check by its app', named('scan', 'app:scanner'), 2, 1],
     ['a status by its account', named('deploy', 'account:vercel'), 2, 1],
@@ -41,8 +41,10 @@ t.test('what a claim costs, by what it names', async (t) => {
   }
   const all = settled(4)
   t.match(await look(PASS, { sha }, all), { kind: 'present', differs: [], ...counts({ passed: 4 }) })
-  // The repository, four lists, the commit, two lists of its parent, and that one, which has none.
-  t.equal(await costOf(() => look(PASS, { sha }, all)), 9)
+  // The repository, four lists, the commit, the runs and the commits of the branch, and two lists of the one that is comparable.
+  t.equal(await costOf(() => look(PASS, { sha }, all)), 10)
+  const otherCase = await look(PASS, { sha, ...named('build', `workflow:${CI.toUpperCase()}`) })
+  t.match(otherCase, { kind: 'absent', ...counts({ missing: 1 }) }, 'a file in other letters is another file')
 })
 
 t.test('a claim that waits costs two requests a look, which are free while nothing changes', async (t) => {
@@ -85,7 +87,8 @@ t.test('more names than two are read as one list', async (t) => {
 })
 
 t.test('claims about one commit share its lists', async (t) => {
-  const { github, repository, base: sha, look } = await atGitHub(t)
+  const { github, repository, base: sha, look, past } = await atGitHub(t)
+  past()
   repository.checks.run({ sha, name: 'build', workflow: CI })
   const cache = createCache()
   const claims = [BY_APP, BY_FILE, {}].flatMap((params) => Array.from({ length: 10 }, () => params))
@@ -226,7 +229,8 @@ t.test('one strange entry does not spoil the claimed one', async (t) => {
 })
 
 t.test('nothing is settled while an app may still begin, for ten minutes', async (t) => {
-  const { repository, base: sha, look } = await atGitHub(t)
+  const { repository, base: sha, look, past } = await atGitHub(t)
+  past()
   repository.checks.run({ sha, name: 'lint', workflow: CI, at: NOON })
   repository.checks.suite({ sha, app: 'slow-ci', isRunByHost: false, at: NOON })
   const waits = { kind: 'absent', mark: undefined, ...counts({ passed: 1, pending: 1 }) }
@@ -237,12 +241,13 @@ t.test('nothing is settled while an app may still begin, for ten minutes', async
   t.strictSame(seen.stays, [{ appeared: { notAfter: NOON + 999 } }])
 })
 
-t.test('nothing is settled before those who reported on the parent have reported', async (t) => {
+t.test('nothing is settled before what reported on comparable commits has reported', async (t) => {
   const { repository, first, base: sha, look } = await atGitHub(t)
-  repository.checks.run({ sha: first, name: 'lint', workflow: CI, at: NOON })
-  repository.checks.run({ sha: first, name: 'tests', app: 'slow-ci', at: NOON })
-  repository.checks.suite({ sha: first, app: 'sleeper', isRunByHost: false, at: NOON })
-  repository.checks.post({ sha: first, context: 'ci', state: 'failure', by: 'jenkins', at: NOON })
+  const at = NOON - 60 * MINUTE
+  repository.checks.run({ sha: first, name: 'lint', workflow: CI, branch: 'main', at })
+  repository.checks.run({ sha: first, name: 'tests', app: 'slow-ci', at })
+  repository.checks.suite({ sha: first, app: 'sleeper', isRunByHost: false, at })
+  repository.checks.post({ sha: first, context: 'ci', state: 'failure', by: 'jenkins', at })
   repository.checks.run({ sha, name: 'lint', workflow: CI, at: NOON })
   const open = (awaited: number) => ({ kind: 'absent', mark: 'unsettled', facts: { awaited, settling: true } })
   t.match(await look(PASS, { sha }, settled(1)), open(2))
@@ -252,17 +257,31 @@ t.test('nothing is settled before those who reported on the parent have reported
   t.match(await look(PASS, { sha }, settled(3)), { kind: 'present', differs: [], facts: { counted: 3 } })
 })
 
-t.test('outside CI alone: whoever reported on the parent, too', async (t) => {
+t.test('nothing is comparable: the claim has to name the checks', async (t) => {
+  const { repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'Unit tests', workflow: CI, at: NOON })
+  const open = {
+    kind: 'absent',
+    mark: 'may_have_been',
+    facts: { unnamed: true, seen: 'Unit%20tests', under_way: undefined },
+  }
+  t.match(await look(PASS, { sha }), open)
+  t.match(await look(PASS, { sha }, settled(1)), open)
+})
+
+t.test('outside CI alone: whoever reported on comparable commits, too', async (t) => {
   const { repository, first, base: sha, look } = await atGitHub(t)
+  const at = NOON - 60 * MINUTE
   repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins', at: NOON })
   t.match(await look(PASS, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
-  repository.checks.post({ sha: first, context: 'ci', state: 'failure', by: 'jenkins', at: NOON })
+  repository.checks.post({ sha: first, context: 'ci', state: 'failure', by: 'jenkins', at })
   const seen = await look(PASS, { sha }, settled(1))
   t.match(seen, { kind: 'present', differs: [], facts: { reported_by: /^account-id:\d+$/ } })
 })
 
 t.test('a fine-grained token cannot read check runs: jobs it can', async (t) => {
-  const { repository, base: sha, look, token } = await atGitHub(t, { isPrivate: true })
+  const { repository, base: sha, look, token, past } = await atGitHub(t, { isPrivate: true })
+  past()
   repository.checks.run({ sha, name: 'build', workflow: CI })
   repository.checks.run({ sha, name: 'scan', app: 'scanner' })
   repository.checks.post({ sha, context: 'deploy', state: 'success' })
@@ -325,7 +344,8 @@ t.test('a workflow that waits, or that could not start, shows no check run', asy
 })
 
 t.test('a workflow whose other jobs wait for those that passed has not passed', async (t) => {
-  const { github, repository, base: sha, look } = await atGitHub(t)
+  const { github, repository, base: sha, look, past } = await atGitHub(t)
+  past()
   repository.checks.run({ sha, name: 'build', workflow: CI })
   const run = repository.checks.run({ sha, name: 'lint', workflow: NIGHTLY })
   const suite = repository.checks.get(run, NOON + MINUTE)!.suite.id
@@ -399,14 +419,15 @@ t.test('a branch that is called like a commit of 64 characters is none', async (
 })
 
 t.test('the newest run of a workflow counts, and earlier ones tell whether it passed before', async (t) => {
-  const { repository, base: sha, look } = await atGitHub(t)
-  const nightly = (outcome: 'success' | 'failure') =>
-    repository.checks.run({ sha, name: 'build', workflow: CI, source: 'schedule', outcome, at: NOON - MINUTE })
-  nightly('failure')
-  nightly('success')
+  const { repository, base: sha, look, past } = await atGitHub(t)
+  past()
+  const build = (outcome: 'success' | 'failure') =>
+    repository.checks.run({ sha, name: 'build', workflow: CI, outcome, at: NOON - MINUTE })
+  build('failure')
+  build('success')
   t.equal(await outcome(look(PASS, { sha }, settled(1))), 'as claimed')
   t.equal(await outcome(look(PASS, { sha, ...BY_FILE })), 'as claimed')
-  const last = nightly('failure')
+  const last = build('failure')
   for (const params of [{}, BY_APP, BY_FILE]) {
     t.match(await look(PASS, { sha, ...params }), { kind: 'present', mark: 'may_have_been' })
   }
@@ -438,7 +459,8 @@ t.test('a run that failed, and never passed, is blamed for; one that passed and 
 })
 
 t.test('when a workflow ended is an upper bound, by the clock of GitHub and not of what ran it', async (t) => {
-  const { repository, base: sha, look } = await atGitHub(t)
+  const { repository, base: sha, look, past } = await atGitHub(t)
+  past()
   const run = repository.checks.queue({ sha, name: 'build', workflow: CI, at: NOON })
   repository.checks.start(run, { at: NOON })
   repository.checks.end(run, 'success', { at: NOON + 5 * MINUTE, shownAt: NOON - 60 * MINUTE })
@@ -455,7 +477,7 @@ t.test('a status counts for whoever posted it, until another one replaces it', a
   const by = (who: string) => look(PASS, { sha, ...named('ci', `account:${who}`) })
   post('jenkins', 'failure')
   post('agent', 'success')
-  t.match(await by('jenkins'), { kind: 'present', differs: ['checks'], mark: 'may_have_been' })
+  t.match(await by('jenkins'), { kind: 'present', differs: ['checks'], mark: undefined, stays: [] })
   t.equal(await outcome(by('agent')), 'as claimed')
   t.match(await look(PASS, { sha }), { kind: 'present', differs: ['sha'], ...counts({ passed: 1, failed: 1 }) })
   post('jenkins', 'success')
@@ -501,19 +523,46 @@ t.test('many runs are read to the end, and an endless list is not', async (t) =>
       response.end('{"check_runs":[]}')
     },
   })
-  t.equal(await outcome(look(PASS, { sha, ...BY_APP })), 'too_large')
+  t.match(await look(PASS, { sha, ...BY_APP }), counts({ failed: 1 }), 'jobs have a list of their own')
+  t.equal(await outcome(look(PASS, { sha, ...named('build', 'app:scanner') })), 'too_large')
+  t.match(await look(PASS, { sha }), { differs: ['sha'], facts: { failed: 1 } }, 'and so have workflows')
   t.notOk(
     github.requests.some((line) => line.includes('elsewhere')),
     'the address in the link is not followed',
   )
 })
 
-t.test('too many workflows of one file to read all their jobs', async (t) => {
-  const { repository, base: sha, look } = await atGitHub(t)
-  for (let index = 0; index < 11; index++) {
+t.test('many workflows of one file: what one check does not read, the next ones do, and none twice', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  for (let index = 0; index < 30; index++) {
     repository.checks.run({ sha, name: 'build', workflow: CI, source: `event_${index}` })
   }
-  t.equal(await outcome(look(PASS, { sha, ...BY_FILE })), 'too_large')
+  const cache = createCache()
+  t.equal(await outcome(look(PASS, { sha, ...BY_FILE }, { cache })), 'too_large')
+  t.match(await look(PASS, { sha, ...BY_FILE }, { cache }), { kind: 'present', differs: [], ...counts({ passed: 30 }) })
+  await look(PASS, { sha, ...BY_FILE }, { cache })
+  t.equal(github.requests.filter((line) => line.includes('/jobs?')).length, 30)
+})
+
+t.test('twelve checks of twelve workflows', async (t) => {
+  const { repository, base: sha, look, costOf } = await atGitHub(t)
+  const names = Array.from({ length: 12 }, (_, index) => `build ${index}`)
+  for (const name of names) repository.checks.run({ sha, name, workflow: `.github/workflows/${name.slice(6)}.yml` })
+  const params = { sha, checks: names.map((name) => ({ name, by: 'github-actions' })) }
+  t.equal(await costOf(() => look(PASS, params)), 15)
+  t.match(await look(PASS, params), { kind: 'present', differs: [], ...counts({ passed: 12 }) })
+})
+
+t.test('noise of hundreds of runs by hand hides no failure, and makes nothing green', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  const run = (outcome: 'success' | 'failure', more: object = {}) =>
+    repository.checks.run({ sha, name: 'build', workflow: CI, outcome, ...more })
+  run('failure')
+  for (let index = 0; index < 310; index++) run('success', { workflow: NIGHTLY, source: 'workflow_dispatch' })
+  t.match(await look(PASS, { sha, ...BY_FILE }), { kind: 'present', differs: ['checks'], ...counts({ failed: 1 }) })
+  t.ok(github.requests.some((line) => line.includes('event=push')))
+  t.match(await look(PASS, { sha }), { kind: 'present', differs: ['sha'], facts: { failed: 1 } })
+  t.equal(await outcome(look(PASS, { sha, ...named('build', `workflow:${NIGHTLY}`) })), 'too_large')
 })
 
 t.test('an answer that says something else', async (t) => {

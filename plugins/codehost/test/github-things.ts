@@ -8,6 +8,7 @@ import { type ContextOptions, check, createContext, logger } from './context.ts'
 
 export const NOON = Date.UTC(2026, 8, 25, 12)
 export const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
 export const wholeSecond = (at: number) => ({ notBefore: at, notAfter: at + 999 })
 
 export interface LookOptions extends Omit<ContextOptions, 'previous'> {
@@ -26,8 +27,9 @@ export async function atGitHub(t: Test, { isPrivate = false } = {}) {
   const github = await startGitHub({ now: () => clock.now })
   t.teardown(() => github.close())
   const repository = await github.createRepository('acme/app', { isPrivate })
-  const first = await repository.commit()
-  const base = await repository.commit({ parents: [first] })
+  const date = new Date(clock.now)
+  const first = await repository.commit({ date })
+  const base = await repository.commit({ parents: [first], date })
   await repository.push('main', base)
   const head = await repository.commit({ parents: [base] })
   await repository.push('topic', head)
@@ -61,5 +63,10 @@ export async function atGitHub(t: Test, { isPrivate = false } = {}) {
     return github.requests.length - before
   }
 
-  return { clock, github, repository, first, base, head, look, token, costOf }
+  /** What ran on the main branch on the day before. */
+  function past(name = 'build', workflow = '.github/workflows/ci.yml'): void {
+    repository.checks.run({ sha: first, name, workflow, branch: 'main', by: 'maintainer', at: NOON - DAY })
+  }
+
+  return { clock, github, repository, first, base, head, look, token, costOf, past }
 }

@@ -78,12 +78,14 @@ export const hasIssues = ({ hasIssues }: Forge) => hasIssues
 export const hasReleases = ({ hasReleases }: Forge) => hasReleases
 export const hasRuns = ({ runBy }: Forge) => runBy !== undefined
 
-/** A repository that was made a month ago, with a main branch of two commits and a topic branch of one more. */
+/** A repository that was made a month ago, with a main branch of some commits and a topic branch of one more. */
 export interface ForgePlace extends Place {
   readonly forge: Forge
   readonly standIn: StandIn
   readonly slug: string
   readonly repository: ForgeRepository
+  /** The commits of main before `base`, the newest first. */
+  readonly past: readonly string[]
   readonly base: string
   readonly head: string
 }
@@ -103,7 +105,10 @@ export async function openForge(forge: Forge, visit: Visit = {}): Promise<ForgeP
   const isPrivate = Array.isArray(token)
   const slug = 'acme/app'
   const repository = await standIn.createRepository(slug, { isPrivate, ...visit.repository })
-  const base = await repository.commit({ parents: [await repository.commit()] })
+  const date = new Date(clock.now())
+  const past = [await repository.commit({ date })]
+  for (let i = 0; i < 3; i++) past.unshift(await repository.commit({ parents: [past[0]!], date }))
+  const base = await repository.commit({ parents: [past[0]!], date })
   await repository.push('main', base)
   const head = await repository.commit({ parents: [base], message: 'Topic' })
   await repository.push('topic', head)
@@ -111,7 +116,7 @@ export async function openForge(forge: Forge, visit: Visit = {}): Promise<ForgeP
   const base_url = forge.baseUrl(standIn)
   const isPublic = token === 'none' && forge.name === 'github'
   return {
-    ...{ clock, forge, standIn, slug, repository, base, head, plugin: codehost },
+    ...{ clock, forge, standIn, slug, repository, past, base, head, plugin: codehost },
     options: isPublic ? { public_base_url: base_url } : {},
     connection: isPublic
       ? null

@@ -3,6 +3,7 @@ import { shareOf, shortened, shortenedCount } from '../../support/extent.ts'
 import { answerLives } from './answers.ts'
 import { botLives } from './bots.ts'
 import { clientClockLives } from './client-clocks.ts'
+import { comparableLives } from './comparable.ts'
 import { cutLogLives } from './cut-logs.ts'
 import { gitLives } from './git.ts'
 import { forgeLies } from './lies.ts'
@@ -23,6 +24,7 @@ const atForges: readonly LifeRow[] = [
   ...botLives,
   ...reportedLives,
   ...settledLives,
+  ...comparableLives,
   ...clientClockLives,
   ...cutLogLives,
   ...pushLogLives,

@@ -3,13 +3,20 @@
  * under any name. So a claim names each check and who reports it, and the receipt says who did. Of a claim that names none, all that the host
  * shows counts, when it is settled: that nothing is red yet does not mean that all passed.
  */
-import { type ActionProfile, type Claim, type Observation, type Static, Type } from '@claimcheck/core/plugin'
+import {
+  type ActionProfile,
+  type Claim,
+  type LogTime,
+  type Observation,
+  type Static,
+  Type,
+} from '@claimcheck/core/plugin'
 import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { isNamed } from '../reporters.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { claimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
-import { reportedBy, reportedByFact, seenFact, seenNames } from './reported-by.ts'
+import { haveAllPassed, redFact, redNames, reportedBy, reportedByFact, seenFact, seenNames } from './reported-by.ts'
 import { type Unsettled, unsettled } from './settled.ts'
 
 const HOUR_MS = 60 * MINUTE_MS
@@ -89,6 +96,7 @@ const Facts = Type.Object(
       'No comparable commit tells which checks there are to be: the claim has to name them.',
     ),
     seen: seenFact,
+    red: redFact,
   },
   { additionalProperties: false },
 )
@@ -124,6 +132,7 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
       awaited: '{awaited} checks that comparable commits have had not come here.',
       unnamed: { true: 'Name the checks: no comparable commit tells which there are to be.' },
       seen: 'Seen were: {seen}.',
+      red: 'Failed: {red}.',
     },
     found: { target: 'repository' },
   },
@@ -174,6 +183,7 @@ async function observed(
     missing,
     counted: counted.length,
     ...reportedBy(counted),
+    ...(wanted ? {} : redNames(counted)),
     ...(pending > 0 || (missing > 0 && isGrowing) ? { under_way: true as const } : {}),
   }
   // Of all that the host shows, what it skips does not count against the rest. A skipped check that the claim names has not passed.
@@ -181,7 +191,7 @@ async function observed(
   const red = counted.filter((check) => !isGreen(check))
 
   if (missing > 0 || red.length > 0) {
-    const history = historyOf(red, { missing, isNamed: wanted !== undefined }, found, query)
+    const history = historyOf(red, { missing, counted, isNamed: wanted !== undefined }, found, query)
     const told = { facts, ...aged, ...history }
     return missing === 0 && pending === 0
       ? { kind: 'present', differs: [wanted ? 'checks' : 'sha'], ...told }
@@ -189,19 +199,33 @@ async function observed(
   }
   // There may be nothing yet.
   if (facts.passed === 0) {
-    const history = counted.length > 0 ? MAY_HAVE_BEEN : historyOf([], { missing, isNamed: false }, found, query)
+    const history =
+      counted.length > 0 ? MAY_HAVE_BEEN : historyOf([], { missing, counted, isNamed: false }, found, query)
     return { kind: 'absent', facts, ...aged, ...history }
   }
 
   const open = wanted ? undefined : await unsettled(found, { checks: counted, passed: facts.passed! }, query)
-  const passed = wanted ? endedAt(counted) : found.changedAt && { notAfter: found.changedAt.notAfter }
   if (open) {
     // Where all who reported before have reported, a check that comes now may be newer than the claim.
     const mark = open.awaited > 0 ? 'unsettled' : 'may_have_been'
     return { kind: 'absent', facts: { ...facts, ...factsOf(open, counted) }, ...aged, mark }
   }
-  if (isTooLate(claim, passed, query)) return { kind: 'absent', facts, ...aged, ...MAY_HAVE_BEEN }
-  return { kind: 'present', differs: [], facts, ...aged, ...(passed ? { stays: [{ appeared: passed }] } : {}) }
+  // What was red and is there no more was taken away.
+  const wasTaken = !wanted && redBefore(query).some((one) => !haveAllPassed(one, counted))
+  const passed = wanted ? endedAt(counted) : found.changedAt && { notAfter: found.changedAt.notAfter }
+  if (wasTaken || isTooLate(claim, passed, query)) return { kind: 'absent', facts, ...aged, ...MAY_HAVE_BEEN }
+  // All are green at one time: when the last one ended says nothing of it once one was red.
+  const stays = passed && !wasRed(query) ? { stays: [{ appeared: passed }] } : {}
+  return { kind: 'present', differs: [], facts, ...aged, ...stays }
+}
+
+function wasRed({ previous }: RepositoryQuery): boolean {
+  return previous.some(({ observation: { facts } }) => typeof facts.failed === 'number' && facts.failed > 0)
+}
+
+function redBefore({ previous }: RepositoryQuery): string[] {
+  const all = previous.flatMap(({ observation: { facts } }) => (typeof facts.red === 'string' ? [facts.red] : []))
+  return [...new Set(all)]
 }
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
@@ -215,14 +239,20 @@ function factsOf({ awaited, isUnderWay, isUntold }: Unsettled, counted: readonly
   }
 }
 
+interface Shown {
+  readonly missing: number
+  readonly counted: readonly Check[]
+  readonly isNamed: boolean
+}
+
 /**
  * What the host's lists of all runs tell of a claim that is not green. All passed at one time only if each did: one that never passed, or has
- * been red since before the window, tells that they did not. Two things leave no trace in the lists: a run that was deleted, and, where the
- * claim names none, that a red one is newer than the claim. Looks from the claim on leave no room for either.
+ * been red since before the claim, tells that they did not. Two things leave no trace in the lists: a run that was deleted, and that a red one
+ * is newer than the claim, where others of its name passed or the claim names none. Looks from the claim on leave no room for either.
  */
 function historyOf(
   red: readonly Check[],
-  { missing, isNamed }: { readonly missing: number; readonly isNamed: boolean },
+  { missing, counted, isNamed }: Shown,
   { canBeDeleted = false, clockBehindMs }: FoundChecks,
   { previous, claimedAt, submittedAt, windowFrom, sentAt }: RepositoryQuery,
 ): Pick<Observation, 'mark' | 'stays'> {
@@ -230,23 +260,33 @@ function historyOf(
     ({ observation: { facts } }) => typeof facts.missing === 'number' && facts.missing < missing,
   )
   if (hadMore) return MAY_HAVE_BEEN
-  const isWatched = (previous[0]?.sentAt ?? sentAt) - Math.min(claimedAt, submittedAt) <= WATCHED_MS
-  const isOld = ({ changedAt }: Check) =>
-    clockBehindMs !== undefined && changedAt !== undefined && changedAt.notAfter + clockBehindMs < windowFrom
-  // A job is seldom run again in its place, where its host tells nothing of that.
-  const neverPassed = red.some(
-    ({ passedBefore, isRunByHost }) =>
-      passedBefore === false || (passedBefore === undefined && isRunByHost && isWatched),
-  )
-  const wasNeverThere = isNamed
-    ? neverPassed || (missing > 0 && (isWatched || !canBeDeleted))
-    : isWatched && (neverPassed || red.length === 0)
+  const claimed = Math.min(claimedAt, submittedAt)
+  const isWatched = (previous[0]?.sentAt ?? sentAt) - claimed <= WATCHED_MS
+  const isBefore = (time: LogTime | undefined, moment: number) =>
+    clockBehindMs !== undefined && time !== undefined && time.notAfter + Math.max(clockBehindMs, 0) < moment
+  const isOld = ({ changedAt }: Check) => isBefore(changedAt, windowFrom)
+  const mayBeNewer = (check: Check) =>
+    !isNamed || counted.some((other) => other.outcome === 'passed' && isAlike(other, check))
+  const neverPassed = red.some((check) => {
+    const { passedBefore, isRunByHost, begunAt } = check
+    if (passedBefore === undefined) return isRunByHost && isWatched
+    return !passedBefore && (isWatched || !mayBeNewer(check) || isBefore(begunAt, claimed - CLOCKS_MS))
+  })
+  const wasNeverThere =
+    neverPassed || (isNamed ? missing > 0 && (isWatched || !canBeDeleted) : isWatched && red.length === 0)
   if (wasNeverThere || red.some(isOld)) return LOG_WITHOUT_IT
   return red.length > 0 && red.every(({ passedBefore }) => passedBefore === true) ? MAY_HAVE_BEEN : {}
 }
 
+/** Both may be what a claim names. */
+function isAlike(one: Check, other: Check): boolean {
+  return one.name === other.name && one.by.some((by) => other.by.includes(by))
+}
+
 /** From the claim to the first look. Milliseconds. */
 const WATCHED_MS = 10_000
+/** A client's clock may be ahead by so much. */
+const CLOCKS_MS = 15_000
 
 const LOG_WITHOUT_IT = { stays: [] } as const
 

@@ -49,11 +49,30 @@ export const BranchesAnswer = Type.Array(
 
 export const CommitAnswer = Type.Object({ sha: Sha })
 
-export const ParentsAnswer = Type.Object({ sha: Sha, parents: Type.Array(Type.Object({ sha: Sha })) })
-
 /** GitHub's own clock, in whole seconds. */
 const Time = Type.String({ format: 'date-time' })
 const Id = Type.Integer({ minimum: 1 })
+const Account = Type.Object({ login: Type.String(), id: Id })
+
+/** Empty where no account has the address of who wrote it. */
+const Person = orNull(Type.Object({ login: Type.Optional(Type.String()), id: Type.Optional(Id) }))
+const AuthoredCommit = Type.Object({ sha: Sha, author: Person, committer: Person })
+
+/** A commit of a list, or alone. */
+export const AuthoredCommitAnswer = AuthoredCommit
+/** Newest first, by the dates that their authors gave them. */
+export const CommitsAnswer = Type.Array(AuthoredCommit)
+
+/** Pull requests of a list. */
+export const PullsAnswer = Type.Array(
+  Type.Object({
+    number: Id,
+    merged_at: orNull(Time),
+    user: orNull(Account),
+    head: Type.Object({ sha: Sha, ref: Type.Optional(Type.String()) }),
+    base: Type.Object({ ref: Type.String() }),
+  }),
+)
 
 export const PullRequestAnswer = Type.Object({
   number: Id,
@@ -163,11 +182,17 @@ export const WorkflowRunsAnswer = Type.Object({
       conclusion: nullable(Type.String()),
       check_suite_id: Type.Optional(Id),
       run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
+      created_at: Type.Optional(Time),
       updated_at: Time,
       repository: Type.Object({ id: Id }),
+      // A tag's name for a push of it. Null for what no ref started.
+      head_branch: orNull(Type.String()),
+      head_repository: orNull(Type.Object({ id: Id })),
+      actor: orNull(Account),
       pull_requests: orNull(Type.Array(Type.Object({ number: Id }))),
     }),
   ),
+  total_count: Type.Optional(Type.Integer({ minimum: 0 })),
 })
 export type WorkflowRun = Static<typeof WorkflowRunsAnswer>['workflow_runs'][number]
 
@@ -190,7 +215,7 @@ export const PostedStatus = Type.Object({
   state: Type.Union([Type.Literal('pending'), Type.Literal('success'), Type.Literal('failure'), Type.Literal('error')]),
   context: Type.String(),
   created_at: Type.Optional(Time),
-  creator: orNull(Type.Object({ login: Type.String(), id: Id })),
+  creator: orNull(Account),
 })
 export type PostedStatus = Static<typeof PostedStatus>
 

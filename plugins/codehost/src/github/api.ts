@@ -30,6 +30,8 @@ export interface GitHubApi {
   get<T extends TSchema>(path: string, schema: T): Promise<Answer<Static<T>>>
   /** @param refusals the statuses that are returned as `refused` @throws DestinationError as `get` */
   find<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]): Promise<Answer<Static<T>> | Refused>
+  /** The first pages of a list. @param path has a query @throws DestinationError as `get` */
+  start<T extends TSchema>(path: string, schema: T, most: number): Promise<Start<Static<T>>>
   /** All pages of a list. @param path has a query @throws DestinationError as `get`, and `too_large` where there are too many */
   list<T extends TSchema>(path: string, schema: T): Promise<readonly Static<T>[]>
   /** The same, or why the first page is refused. */
@@ -38,6 +40,18 @@ export interface GitHubApi {
     schema: T,
     refusals: readonly Refusal[],
   ): Promise<readonly Static<T>[] | Refused>
+  /** The first pages of such a list, or why the first one is refused. */
+  findStart<T extends TSchema>(
+    path: string,
+    schema: T,
+    refusals: readonly Refusal[],
+  ): Promise<Start<Static<T>> | Refused>
+}
+
+export interface Start<T> {
+  readonly pages: readonly T[]
+  /** There are more. */
+  readonly isCut: boolean
 }
 
 export interface GitHubAccess {
@@ -97,19 +111,33 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
       }
       return { value, link, headers }
     },
+    start: async (path, schema, most) => unrefused(await begin(path, schema, [], most)),
     list: async (path, schema) => unrefused(await api.findList(path, schema, [])),
     async findList<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]) {
-      const pages: Static<T>[] = []
-      for (let page = 1; page <= MOST_PAGES; page++) {
-        const answer = await api.find(`${path}&page=${page}`, schema, page === 1 ? refusals : [])
-        if ('refused' in answer) return answer
-        pages.push(answer.value)
-        if (nextLink(answer.link) === undefined) return pages
-      }
-      throw new DestinationError('too_large')
+      const start = await begin(path, schema, refusals, MOST_PAGES)
+      if ('refused' in start) return start
+      if (start.isCut) throw new DestinationError('too_large')
+      return start.pages
     },
+    findStart: (path, schema, refusals) => begin(path, schema, refusals, MOST_PAGES),
   }
   return api
+
+  async function begin<T extends TSchema>(
+    path: string,
+    schema: T,
+    refusals: readonly Refusal[],
+    most: number,
+  ): Promise<Start<Static<T>> | Refused> {
+    const pages: Static<T>[] = []
+    for (let page = 1; page <= most; page++) {
+      const answer = await api.find(`${path}&page=${page}`, schema, page === 1 ? refusals : [])
+      if ('refused' in answer) return answer
+      pages.push(answer.value)
+      if (nextLink(answer.link) === undefined) return { pages, isCut: false }
+    }
+    return { pages, isCut: true }
+  }
 }
 
 /** Of a request of which no refusal is returned. */

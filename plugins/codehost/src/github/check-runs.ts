@@ -1,4 +1,5 @@
 /** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
+import { Value } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 import { unexpected } from '../http-failure.ts'
 import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'
@@ -15,14 +16,20 @@ import type { Refused } from './api.ts'
 import { outcomeOf } from './outcomes.ts'
 import { readable } from './readable.ts'
 import type { ClaimedRepository } from './repository.ts'
-import { ACTIONS_APP, fileOf, kindOf, type WorkflowRuns } from './workflow-runs.ts'
+import { ACTIONS_APP, fileOf, isAkin, isByHand, type WorkflowRuns } from './workflow-runs.ts'
 
 /** `hidden`: not with these credentials. */
-export type Seen<T> = readonly T[] | 'hidden'
+export type Seen<T> = Shown<T> | 'hidden'
+
+export interface Shown<T> {
+  readonly entries: readonly T[]
+  /** There are older ones: whoever may write can post them by the thousand. */
+  readonly isCut: boolean
+}
 
 const PAGE = 100
 
-/** Earlier runs too; undefined where the repository does not have the commit. @param names of the only ones that count */
+/** Earlier runs too, the newest first; undefined where the repository does not have the commit. @param names of the only ones that count */
 export async function checkRunsOf(
   { api, repository }: ClaimedRepository,
   sha: string,
@@ -31,16 +38,19 @@ export async function checkRunsOf(
   const [only] = names?.size === 1 ? names : []
   const filter = only === undefined ? 'filter=all' : `filter=all&check_name=${encodeURIComponent(only)}`
   const path = `${repository.root}/commits/${sha}/check-runs?${filter}&per_page=${PAGE}`
-  const pages = await api.findList(path, CheckRunsAnswer, UNREAD)
-  if ('refused' in pages) return unread(pages)
-  const entries = pages.flatMap(({ check_runs }) => check_runs)
-  const runs = readable(entries, CheckRun, names)
+  const start = await api.findStart(path, CheckRunsAnswer, UNREAD)
+  if ('refused' in start) return unread(start)
+  const runs = readable(
+    start.pages.flatMap(({ check_runs }) => check_runs),
+    CheckRun,
+    names,
+  )
   if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
-  return [...new Map(runs.map((run) => [run.id, run])).values()]
+  return { entries: [...new Map(runs.map((run) => [run.id, run])).values()], isCut: start.isCut }
 }
 
 /**
- * All that were ever posted; undefined where the repository does not have the commit.
+ * All that were ever posted, the newest first; undefined where the repository does not have the commit.
  * @param names the only ones that are wanted
  */
 export async function statusesOf(
@@ -49,9 +59,33 @@ export async function statusesOf(
   names?: ReadonlySet<string>,
 ): Promise<Seen<PostedStatus> | undefined> {
   const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
-  const pages = await api.findList(path, StatusesAnswer, UNREAD)
-  if ('refused' in pages) return unread(pages)
-  return readable(pages.flat(), PostedStatus, names, ({ context }) => context)
+  const start = await api.findStart(path, StatusesAnswer, UNREAD)
+  if ('refused' in start) return unread(start)
+  const entries = readable(start.pages.flat(), PostedStatus, names, ({ context }) => context)
+  return { entries, isCut: start.isCut }
+}
+
+/** The first page of those that count, of another commit than the claimed one; undefined where the repository does not have it. */
+export async function checkRunsStart(
+  { api, repository }: ClaimedRepository,
+  sha: string,
+): Promise<readonly CheckRun[] | 'hidden' | undefined> {
+  const path = `${repository.root}/commits/${sha}/check-runs?filter=latest&per_page=${PAGE}&page=1`
+  const answer = await api.find(path, CheckRunsAnswer, UNREAD)
+  return 'refused' in answer ? unread(answer) : answer.value.check_runs.filter((run) => Value.Check(CheckRun, run))
+}
+
+/** As of check runs. */
+export async function statusesStart(
+  { api, repository }: ClaimedRepository,
+  sha: string,
+): Promise<readonly PostedStatus[] | 'hidden' | undefined> {
+  const answer = await api.find(
+    `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}&page=1`,
+    StatusesAnswer,
+    UNREAD,
+  )
+  return 'refused' in answer ? unread(answer) : answer.value.filter((status) => Value.Check(PostedStatus, status))
 }
 
 /** Either the list is hidden, or there is no such commit. */
@@ -105,18 +139,22 @@ export function checksOfRuns(
   const latest = new Map<string, CheckRun>()
   const counting = workflows ? withoutReplaced(runs, workflows) : [...runs]
   for (const run of counting.sort((one, other) => one.id - other.id)) {
-    const ofWorkflow = workflowOf(run)
-    const group = ofWorkflow ? kindOf(ofWorkflow) : run.check_suite?.id
-    latest.set(JSON.stringify([run.name, run.app?.slug, group]), run)
+    latest.set(JSON.stringify([run.name, run.app?.slug, run.check_suite?.id]), run)
   }
   const passed = groupedBy(
     runs.filter((run) => outcomeOf(run) === 'passed'),
     nameAndApp,
   )
   const checks = [...latest.values()].map((run) => {
-    const passedBefore = passed.get(nameAndApp(run))?.some(({ id }) => id !== run.id) ?? false
-    const changedAt = run.check_suite && changed.get(run.check_suite.id)
-    const check = checkOf(run, passedBefore, workflowOf(run))
+    const ofWorkflow = workflowOf(run)
+    const passing = (passed.get(nameAndApp(run)) ?? []).filter((other) => {
+      const otherWorkflow = workflowOf(other)
+      const isOther = ofWorkflow && otherWorkflow && ofWorkflow !== otherWorkflow && !isAkin(ofWorkflow, otherWorkflow)
+      return other.id !== run.id && !isOther
+    })
+    const isOvertaken = passing.some(({ id }) => id > run.id)
+    const check = checkOf(run, passing.length > 0, ofWorkflow, isOvertaken)
+    const changedAt = ofWorkflow ? undefined : run.check_suite && changed.get(run.check_suite.id)
     return changedAt ? { ...check, changedAt: notAfter(changedAt) } : check
   })
   const shown = new Set(runs.map(workflowOf))
@@ -132,7 +170,12 @@ function nameAndApp({ name, app: by }: CheckRun): string {
   return JSON.stringify([name, by?.slug])
 }
 
-function checkOf(run: CheckRun, passedBefore: boolean, ofWorkflow: WorkflowRun | undefined): Check {
+function checkOf(
+  run: CheckRun,
+  passedBefore: boolean,
+  ofWorkflow: WorkflowRun | undefined,
+  isOvertaken: boolean,
+): Check {
   const isJob = isOfActions(run) && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
   return {
     name: run.name,
@@ -140,23 +183,34 @@ function checkOf(run: CheckRun, passedBefore: boolean, ofWorkflow: WorkflowRun |
     by: [...reportersOf(run), ...(ofWorkflow ? [workflow(fileOf(ofWorkflow))] : [])],
     // The workflow as a whole is what nobody can post.
     isRunByHost: isJob && ofWorkflow?.conclusion === 'success',
+    isByHand: ofWorkflow !== undefined && isByHand(ofWorkflow),
     outcome: outcomeOf(run),
     // An app can change how its run ended; a job is run again as another one.
     ...(passedBefore || isJob ? { passedBefore } : {}),
+    ...(isJob && ofWorkflow && !isOvertaken ? timesOf(ofWorkflow) : {}),
   }
 }
 
 function checkOfWorkflow(run: WorkflowRun, all: readonly WorkflowRun[]): Check {
   const by = [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)]
-  const others = all.filter((other) => other.id !== run.id && fileOf(other) === fileOf(run))
-  const passedBefore = others.some(({ conclusion }) => conclusion === 'success')
+  const passing = all.filter((other) => other.conclusion === 'success' && isAkin(run, other))
+  const passedBefore = passing.length > 0
   return {
     name: fileOf(run),
     by,
     isRunByHost: true,
+    isByHand: isByHand(run),
     outcome: outcomeOf(run),
     // How its earlier attempts ended, the run does not tell.
     ...(passedBefore || run.run_attempt === 1 ? { passedBefore } : {}),
+    ...(passing.some(({ id }) => id > run.id) ? {} : timesOf(run)),
+  }
+}
+
+function timesOf({ status, created_at, updated_at }: WorkflowRun): Pick<Check, 'begunAt' | 'changedAt'> {
+  return {
+    ...(created_at === undefined ? {} : { begunAt: notAfter(created_at) }),
+    ...(status === 'completed' ? { changedAt: notAfter(updated_at) } : {}),
   }
 }
 
@@ -168,20 +222,29 @@ export function checksOfStatuses(statuses: readonly PostedStatus[]): Check[] {
   const newestFirst = [...statuses].sort((one, other) => other.id - one.id)
   return [...groupedBy(newestFirst, ({ context }) => context)].flatMap(([name, posted]) => {
     const [{ state: current, created_at: lastAt }] = posted as [PostedStatus]
-    const hasPassed = posted.some(({ state }) => state === 'success')
     return [...groupedBy(posted, ({ creator }) => creator?.id)].map(([, own]): Check => {
       const [{ state, creator, created_at }] = own as [PostedStatus]
+      const begunAt = own.at(-1)!.created_at
+      const isPostedOver = STATES[state] === 'passed' && STATES[current] !== 'passed'
       return {
         name,
         by: creator ? [accountId(creator.id), account(creator.login)] : [],
         isRunByHost: false,
-        outcome: STATES[state === 'success' ? current : state],
-        passedBefore: hasPassed,
+        outcome: STATES[isPostedOver ? current : state],
+        passedBefore: own.some(({ state }) => STATES[state] === 'passed'),
         ...(created_at === undefined ? {} : { endedAt: notAfter(created_at) }),
-        ...(lastAt === undefined ? {} : { changedAt: notAfter(lastAt) }),
+        // What others posted since changes nothing of its own red.
+        ...(isPostedOver ? {} : { ...times(begunAt, STATES[state] === 'passed' ? lastAt : created_at) }),
       }
     })
   })
+}
+
+function times(begunAt: string | undefined, changedAt: string | undefined): Pick<Check, 'begunAt' | 'changedAt'> {
+  return {
+    ...(begunAt === undefined ? {} : { begunAt: notAfter(begunAt) }),
+    ...(changedAt === undefined ? {} : { changedAt: notAfter(changedAt) }),
+  }
 }
 
 const STATES = { pending: 'pending', success: 'passed', failure: 'failed', error: 'failed' } as const

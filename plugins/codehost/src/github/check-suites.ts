@@ -20,14 +20,14 @@ export async function checkSuitesOf(
   sha: string,
 ): Promise<Seen<CheckSuite> | undefined> {
   const path = `${repository.root}/commits/${sha}/check-suites?per_page=${PAGE}`
-  const pages = await api.findList(path, CheckSuitesAnswer, UNREAD)
-  if ('refused' in pages) return unread(pages)
-  const suites = pages.flatMap(({ check_suites }) => check_suites)
-  if (suites.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
-  return suites
+  const start = await api.findStart(path, CheckSuitesAnswer, UNREAD)
+  if ('refused' in start) return unread(start)
+  const entries = start.pages.flatMap(({ check_suites }) => check_suites)
+  if (entries.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
+  return { entries, isCut: start.isCut }
 }
 
-export function hasRuns({ latest_check_runs_count = 0 }: CheckSuite): boolean {
+function hasRuns({ latest_check_runs_count = 0 }: CheckSuite): boolean {
   return latest_check_runs_count > 0
 }
 

@@ -9,20 +9,29 @@ import { GITHUB_JOBS, isBy, isNamed, isOfAccount, isSame, nameOf } from '../repo
 import type { CheckRun, WorkflowRun } from './answers.ts'
 import { checksOfRuns, checksOfStatuses, isOfActions, isUnderWay, reportersOf, withoutReplaced } from './check-runs.ts'
 import type { Lists, Shown } from './checks.ts'
+import type { JobCheck } from './jobs.ts'
 import { outcomeOf } from './outcomes.ts'
 import { fileOf } from './workflow-runs.ts'
 
 /** Undefined where the repository does not have the commit. @throws DestinationError `forbidden` where what is hidden may show them */
 export async function namedChecks(lists: Lists, wanted: readonly WantedCheck[]): Promise<Shown | undefined> {
   const asked = wanted.filter((one) => isJob(one) || isOfApp(one))
-  const runs = asked.length > 0 ? await lists.checkRuns(namesOf(asked)) : []
+  const runs = asked.length > 0 ? await lists.checkRuns(namesOf(asked)) : NONE
   if (runs === undefined) return undefined
-  const reported = await (runs === 'hidden' ? hiddenRuns(lists, asked) : shownRuns(lists, asked, runs))
+  // What is posted without end under the name of a job hides no job: those have a list of their own.
+  const areReadable = runs !== 'hidden' && !(runs.isCut && asked.every(isJob))
+  const reported = await (areReadable ? shownRuns(lists, asked, runs.entries) : hiddenRuns(lists, asked))
 
   const posted = wanted.filter((one) => isOfAccount(one) && !isIn(reported.checks, one))
-  const statuses = posted.length > 0 ? await lists.statuses(namesOf(posted)) : []
+  const statuses = posted.length > 0 ? await lists.statuses(namesOf(posted)) : NONE
   if (statuses === undefined) return undefined
-  const checks = [...reported.checks, ...(statuses === 'hidden' ? [] : checksOfStatuses(statuses))]
+  const checks = [...reported.checks, ...(statuses === 'hidden' ? [] : checksOfStatuses(statuses.entries))]
+  // What is left out cannot make it green.
+  const hasRed = checks.some((check) => check.outcome === 'failed' && wanted.some((one) => isNamed(check, one)))
+  const isLeftOut = (one: WantedCheck) =>
+    !isIn(checks, one) &&
+    ((statuses !== 'hidden' && statuses.isCut && isOfAccount(one)) || (areReadable && runs.isCut && isOfApp(one)))
+  if (wanted.some(isLeftOut) || (reported.isCut && !hasRed)) throw new DestinationError('too_large')
 
   // A list of jobs does not tell whether there is the commit, and neither does what is hidden.
   const isThere =
@@ -35,7 +44,12 @@ export async function namedChecks(lists: Lists, wanted: readonly WantedCheck[]):
   return { ...reported, checks, canBeDeleted: asked.length > 0 }
 }
 
-async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: readonly CheckRun[]): Promise<Shown> {
+const NONE = { entries: [], isCut: false } as const
+
+/** @param isCut some that count are left for another check */
+type Reported = Shown & { readonly isCut: boolean }
+
+async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: readonly CheckRun[]): Promise<Reported> {
   const ofActions = runs.filter(isOfActions)
   const runsOf = ({ name }: WantedCheck) => ofActions.filter((run) => run.name === name)
   // Claimed as the app's, a job counts as well as what else the app reported.
@@ -47,8 +61,8 @@ async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: read
   const begun = jobs.filter((one) => !waiting.includes(one) && runsOf(one).length > 0)
   const absent = jobs.filter((one) => runsOf(one).length === 0)
   const suites = (one: WantedCheck) => new Set(runsOf(one).map(({ check_suite }) => check_suite?.id))
-  const ended =
-    begun.length > 0 ? await readJobs(lists, begun, (one, id) => id === undefined || suites(one).has(id)) : []
+  const { checks: ended, isCut } =
+    begun.length > 0 ? await readJobs(lists, begun, (one, id) => id === undefined || suites(one).has(id)) : NO_JOBS
   const workflows = begun.length > 0 || absent.length > 0 ? await lists.workflows() : undefined
 
   const known = new Set(ended.flatMap(({ ids }) => ids))
@@ -64,8 +78,9 @@ async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: read
       ...waiting.map(({ name, by }): Check => ({ ...WAITING, name, by: [by] })),
       // The app's number stands with its runs alone.
       ...ended.map((job) => ({ ...job, by: [...job.by, ...numberOf(ofActions, job.ids)] })),
-      ...checksOfRuns(other, undefined, Array.isArray(seen) ? seen : []),
+      ...checksOfRuns(other, undefined, seen && seen !== 'hidden' ? seen.entries : []),
     ],
+    isCut,
     isGrowing: absent.length > 0 && workflows!.latest.some(({ status }) => status !== 'completed'),
   }
 }
@@ -78,25 +93,26 @@ function numberOf(runs: readonly CheckRun[], ids: readonly number[]): readonly s
 }
 
 /** Fine-grained tokens cannot read check runs; jobs they can. */
-async function hiddenRuns(lists: Lists, asked: readonly WantedCheck[]): Promise<Shown> {
+async function hiddenRuns(lists: Lists, asked: readonly WantedCheck[]): Promise<Reported> {
   const jobs = asked.filter((one) => isJob(one))
-  const checks = jobs.length > 0 ? await readJobs(lists, jobs, () => true) : []
+  const { checks, isCut } = jobs.length > 0 ? await readJobs(lists, jobs, () => true) : NO_JOBS
   const isMissing = jobs.some((one) => !isIn(checks, one))
   const isGrowing = isMissing && (await lists.workflows()).latest.some(({ status }) => status !== 'completed')
-  return { checks, isGrowing }
+  return { checks, isCut, isGrowing }
 }
 
-function readJobs(
+const NO_JOBS = { checks: [], isCut: false } as const
+
+async function readJobs(
   lists: Lists,
   wanted: readonly WantedCheck[],
   hasIt: (one: WantedCheck, suite: number | undefined) => boolean,
-): ReturnType<Lists['jobs']> {
+): Promise<{ readonly checks: readonly JobCheck[]; readonly isCut: boolean }> {
   const isOfFile = (one: WantedCheck, run: WorkflowRun) =>
-    isAnyWorkflow(one) || isSame(nameOf(one.by, 'workflow') ?? '', fileOf(run))
-  return lists.jobs({
-    names: namesOf(wanted),
-    isWanted: (run) => wanted.some((one) => isOfFile(one, run) && hasIt(one, run.check_suite_id)),
-  })
+    isAnyWorkflow(one) || nameOf(one.by, 'workflow') === fileOf(run)
+  const isWanted = (run: WorkflowRun) => wanted.some((one) => isOfFile(one, run) && hasIt(one, run.check_suite_id))
+  const { checks, unread } = await lists.jobs({ names: namesOf(wanted), isWanted })
+  return { checks, isCut: unread.length > 0 || (await lists.workflows()).isCut }
 }
 
 /** By the host's own word, or the file of a workflow. */

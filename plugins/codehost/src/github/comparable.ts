@@ -1,0 +1,273 @@
+/**
+ * The commits with which one is compared: those of the default branch and of the pull request's base, by GitHub's list of workflow runs and
+ * by the branch, and the heads of merged pull requests. What they show is read once for a repository in ten minutes, by some 25 requests.
+ */
+import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
+import type { RepositoryQuery } from '../code-host.ts'
+import {
+  type Candidate,
+  type Comparable,
+  type ComparableCommit,
+  comparableBefore,
+  comparableCommits,
+  keptForLong,
+  type PostedReport,
+  type RefKind,
+  type Report,
+  type RunReport,
+} from '../comparable.ts'
+import { account, accountId } from '../reporters.ts'
+import { logTime } from '../times.ts'
+import { AuthoredCommitAnswer, CommitsAnswer, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import { checkRunsStart, isOfActions, reportersOf, statusesStart } from './check-runs.ts'
+import type { ClaimedRepository } from './repository.ts'
+import { fileOf, isByHand, isOfPull, refKindOf, type WorkflowRuns } from './workflow-runs.ts'
+
+const RUNS_PAGE = 100
+const COMMITS_PAGE = 20
+const PULLS_PAGE = 30
+/** How many of each kind; with another base than the default branch, of each branch. */
+const MOST_OF_BRANCH = 5
+const MOST_OF_BASE = 3
+const MOST_HEADS = 4
+/** GitHub lists many commits of a branch that is busy: of these, those that it ran something for. */
+const LEAST_OF_RUNS = 5
+
+/** What GitHub starts for commits. What time or a person starts for one need not come for the next. */
+const EVENTS: Readonly<Record<string, string>> = {
+  push: 'push',
+  pull_request: 'pull_request',
+  // Both begin with the pull request.
+  pull_request_target: 'pull_request',
+  merge_group: 'merge_group',
+  workflow_run: 'workflow_run',
+  deployment: 'deployment',
+  deployment_status: 'deployment_status',
+}
+const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status'])
+/** Nobody's time. */
+const OF_NO_COMMIT: ReadonlySet<string> = new Set(['schedule', 'dynamic'])
+/** What jobs post by the token of their run comes with it. */
+const ACTIONS_BOT = 'github-actions[bot]'
+
+interface Claimed extends Pick<RepositoryQuery, 'windowFrom'> {
+  readonly sha: string
+  readonly runs: WorkflowRuns
+}
+
+/** @throws DestinationError `forbidden` where what is needed may not be read */
+export async function comparableTo(
+  claimed: ClaimedRepository,
+  { sha, windowFrom, runs }: Claimed,
+  context: CheckContext,
+): Promise<Comparable> {
+  const { repository } = claimed
+  const { defaultBranch } = repository
+  const own = runs.all.filter((run) => !isByHand(run) && !OF_NO_COMMIT.has(run.event))
+  const kinds = new Set(own.map((run) => refKindOf(run, defaultBranch)))
+  const isOnDefault = kinds.has('default') && !kinds.has('pull_request')
+  const [written, pulls] = await Promise.all([authorOf(claimed, sha), isOnDefault ? [] : pullsOf(claimed, sha)])
+  const heads = pulls.filter(({ head }) => head.sha === sha)
+  const isHead = heads.length > 0 || kinds.has('pull_request')
+  const isDefault = kinds.has('default') || (!isHead && (await isContained(claimed, sha)))
+  const untold: RefKind = isDefault && !isHead ? 'default' : 'branch'
+  const tags = await tagsAmong(claimed, own)
+  const begun = own.map((run) => reportOf(run, kindOf(run, tags, refKindOf(run, defaultBranch) ?? untold)))
+  const refs = new Set<RefKind>([
+    ...begun.map(({ ref }) => ref),
+    ...(isDefault ? (['default'] as const) : (['branch'] as const)),
+    ...(isHead ? (['pull_request', 'branch'] as const) : []),
+  ])
+  const owners = [
+    ...own.flatMap(({ actor }) => identify(actor)),
+    ...written,
+    ...heads.flatMap(({ user }) => identify(user)),
+  ]
+
+  const before = comparableBefore({ windowFrom })
+  const bases = [...new Set([defaultBranch, ...heads.map(({ base }) => base.ref)])].slice(0, 2)
+  const reader = readerOf(claimed, before, context)
+  const most = bases.length === 1 ? MOST_OF_BRANCH : MOST_OF_BASE
+  const ofBranches = await Promise.all(
+    bases.map(async (branch) => {
+      const all = await reader.ofBranch(branch, branch === defaultBranch ? 'default' : 'branch')
+      const candidates = all.filter((candidate) => candidate.sha !== sha)
+      return comparableCommits(candidates, { owners, most, mostRead: most + 2 }, reader.reports)
+    }),
+  )
+  const needsHeads = [...refs].some((ref) => ref === 'pull_request' || ref === 'branch')
+  const mostHeads = bases.length === 1 ? MOST_HEADS : MOST_OF_BASE
+  const ofHeads = needsHeads
+    ? await comparableCommits(
+        (await reader.heads()).filter((candidate) => candidate.sha !== sha),
+        { owners, most: mostHeads, mostRead: mostHeads + 1 },
+        reader.reports,
+      )
+    : []
+  const commits: ComparableCommit[] = [...ofBranches.flat(), ...ofHeads]
+  return { commits, begun, refs: [...refs], owners }
+}
+
+function identify(one: { readonly login?: string; readonly id?: number } | null | undefined): string[] {
+  if (!one) return []
+  return [
+    ...(one.id === undefined ? [] : [accountId(one.id)]),
+    ...(one.login === undefined ? [] : [account(one.login)]),
+  ]
+}
+
+function reportOf(run: WorkflowRun, ref: RefKind): RunReport {
+  const event = EVENTS[run.event] ?? run.event
+  return { file: fileOf(run), event, ref, ...(CHAINED.has(run.event) ? { isChained: true } : {}) }
+}
+
+function kindOf({ head_branch }: WorkflowRun, tags: ReadonlySet<string>, kind: RefKind): RefKind {
+  return kind === 'branch' && head_branch && tags.has(head_branch) ? 'tag' : kind
+}
+
+/** GitHub names a tag as it names a branch. */
+async function tagsAmong(
+  { repository }: ClaimedRepository,
+  runs: readonly WorkflowRun[],
+): Promise<ReadonlySet<string>> {
+  const isOfNamed = (run: WorkflowRun) => !isOfPull(run) && refKindOf(run, repository.defaultBranch) === 'branch'
+  const names = new Set(runs.filter(isOfNamed).flatMap(({ head_branch }) => head_branch ?? []))
+  const tags = await Promise.all(
+    [...names].slice(0, 3).map(async (name) => ((await repository.tagged(name)) === undefined ? [] : [name])),
+  )
+  return new Set(tags.flat())
+}
+
+async function isContained({ repository }: ClaimedRepository, sha: string): Promise<boolean> {
+  const tip = await repository.head(repository.defaultBranch)
+  return tip !== undefined && (tip === sha || (await repository.contains(sha, tip)) === true)
+}
+
+async function authorOf({ api, repository }: ClaimedRepository, sha: string): Promise<string[]> {
+  // The list of changed files comes in pages, too, and can have megabytes.
+  const answer = await api.find(
+    `${repository.root}/commits/${sha}?per_page=1`,
+    AuthoredCommitAnswer,
+    [403, 404, 409, 422],
+  )
+  if ('refused' in answer || answer.value.sha !== sha) return []
+  return [...identify(answer.value.author), ...identify(answer.value.committer)]
+}
+
+/** Those that have the commit. None where they may not be read. */
+async function pullsOf({ api, repository }: ClaimedRepository, sha: string) {
+  const answer = await api.find(`${repository.root}/commits/${sha}/pulls?per_page=${PULLS_PAGE}`, PullsAnswer, REFUSALS)
+  return 'refused' in answer ? [] : answer.value
+}
+
+const REFUSALS = [403, 404, 409, 422] as const
+
+/** Reads what was there before a moment, and keeps it. */
+function readerOf(claimed: ClaimedRepository, before: Instant, context: CheckContext) {
+  const { api, repository } = claimed
+  const theirBefore = before - Math.max(repository.clockBehindMs ?? 0, 0)
+  const isBefore = (time: string | null | undefined) => !!time && logTime(time).notAfter <= theirBefore
+  const kept = <T>(what: string, read: () => Promise<T>) =>
+    keptForLong(context, `github ${repository.id} comparable ${what} ${before}`, read)
+  const until = new Date(Math.floor(theirBefore / 1000) * 1000).toISOString().replace('.000Z', 'Z')
+  const ofRuns = new Map<string, readonly WorkflowRun[]>()
+
+  async function runsOf(filter: string): Promise<readonly WorkflowRun[]> {
+    const path = `${repository.root}/actions/runs?${filter}&per_page=${RUNS_PAGE}&page=1`
+    const answer = await api.find(path, WorkflowRunsAnswer, [404])
+    const runs = 'refused' in answer ? [] : answer.value.workflow_runs
+    return runs.filter((run) => run.repository.id === repository.id && run.event in EVENTS).map(shortened)
+  }
+
+  /** By the commits that GitHub ran something for, and where these are few also by the branch. */
+  async function ofBranch(branch: string, kind: RefKind): Promise<readonly Candidate[]> {
+    const found = await kept(`runs of ${branch}`, async () => {
+      const filter = `branch=${encodeURIComponent(branch)}&created=${encodeURIComponent(`<=${until}`)}`
+      const runs = (await runsOf(filter)).filter(
+        (run) => run.head_branch === branch && !isOfPull(run) && isBefore(run.created_at),
+      )
+      const shas = [...new Set(runs.map(({ head_sha }) => head_sha))]
+      const listed = shas.length >= LEAST_OF_RUNS ? [] : await commitsOf(branch)
+      return { runs, listed }
+    })
+    for (const run of found.runs) ofRuns.set(run.head_sha, found.runs)
+    const ran = [...new Set(found.runs.map(({ head_sha }) => head_sha))].map((sha) => ({
+      sha,
+      refs: [kind],
+      owners: found.runs.filter(({ head_sha }) => head_sha === sha).flatMap(({ actor }) => identify(actor)),
+    }))
+    const rest = found.listed.filter(({ sha }) => !ran.some((one) => one.sha === sha))
+    return [...ran, ...rest.map(({ sha, owners }) => ({ sha, refs: [kind], owners }))]
+  }
+
+  async function commitsOf(branch: string) {
+    const query = `sha=${encodeURIComponent(branch)}&until=${encodeURIComponent(until)}&per_page=${COMMITS_PAGE}`
+    const answer = await api.find(`${repository.root}/commits?${query}`, CommitsAnswer, REFUSALS)
+    const commits = 'refused' in answer ? [] : answer.value
+    return commits.map(({ sha, author, committer }) => ({ sha, owners: [...identify(author), ...identify(committer)] }))
+  }
+
+  /** Of pull requests that were merged, the last first. @throws DestinationError `forbidden` */
+  async function heads(): Promise<readonly Candidate[]> {
+    return kept('heads', async () => {
+      const query = `state=closed&sort=updated&direction=desc&per_page=${PULLS_PAGE}`
+      const answer = await api.find(`${repository.root}/pulls?${query}`, PullsAnswer, REFUSALS)
+      if ('refused' in answer) throw new DestinationError('forbidden', { status: 403 })
+      const merged = answer.value.filter(({ merged_at }) => isBefore(merged_at))
+      const refs: RefKind[] = ['pull_request', 'branch']
+      return merged.map(({ head, user }) => ({ sha: head.sha, refs, owners: identify(user) }))
+    })
+  }
+
+  async function reports({ sha, refs }: Candidate): Promise<readonly Report[]> {
+    const [kind] = refs
+    const listed = ofRuns.get(sha)?.filter(({ head_sha }) => head_sha === sha)
+    return kept(`reports ${kind} ${sha}`, async () => {
+      const isHead = kind === 'pull_request'
+      const runs = isHead ? await runsOf(`head_sha=${sha}`) : (listed ?? [])
+      const own = runs.filter((run) => run.head_sha === sha && isBefore(run.created_at ?? run.updated_at))
+      const asked = own.map((run) => {
+        const ref = refKindOf(run, repository.defaultBranch) ?? kind!
+        return reportOf(run, CHAINED.has(run.event) || !isHead ? kind! : ref)
+      })
+      return unique([...asked, ...(await postedOn(sha))])
+    })
+  }
+
+  async function postedOn(sha: string): Promise<readonly PostedReport[]> {
+    const [runs, statuses] = await Promise.all([checkRunsStart(claimed, sha), statusesStart(claimed, sha)])
+    if (runs === 'hidden' || statuses === 'hidden') throw new DestinationError('forbidden', { status: 403 })
+    const ofApps = (runs ?? []).filter((run) => !isOfActions(run))
+    const ofAccounts = (statuses ?? []).filter(
+      ({ creator, created_at }) =>
+        creator && creator.login !== ACTIONS_BOT && (created_at === undefined || isBefore(created_at)),
+    )
+    return [
+      ...ofApps.flatMap((run) =>
+        reportersOf(run)
+          .slice(0, 1)
+          .map((by) => ({ by, name: run.name })),
+      ),
+      ...ofAccounts.map(({ creator, context: name }) => ({ by: accountId(creator!.id), name })),
+    ]
+  }
+
+  return { ofBranch, heads, reports }
+}
+
+/** What is kept of a run. */
+function shortened(run: WorkflowRun): WorkflowRun {
+  const { id, path, event, head_sha, status, conclusion, created_at, updated_at, head_branch, actor } = run
+  const { repository, head_repository } = run
+  return {
+    ...{ id, path, event, head_sha, status, conclusion, updated_at, repository: { id: repository.id } },
+    head_branch: head_branch ?? null,
+    ...(created_at === undefined ? {} : { created_at }),
+    ...(head_repository ? { head_repository: { id: head_repository.id } } : {}),
+    ...(actor ? { actor: { login: actor.login, id: actor.id } } : {}),
+  }
+}
+
+function unique(reports: readonly Report[]): Report[] {
+  return [...new Map(reports.map((one) => [JSON.stringify(one), one])).values()]
+}

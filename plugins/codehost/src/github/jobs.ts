@@ -1,0 +1,151 @@
+/**
+ * Jobs of workflow runs. Everything that runs in a workflow can post check runs under the name of GitHub's own app, and GitHub shows them among
+ * those of some workflow: only a list of jobs has none of them.
+ */
+import { type CheckContext, Value } from '@claimcheck/core/plugin'
+import type { Check } from '../code-host.ts'
+import { defined } from '../defined.ts'
+import { unexpected } from '../http-failure.ts'
+import { app, GITHUB_JOBS, workflow } from '../reporters.ts'
+import { notAfter } from '../times.ts'
+import { Job, JobsAnswer, type WorkflowRun } from './answers.ts'
+import { outcomeOf } from './outcomes.ts'
+import { readable } from './readable.ts'
+import type { ClaimedRepository } from './repository.ts'
+import { ACTIONS_APP, fileOf, isAkin, isByHand, type WorkflowRuns } from './workflow-runs.ts'
+
+const JOBS_PAGE = 50
+/** Whose jobs one check reads: those of the others are for the next ones. */
+const MOST_RUNS = 24
+/** In characters. The cache limits the number of its entries, and not their size. */
+const MOST_KEPT_LENGTH = 32 * 1024
+
+/** One job is what GitHub shows as a check run with the same id. */
+export interface JobCheck extends Check {
+  /** Of all its attempts. */
+  readonly ids: readonly number[]
+}
+
+export interface WantedJobs {
+  readonly names: ReadonlySet<string>
+  isWanted(run: WorkflowRun): boolean
+}
+
+export interface FoundJobs {
+  readonly checks: readonly JobCheck[]
+  /** Runs that are wanted, and whose jobs the next check reads. */
+  readonly unread: readonly WorkflowRun[]
+}
+
+/** The jobs of these names in the wanted runs that count; where some have not passed, also those of runs that may have passed before. */
+export async function jobsOf(
+  claimed: ClaimedRepository,
+  { all, latest }: WorkflowRuns,
+  { names, isWanted }: WantedJobs,
+  context: Pick<CheckContext, 'cache'>,
+): Promise<FoundJobs> {
+  const reader = jobReader(claimed, context)
+  const wanted = latest.filter(isWanted)
+  const unread = await reader.read(wanted)
+  const jobsIn = (run: WorkflowRun) => {
+    const entries = reader.known(run)
+    const jobs = entries && readable(entries, Job, names)
+    if (jobs?.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) throw unexpected()
+    return jobs?.sort((one, other) => one.id - other.id)
+  }
+  const hasRed = (run: WorkflowRun) => jobsIn(run)?.some((job) => outcomeOf(job) !== 'passed') === true
+  const red = wanted.filter(hasRed)
+  await reader.read(all.filter((run) => !wanted.includes(run) && red.some((one) => isAkin(one, run))))
+  const checks = wanted.flatMap((run) => {
+    const akin = all.filter((other) => isAkin(run, other)).map((other) => ({ run: other, jobs: jobsIn(other) }))
+    return checksOf(run, jobsIn(run) ?? [], akin)
+  })
+  return { checks, unread }
+}
+
+/** Of all attempts. What has ended changes by another attempt alone, so that it is read once. */
+function jobReader({ api, repository }: ClaimedRepository, { cache }: Pick<CheckContext, 'cache'>) {
+  const jobs = new Map<number, readonly unknown[]>()
+  let left = MOST_RUNS
+
+  function keyOf({ id, status, run_attempt, updated_at }: WorkflowRun): string | undefined {
+    if (status !== 'completed' || run_attempt === undefined) return undefined
+    return `github ${repository.id} jobs ${id} ${run_attempt} ${updated_at}`
+  }
+
+  async function readOne(run: WorkflowRun): Promise<void> {
+    const found = await cache.share(`github ${repository.id} jobs ${run.id}`, async () => {
+      const path = `${repository.root}/actions/runs/${run.id}/jobs?filter=all&per_page=${JOBS_PAGE}`
+      return (await api.list(path, JobsAnswer)).flatMap(({ jobs }) => jobs.map(shortened))
+    })
+    jobs.set(run.id, found)
+    const key = keyOf(run)
+    if (key !== undefined && JSON.stringify(found).length <= MOST_KEPT_LENGTH) cache.set(key, found)
+  }
+
+  return {
+    known: (run: WorkflowRun) => jobs.get(run.id),
+    /** @returns those that are left for another check */
+    async read(runs: readonly WorkflowRun[]): Promise<readonly WorkflowRun[]> {
+      const missing = runs.filter((run) => {
+        const key = keyOf(run)
+        const kept = key === undefined ? undefined : cache.get(key)
+        if (Array.isArray(kept)) jobs.set(run.id, kept)
+        return !jobs.has(run.id)
+      })
+      const now = missing.slice(0, left)
+      left -= now.length
+      await Promise.all(now.map(readOne))
+      return missing.slice(now.length)
+    },
+  }
+}
+
+/** What is kept of an entry: of another form, its name alone. */
+function shortened(entry: { readonly name?: unknown }): unknown {
+  if (!Value.Check(Job, entry)) return { name: entry.name }
+  const { id, run_id, run_attempt, head_sha, name, status, conclusion } = entry
+  return { id, run_id, head_sha, name, status, conclusion, ...defined({ run_attempt }) }
+}
+
+interface Akin {
+  readonly run: WorkflowRun
+  /** Undefined: not read. */
+  readonly jobs: readonly Job[] | undefined
+}
+
+/** @param jobs oldest first */
+function checksOf(run: WorkflowRun, jobs: readonly Job[], akin: readonly Akin[]): JobCheck[] {
+  const lastAttempts = new Map<string, number>()
+  for (const job of jobs) lastAttempts.set(job.name, Math.max(attemptOf(job), lastAttempts.get(job.name) ?? 0))
+  // Two jobs of one workflow can have the same name: each counts.
+  const latest = jobs.filter((job) => attemptOf(job) === lastAttempts.get(job.name))
+  const hasPassed = (name: string, all: readonly Job[]) =>
+    all.some((job) => job.name === name && outcomeOf(job) === 'passed')
+  const isUnchanged = (job: Job) => run.status === 'completed' && attemptOf(job) <= attemptOf(run)
+  return latest.map((job): JobCheck => {
+    const passing = akin.filter((one) => one.run.conclusion === 'success' || hasPassed(job.name, one.jobs ?? []))
+    const passedBefore = hasPassed(job.name, jobs) || passing.length > 0
+    const isKnown = akin.every((one) => one.jobs !== undefined)
+    // It would have been replaced by what is there since.
+    const isOvertaken = passing.some((one) => one.run.id > run.id)
+    return {
+      name: job.name,
+      ids: jobs.filter(({ name }) => name === job.name).map(({ id }) => id),
+      by: [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)],
+      isRunByHost: true,
+      isByHand: isByHand(run),
+      outcome: outcomeOf(job),
+      // Whether a job of theirs passed, other runs that failed do not tell.
+      ...(passedBefore || isKnown ? { passedBefore } : {}),
+      // A job's own times are those of the machine that ran it. The run was read first: it may not have been run again yet.
+      ...(isUnchanged(job) ? { endedAt: notAfter(run.updated_at) } : {}),
+      ...(isUnchanged(job) && !isOvertaken ? { changedAt: notAfter(run.updated_at) } : {}),
+      ...(run.created_at !== undefined && !isOvertaken ? { begunAt: notAfter(run.created_at) } : {}),
+    }
+  })
+}
+
+function attemptOf({ run_attempt = 1 }: Pick<Job, 'run_attempt'>): number {
+  return run_attempt
+}
