@@ -17,8 +17,9 @@ const green = ({ look }: AtGitLab, sha: string, checks?: readonly Named[]) =>
     { previous: [{ sentAt: NOON + 1000, observation: { kind: 'absent', facts: {} } }] },
   )
 
-/** Two minutes later, when a look a minute before saw so many green. */
-const settled = ({ look, clock }: AtGitLab, sha: string, counted: number, passed = counted) => {
+/** Two minutes later, when a look a minute before saw so many green. Half an hour before the claim the commit before had a pipeline, too. */
+const settled = ({ look, clock, repository, first }: AtGitLab, sha: string, counted: number, passed = counted) => {
+  repository.checks.run({ sha: first, name: 'test', at: NOON - 30 * MINUTE, by: 'owner' })
   const at = Math.max(clock.now, NOON + 10 * MINUTE) + 2 * MINUTE
   const observation = { kind: 'absent', facts: { settling: true, counted, passed } } as const
   return look(CHECKS, { sha }, { at, previous: [{ sentAt: at - MINUTE, observation }] })
@@ -35,8 +36,9 @@ t.test('one pipeline', async (t) => {
     const facts = { passed: 2, failed: 0, reported_by: 'gitlab-ci' }
     t.match(await settled(world, base, 2), { kind: 'present', differs: [], stays, facts })
   })
-  // The project, pipelines, jobs, child pipelines, statuses; the commit, the pipelines of its parent, and that one, which has none.
-  t.equal(all.length, 8)
+  // The project, pipelines, jobs, merge requests, child pipelines, statuses.
+  // To compare it: the tip of main, its pipelines, merged merge requests; of the commit before its jobs and statuses.
+  t.equal(all.length, 11)
   const named = await requestsOf(async () => {
     const one = await green(world, base, [{ name: 'test 1/2', by: 'pipeline:push' }])
     t.match(one, { kind: 'present', differs: [], stays, facts: { passed: 1, missing: 0 } })
@@ -92,7 +94,7 @@ t.test('failed, run again, passed before', async (t) => {
 
 t.test('several pipelines of a commit', async (t) => {
   const world = await atGitLab(t)
-  const { repository, base } = world
+  const { repository, base, settings } = world
   repository.checks.run({ sha: base, name: 'test', outcome: 'failure' })
   // Started by hand, with whatever variables: it replaces nothing, and blames nobody.
   repository.checks.run({ sha: base, name: 'test', source: 'web' })
@@ -114,6 +116,8 @@ t.test('several pipelines of a commit', async (t) => {
   for (let i = 3; i < 14; i++) night(i)
   t.match(await green(world, sha, nightly), { differs: ['checks'], mark: 'may_have_been' }, 'older than what is read')
   night(14, 'test', 'success')
+  t.match(await green(world, sha, nightly), { differs: ['checks'] }, 'it may have been started with variables')
+  settings.showsVariables = true
   t.match(await green(world, sha, nightly), { kind: 'present', differs: [] })
 
   // What the newest one left out was not run again.
@@ -144,6 +148,97 @@ t.test('on two branches, and for a merge request', async (t) => {
     differs: ['checks'],
     mark: undefined,
   })
+})
+
+t.test('a red pipeline, and a newer one of its branch', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base, settings } = world
+  const run = (outcome: 'failure' | 'success', more: object = {}) =>
+    repository.checks.run({ sha: base, name: 'test', outcome, ...more })
+  const named = [{ name: 'test', by: 'pipeline:push' }]
+  const spoiled = { differs: ['sha'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } }
+  run('failure', { at: NOON + MINUTE })
+  run('success', { at: NOON + 2 * MINUTE })
+  t.match(await green(world, base), spoiled, 'it may have been pushed with variables')
+  t.match(await green(world, base, named), { differs: ['checks'], mark: 'may_have_been' })
+  settings.showsVariables = true
+  t.match(await settled(world, base, 1), { kind: 'present', differs: [] })
+  t.match(await green(world, base, named), { kind: 'present', differs: [] })
+  for (const { id } of repository.checks.suites(Number.POSITIVE_INFINITY)) settings.variables.set(id, ['SKIP_TESTS'])
+  t.match(await green(world, base), spoiled)
+  // By hand.
+  const sha = await tipAfter(world, base)
+  repository.checks.run({ sha, name: 'test', outcome: 'failure', at: NOON + 3 * MINUTE })
+  const suite = repository.checks.suite({ sha, source: 'web', at: NOON + 4 * MINUTE })
+  repository.checks.run({ suite, name: 'test', at: NOON + 4 * MINUTE })
+  t.match(await settled(world, sha, 1), { kind: 'present', differs: [] }, 'without variables')
+  settings.variables.set(suite, ['SKIP_TESTS'])
+  t.match(await green(world, sha), spoiled)
+  settings.showsVariables = false
+  t.match(await green(world, sha), spoiled)
+})
+
+t.test('a duplicate that was cancelled before anything in it failed', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base } = world
+  const push = repository.checks.suite({ sha: base, at: NOON })
+  repository.checks.run({ suite: push, name: 'test', outcome: 'cancelled' })
+  t.match(await green(world, base), { differs: ['sha'], mark: undefined }, 'it is the only one')
+  repository.checks.run({
+    sha: base,
+    name: 'test',
+    source: 'merge_request_event',
+    branch: 'refs/merge-requests/1/head',
+  })
+  for (const checks of [undefined, [{ name: 'test', by: 'pipeline:push' }]]) {
+    t.match(await green(world, base, checks), { mark: 'may_have_been', facts: { failed: 1 } })
+  }
+  repository.checks.run({ suite: push, name: 'lint', outcome: 'failure' })
+  t.match(await green(world, base), { differs: ['sha'], mark: undefined }, 'something failed before')
+})
+
+t.test('merged results, which are listed with the merge request', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base, push, settings } = world
+  const sha = await repository.commit({ parents: [base] })
+  await push('topic', sha, NOON)
+  const iid = await repository.pullRequests.open({ head: 'topic', at: NOON })
+  const merge = await repository.commit({ parents: [base, sha] })
+  const other = await repository.commit({ parents: [base] })
+  for (const one of [merge, other]) await repository.hold(one, { at: NOON })
+  const run = (of: string, name: string, outcome: 'failure' | 'success' = 'success') =>
+    repository.checks.run({
+      sha: of,
+      name,
+      outcome,
+      source: 'merge_request_event',
+      branch: `refs/merge-requests/${iid}/merge`,
+    })
+  const named = (name: string) => green(world, sha, [{ name, by: 'pipeline:merge_request_event' }])
+  run(merge, 'test')
+  t.match(await named('test'), { kind: 'absent', facts: { missing: 1 } }, 'main is not protected')
+  settings.protected.add('main')
+  t.match(await named('test'), { kind: 'present', differs: [] })
+  t.match(await settled(world, sha, 1), { kind: 'present', differs: [] })
+  run(other, 'lint')
+  t.match(await named('lint'), { kind: 'absent', facts: { missing: 1 } }, 'it is no merge of the commit')
+  run(merge, 'unit', 'failure')
+  t.match(await named('unit'), { differs: ['checks'], mark: undefined })
+  t.match(await green(world, sha), { differs: ['sha'], mark: undefined })
+})
+
+t.test('what an account posted as passed has not, when another posted since that it has not', async (t) => {
+  const world = await atGitLab(t)
+  const { repository, base } = world
+  const post = (by: string, state: 'success' | 'failure') =>
+    repository.checks.post({ sha: base, context: 'unit', state, by })
+  const named = [{ name: 'unit', by: 'account:jenkins' }]
+  post('jenkins', 'success')
+  post('scan', 'failure')
+  t.match(await green(world, base, named), { differs: ['checks'], mark: 'may_have_been' })
+  post('jenkins', 'failure')
+  post('agent', 'success')
+  t.match(await green(world, base, named), { differs: ['checks'] })
 })
 
 t.test('child pipelines', async (t) => {
@@ -179,7 +274,7 @@ t.test('posted statuses prove nothing but that somebody posted them', async (t) 
   await push('main', sha, NOON)
   repository.checks.run({ sha, name: 'test', outcome: 'skipped' })
   repository.checks.post({ sha, context: 'test', state: 'success', by: 'somebody' })
-  t.match(await green(world, sha), { kind: 'absent', mark: 'unsettled' })
+  t.match(await green(world, sha), { kind: 'absent', mark: 'may_have_been', facts: { unnamed: true } })
   t.match(await green(world, sha, [{ name: 'test', by: 'pipeline:push' }]), {
     differs: ['checks'],
     facts: { skipped: 1 },
@@ -189,6 +284,13 @@ t.test('posted statuses prove nothing but that somebody posted them', async (t) 
   t.match(await green(world, sha, [{ name: 'test', by: 'account:somebody' }]), { kind: 'present', differs: [] })
 
   // One that failed spoils the rest.
+  repository.checks.post({
+    sha: world.first,
+    context: 'test',
+    state: 'success',
+    by: 'somebody',
+    at: NOON - 30 * MINUTE,
+  })
   repository.checks.run({ sha: await tipAfter(world, sha), name: 'test' })
   const tip = repository.asOf().tip('main')!
   t.match(await settled(world, tip, 1), { kind: 'absent', mark: 'unsettled', facts: { awaited: 1 } })

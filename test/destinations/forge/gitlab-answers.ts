@@ -19,6 +19,11 @@ export interface GitLabSettings {
   /** The role of members: 10 Guest, 20 Reporter. */
   role: number
   configPath: string | null
+  /** Of pipelines that were started with some. They are shown where `showsVariables` is set: to maintainers. */
+  readonly variables: Map<number, readonly string[]>
+  showsVariables: boolean
+  /** Protected branches. */
+  readonly protected: Set<string>
   /** It was made by an import, and its merge requests came with it. */
   isImported: boolean
 }
@@ -30,7 +35,14 @@ const MOST_EVENTS = 3
 export function settingsOf(repository: ForgeRepository): GitLabSettings {
   const known = SETTINGS.get(repository) ?? {
     ...{ off: new Set(), confidential: new Set(), hiddenPushes: new Set(), badFiles: new Set() },
-    ...{ role: 20, configPath: null, isImported: false },
+    ...{
+      role: 20,
+      configPath: null,
+      isImported: false,
+      variables: new Map(),
+      showsVariables: false,
+      protected: new Set(),
+    },
   }
   SETTINGS.set(repository, known)
   return known
@@ -79,7 +91,12 @@ export function projectAnswer(
 
 export function branchAnswer(repository: ForgeRepository, name: string, sha: string) {
   return {
-    ...{ name, merged: false, protected: false, default: name === repository.defaultBranch },
+    ...{
+      name,
+      merged: false,
+      protected: settingsOf(repository).protected.has(name),
+      default: name === repository.defaultBranch,
+    },
     ...{ developers_can_push: false, developers_can_merge: false, can_push: false },
     ...{ web_url: `https://gitlab.test/${repository.slug}/-/tree/${name}`, commit: commitAnswer(repository, sha) },
   }

@@ -114,13 +114,18 @@ export function jobAnswers(repository: ForgeRepository, pipeline: ShownPipeline,
 function jobAnswer(repository: ForgeRepository, pipeline: ShownPipeline, run: CheckRun) {
   const { id, name, createdAt, startedAt, updatedAt, state, mayFail } = run
   return {
-    ...{ id, status: jobStatus(run), stage: 'test', name, ref: pipeline.ref, tag: false, allow_failure: mayFail },
+    ...{ id, status: jobStatus(run), stage: 'test', name, ref: pipeline.ref, tag: isTag(repository, pipeline) },
+    allow_failure: mayFail,
     ...{ created_at: time(createdAt), started_at: startedAt === undefined ? null : time(startedAt) },
     // By GitLab's clock, when the runner told it.
     ...{ finished_at: state === 'ended' ? time(updatedAt) : null, duration: null, user: userAnswer(pipeline.by) },
     ...{ commit: commitAnswer(repository, pipeline.sha), pipeline: pipelineAnswer(repository, pipeline) },
     web_url: `https://gitlab.test/${repository.slug}/-/jobs/${id}`,
   }
+}
+
+function isTag(repository: ForgeRepository, { ref }: ShownPipeline): boolean {
+  return repository.asOf().tag(ref) !== undefined
 }
 
 /** The jobs that started other pipelines, which had no more to do. */

@@ -13,8 +13,16 @@ import {
   stateEventAnswers,
   versionAnswers,
 } from './gitlab-answers.ts'
-import { bridgeAnswers, jobAnswers, pipelineAnswer, pipelinesOf, statusAnswers } from './gitlab-pipelines.ts'
+import {
+  bridgeAnswers,
+  jobAnswers,
+  pipelineAnswer,
+  pipelinesOf,
+  type ShownPipeline,
+  statusAnswers,
+} from './gitlab-pipelines.ts'
 import type { Call, CodeHostKind, Reply, Right, Route, Token } from './kind.ts'
+import type { PullRequest } from './pull-requests.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
 import { may } from './stand-in.ts'
 
@@ -181,9 +189,11 @@ const routes: readonly Route[] = [
     template: '/projects/{id}/merge_requests',
     needs: 'pull_requests',
     answer(call) {
-      const { repository, state } = call
+      const { repository, state, query } = call
       if (settingsOf(repository).off.has('merge_requests')) return { status: 403, body: { message: '403 Forbidden' } }
-      const newest = state.pullRequests().toReversed()
+      const wanted = query.get('state')
+      const isWanted = ({ state }: PullRequest) => wanted === null || wanted === 'all' || state.replace('open', 'opened') === wanted
+      const newest = state.pullRequests().filter(isWanted).toReversed()
       return page(
         call,
         newest.map((one) => mergeRequestAnswer(repository, one)),
@@ -263,19 +273,61 @@ const routes: readonly Route[] = [
     needs: 'checks',
     answer(call) {
       const { repository, state, query } = call
-      const source = query.get('source')
-      const shown = pipelinesOf(repository, state).filter(
-        (one) =>
-          one.sha === query.get('sha') && (source === null ? one.source !== 'parent_pipeline' : one.source === source),
-      )
-      return page(
-        call,
-        shown.map((one) => pipelineAnswer(repository, one)),
-      )
+      const isIn = (name: 'sha' | 'ref' | 'source', one: ShownPipeline) =>
+        query.get(name) === null || one[name] === query.get(name)
+      const before = Date.parse(query.get('updated_before') ?? '9999-12-31T00:00:00Z')
+      const shown = pipelinesOf(repository, state)
+        .filter((one) => isIn('sha', one) && isIn('ref', one) && isIn('source', one))
+        .filter((one) => query.has('source') || one.source !== 'parent_pipeline')
+        .map((one) => pipelineAnswer(repository, one))
+        .filter((one) => Date.parse(one.updated_at) < before)
+      return page(call, shown)
     },
   },
   pipelineRoute('jobs'),
   pipelineRoute('bridges'),
+  {
+    template: '/projects/{id}/pipelines/{pipeline_id}/variables',
+    needs: 'checks',
+    answer({ repository, params }) {
+      const { variables, showsVariables } = settingsOf(repository)
+      if (!showsVariables) return { status: 403, body: { message: '403 Forbidden' } }
+      const keys = variables.get(Number(params.pipeline_id)) ?? []
+      return ok(keys.map((key) => ({ key, value: 'x', variable_type: 'env_var' })))
+    },
+  },
+  {
+    template: '/projects/{id}/repository/commits/{sha}/merge_requests',
+    needs: 'pull_requests',
+    answer(call) {
+      const { repository, state, params } = call
+      const isOf = ({ headSha, landed }: PullRequest) => headSha === params.sha || landed === params.sha
+      return page(
+        call,
+        state
+          .pullRequests()
+          .filter(isOf)
+          .map((one) => mergeRequestAnswer(repository, one)),
+      )
+    },
+  },
+  {
+    template: '/projects/{id}/merge_requests/{merge_request_iid}/pipelines',
+    needs: 'pull_requests',
+    answer(call) {
+      const { repository, state, params } = call
+      const found = state.pullRequest(Number(params.merge_request_iid))
+      if (!found) return notFound()
+      const isOf = ({ ref, sha }: ShownPipeline) =>
+        sha === found.headSha || ref.startsWith(`refs/merge-requests/${found.number}/`)
+      return page(
+        call,
+        pipelinesOf(repository, state)
+          .filter(isOf)
+          .map((one) => pipelineAnswer(repository, one)),
+      )
+    },
+  },
 ]
 
 const described = answerCheck('gitlab/openapi-extract.json')
@@ -298,6 +350,10 @@ const ALIKE: Readonly<Record<string, (status: number, body: unknown) => string |
     (body as unknown[]).map((one) => check('/projects/{id}/issues/{issue_iid}', status, one)).find(Boolean),
   '/projects/{id}/repository/tags/{tag_name}': (status, body) =>
     check('/projects/{id}/repository/merge_base', status, (body as { commit: unknown }).commit),
+  '/projects/{id}/repository/commits/{sha}/merge_requests': (status, body) =>
+    check('/projects/{id}/merge_requests', status, body),
+  '/projects/{id}/merge_requests/{merge_request_iid}/pipelines': (status, body) =>
+    check('/projects/{id}/pipelines', status, body),
   '/projects/{id}/pipelines/{pipeline_id}/bridges': (status, body) =>
     check('/projects/{id}/pipelines/{pipeline_id}/jobs', status, body),
   '/projects/{id}/merge_requests/{merge_request_iid}/notes': () => undefined,

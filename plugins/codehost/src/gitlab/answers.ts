@@ -24,6 +24,29 @@ export const CommitAnswer = Type.Object({ id: Sha })
 
 export const ParentsAnswer = Type.Object({ id: Sha, parent_ids: Type.Array(Sha) })
 
+/** Merge requests that a commit came from, or is in. */
+export const MergeRequestsOfAnswer = Type.Array(
+  Type.Object({
+    iid: Id,
+    target_project_id: Id,
+    target_branch: Type.String(),
+    state: Type.String(),
+    sha: nullable(Sha),
+    author: orNull(Type.Object({ id: Id })),
+  }),
+)
+export type MergeRequestOf = Static<typeof MergeRequestsOfAnswer>[number]
+
+export const MergedAnswer = Type.Array(
+  Type.Object({
+    sha: nullable(Sha),
+    merged_at: orNull(Time),
+    author: orNull(Type.Object({ id: Id })),
+  }),
+)
+
+export const ProtectedBranchAnswer = Type.Object({ name: Type.String(), protected: Type.Boolean() })
+
 /** Of a branch or a tag. */
 export const RefAnswer = Type.Object({ name: Type.String(), commit: CommitAnswer })
 
@@ -33,6 +56,7 @@ export const HoldersAnswer = Type.Array(Type.Object({ type: Type.Literal('branch
 export const EventsAnswer = Type.Array(
   Type.Object({
     created_at: Time,
+    author_id: orNull(Type.Integer()),
     author_username: orNull(Type.String()),
     push_data: Type.Object({
       action: Type.Union([Type.Literal('created'), Type.Literal('pushed'), Type.Literal('removed')]),
@@ -96,6 +120,9 @@ export const PipelinesAnswer = Type.Array(
     updated_at: orNull(Time),
   }),
 )
+/** Of a pipeline, shown to who started it and to maintainers. */
+export const VariablesAnswer = Type.Array(Type.Object({ key: Type.String() }))
+
 export type PipelineAnswer = Static<typeof PipelinesAnswer>[number]
 
 /** Also of jobs that start other pipelines. */
@@ -106,6 +133,9 @@ export const JobsAnswer = Type.Array(
     status: Type.String(),
     allow_failure: Type.Boolean(),
     finished_at: orNull(Time),
+    tag: Type.Optional(Type.Boolean()),
+    /** Who started its pipeline, or it alone. */
+    user: orNull(Type.Object({ id: Id })),
     pipeline: Type.Object({ id: Id }),
   }),
 )

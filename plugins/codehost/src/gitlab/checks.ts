@@ -6,19 +6,18 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
-import { type Reports, reportersBefore } from '../reporters-before.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
-import { EXTERNAL, openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run, startedBy } from './pipelines.ts'
+import { comparableTo } from './comparable.ts'
+import { mergedResults, mergeRequestsOf } from './merged-results.ts'
+import { EXTERNAL, openPipelines, outcomeOf, type Pipelines, postedBeside, type Run, startedBy } from './pipelines.ts'
 import { isOwnTime, readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
+import { type CountedPipeline, countedPipelines, hasEndedWell, lastOf } from './series.ts'
 
 /** Whose jobs are read at most, and of how many older ones where these matter. */
 const MOST_PIPELINES = 10
-
-/** What a person or the time starts runs for one commit, and need not for the next. */
-const OF_NO_COMMIT: ReadonlySet<string> = new Set(['schedule', 'web', 'chat'])
 
 export async function findChecks(
   access: GitLabAccess,
@@ -29,98 +28,100 @@ export async function findChecks(
   const api = createGitLabApi(access, context)
   const project = await readProject(api, query, context)
   const { found } = project
+  const repository = openRepository(api, project, context)
   // That something may fail is no pass of what a claim names.
   const source = openPipelines(api, project, { sha, countsAll: wanted !== undefined })
-  const pipelines = await source.list()
-  if (pipelines.length === 0) {
-    if (await openRepository(api, project, context).knows(sha)) return { ...found, checks: [], canBeDeleted: true }
+  const listed = await source.list()
+  if (listed.length === 0 && !(await repository.knows(sha))) {
     requireCode(project)
     // Pipelines are deleted by their age, too, and commits that nothing names are pruned.
     return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), project.madeBy) }
   }
+  const pipelines = await countedPipelines(source, listed)
+  let asked: ReturnType<typeof mergeRequestsOf> | undefined
+  const mergeRequests = () => {
+    asked ??= mergeRequestsOf(api, project, sha)
+    return asked
+  }
+  const more = async () =>
+    countedPipelines(
+      source,
+      await mergedResults(api, project, { sha, mergeRequests: await mergeRequests() }, repository),
+    )
   // Owners can delete pipelines.
-  if (wanted) return { ...found, checks: await namedChecks(source, pipelines, wanted), canBeDeleted: true }
+  if (wanted) return { ...found, checks: await namedChecks(source, { pipelines, more }, wanted), canBeDeleted: true }
   // Without a token GitLab shows no posted statuses.
   const seesPosted = access.token !== undefined
-  const { checks, started } = await allChecks(source, pipelines, seesPosted)
-  const times = [...pipelines, ...started].flatMap(({ updatedAt }) => updatedAt ?? [])
+  const { checks, runs, all } = await allChecks(source, { pipelines, more }, seesPosted)
+  if (all.length === 0) return { ...found, checks: [], canBeDeleted: true }
+  const times = all.flatMap(({ updatedAt }) => updatedAt ?? [])
   const changedAt = times.every((time) => isOwnTime(time, project)) ? latestOf(times) : undefined
   return {
     ...found,
     checks,
     ...defined({ changedAt }),
-    reportersBefore: () =>
-      context.cache.share(`gitlab ${project.id} reporters before ${sha}`, () =>
-        reportersBefore(sha, context.cache, {
-          parents: (sha) => openRepository(api, project, context).parents(sha),
-          reporters: (sha) => reportersOn(openPipelines(api, project, { sha, countsAll: false }), seesPosted),
-        }),
-      ),
+    async comparable() {
+      const claimed = { sha, runs, pipelines: all, mergeRequests: await mergeRequests() }
+      return comparableTo({ api, project, repository, seesPosted }, claimed, query, context)
+    },
   }
 }
 
-async function reportersOn(source: Pipelines, seesPosted: boolean): ReturnType<Reports['reporters']> {
-  const pipelines = (await source.list()).filter((pipeline) => !OF_NO_COMMIT.has(pipeline.source))
-  const own = pipelines.filter(isOwn)
-  const jobs = own.length > 0 ? [GITLAB_JOBS] : []
-  if (pipelines.length === 0) return []
-  if (!seesPosted) return own.length < pipelines.length ? [...jobs, startedBy(EXTERNAL)] : jobs
-  const runs = await source.runs(newest(own).slice(0, MOST_PIPELINES), 'jobs')
-  return [...jobs, ...(await postedBeside(source, runs)).map(({ by }) => by[0]!)]
+/** The pipelines of the commit, and those of its merges with the targets of merge requests, which are asked for where they matter. */
+interface Listed {
+  readonly pipelines: readonly CountedPipeline[]
+  more(): Promise<readonly CountedPipeline[]>
 }
 
 /** What is `external` has no jobs. */
-function isOwn(pipeline: Pipeline): boolean {
+function isOwn(pipeline: Pick<CountedPipeline, 'source'>): boolean {
   return pipeline.source !== EXTERNAL
-}
-
-/** Jobs are in the list of statuses, too. */
-async function postedBeside(source: Pipelines, runs: readonly Pick<Run, 'id'>[]): Promise<readonly Run[]> {
-  const jobs = new Set(runs.map(({ id }) => id))
-  return (await source.posted()).filter(({ id }) => !jobs.has(id))
 }
 
 interface AllChecks {
   readonly checks: readonly Check[]
-  readonly started: readonly Pipeline[]
+  readonly runs: readonly Run[]
+  /** All that were read. */
+  readonly all: readonly CountedPipeline[]
 }
 
 /** All that the newest pipelines show; where that is green, also the pipelines that they started, and who posted statuses. */
-async function allChecks(source: Pipelines, pipelines: readonly Pipeline[], seesPosted: boolean): Promise<AllChecks> {
+async function allChecks(source: Pipelines, { pipelines, more }: Listed, seesPosted: boolean): Promise<AllChecks> {
   const own = await allIn(source, pipelines)
-  if (own.checks.some(isRed)) return { checks: own.checks, started: [] }
-  const started = await source.list('parent_pipeline')
+  if (own.checks.some(isRed)) return { ...own, all: pipelines }
+  const merged = await more()
+  const started = await countedPipelines(source, pipelines.length > 0 ? await source.list('parent_pipeline') : [])
+  const results = await allIn(source, merged)
   // Whether the pipeline that started it forgives its failure is not read: it spoils the commit, and is blamed on nobody.
   const others = await allIn(source, started)
-  const checks = [...own.checks, ...others.checks.map(withoutBlame)]
-  if (!seesPosted) return { checks, started }
-  const posted = await postedBeside(source, [...own.runs, ...others.runs])
+  const checks = [...own.checks, ...results.checks, ...others.checks.map(withoutBlame)]
+  const runs = [...own.runs, ...results.runs, ...others.runs]
+  const all = [...pipelines, ...merged, ...started]
+  if (!seesPosted || pipelines.length === 0) return { checks, runs, all }
+  const posted = await postedBeside(source, runs)
   const isTold = ({ by }: Check) => posted.length > 0 && by.includes(startedBy(EXTERNAL))
-  return {
-    checks: [...checks.filter((check) => !isTold(check)), ...latest(posted).map((run) => toCheck(run, posted, []))],
-    started,
-  }
+  return { checks: [...checks.filter((check) => !isTold(check)), ...postedChecks(posted)], runs, all }
 }
 
 async function allIn(
   source: Pipelines,
-  pipelines: readonly Pipeline[],
+  pipelines: readonly CountedPipeline[],
 ): Promise<{ readonly checks: Check[]; readonly runs: readonly Run[] }> {
-  const shown = newest(pipelines)
   // A pipeline that was started again counts in place of the older one: a job that it left out spoils the commit, and no more.
   const needs: Needs = (runs) => {
-    const hasRed = latest(runs).some(isRed)
-    return ({ status }) => hasRed || !ENDED_WELL.has(status)
+    const hasRed = runs.some(isRed)
+    return (pipeline) => hasRed || !hasEndedWell(pipeline)
   }
   const { runs, unread } = await readRuns(source, pipelines, 'jobs', needs)
-  if (unread.length > 0 && !latest(runs).some(isRed)) throw new DestinationError('too_large')
-  const checks = latest(runs).map((run) => {
-    const check = toCheck(run, runs, unread)
-    return shown.some(({ id }) => id === run.pipeline) ? check : withoutBlame(check)
+  const jobs = latest(runs, pipelines)
+  if (unread.length > 0 && !jobs.some(isRed)) throw new DestinationError('too_large')
+  const checks = jobs.map((run) => {
+    const check = toCheck(run, { runs, unread, pipelines })
+    return pipelines.find(({ id }) => id === run.pipeline)?.isOutdated ? withoutBlame(check) : check
   })
-  const pipelineChecks = shown.flatMap((pipeline) => {
+  const pipelineChecks = newest(pipelines).flatMap((pipeline) => {
     const own = runs.filter((run) => run.pipeline === pipeline.id)
-    const check = pipelineCheck(pipeline, pipelines)
+    const check = pipelineCheck(pipeline, pipelines, own)
     // Its jobs speak for it, unless it is red for another reason.
     const isTold = own.length === 0 ? check.outcome === 'skipped' : own.some(isRed) || !isRed(check)
     return isTold ? [] : [check]
@@ -128,46 +129,53 @@ async function allIn(
   return { checks: [...checks, ...pipelineChecks], runs }
 }
 
-const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'skipped'])
-
 function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'pending'
 }
 
+/** It spoils the commit, and since when is not asked. */
 function withoutBlame(check: Check): Check {
-  return isRed(check) ? { ...check, passedBefore: true } : check
+  if (!isRed(check)) return check
+  const { changedAt: _, ...rest } = check
+  return { ...rest, passedBefore: true }
 }
 
 /** Reads on only while a claimed check was not found, or has not passed. */
 async function namedChecks(
   source: Pipelines,
-  pipelines: readonly Pipeline[],
+  { pipelines, more }: Listed,
   wanted: readonly WantedCheck[],
 ): Promise<Check[]> {
   const checks: Check[] = []
   const jobs: Run[] = []
   const isFound = (all: readonly Pick<Check, 'name' | 'by'>[]) =>
     wanted.every((one) => all.some((check) => isNamed(check, one)))
-  const hasFailed = (runs: readonly Run[]) =>
-    latest(runs).some((run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one)))
 
-  async function read(all: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<void> {
+  async function read(all: readonly CountedPipeline[], kind: 'jobs' | 'bridges'): Promise<void> {
     const needs: Needs = (runs) => {
-      const isNeeded = !isFound([...checks, ...runs]) || hasFailed(runs)
+      const hasFailed = runs.some((run) => run.outcome !== 'passed' && wanted.some((one) => isNamed(run, one)))
+      const isNeeded = !isFound([...checks, ...runs]) || hasFailed
       return () => isNeeded
     }
     const { runs, unread } = await readRuns(source, all, kind, needs)
-    if (unread.length > 0 && !isFound([...checks, ...runs])) throw new DestinationError('too_large')
-    checks.push(...latest(runs).map((run) => toCheck(run, runs, unread)))
+    const found = latest(runs, all).map((run) => toCheck(run, { runs, unread, pipelines: all }))
+    const isGreen = (one: WantedCheck) => found.every((run) => !isNamed(run, one) || run.outcome === 'passed')
+    // What is not read may count, and be red.
+    const isUntold = unread.some((one) => newest(all).includes(one))
+    const isCut = !isFound([...checks, ...runs]) || (isUntold && wanted.every(isGreen))
+    if (unread.length > 0 && isCut) throw new DestinationError('too_large')
+    checks.push(...found)
     jobs.push(...runs)
   }
 
   await read(pipelines, 'jobs')
-  if (!isFound(checks)) await read(await source.list('parent_pipeline'), 'jobs')
+  if (!isFound(checks) && pipelines.length > 0) {
+    await read(await countedPipelines(source, await source.list('parent_pipeline')), 'jobs')
+  }
   if (!isFound(checks)) await read(pipelines, 'bridges')
-  if (!isFound(checks) && wanted.some(isOfAccount)) {
-    const posted = await postedBeside(source, jobs)
-    checks.push(...latest(posted).map((run) => toCheck(run, posted, [])))
+  if (!isFound(checks)) await read(await more(), 'jobs')
+  if (!isFound(checks) && pipelines.length > 0 && wanted.some(isOfAccount)) {
+    checks.push(...postedChecks(await postedBeside(source, jobs)))
   }
   return checks
 }
@@ -175,77 +183,102 @@ async function namedChecks(
 interface ReadRuns {
   readonly runs: readonly Run[]
   /** Older pipelines that would be needed. */
-  readonly unread: readonly Pipeline[]
+  readonly unread: readonly CountedPipeline[]
 }
 
-/** Whether an older pipeline matters, by what the newest ones have run. */
-type Needs = (runs: readonly Run[]) => (older: Pipeline) => boolean
+/** Whether an older pipeline matters, by the last attempts of what the newest ones have run. */
+type Needs = (runs: readonly Run[]) => (older: CountedPipeline) => boolean
 
 async function readRuns(
   source: Pipelines,
-  all: readonly Pipeline[],
+  all: readonly CountedPipeline[],
   kind: 'jobs' | 'bridges',
   needs: Needs,
 ): Promise<ReadRuns> {
   const own = all.filter(isOwn)
-  const shown = newest(own)
+  const counted = newest(own)
+  const shown = counted.filter(({ isOutdated }) => !isOutdated)
   if (shown.length > MOST_PIPELINES) throw new DestinationError('too_large')
   const runs = await source.runs(shown, kind)
-  const isNeeded = needs(runs)
-  const older = own.filter((pipeline) => !shown.includes(pipeline) && isNeeded(pipeline))
+  const isNeeded = needs(latest(runs, all))
+  const older = own.filter((one) => !shown.includes(one) && (counted.includes(one) || isNeeded(one)))
   const earlier = await source.runs(older.slice(0, MOST_PIPELINES), kind)
   return { runs: [...runs, ...earlier], unread: older.slice(MOST_PIPELINES) }
 }
 
-/** Of each ref and source the newest. One of another source replaces none: whoever may write can start some with variables of their own. */
-function newest(pipelines: readonly Pipeline[]): Pipeline[] {
-  return lastOf(pipelines, ({ ref, source }) => [ref, source])
+function newest(pipelines: readonly CountedPipeline[]): CountedPipeline[] {
+  return lastOf(pipelines, ({ series }) => [series])
 }
 
 /** A retried job has the same name, and a higher id. */
-function latest(runs: readonly Run[]): Run[] {
-  return lastOf(runs, ({ ref, source, name }) => [ref, source, name])
+function latest(runs: readonly Run[], pipelines: readonly CountedPipeline[]): Run[] {
+  const series = new Map(pipelines.map(({ id, series }) => [id, series]))
+  return lastOf(runs, ({ pipeline, name }) => [series.get(pipeline) ?? '', name])
 }
 
-/** Of those with the same key the one with the highest id. */
-function lastOf<T extends { readonly id: number }>(all: readonly T[], keyOf: (one: T) => readonly string[]): T[] {
-  const byKey = new Map<string, T>()
-  for (const one of all) {
-    const key = JSON.stringify(keyOf(one))
-    const other = byKey.get(key)
-    if (!other || other.id < one.id) byKey.set(key, one)
+interface Surroundings {
+  readonly runs: readonly Run[]
+  readonly pipelines: readonly CountedPipeline[]
+  /** What is not read may have passed. */
+  readonly unread: readonly CountedPipeline[]
+}
+
+function toCheck(run: Run, { runs, pipelines, unread }: Surroundings): Check {
+  const { name, by, isRunByHost, outcome, endedAt, changedAt } = run
+  const own = pipelines.find(({ id }) => id === run.pipeline)!
+  const passes = runs.filter((other) => other.id !== run.id && other.name === name && other.outcome === 'passed')
+  const isAkin = ({ ref, source }: Pick<Run, 'ref' | 'source'>) => ref === own.ref || source === own.source
+  const check: Check = {
+    ...{ name, by, isRunByHost, outcome, passedBefore: passes.some(isAkin) || unread.some(isAkin) },
+    ...(own.isByHand ? { isByHand: true } : {}),
+    ...defined({ endedAt, changedAt }),
   }
-  return [...byKey.values()]
+  // It passed on another branch, or on this one when something else started it.
+  const seriesOf = (run: Run) => pipelines.find(({ id }) => id === run.pipeline)?.series
+  const hasPassedElsewhere = passes.some((other) => isAkin(other) && seriesOf(other) !== own.series)
+  const isDuplicate = run.isCanceled === true && isStoppedDuplicate(own, pipelines, runs)
+  const wouldBeReplaced = own.isOutdated && newest(pipelines).includes(own)
+  return wouldBeReplaced || hasPassedElsewhere || isDuplicate ? withoutBlame(check) : check
 }
 
-interface Origin {
-  readonly ref: string
-  readonly source: string
-}
-
-/** Both say something of the same work: on one branch, or of one kind. */
-function isAkin(one: Origin, other: Origin): boolean {
-  return one.ref === other.ref || one.source === other.source
-}
-
-/** @param unread what is not read may have passed */
-function toCheck(run: Run, runs: readonly Run[], unread: readonly Pipeline[]): Check {
-  const { name, by, isRunByHost, outcome, endedAt } = run
-  const hasPassed = (other: Run) =>
-    other.id !== run.id && other.name === name && isAkin(run, other) && other.outcome === 'passed'
-  const passedBefore = runs.some(hasPassed) || unread.some((one) => isAkin(run, one))
-  return { name, by, isRunByHost, outcome, passedBefore, ...(endedAt ? { endedAt } : {}) }
+/** It was stopped before anything in it failed, and the commit has another pipeline. */
+function isStoppedDuplicate(
+  { id }: Pick<CountedPipeline, 'id'>,
+  pipelines: readonly CountedPipeline[],
+  runs: readonly Run[],
+): boolean {
+  const hasFailed = runs.some((run) => run.pipeline === id && run.outcome === 'failed' && !run.isCanceled)
+  return !hasFailed && pipelines.some((other) => other.id !== id && isOwn(other))
 }
 
 /** The state of all in it, with what others posted and where it had no job at all. */
-function pipelineCheck(pipeline: Pipeline, all: readonly Pipeline[]): Check {
-  const { id, source, status, updatedAt } = pipeline
-  return {
+function pipelineCheck(pipeline: CountedPipeline, all: readonly CountedPipeline[], runs: readonly Run[]): Check {
+  const { id, ref, source, status, updatedAt, isOutdated } = pipeline
+  const isAkin = (other: CountedPipeline) => other.ref === ref || other.source === source
+  const isDuplicate = status === 'canceled' && isStoppedDuplicate(pipeline, all, runs)
+  const check: Check = {
     name: 'pipeline',
     by: source === EXTERNAL ? [startedBy(source)] : [GITLAB_JOBS, startedBy(source)],
     isRunByHost: false,
     outcome: outcomeOf({ status }, false),
-    passedBefore: all.some((other) => other.id !== id && isAkin(pipeline, other) && other.status === 'success'),
+    passedBefore: all.some((other) => other.id !== id && isAkin(other) && other.status === 'success'),
     ...(updatedAt ? { endedAt: notAfter(updatedAt) } : {}),
   }
+  return isOutdated || isDuplicate ? withoutBlame(check) : check
+}
+
+/** What one account posted as passed has not, when something else was posted since under its name. That is blamed on nobody. */
+function postedChecks(posted: readonly Run[]): Check[] {
+  const newestOf = new Map(lastOf(posted, ({ name }) => [name]).map((run) => [run.name, run]))
+  return lastOf(posted, ({ ref, source, name }) => [ref, source, name]).map((run) => {
+    const { name, by, isRunByHost, outcome } = run
+    const isOther = (other: Run) => other.id !== run.id && other.name === name && other.outcome === 'passed'
+    const passedBefore = posted.some(
+      (other) => isOther(other) && (other.ref === run.ref || other.source === run.source),
+    )
+    const { outcome: last, source } = newestOf.get(name)!
+    const isOverruled = outcome === 'passed' && source !== run.source && isRed({ outcome: last })
+    const check = { name, by, isRunByHost, outcome, passedBefore }
+    return isOverruled ? withoutBlame({ ...check, outcome: last }) : check
+  })
 }

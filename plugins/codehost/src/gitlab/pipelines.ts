@@ -10,12 +10,15 @@ import {
   PipelinesAnswer,
   type StatusAnswer,
   StatusesAnswer,
+  VariablesAnswer,
 } from './answers.ts'
 import { allOf, type GitLabApi } from './api.ts'
 import { isOwnTime, type Project } from './project.ts'
 
 export interface Pipeline {
   readonly id: number
+  /** Of the claimed commit, or of its merge with the target of a merge request. */
+  readonly sha: string
   readonly ref: string
   /** What started it: `push`, `merge_request_event`, `parent_pipeline`; `external`: somebody posted a status where there was none. */
   readonly source: string
@@ -26,6 +29,11 @@ export interface Pipeline {
 /** Of a pipeline that somebody's status made. */
 export const EXTERNAL = 'external'
 
+/** What a person starts, with variables of their own. */
+export const BY_HAND: ReadonlySet<string> = new Set(['web', 'api', 'trigger', 'chat', 'pipeline'])
+/** What the host starts itself for what was pushed. */
+export const BY_HOST: ReadonlySet<string> = new Set(['push', 'merge_request_event', 'external_pull_request_event'])
+
 /** One attempt of a job, or one status that somebody posted. */
 export interface Run extends Omit<Check, 'passedBefore'> {
   readonly id: number
@@ -34,6 +42,12 @@ export interface Run extends Omit<Check, 'passedBefore'> {
   readonly ref: string
   /** Of a posted one the account's id. */
   readonly source: string
+  /** The id of the account that started it. */
+  readonly startedBy?: number
+  /** It ran for a tag. */
+  readonly isOfTag?: boolean
+  /** Stopped before it ended. */
+  readonly isCanceled?: boolean
 }
 
 export type Pipelines = ReturnType<typeof openPipelines>
@@ -59,9 +73,17 @@ export function openPipelines(
   function toRun(job: JobAnswer, { id, ref, source }: Pipeline): Run {
     if (job.pipeline.id !== id) throw unexpected()
     const by = [GITLAB_JOBS, ...(OTHER_FILES.has(source) ? [] : [workflow(file)]), startedBy(source)]
-    const end = job.finished_at && isOwnTime(job.finished_at, project) ? { endedAt: logTime(job.finished_at) } : {}
-    const outcome = outcomeOf(job, countsAll)
-    return { id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true, outcome, ...end }
+    const end = job.finished_at && isOwnTime(job.finished_at, project) ? logTime(job.finished_at) : undefined
+    return {
+      ...{ id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true },
+      outcome: outcomeOf(job, countsAll),
+      // A job that is run again is another one.
+      ...(end ? { endedAt: end, changedAt: end } : {}),
+      ...(BY_HAND.has(source) ? { isByHand: true } : {}),
+      ...(job.user ? { startedBy: job.user.id } : {}),
+      ...(job.tag ? { isOfTag: true } : {}),
+      ...(job.status === 'canceled' ? { isCanceled: true } : {}),
+    }
   }
 
   function toPosted(status: StatusAnswer): Run[] {
@@ -93,12 +115,26 @@ export function openPipelines(
       }
       return runs
     },
+    /** It was started without variables of its own. Whose are hidden may have had any. */
+    async isPlain({ id }: Pick<Pipeline, 'id'>): Promise<boolean> {
+      const { value } = await api.find(`${path}/pipelines/${id}/variables`, VariablesAnswer, [401, 403, 404])
+      return value?.length === 0
+    },
     /** Jobs are in this list, too, as if the account that started them had posted them. */
     async posted(): Promise<readonly Run[]> {
       const list = `${path}/repository/commits/${sha}/statuses?all=true`
       return (await allOf(api.pages(list, StatusesAnswer, STATUSES))).flatMap(toPosted)
     },
   }
+}
+
+/** What accounts posted. Jobs are in the list of statuses, too. */
+export async function postedBeside(
+  source: Pick<Pipelines, 'posted'>,
+  runs: readonly Pick<Run, 'id'>[],
+): Promise<readonly Run[]> {
+  const jobs = new Set(runs.map(({ id }) => id))
+  return (await source.posted()).filter(({ id }) => !jobs.has(id))
 }
 
 /** What may fail, or waits for somebody to start it, does not count where the pipeline forgives it. */
@@ -118,6 +154,7 @@ export function startedBy(source: string): string {
   return `pipeline:${source}`
 }
 
-function toPipeline({ id, ref, source, status, updated_at }: PipelineAnswer): Pipeline {
-  return { id, ref: ref ?? '', source: source ?? 'unknown', status, ...(updated_at ? { updatedAt: updated_at } : {}) }
+export function toPipeline({ id, sha, ref, source, status, updated_at }: PipelineAnswer): Pipeline {
+  const updatedAt = updated_at ? { updatedAt: updated_at } : {}
+  return { id, sha, ref: ref ?? '', source: source ?? 'unknown', status, ...updatedAt }
 }

@@ -1,0 +1,179 @@
+/** The commits at GitLab with which a claimed one is compared: the newest of the default branch, and the last merged ones, by their pipelines. */
+import type { CheckContext } from '@claimcheck/core/plugin'
+import type { ChecksQuery } from '../code-host.ts'
+import {
+  type Comparable,
+  type ComparableCommit,
+  comparableBefore,
+  comparableCommits,
+  keptForLong,
+  type RefKind,
+  type Report,
+  type RunReport,
+} from '../comparable.ts'
+import { accountId } from '../reporters.ts'
+import { EventsAnswer, MergedAnswer, type MergeRequestOf, PipelinesAnswer } from './answers.ts'
+import type { GitLabApi } from './api.ts'
+import {
+  BY_HOST,
+  EXTERNAL,
+  openPipelines,
+  type Pipeline,
+  postedBeside,
+  type Run,
+  startedBy,
+  toPipeline,
+} from './pipelines.ts'
+import type { Project } from './project.ts'
+import type { Repository } from './repository.ts'
+
+interface Place {
+  readonly api: GitLabApi
+  readonly project: Project
+  readonly repository: Repository
+  /** Whose statuses they are is shown to tokens alone. */
+  readonly seesPosted: boolean
+}
+
+/** What the check has read of the claimed commit. */
+interface ClaimedCommit {
+  readonly sha: string
+  readonly runs: readonly Run[]
+  readonly pipelines: readonly Pipeline[]
+  readonly mergeRequests: readonly MergeRequestOf[]
+}
+
+/** Of each of the two kinds of commits. */
+const MOST_COMMITS = 5
+/** For the reports of all of them, beside the lists. */
+const MOST_REQUESTS = 20
+const LIST = 100
+/** A project has one file, whatever it includes. */
+const FILE = '.gitlab-ci.yml'
+
+export async function comparableTo(
+  place: Place,
+  { sha, runs, pipelines, mergeRequests }: ClaimedCommit,
+  query: ChecksQuery,
+  context: CheckContext,
+): Promise<Comparable> {
+  const { project, seesPosted } = place
+  const branch = project.answer.default_branch
+  const begun = pipelines.filter(isStarted).map((pipeline) => runOf(pipeline, runs, project))
+  const starters = runs.filter(({ source }) => BY_HOST.has(source)).flatMap(({ startedBy }) => startedBy ?? [])
+  const pusher = starters.length > 0 ? starters : await pushersOf(place, sha)
+  const isTold = pusher.length > 0 && (seesPosted || begun.length > 0)
+  // Whose pushes are not shown may have posted what is green.
+  if (!branch || !isTold) return { commits: [], begun, refs: [], owners: [] }
+  const authors = mergeRequests.flatMap(({ author }) => author?.id ?? [])
+  const owners = [...new Set([...pusher, ...authors])].map(accountId)
+  const isOpen = mergeRequests.some(({ state }) => state === 'opened')
+  const isTip = (await place.repository.head(branch)) === sha
+  const refs = new Set<RefKind>([
+    ...begun.map(({ ref }) => ref),
+    ...(isTip ? (['default'] as const) : []),
+    ...(isOpen ? (['branch', 'pull_request'] as const) : []),
+  ])
+  const before = comparableBefore(query)
+  const known = await keptForLong(context, `gitlab ${project.id} comparable ${before}`, () => readKnown(place, before))
+  const others = known.filter((one) => one.sha !== sha)
+  const ofKind = (kind: RefKind) =>
+    comparableCommits(
+      others.filter((one) => one.refs.includes(kind)),
+      { owners, most: MOST_COMMITS },
+      async (candidate) => (candidate as KnownCommit).reports,
+    )
+  const commits: ComparableCommit[] = await ofKind('default')
+  if (mergeRequests.length > 0) commits.push(...(await ofKind('pull_request')))
+  return { commits, begun, refs: [...refs], owners }
+}
+
+/** One that was left out, as a push that asks for none, began nothing. */
+function isStarted({ source, status }: Pipeline): boolean {
+  return BY_HOST.has(source) && status !== 'skipped'
+}
+
+function runOf({ id, ref, source }: Pipeline, runs: readonly Run[], project: Project): RunReport {
+  const isOfTag = runs.some((run) => run.pipeline === id && run.isOfTag)
+  return { file: FILE, event: source, ref: isOfTag ? 'tag' : kindOf({ ref, source }, project) }
+}
+
+function kindOf({ ref, source }: Pick<Pipeline, 'ref' | 'source'>, { answer }: Project): RefKind {
+  if (source !== 'push') return 'pull_request'
+  return ref === answer.default_branch ? 'default' : 'branch'
+}
+
+/** Who pushed it, by the project's events. */
+async function pushersOf({ api, project }: Place, sha: string): Promise<readonly number[]> {
+  const list = `${project.path}/events?action=pushed&sort=desc&per_page=${LIST}`
+  const { value = [] } = await api.find(list, EventsAnswer, [401, 403, 404])
+  return value.filter(({ push_data }) => push_data.commit_to === sha).flatMap(({ author_id }) => author_id ?? [])
+}
+
+interface KnownCommit {
+  readonly sha: string
+  readonly refs: readonly RefKind[]
+  readonly owners: readonly string[]
+  readonly reports: readonly Report[]
+}
+
+async function readKnown(place: Place, before: number): Promise<readonly KnownCommit[]> {
+  const { api, project } = place
+  const branch = project.answer.default_branch!
+  const until = new Date(before).toISOString()
+  const list = async (more: string) => {
+    const path = `${project.path}/pipelines?updated_before=${until}&order_by=id&sort=desc&per_page=${LIST}${more}`
+    const { value } = await api.get(path, PipelinesAnswer)
+    return value.map(toPipeline).filter(({ updatedAt = until }) => Date.parse(updatedAt) <= before)
+  }
+  const onDefault = await list(`&ref=${encodeURIComponent(branch)}`)
+  const merged = await mergedHeads(place, before)
+  const onOthers = merged.length > 0 ? await list('') : []
+  const all = [...new Map([...onDefault, ...onOthers].map((one) => [one.id, one])).values()]
+  const told = ({ source, status }: Pipeline) => source === EXTERNAL || isStarted({ source, status } as Pipeline)
+  const shas = unique(onDefault.filter(told).map(({ sha }) => sha)).slice(0, MOST_COMMITS)
+  const heads = merged.filter((sha) => !shas.includes(sha) && all.some((one) => one.sha === sha && told(one)))
+  const commits: KnownCommit[] = []
+  let left = MOST_REQUESTS
+  for (const sha of [...shas, ...heads.slice(0, MOST_COMMITS)]) {
+    const pipelines = all.filter((one) => one.sha === sha && told(one))
+    left -= pipelines.length + 1
+    if (left < 0) break
+    const refs: RefKind[] = shas.includes(sha) ? ['default'] : ['branch', 'pull_request']
+    commits.push({ sha, refs, ...(await readReports(place, sha, pipelines)) })
+  }
+  return commits
+}
+
+/** The newest commits of the last merge requests that were merged. */
+async function mergedHeads({ api, project }: Place, before: number): Promise<readonly string[]> {
+  const path = `${project.path}/merge_requests?state=merged&order_by=updated_at&sort=desc&per_page=20`
+  const { value = [] } = await api.find(path, MergedAnswer, [401, 403, 404])
+  const isBefore = ({ merged_at }: (typeof value)[number]) =>
+    typeof merged_at === 'string' && Date.parse(merged_at) <= before
+  return unique(value.filter(isBefore).flatMap(({ sha }) => sha ?? []))
+}
+
+async function readReports(
+  { api, project, seesPosted }: Place,
+  sha: string,
+  pipelines: readonly Pipeline[],
+): Promise<Pick<KnownCommit, 'reports' | 'owners'>> {
+  const source = openPipelines(api, project, { sha, countsAll: false })
+  const own = pipelines.filter((one) => one.source !== EXTERNAL)
+  const runs = await source.runs(own, 'jobs')
+  const posted = seesPosted ? await postedBeside(source, runs) : []
+  const isUntold = !seesPosted && own.length < pipelines.length
+  return {
+    owners: unique(runs.flatMap(({ startedBy }) => startedBy ?? [])).map(accountId),
+    reports: [
+      ...own.map((pipeline) => runOf(pipeline, runs, project)),
+      ...posted.map(({ by, name }) => ({ by: by[0]!, name })),
+      ...(isUntold ? [{ by: startedBy(EXTERNAL), name: 'pipeline' }] : []),
+    ],
+  }
+}
+
+function unique<T>(all: readonly T[]): T[] {
+  return [...new Set(all)]
+}
