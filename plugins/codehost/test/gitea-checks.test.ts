@@ -32,6 +32,9 @@ for (const flavour of ['gitea', 'forgejo'] as const) {
   })
 }
 
+/** Before the window of a claim at noon. */
+const EARLIER = NOON - 30 * MINUTE
+
 /** For a look two minutes after the claim: one a minute before saw so many green. */
 const settled = (counted: number, passed = counted) => ({
   previous: [
@@ -40,9 +43,11 @@ const settled = (counted: number, passed = counted) => ({
 })
 
 t.test('no name: what the runner ran, when it is settled', async (t) => {
-  const { clock, look, repository, base: sha } = await atGitea(t)
+  const { clock, look, repository, first, base: sha } = await atGitea(t)
   t.match(await look(ACTION, { sha }), { kind: 'absent', mark: undefined, facts: { passed: 0 } })
   repository.checks.run({ sha, name: 'build' })
+  t.match(await look(ACTION, { sha }, settled(1)), { mark: 'may_have_been', facts: { unnamed: true } })
+  repository.checks.run({ sha: first, name: 'build', at: EARLIER })
   const open = { kind: 'absent', mark: 'may_have_been', facts: { passed: 1, settling: true, under_way: true } }
   t.match(await look(ACTION, { sha }), open)
   clock.now = NOON + 2 * MINUTE
@@ -63,10 +68,38 @@ t.test('no name: what accounts posted counts when they reported on a parent, too
   repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins' })
   clock.now = NOON + 2 * MINUTE
   t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
-  repository.checks.post({ sha: first, context: 'ci', state: 'success', by: 'jenkins' })
+  const before = (context: string, by: string) =>
+    repository.checks.post({ sha: first, context, state: 'success', by, at: EARLIER })
+  before('ci', 'jenkins')
   t.match(await look(ACTION, { sha }, settled(1)), { kind: 'present', differs: [] })
-  repository.checks.post({ sha: first, context: 'scan', state: 'success', by: 'scanner' })
+  before('scan', 'scanner')
   t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'unsettled', facts: { awaited: 1 } })
+})
+
+t.test("no name: the pusher's own status founds nothing", async (t) => {
+  const { clock, look, repository, first, base: sha } = await atGitea(t)
+  const post = (sha: string, at: number, by = 'agent') =>
+    repository.checks.post({ sha, context: 'ci', state: 'success', by, at })
+  post(first, EARLIER)
+  post(sha, NOON)
+  clock.now = NOON + 2 * MINUTE
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
+})
+
+t.test('no name: a workflow that paths leave out is not awaited once another began', async (t) => {
+  const { clock, look, repository, first, base: sha, requests } = await atGitea(t)
+  const run = (sha: string, file: string, at: number, more: object = {}) =>
+    repository.checks.run({ sha, name: 'all', workflow: `.gitea/workflows/${file}`, at, ...more })
+  for (const file of ['lint.yml', 'docs.yml']) run(first, file, EARLIER)
+  run(first, 'review.yml', EARLIER, { source: 'pull_request', branch: 'topic' })
+  run(sha, 'lint.yml', NOON)
+  clock.now = NOON + 2 * MINUTE
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'present', differs: [] })
+  await repository.pullRequests.open({ head: 'main', base: 'main', headSha: sha })
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', facts: { awaited: 1 } })
+  run(sha, 'night.yml', NOON, { source: 'workflow_dispatch', outcome: 'failure' })
+  t.match(await look(ACTION, { sha }), { differs: ['sha'], facts: { failed: 1 } })
+  t.ok((await requests(() => look(ACTION, { sha }))).length <= 25)
 })
 
 t.test('an account is named by its name or its id, and the newest of each counts', async (t) => {
@@ -189,7 +222,7 @@ t.test('an unnamed check that is red without a job is blamed on nobody', async (
   repository.checks.post({ sha, context: 'scan', state: 'failure', by: 'scan' })
   t.match(await look(ACTION, { sha }), { differs: ['sha'], mark: 'may_have_been', facts: { failed: 1, passed: 1 } })
   repository.checks.post({ sha, context: 'scan', state: 'success', by: 'scan' })
-  t.match(await look(ACTION, { sha }), { facts: { failed: 0, passed: 1, counted: 1, settling: true } })
+  t.match(await look(ACTION, { sha }), { facts: { failed: 0, passed: 1, skipped: 1, settling: true } })
 })
 
 t.test('a run that is made again', async (t) => {

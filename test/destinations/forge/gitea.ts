@@ -131,6 +131,19 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
         answer: async (call) =>
           found(await call.state.commit(call.params.sha!), (sha) => commitAnswer(sha, call.repository, place(call))),
       }),
+      ofRepository('/commits', {
+        needs: 'contents',
+        async answer(call) {
+          const { state, repository, query } = call
+          const tip = await state.resolve(query.get('sha') ?? repository.defaultBranch)
+          if (tip === undefined) return notFound()
+          const history = [...(await repository.pool.history(tip))]
+          return page(
+            history.map((sha) => commitAnswer(sha, repository, place(call))),
+            call,
+          )
+        },
+      }),
       ofRepository('/statuses/{sha}', {
         described: '/commits/{ref}/statuses',
         needs: 'contents',
@@ -175,6 +188,11 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
           page(
             call.state
               .pullRequests()
+              .filter(
+                ({ state }) =>
+                  (state === 'open' ? 'open' : 'closed') === (call.query.get('state') ?? 'open') ||
+                  call.query.get('state') === 'all',
+              )
               .toReversed()
               .map((pull) => pullRequestAnswer(pull, call.repository, call.state, place(call))),
             call,

@@ -13,12 +13,19 @@ export const RepositoryAnswer = Type.Object({
   /** Empty, unless the repository was taken over from another place, with the times that place gave. */
   original_url: Type.Optional(Type.String()),
   allow_manual_merge: Type.Optional(Type.Boolean()),
+  default_branch: Type.Optional(Type.String()),
 })
 
 export const BranchAnswer = Type.Object({ name: Type.String(), commit: Type.Object({ id: Sha }) })
 export const BranchesAnswer = Type.Array(BranchAnswer)
 
-export const CommitAnswer = Type.Object({ sha: Sha, parents: orNull(Type.Array(Type.Object({ sha: Sha }))) })
+/** With the accounts that have the addresses of its author and committer. */
+export const CommitAnswer = Type.Object({
+  sha: Sha,
+  author: Type.Optional(Type.Unknown()),
+  committer: Type.Optional(Type.Unknown()),
+})
+export const CommitsAnswer = Type.Array(CommitAnswer)
 
 /** With what it has: the id of its tree stands for all files. */
 export const TreeOfCommitAnswer = Type.Object({
@@ -27,6 +34,7 @@ export const TreeOfCommitAnswer = Type.Object({
 })
 
 const Account = orNull(Type.Object({ id: Type.Integer(), login: Type.String() }))
+export const AccountAnswer = Type.Object({ id: Id, login: Type.String() })
 
 export const ActivitiesAnswer = Type.Array(
   Type.Object({
@@ -63,6 +71,9 @@ export const PullRequestAnswer = Type.Object({
   merge_commit_sha: orNull(Type.Union([Sha, Type.Literal('')])),
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
+
+/** Open ones. */
+export const HeadsAnswer = Type.Array(Type.Object({ head: Type.Object({ sha: Type.String() }) }))
 
 export const NumbersAnswer = Type.Array(Type.Object({ number: Id }))
 
@@ -132,6 +143,8 @@ export const RunsAnswer = Type.Object({
         updated: orNull(Type.String()),
         html_url: Type.Optional(Type.String()),
         repository: orNull(Type.Object({ id: Type.Integer() })),
+        actor: Type.Optional(Account),
+        trigger_user: Type.Optional(Account),
       }),
     ),
   ),

@@ -7,19 +7,15 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
-import { account, accountId, FORGEJO_JOBS, GITEA_JOBS, isBy, isOfAccount } from '../reporters.ts'
-import { reportersBefore } from '../reporters-before.ts'
+import { isBy, isOfAccount } from '../reporters.ts'
 import { latestOf as latestTime, logTime } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
-import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
-import { type GiteaAccess, type Repository, readShared, requireCode } from './repository.ts'
-import { type Job, pathOf, readRuns } from './runs.ts'
+import type { StatusAnswer } from './answers.ts'
+import { comparableTo } from './comparable.ts'
+import { type GiteaAccess, readShared } from './repository.ts'
+import { BY_HAND, type Job, pathOf, readRuns } from './runs.ts'
+import { isRunner, namesOf, RUNNERS, readCommit, readStatuses } from './statuses.ts'
 
-const PAGE = 50
-const MAX_PAGES = 20
-
-/** What claims call the host's runners. Their account is none that can be looked up, so its statuses have no creator. */
-const RUNNERS: readonly string[] = [GITEA_JOBS, FORGEJO_JOBS]
 /** How the runner describes a job that it skipped, which older versions and Forgejo report as a success. */
 const SKIPPED: ReadonlySet<string> = new Set(['Skipped', 'Has been skipped'])
 
@@ -45,7 +41,7 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
     const mark = missingCommitMark(query, context.now(), repository.createdAt)
     return { ...repository.found, checks: undefined, mark }
   }
-  const { statuses, parents } = value
+  const { statuses, owners } = value
   const runs = () => context.cache.share(`gitea ${slug} runs ${sha}`, () => readRuns(repository, sha, context.cache))
   if (wanted) {
     // One that the claim does not name may be of a state that is not known.
@@ -53,20 +49,13 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
     return { ...repository.found, checks: await namedChecks(named, wanted, runs) }
   }
   const changedAt = latestTime(statuses.map(({ created_at }) => created_at))
+  const listed = await runs()
   return {
     ...repository.found,
-    checks: allChecks(statuses, await runs()),
+    checks: allChecks(statuses, listed),
     ...defined({ changedAt }),
-    async reportersBefore() {
-      const before = { slug, part: `reporters before ${sha}` }
-      const found = await readShared(access, before, context, (shown) =>
-        reportersBefore(sha, context.cache, {
-          parents: async (one) => (one === sha ? parents : ((await readCommit(shown, one))?.parents ?? [])),
-          reporters: async (one) => (await readStatuses(shown, one)).flatMap((status) => namesOf(status)[0] ?? []),
-        }),
-      )
-      return found.value
-    },
+    comparable: () =>
+      comparableTo(repository, { sha, owners, runs: typeof listed === 'string' ? [] : listed.runs }, query, context),
   }
 }
 
@@ -87,14 +76,20 @@ async function namedChecks(
   return [...posted, ...checks]
 }
 
-/** What is red without a job spoils the commit, and is blamed on nobody; what is green without one has not passed. */
+/** What is red without a job spoils the commit, and is blamed on nobody; what is green without one counts as skipped. */
 function allChecks(statuses: readonly StatusAnswer[], listed: Listed): Check[] {
   const { checks, orphans } = jobChecks(statuses.filter(isRunner), jobsIn(listed))
   const known = [...postedChecks(statuses, ({ context }) => context), ...checks]
   const isUntold = typeof listed === 'string' || known.length === 0
   if (orphans.length > 0 && isUntold && !known.some(isRed)) throw unknownRuns(listed)
   const newest = [...latestBy(orphans, ({ context }) => context).values()]
-  return [...known, ...newest.map((status) => toCheck(status, RUNNERS, true)).filter(isRed)]
+  return [...known, ...newest.map(toOrphan)]
+}
+
+function toOrphan(status: StatusAnswer): Check {
+  const outcome = outcomeOf(status)
+  const by = { name: status.context, by: RUNNERS, isRunByHost: false }
+  return { ...by, outcome: isRed({ outcome }) ? outcome : 'skipped', passedBefore: true }
 }
 
 type Listed = Awaited<ReturnType<typeof readRuns>>
@@ -125,36 +120,6 @@ function isRunners({ name, by }: WantedCheck, { context }: StatusAnswer): boolea
   return name === context && RUNNERS.includes(by)
 }
 
-async function readCommit(
-  repository: Repository,
-  sha: string,
-): Promise<{ readonly parents: readonly string[] } | undefined> {
-  const path = `/git/commits/${sha}?stat=false&verification=false&files=false`
-  const { value } = await repository.find(path, CommitAnswer)
-  if (value && value.sha !== sha) throw unexpected()
-  if (!value) await requireCode(repository)
-  return value && { parents: (value.parents ?? []).map((parent) => parent.sha) }
-}
-
-/**
- * All of them, the newest first. By the commit's id alone: the endpoint that takes names, too, would take a branch that is called like the
- * id. Pages are counted here, because the links in answers lead to the address that the server believes to have.
- */
-async function readStatuses({ get }: Repository, sha: string): Promise<readonly StatusAnswer[]> {
-  const byId = new Map<number, StatusAnswer>()
-  for (let page = 1; page <= MAX_PAGES; page++) {
-    const path = `/statuses/${sha}?sort=highestindex&page=${page}&limit=${PAGE}`
-    const { value, headers } = await get(path, StatusesAnswer)
-    if (value.length > PAGE || value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) throw unexpected()
-    const before = byId.size
-    for (const status of value) byId.set(status.id, status)
-    const total = Number(headers.get('x-total-count') ?? Number.POSITIVE_INFINITY)
-    if (value.length === 0 || byId.size >= total) return [...byId.values()].sort((one, other) => other.id - one.id)
-    if (byId.size === before) throw unexpected()
-  }
-  throw new DestinationError('too_large')
-}
-
 /**
  * The newest status of each name by each account.
  *
@@ -179,7 +144,9 @@ function overruled(checks: readonly Check[], statuses: readonly StatusAnswer[]):
     const status = newest.get(check.name)
     const outcome = status && outcomeOf(status)
     const isLifted = check.outcome === 'passed' && outcome !== undefined && isRed({ outcome })
-    return isLifted ? { ...check, outcome, passedBefore: true } : check
+    if (!isLifted) return check
+    const { name, by, isRunByHost } = check
+    return { name, by, isRunByHost, outcome, passedBefore: true }
   })
 }
 
@@ -231,6 +198,7 @@ function jobChecks(
       ...checks,
       ...untold.map(({ name, outcome, run: { file, event } }) => ({
         ...{ name: `${file} / ${name} (${event})`, by: RUNNERS, isRunByHost: true, outcome },
+        ...(event === BY_HAND ? { isByHand: true } : {}),
       })),
     ],
   }
@@ -269,16 +237,6 @@ function sourceOf({ context, creator }: StatusAnswer): string {
 
 /** The number under which Gitea and Forgejo show their own account: what it posted, a runner posted, or a job with the runner's token. */
 const HOST_ACCOUNT = -2
-
-/** Nobody, the host's own account, or what stands for one that is gone. */
-function isRunner({ creator }: StatusAnswer): boolean {
-  return !creator || creator.id <= 0
-}
-
-function namesOf(status: StatusAnswer): readonly string[] {
-  const { creator } = status
-  return !creator || isRunner(status) ? RUNNERS : [accountId(creator.id), account(creator.login)]
-}
 
 /** @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
 function outcomeOf(posted: StatusAnswer): Check['outcome'] {

@@ -45,6 +45,14 @@ export async function pushesTo(branch: string, activities: readonly Activity[]):
   return Promise.all(entries.filter((entry, index) => !isSame(entry, entries[index - 1])).map(toPush))
 }
 
+/** The numbers of the accounts that pushed a commit, as far as these entries tell. */
+export async function pushersOf(sha: string, activities: readonly Activity[]): Promise<readonly number[]> {
+  const pushers = await Promise.all(
+    activities.map(async (entry) => (brings(await toPush(entry), sha) ? [entry.act_user?.id ?? []] : []).flat()),
+  )
+  return [...new Set(pushers.flat())]
+}
+
 /** The feed can have an entry once for everybody who watches. */
 function isSame(one: Activity, other: Activity | undefined): boolean {
   return other?.created === one.created && other.content === one.content && other.op_type === one.op_type

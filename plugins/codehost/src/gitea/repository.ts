@@ -51,7 +51,7 @@ async function readRepository(access: GiteaAccess, slug: string, { http, now }: 
 
 /** Its requests' paths are from the repository's own on: `/branches`. */
 function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, context: CheckContext) {
-  const { id, full_name, created_at, original_url, allow_manual_merge } = answer
+  const { id, full_name, created_at, original_url, allow_manual_merge, default_branch: defaultBranch } = answer
   const createdAt = logTime(created_at).notAfter + (clockBehindMs ?? 0)
   // By the new name after a rename: so the other requests are not redirected.
   const rest = createRest(`${rootOf(access)}/${full_name}`, tokenOf(access), context)
@@ -68,6 +68,7 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, c
     id,
     /** `<owner>/<repo>` as the host has it now. */
     name: full_name,
+    defaultBranch,
     /** At the latest, by our clock. */
     createdAt,
     /** Its pull requests, issues and releases have times that this host gave them. */

@@ -4,6 +4,7 @@
  */
 import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { type JobAnswer, JobsAnswer, type RunAnswer, RunsAnswer, type TaskAnswer, TasksAnswer } from './answers.ts'
 import type { Repository } from './repository.ts'
@@ -22,6 +23,8 @@ export interface Run {
   readonly event: string
   readonly ref: string
   readonly isEnded: boolean
+  /** The number of the account that started it, where it is told. */
+  readonly actor?: number
   /** The path of its page, to which the statuses of its jobs lead. */
   readonly page?: string
 }
@@ -64,6 +67,9 @@ export async function readRuns(
 /** Events of pull requests that have no status of their own: a push to one, a label. */
 const PULL_REQUEST = /^pull_request_(?:sync|assign|label|review_request|milestone)$/
 
+/** What a person starts, with inputs of their own. */
+export const BY_HAND = 'workflow_dispatch'
+
 /** The event as names of statuses have it. */
 function eventOf(event: string): string {
   return PULL_REQUEST.test(event) ? 'pull_request' : event
@@ -105,7 +111,7 @@ function toRun(answer: RunAnswer): ShownRun {
     run: {
       ...{ id, file, event: eventOf(answer.trigger_event || answer.event), ref: ref ?? prettyref ?? head_branch ?? '' },
       isEnded: outcomeOf(answer) !== 'pending',
-      ...(page === undefined ? {} : { page }),
+      ...defined({ page, actor: (answer.actor ?? answer.trigger_user)?.id }),
     },
     state: JSON.stringify([
       answer.run_attempt,

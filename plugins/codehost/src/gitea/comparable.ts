@@ -1,0 +1,131 @@
+/** The commits at Gitea and Forgejo with which a claimed one is compared: those of the default branch that have statuses from before. */
+import { type CheckContext, isDestinationError } from '@claimcheck/core/plugin'
+import type { ChecksQuery } from '../code-host.ts'
+import {
+  type Comparable,
+  comparableBefore,
+  comparableCommits,
+  keptForLong,
+  type RefKind,
+  type Report,
+  type RunReport,
+} from '../comparable.ts'
+import { accountId } from '../reporters.ts'
+import { logTime } from '../times.ts'
+import { CommitsAnswer, HeadsAnswer, type StatusAnswer } from './answers.ts'
+import { pushersOf, readActivities } from './push-log.ts'
+import { type Repository, readTip } from './repository.ts'
+import { BY_HAND, type Run } from './runs.ts'
+import { isRunner, namesOf, ownersOf, readStatuses } from './statuses.ts'
+
+const MOST_COMMITS = 5
+/** Of those that were pushed together, all but the last have no statuses. */
+const MOST_READ = 15
+const LIST = 30
+
+/** What the check has read of the claimed commit. */
+interface ClaimedCommit {
+  readonly sha: string
+  readonly owners: readonly string[]
+  readonly runs: readonly Run[]
+}
+
+export async function comparableTo(
+  repository: Repository,
+  { sha, owners: authors, runs }: ClaimedCommit,
+  query: ChecksQuery,
+  context: CheckContext,
+): Promise<Comparable> {
+  const branch = repository.defaultBranch
+  const begun = runs.filter(isStarted).map((run): RunReport => ({ ...pick(run), ref: kindOf(run, branch) }))
+  const actors = runs.flatMap(({ actor }) => (actor === undefined ? [] : [accountId(actor)]))
+  const pushers = begun.length > 0 ? actors : await pushersBy(repository, sha)
+  // Whoever pushed it may have posted what is green.
+  if (branch === undefined || (begun.length === 0 && pushers.length === 0)) {
+    return { commits: [], begun, refs: [], owners: [] }
+  }
+  const owners = [...new Set([...authors, ...pushers])]
+  const isTip = (await readTip(repository, branch)) === sha
+  const refs = new Set<RefKind>([
+    ...begun.map(({ ref }) => ref),
+    ...(isTip ? (['default'] as const) : []),
+    ...((await isOpen(repository, sha)) ? (['branch', 'pull_request'] as const) : []),
+  ])
+  const before = comparableBefore(query)
+  const key = `gitea ${repository.id} comparable ${before}`
+  const known = await keptForLong(context, key, () => readKnown(repository, { branch, before }))
+  const commits = await comparableCommits(
+    known.filter((one) => one.sha !== sha),
+    { owners, most: MOST_COMMITS },
+    async (candidate) => (candidate as KnownCommit).reports,
+  )
+  return { commits, begun, refs: [...refs], owners }
+}
+
+function pick({ file, event }: Run) {
+  return { file, event }
+}
+
+const NOT_OF_COMMITS: ReadonlySet<string> = new Set([BY_HAND, 'schedule'])
+
+/** The host started it for this commit. */
+function isStarted({ event }: Pick<Run, 'event'>): boolean {
+  return !NOT_OF_COMMITS.has(event)
+}
+
+function kindOf({ event, ref }: Run, branch: string | undefined): RefKind {
+  if (event.startsWith('pull_request')) return 'pull_request'
+  if (event === 'release' || ref.startsWith('refs/tags/')) return 'tag'
+  return ref.replace(/^refs\/heads\//, '') === branch ? 'default' : 'branch'
+}
+
+/** By the newest entries of the activity feed; none where it may not be read. */
+async function pushersBy(repository: Repository, sha: string): Promise<readonly string[]> {
+  try {
+    return (await pushersOf(sha, await readActivities(repository, 1))).map(accountId)
+  } catch (error) {
+    if (isDestinationError(error) && error.code === 'forbidden') return []
+    throw error
+  }
+}
+
+/** It is the newest commit of an open pull request. */
+async function isOpen({ find }: Repository, sha: string): Promise<boolean> {
+  const { value = [] } = await find(`/pulls?state=open&limit=${LIST}`, HeadsAnswer, [403, 404])
+  return value.some(({ head }) => head.sha === sha)
+}
+
+interface KnownCommit {
+  readonly sha: string
+  readonly refs: readonly RefKind[]
+  readonly owners: readonly string[]
+  readonly reports: readonly Report[]
+}
+
+async function readKnown(
+  repository: Repository,
+  { branch, before }: { readonly branch: string; readonly before: number },
+): Promise<readonly KnownCommit[]> {
+  const list = `/commits?sha=${encodeURIComponent(branch)}&limit=${LIST}&stat=false&verification=false&files=false`
+  const { value = [] } = await repository.find(list, CommitsAnswer, [404, 409])
+  const known: KnownCommit[] = []
+  for (const commit of value.slice(0, MOST_READ)) {
+    const statuses = await readStatuses(repository, commit.sha)
+    const reports = statuses.filter(({ created_at }) => logTime(created_at).notAfter <= before).flatMap(reportOf)
+    if (reports.length > 0) known.push({ sha: commit.sha, refs: ['default'], owners: ownersOf(commit), reports })
+    if (known.length === MOST_COMMITS) break
+  }
+  return known
+}
+
+/** The status of a job: `workflow / job (event)`. */
+const JOB = /^(.+?) \/ .+ \(([a-z_]+)\)$/
+
+function reportOf(status: StatusAnswer): Report[] {
+  const { context } = status
+  const [by = ''] = namesOf(status)
+  if (!isRunner(status)) return [{ by, name: context }]
+  const [, file, event] = JOB.exec(context) ?? []
+  if (file === undefined || event === undefined) return [{ by, name: context }]
+  return [{ file, event, ref: event.startsWith('pull_request') ? 'pull_request' : 'default' }]
+}

@@ -1,0 +1,59 @@
+/** Reads commits and their statuses at Gitea and Forgejo, and whose they are. */
+import { DestinationError, Value } from '@claimcheck/core/plugin'
+import { unexpected } from '../http-failure.ts'
+import { account, accountId, FORGEJO_JOBS, GITEA_JOBS } from '../reporters.ts'
+import { AccountAnswer, CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
+import { type Repository, requireCode } from './repository.ts'
+
+const PAGE = 50
+const MAX_PAGES = 20
+
+/** What claims call the host's runners. Their account is none that can be looked up, so its statuses have no creator. */
+export const RUNNERS: readonly string[] = [GITEA_JOBS, FORGEJO_JOBS]
+
+export interface Commit {
+  /** The accounts that have the addresses of its author and committer. */
+  readonly owners: readonly string[]
+}
+
+export async function readCommit(repository: Repository, sha: string): Promise<Commit | undefined> {
+  const path = `/git/commits/${sha}?stat=false&verification=false&files=false`
+  const { value } = await repository.find(path, CommitAnswer)
+  if (value && value.sha !== sha) throw unexpected()
+  if (!value) await requireCode(repository)
+  return value && { owners: ownersOf(value) }
+}
+
+export function ownersOf({ author, committer }: { readonly author?: unknown; readonly committer?: unknown }): string[] {
+  const accounts = [author, committer].filter((one) => Value.Check(AccountAnswer, one))
+  return [...new Set(accounts.flatMap((one) => (one ? accountId(one.id) : [])))]
+}
+
+/**
+ * All of them, the newest first. By the commit's id alone: the endpoint that takes names, too, would take a branch that is called like the
+ * id. Pages are counted here, because the links in answers lead to the address that the server believes to have.
+ */
+export async function readStatuses({ get }: Repository, sha: string): Promise<readonly StatusAnswer[]> {
+  const byId = new Map<number, StatusAnswer>()
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const path = `/statuses/${sha}?sort=highestindex&page=${page}&limit=${PAGE}`
+    const { value, headers } = await get(path, StatusesAnswer)
+    if (value.length > PAGE || value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) throw unexpected()
+    const before = byId.size
+    for (const status of value) byId.set(status.id, status)
+    const total = Number(headers.get('x-total-count') ?? Number.POSITIVE_INFINITY)
+    if (value.length === 0 || byId.size >= total) return [...byId.values()].sort((one, other) => other.id - one.id)
+    if (byId.size === before) throw unexpected()
+  }
+  throw new DestinationError('too_large')
+}
+
+/** Nobody, the host's own account, or what stands for one that is gone. */
+export function isRunner({ creator }: Pick<StatusAnswer, 'creator'>): boolean {
+  return !creator || creator.id <= 0
+}
+
+export function namesOf(status: StatusAnswer): readonly string[] {
+  const { creator } = status
+  return !creator || isRunner(status) ? RUNNERS : [accountId(creator.id), account(creator.login)]
+}
