@@ -163,6 +163,9 @@ t.test('checks, and what they cost', async (t) => {
   const stays = [{ appeared: { notAfter: NOON } }]
   t.equal(await requestsOf(async () => t.match(await lookAtChecks(onMain), { kind: 'present', differs: [], stays })), 2)
   clock.now = NOON + 2 * MINUTE
+  t.match(await lookAtChecks({ sha }, settled(2)), { mark: 'may_have_been', facts: { unnamed: true } })
+  const before = (context: string) => checks.post({ sha: first, context, state: 'error', at: NOON - 30 * MINUTE })
+  checks.run({ sha: first, name: 'branches/main', at: NOON - 30 * MINUTE })
   t.equal(
     await requestsOf(async () =>
       t.match(await lookAtChecks({ sha }, settled(2)), {
@@ -171,10 +174,11 @@ t.test('checks, and what they cost', async (t) => {
         facts: { passed: 2, reported_by: 'bitbucket-pipelines, key:unit' },
       }),
     ),
-    // The repository, the commit, statuses, pipelines; the commit's parent, its statuses, and that one, which has none.
-    7,
+    // The repository, the commit, statuses, pipelines.
+    // To compare it: the tip of main, open pull requests, the commits of main, pipelines, and statuses of two commits.
+    11,
   )
-  checks.post({ sha: first, context: 'Scan @ scan', state: 'error' })
+  before('Scan @ scan')
   t.match(await lookAtChecks({ sha }, settled(2)), { kind: 'absent', mark: 'unsettled', facts: { awaited: 1 } })
   checks.start(checks.queue({ sha, name: 'default' }))
   t.match(await lookAtChecks({ sha }), { kind: 'absent', facts: { pending: 1 } })
@@ -193,6 +197,31 @@ t.test('checks, and what they cost', async (t) => {
   t.match(await lookAtChecks(runsNowhere), { kind: 'absent', facts: { commit_found: false } })
   const observation = { kind: 'absent' as const, facts: { commit_found: true } }
   t.match(await lookAtChecks(nowhere, { previous: [{ sentAt: NOON, observation }] }), { mark: 'may_have_been' })
+})
+
+t.test('a pipeline that a person started replaces none, and founds nothing', async (t) => {
+  const { clock, repository, first, base: sha, lookAtChecks } = await atBitbucket(t)
+  const { checks } = repository
+  const named = { sha, checks: [{ name: 'branches/main', by: 'bitbucket-pipelines' }] }
+  const run = (sha: string, more: object = {}) => checks.run({ sha, name: 'branches/main', ...more })
+  run(sha, { outcome: 'failure' })
+  run(sha, { source: 'web' })
+  t.match(await lookAtChecks(named), { differs: ['checks'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
+  run(sha)
+  t.match(await lookAtChecks(named), { kind: 'present', differs: [] })
+  run(first, { source: 'web' })
+  run(first, { at: NOON - 30 * MINUTE })
+  const by = (counted: number) => ({
+    previous: [
+      { sentAt: NOON, observation: { kind: 'absent' as const, facts: { settling: true, counted, passed: counted } } },
+    ],
+  })
+  clock.now = NOON + 2 * MINUTE
+  t.match(await lookAtChecks({ sha }, by(1)), { kind: 'present', differs: [] })
+  const other = await repository.commit({ parents: [sha] })
+  await repository.push('main', other)
+  checks.run({ sha: other, name: 'custom/build', source: 'web', at: NOON })
+  t.match(await lookAtChecks({ sha: other }, by(1)), { kind: 'absent', facts: { awaited: 1 } })
 })
 
 t.test('pipelines that are not those that were asked for', async (t) => {

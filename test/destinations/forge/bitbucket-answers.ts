@@ -160,11 +160,15 @@ function statusOf<S extends { readonly key: string }>(repository: string, sha: s
   return { type: 'build', description: '', links, ...status }
 }
 
-/** A model's run is a pipeline of this name that is started by hand, but for `default` and `branches/main`. */
+/** A model's run is a pipeline that is started by hand, unless a push started it: for branches of this pattern, or `default`. */
 export function pipelineAnswer({ api, repository }: Shown, run: CheckRun) {
   const { sha, suite } = run
   const ref = suite.branch ?? repository.defaultBranch
-  const [section, pattern] = /^(branches|tags|pull-requests)\/(.+)$/.exec(run.name)?.slice(1) ?? ['custom', run.name]
+  const isPushed = suite.source === 'push'
+  const [section, pattern] = /^(branches|custom|tags|pull-requests)\/(.+)$/.exec(run.name)?.slice(1) ?? [
+    isPushed ? 'branches' : 'custom',
+    run.name,
+  ]
   const selector = run.name === 'default' ? { type: 'default' } : { type: section, pattern }
   return {
     type: 'pipeline',
@@ -176,12 +180,14 @@ export function pipelineAnswer({ api, repository }: Shown, run: CheckRun) {
     state: pipelineState(run),
     target: {
       type: 'pipeline_ref_target',
-      ref_type: 'branch',
+      ref_type: section === 'tags' ? 'tag' : 'branch',
       ref_name: ref,
       selector,
       commit: { type: 'commit', hash: sha },
     },
-    trigger: { type: 'pipeline_trigger_push', name: 'PUSH' },
+    trigger: isPushed
+      ? { type: 'pipeline_trigger_push', name: 'PUSH' }
+      : { type: 'pipeline_trigger_manual', name: 'MANUAL' },
   }
 }
 

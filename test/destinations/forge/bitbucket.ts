@@ -139,12 +139,17 @@ async function mergeBase(call: Call): Promise<Reply> {
 async function commits(call: Call): Promise<Reply> {
   const { state, repository, params, query } = call
   const sha = await state.resolve(params.revision!)
-  const excluded = await state.resolve(query.get('exclude') ?? '')
-  if (sha === undefined || excluded === undefined) return no(404, 'Commit not found')
-  const between = await repository.pool.between(excluded, sha)
+  if (sha === undefined) return no(404, 'Commit not found')
+  const without = query.get('exclude')
+  const excluded = without === null ? undefined : await state.resolve(without)
+  if (without !== null && excluded === undefined) return no(404, 'Commit not found')
+  const all =
+    excluded === undefined
+      ? [...(await repository.pool.history(sha))]
+      : (await repository.pool.between(excluded, sha)).toReversed()
   return paged(
     call,
-    between.toReversed().map((one) => commitAnswer(call, one)),
+    all.map((one) => commitAnswer(call, one)),
   )
 }
 

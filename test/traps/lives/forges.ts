@@ -64,7 +64,7 @@ export const FORGEJO: Forge = {
 }
 export const BITBUCKET: Forge = {
   ...{ name: 'bitbucket', provider: 'bitbucket', start: startBitbucket, baseUrl: url, runBy: 'bitbucket-pipelines' },
-  ...{ buildName: 'custom/build', hasIssues: false, hasReleases: false, hasPushLog: false },
+  ...{ buildName: 'branches/build', hasIssues: false, hasReleases: false, hasPushLog: false },
 }
 export const BITBUCKET_SERVER: Forge = {
   ...{ name: 'bitbucket-server', provider: 'bitbucket-server', start: startBitbucketServer, baseUrl: origin },

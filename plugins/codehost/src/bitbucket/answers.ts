@@ -21,8 +21,6 @@ export const RepositoryAnswer = Type.Object({
 
 export const CommitAnswer = Type.Object({ hash: Sha })
 
-export const ParentsAnswer = Type.Object({ hash: Sha, parents: Type.Array(CommitAnswer) })
-
 export const CommitsAnswer = Type.Object({ values: Type.Array(CommitAnswer) })
 
 export const BranchAnswer = Type.Object({
@@ -51,6 +49,10 @@ export const PullRequestAnswer = Type.Object({
 
 export const PullRequestsAnswer = Type.Object({ values: Type.Array(Type.Object({ id: Type.Integer() })) })
 
+export const HeadsAnswer = Type.Object({
+  values: Type.Array(Type.Object({ source: Type.Object({ commit: orNull(Type.Object({ hash: Hash })) }) })),
+})
+
 /** Of statuses and of pipelines: what is asked for. More would cost more than the limits of pages allow. */
 export const PAGE = 100
 
@@ -69,6 +71,7 @@ export const StatusesAnswer = Type.Object({
       name: orNull(Type.String()),
       url: orNull(Type.String()),
       state: Type.String(),
+      created_on: Type.Optional(Time),
       updated_on: Type.Optional(Time),
     }),
     { maxItems: PAGE },
@@ -84,7 +87,13 @@ export const PipelinesAnswer = Type.Object({
     Type.Object({
       build_number: Type.Integer(),
       state: Type.Object({ name: Type.String(), result: orNull(Type.Object({ name: Type.String() })) }),
+      created_on: Type.Optional(Time),
+      /** What started it: `PUSH`, `MANUAL`, `SCHEDULE`. */
+      trigger: orNull(Type.Object({ type: Type.Optional(Type.String()), name: Type.Optional(Type.String()) })),
+      /** Those of this run alone. */
+      variables: orNull(Type.Array(Type.Unknown())),
       target: Type.Object({
+        ref_type: orNull(Type.String()),
         commit: orNull(Type.Object({ hash: Hash })),
         ref_name: orNull(Type.String()),
         // Of the run of a pull request.

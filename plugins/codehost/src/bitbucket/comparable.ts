@@ -1,0 +1,109 @@
+/** The commits at Bitbucket Cloud with which a claimed one is compared: the newest of the main branch, by their statuses and runs. */
+import type { CheckContext } from '@claimcheck/core/plugin'
+import type { ChecksQuery } from '../code-host.ts'
+import {
+  type Comparable,
+  comparableBefore,
+  comparableCommits,
+  keptForLong,
+  type RefKind,
+  type Report,
+  type RunReport,
+} from '../comparable.ts'
+import { key as keyed } from '../reporters.ts'
+import { logTime } from '../times.ts'
+import { CommitsAnswer, HeadsAnswer, type Pipeline, PipelinesAnswer } from './answers.ts'
+import { isByHand } from './pipelines.ts'
+import type { Repository } from './repository.ts'
+import { isOfRun, readStatuses, statusName } from './statuses.ts'
+
+const MOST_COMMITS = 5
+/** Of those that were pushed together, all but the last have no statuses. */
+const MOST_READ = 15
+const LIST = 30
+const RUNS = 100
+const FILE = 'bitbucket-pipelines.yml'
+
+export async function comparableTo(
+  repository: Repository,
+  { sha, slug, runs }: { readonly sha: string; readonly slug: string; readonly runs: readonly Pipeline[] },
+  query: ChecksQuery,
+  context: CheckContext,
+): Promise<Comparable> {
+  const { mainBranch } = await repository.show()
+  const begun = runs.filter(isStarted).map((run) => toReport(run, mainBranch))
+  if (mainBranch === undefined) return { commits: [], begun, refs: [], owners: [] }
+  const isTip = (await repository.branch(mainBranch)).tip === sha
+  const refs = new Set<RefKind>([
+    ...begun.map(({ ref }) => ref),
+    ...(isTip ? (['default'] as const) : []),
+    ...((await isOpen(repository, sha)) ? (['branch', 'pull_request'] as const) : []),
+  ])
+  const before = comparableBefore(query)
+  const key = `bitbucket ${slug} comparable ${before}`
+  const known = await keptForLong(context, key, () => readKnown(repository, { slug, mainBranch, before }))
+  const commits = await comparableCommits(
+    known.filter((one) => one.sha !== sha),
+    { owners: [], most: MOST_COMMITS },
+    async (candidate) => (candidate as KnownCommit).reports,
+  )
+  return { commits, begun, refs: [...refs], owners: [] }
+}
+
+/** It is the newest commit of an open pull request. */
+async function isOpen({ api, root }: Repository, sha: string): Promise<boolean> {
+  const { value } = await api.find(`${root}/pullrequests?state=OPEN&pagelen=50`, HeadsAnswer, [401, 403, 404])
+  return (value?.values ?? []).some(({ source }) => source.commit && sha.startsWith(source.commit.hash))
+}
+
+/** The host started it for what was pushed. */
+function isStarted(run: Pipeline): boolean {
+  return !isByHand(run) && !/schedule/i.test(`${run.trigger?.type} ${run.trigger?.name}`)
+}
+
+/** A push starts one run, by the definition that fits its branch best; a pull request one of its own. */
+function toReport({ target }: Pipeline, mainBranch: string | undefined): RunReport {
+  if (target.source) return { file: FILE, event: 'pull-request', ref: 'pull_request' }
+  if (target.ref_type === 'tag' || target.selector?.type === 'tags') return { file: FILE, event: 'push', ref: 'tag' }
+  return { file: FILE, event: 'push', ref: target.ref_name === mainBranch ? 'default' : 'branch' }
+}
+
+interface KnownCommit {
+  readonly sha: string
+  readonly refs: readonly RefKind[]
+  readonly owners: readonly string[]
+  readonly reports: readonly Report[]
+}
+
+interface Known {
+  readonly slug: string
+  readonly mainBranch: string
+  readonly before: number
+}
+
+async function readKnown(repository: Repository, { slug, mainBranch, before }: Known): Promise<readonly KnownCommit[]> {
+  const { api, root } = repository
+  const tip = (await repository.branch(mainBranch)).tip
+  if (tip === undefined) return []
+  const { value: commits } = await api.get(`${root}/commits/${tip}?pagelen=${LIST}`, CommitsAnswer)
+  const { value: list } = await api.find(`${root}/pipelines?sort=-created_on&pagelen=${RUNS}`, PipelinesAnswer)
+  const runs = (list?.values ?? []).filter((run) => isStarted(run) && isBefore(run.created_on, before))
+  const known: KnownCommit[] = []
+  for (const { hash: sha } of commits.values.slice(0, MOST_READ)) {
+    const statuses = ((await readStatuses(repository, sha)) ?? []).filter((one) => isBefore(one.created_on, before))
+    const own = runs.filter(({ target }) => target.commit && sha.startsWith(target.commit.hash))
+    const posted = statuses.filter((one) => !isOfRun(one, slug))
+    const reports = [
+      ...own.map((run) => toReport(run, mainBranch)),
+      ...posted.map((one) => ({ by: keyed(one.key), name: statusName(one) })),
+    ]
+    if (reports.length > 0) known.push({ sha, refs: ['default'], owners: [], reports })
+    if (known.length === MOST_COMMITS) break
+  }
+  return known
+}
+
+/** Without a time it may be newer. */
+function isBefore(time: string | undefined, before: number): boolean {
+  return time !== undefined && logTime(time).notAfter <= before
+}
