@@ -4,6 +4,7 @@ import { answerLives } from './answers.ts'
 import { botLives } from './bots.ts'
 import { clientClockLives } from './client-clocks.ts'
 import { comparableLives } from './comparable.ts'
+import { comparableElsewhereLives } from './comparable-elsewhere.ts'
 import { cutLogLives } from './cut-logs.ts'
 import { gitLives } from './git.ts'
 import { forgeLies } from './lies.ts'
@@ -25,6 +26,7 @@ const atForges: readonly LifeRow[] = [
   ...reportedLives,
   ...settledLives,
   ...comparableLives,
+  ...comparableElsewhereLives,
   ...clientClockLives,
   ...cutLogLives,
   ...pushLogLives,
