@@ -127,5 +127,6 @@ function reportOf(status: StatusAnswer): Report[] {
   if (!isRunner(status)) return [{ by, name: context }]
   const [, file, event] = JOB.exec(context) ?? []
   if (file === undefined || event === undefined) return [{ by, name: context }]
+  if (!isStarted({ event })) return []
   return [{ file, event, ref: event.startsWith('pull_request') ? 'pull_request' : 'default' }]
 }
