@@ -3,12 +3,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readOptions } from './options.ts'
 import { acceptedVectors } from './vectors/accepted.ts'
+import { evidenceDocuments } from './vectors/documents.ts'
 import { type EvidenceVector, evidenceVectors, PROFILES } from './vectors/evidence.ts'
 import { evidenceVectorsByRules2 } from './vectors/evidence-rules-2.ts'
 import { consistencyVectors, treeHeadVectors } from './vectors/log-documents.ts'
 import { refusedProofs } from './vectors/refused-proofs.ts'
 import { refusedStructures } from './vectors/refused-structure.ts'
 import { refusedTexts } from './vectors/refused-text.ts'
+import { shippedProfiles } from './vectors/shipped-profiles.ts'
 import { keyDocument, PIPELINE, toText, type Vector } from './vectors/world.ts'
 
 const KEYS = 'keys.json'
@@ -43,6 +45,9 @@ for (const { name, receipt, evidence: text } of evidence) {
   await writeFile(join(folder, receiptFileOf(name)), receipt)
   await writeFile(join(folder, evidenceFileOf(name)), text)
 }
+const shipped = await shippedProfiles()
+const documents = evidenceDocuments(shipped.newest)
+await writeFile(join(folder, 'evidence-documents.json'), toLines({ profiles: shipped.published, documents }))
 await writeFile(join(folder, PROFILES_FILE), toText(PROFILES))
 await writeFile(join(folder, KEYS), toText(keyDocument()))
 await writeFile(join(folder, PIPELINE_FILE), toText(PIPELINE))
@@ -57,6 +62,18 @@ await writeFile(
     evidence_vectors: evidence.map(listedEvidence),
   }),
 )
+
+/** A document a line. */
+function toLines({
+  profiles,
+  documents,
+}: {
+  readonly profiles: object
+  readonly documents: readonly object[]
+}): string {
+  const lines = documents.map((one) => JSON.stringify(one)).join(',\n')
+  return `{"profiles":${JSON.stringify(profiles)},\n"documents":[\n${lines}\n]}\n`
+}
 
 function fileOf({ name }: Vector): string {
   return `${name}.json`

@@ -41,7 +41,7 @@ export { digestAnswer } from './hosting/digest.ts'
 export { failureWords, refusal, toDestinationError } from './hosting/failures.ts'
 export { declaredHosts, grantOf } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
-export { MAX_AGE_MS, type ReadObservation, readObservation, UNHEARD } from './hosting/observation.ts'
+export { type ReadObservation, readObservation, UNHEARD } from './hosting/observation.ts'
 export type { Pace } from './hosting/pace.ts'
 export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
 export {

@@ -1,6 +1,7 @@
 /** Action profiles: the form of an action's claims, and the rules by which they are judged. */
 import type { TSchema, TString } from 'typebox'
 import type { Words } from './contract/words.ts'
+import type { Comparator } from './rules/comparators.ts'
 
 /** Whether a field that differs means another target or another content: the reason of a `mismatch`. */
 export type FieldRole = 'target' | 'content'
@@ -53,8 +54,18 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly neverLate?: true
   /** The fact, an integer or a boolean, that says that something is under way: while it is above 0 or true, the host looks often. */
   readonly underWay?: string
-  /** Facts that every read has which shows the outcome, where it has the fact at all. Evidence that says otherwise is refused. */
-  readonly shows?: Readonly<Record<string, string | number | boolean>>
+  /**
+   * Facts that every read has which shows the outcome; without `compared`, where it has the fact at all. Evidence that says otherwise is
+   * refused.
+   */
+  readonly shows?: Readonly<Record<string, Shown>>
+  /**
+   * How the fact that shows a param or `target` is compared with the claim. A read whose facts contradict it is recorded as `verifier_error`,
+   * and evidence with one is refused.
+   */
+  readonly compared?: Readonly<Record<string, Comparison | 'none'>>
+  /** Facts that are times of what has happened, in UTC with three fraction digits. None is later than the answer. */
+  readonly past?: readonly string[]
   readonly access: {
     /** The smallest read-only permission that a check needs, in words. */
     readonly permission: string
@@ -62,6 +73,26 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
     readonly anonymous: boolean
   }
 }
+
+type Plain = string | number | boolean
+
+/** A fact's value, its possible values, the least that it is, or what it is not where it is there at all. */
+export type Shown = Plain | readonly Plain[] | { readonly atLeast: number } | { readonly not: Plain }
+
+/** What a fact says of a field of the claim. */
+export type Comparison = {
+  /** What a claim means that leaves the param out. */
+  readonly default?: Plain
+  /**
+   * `same`: another value of the fact, or none, says nothing, as of the tip of a branch that goes on. `other`: a read that shows the outcome
+   * may lack the fact, as one that is given only where it is another than claimed.
+   */
+  readonly tells?: 'same' | 'other'
+} & (
+  | { readonly fact: string; readonly as: Exclude<Comparator, 'none'> }
+  /** The field is as claimed where each of these facts is so. */
+  | { readonly facts: readonly string[]; readonly are: Plain }
+)
 
 /** The part of a profile on which verdicts and the times of checks depend. */
 export interface Rules

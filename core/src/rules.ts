@@ -20,6 +20,16 @@ export {
 } from './evidence.ts'
 export { isJsonObject, type JsonObject, type JsonValue, jsonIn, objectIn, setMember } from './json.ts'
 export { ACTION_PATTERN, FRESH_MS, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
+export { COMPARATORS, type Comparator, isSameBy } from './rules/comparators.ts'
+export {
+  type Contradiction,
+  contradictionOf,
+  type Expected,
+  expectedOf,
+  LONGEST_CHECK_MS,
+  MAX_AGE_MS,
+  type Said,
+} from './rules/consistency.ts'
 export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
 export { FRESH_REASONS, type FreshReason, freshnessOf, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
 export { toleranceEnd } from './rules/moments.ts'

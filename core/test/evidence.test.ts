@@ -13,6 +13,7 @@ import {
   LARGEST_EVIDENCE_BYTES,
   type PublishedProfile,
   type PublishedRules,
+  publishedRules,
   receiptBody,
   sha256Text,
   signedEvidence,
@@ -211,6 +212,39 @@ t.test('the rules are published, unknown, or differ in any of their members', as
   ]
   for (const other of others) {
     t.strictSame(rulesOf({ ...PUBLISHED, ...other }), { evidence: 'follows', rules: 'differs' }, JSON.stringify(other))
+  }
+})
+
+t.test('published profiles that two readers could understand differently are none', async (t) => {
+  const { body, evidence } = told([absent(NOON), present(NOON + 5000)])
+  const profile: JsonObject = {
+    action: 'test.thing.do',
+    version: '7',
+    rules_version: 1,
+    required: RULES.required,
+    tolerance_ms: RULES.toleranceMs,
+    age_ms: 1000,
+    removed_within_ms: MINUTE_MS,
+    fresh_ms: 10_000,
+    max_deadline_ms: 60 * MINUTE_MS,
+    closing_ms: CLOSING.closingMs,
+    grace_ms: CLOSING.graceMs,
+  }
+  const text = JSON.stringify({ profiles: [profile] })
+  const rulesOf = (profiles: string) => checkEvidence(body, evidence, publishedRules(profiles))
+  t.strictSame(rulesOf(text), { evidence: 'follows', rules: 'published' })
+  const twice = text.replace('"age_ms":1000', '"age_ms":1000,"age_ms":1000')
+  const endless = text.replace('"age_ms":1000', '"age_ms":1000,"more":1e999')
+  for (const unreadable of [twice, endless, text.replace('test', '\\ud800'), `${text}x`]) {
+    t.strictSame(rulesOf(unreadable), { evidence: 'follows', rules: 'unknown' }, unreadable.slice(0, 60))
+  }
+  // Names that every object inherits are no members of it.
+  const names = ['constructor', '__proto__', 'hasOwnProperty']
+  for (const name of names) {
+    const wrong = JSON.stringify({ ...profile, words: {} }).replace('"words":{}', `"words":{"found":{"${name}":"at"}}`)
+    t.strictSame(rulesOf(`{"profiles":[${wrong}]}`), { evidence: 'follows', rules: 'published' }, name)
+    const shown = JSON.stringify({ ...profile, shows: {} }).replace('"shows":{}', `"shows":{"${name}":1}`)
+    t.strictSame(rulesOf(`{"profiles":[${shown}]}`), { evidence: 'follows', rules: 'published' }, name)
   }
 })
 

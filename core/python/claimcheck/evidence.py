@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .appearance import Interval
 from .canonical import canonicalize, parse_strict
 from .checker import sha256, to_base64url
+from .consistency import contradiction_of
 from .published import PublishedProfile, find_profile
 from .records import Check, Failure, Read, Stay
 from .rules import FAILURE_REASONS, Decision, Rules, Times, decide, knows_rules
-from .shapes import either, integer, is_action, is_hash, is_object, is_timestamp, is_version, list_of, obj, one_of, text
+from .shapes import SAFE, either, integer, is_action, is_hash, is_object, is_timestamp, is_version, list_of, obj, one_of, text
 from .times import format_instant, parse_instant
 
 #: Larger evidence is not published. Bytes.
@@ -128,16 +129,19 @@ def _differences(body: Mapping[str, Any], document: Mapping[str, Any], published
     is_decided_at_once = case.checks[-1].answered_at == case.decided_at <= parse_instant(body["issued_at"])
     if not (is_decided_at_once and _is_ordered(case)):
         differs.append("order")
-    if _decides_otherwise(case, decision):
+    if _goes_on(case, decision):
         differs.append("checks")
     # No host takes an answer for younger than the profile says.
     if any(read.age_ms < case.rules.age_ms for read in reads):
         differs.append("age_ms")
     if published is not None and case.claim.deadline_at - case.claim.claimed_at > published.max_deadline_ms:
         differs.append("observation.deadline_at")
-    if published is not None and any(read.shows_outcome and published.is_contradicted(claim, read.facts) for read in reads):
-        differs.append("observation.facts")
-    return differs
+    # Settings change lengths of time. What is compared, and whether an outcome can be late, are the action's own.
+    if published is not None and case.rules.version > 1:
+        own = {"required": case.rules.required, "never_late": case.rules.never_late}
+        if any(not _is_same(published.rules[name], value) for name, value in own.items()):
+            differs.append("rules")
+    return differs + _contradictions(claim, case, decision, document, published)
 
 
 def _is_ordered(case: _Case) -> bool:
@@ -149,13 +153,37 @@ def _is_ordered(case: _Case) -> bool:
     return True
 
 
-def _decides_otherwise(case: _Case, decision: Decision) -> bool:
-    """An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. One that had to wait for its signer
-    decides again, and the same."""
+def _goes_on(case: _Case, decision: Decision) -> bool:
+    """An earlier check decided: what a host that goes on until it likes the verdict would write. Up to version 1 of the rules a host looked
+    again where it could not sign. A time to wait that is configured shorter later may have ended before a look that was made."""
     rules, claim, checks, _ = case
+    is_strict = rules.version > 1
+    waiting = replace(rules, grace_ms=SAFE) if is_strict else rules
     said = decision.verdict, decision.reason_code
-    earlier = (decide(rules, claim, checks[:end], checks[end - 1].answered_at) for end in range(1, len(checks)))
-    return any(one is not None and (one.verdict, one.reason_code) != said for one in earlier)
+    earlier = (decide(waiting, claim, checks[:end], checks[end - 1].answered_at) for end in range(1, len(checks)))
+    return any(one is not None and (is_strict or (one.verdict, one.reason_code) != said) for one in earlier)
+
+
+def _contradictions(
+    claim: Mapping[str, Any],
+    case: _Case,
+    decision: Decision,
+    document: Mapping[str, Any],
+    published: Optional[PublishedProfile],
+) -> List[str]:
+    """What reads contradict: each that has its facts, and the two that must have them."""
+    version, expected = case.rules.version, None if published is None else published.expected
+    last_read = next((check for check in reversed(case.checks) if isinstance(check, Read)), None)
+    found: List[str] = []
+    for check, told in zip(case.checks, document["checks"]):
+        if not isinstance(check, Read):
+            continue
+        has_facts = check is decision.basis or check is last_read or "facts" in told
+        contradicted = contradiction_of(check, claim, expected, version, check.facts if has_facts else None)
+        is_named = version == 1 or all(name in case.rules.required for name in check.differs or ())
+        found += [] if contradicted is None else [contradicted]
+        found += [] if is_named else ["differs"]
+    return list(dict.fromkeys(found))
 
 
 def _signed_of(decision: Decision, reads: Sequence[Read]) -> Tuple[Mapping[str, Any], Any]:

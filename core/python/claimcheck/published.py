@@ -5,11 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Mapping, Optional, Tuple
 
-from .canonical import canonicalize, parse_strict
-from .shapes import SAFE, integer, one_of
+from .canonical import parse_strict
+from .comparators import COMPARATORS
+from .consistency import Expected
+from .shapes import SAFE, Shape, either, integer, list_of, obj, one_of, text
 
 _whole = integer(-SAFE)
 _role = one_of("target", "content")
+_any_text = text(0)
+_plain = either(_any_text, _whole, lambda value: isinstance(value, bool))
+_shown = either(
+    _plain, list_of(_plain), obj({"atLeast": _whole}, closed=True), obj({"not": _plain}, closed=True)
+)
+_told = {"tells": one_of("same", "other"), "default": _plain}
+_comparison = either(
+    one_of("none"),
+    obj({"fact": _any_text, "as": one_of(*(name for name in COMPARATORS if name != "none"))}, _told, closed=True),
+    obj({"facts": list_of(_any_text), "are": _plain}, _told, closed=True),
+)
 
 _RULES = ("rules_version", "tolerance_ms", "age_ms", "removed_within_ms", "fresh_ms", "closing_ms", "grace_ms")
 
@@ -19,20 +32,10 @@ class PublishedProfile:
     #: By their names in evidence.
     rules: Mapping[str, Any]
     max_deadline_ms: int
-    #: Facts that every read has which shows the outcome, where it has the fact at all.
-    shows: Mapping[str, Any]
-    #: The fact that shows what was found for a param, where it has another name.
-    found: Mapping[str, str]
+    #: What reads are held to.
+    expected: Expected
     #: Other rules by which the service judged claims of this profile.
     others: Tuple["PublishedProfile", ...] = ()
-
-    def is_contradicted(self, claim: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
-        """The facts of a read that shows the outcome say otherwise."""
-        params = claim["params"]
-        expected = [*self.shows.items()]
-        # What was found for the target is compared by verifiers alone: names are written in several ways.
-        expected += [(fact, params[param]) for param, fact in self.found.items() if param in params and param != "target"]
-        return any(fact in facts and canonicalize(facts[fact]) != canonicalize(value) for fact, value in expected)
 
 
 def find_profile(profiles: Optional[str], action: str, version: str) -> Optional[PublishedProfile]:
@@ -54,7 +57,7 @@ def _named(document: Any, member: str, action: str, version: str) -> list:
 
 
 def _rules_of(profile: Mapping[str, Any]) -> Optional[PublishedProfile]:
-    required, words = profile.get("required"), _object(profile.get("words"))
+    required, compared, past = (profile.get(name) for name in ("required", "compared", "past"))
     numbers = {name: profile.get(name) for name in (*_RULES, "max_deadline_ms")}
     if not all(map(_whole, numbers.values())):
         return None
@@ -68,9 +71,19 @@ def _rules_of(profile: Mapping[str, Any]) -> Optional[PublishedProfile]:
             **numbers,
         },
         max_deadline_ms=max_deadline_ms,
-        shows=_object(profile.get("shows")),
-        found={param: fact for param, fact in _object(words.get("found")).items() if isinstance(fact, str)},
+        expected=Expected(
+            required=required,
+            shows=_members(profile.get("shows"), _shown),
+            compared=_members(compared, _comparison) if isinstance(compared, dict) else None,
+            past=[name for name in past if isinstance(name, str)] if isinstance(past, list) else [],
+            found=_members(_object(profile.get("words")).get("found"), _any_text),
+        ),
     )
+
+
+def _members(value: Any, shape: Shape) -> Mapping[str, Any]:
+    """Those that are of the form: a service may publish more, which is not understood."""
+    return {name: member for name, member in _object(value).items() if shape(member)}
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from unittest.mock import patch
 from claimcheck import EvidenceFinding, check_evidence, check_receipt, parse_keys
 from claimcheck.canonical import canonicalize
 from claimcheck.checker import sha256, to_base64url
+from claimcheck.comparators import is_same_by
 from claimcheck.rules import VERSIONS, Decision
 from claimcheck.times import format_instant, parse_instant
 
@@ -64,7 +65,7 @@ class Evidence(unittest.TestCase):
     def test_a_version_stands_beside_another(self):
         class Kinder(VERSIONS[1]):
             def decision(self):
-                return Decision("verified", None, self.last)
+                return super().decision() and Decision("verified", None, self.last)
 
         body, evidence = read("follows-failed")
         claim = {**evidence["claim"], "fresh": True, "fresh_by": "claimed_at"}
@@ -144,6 +145,57 @@ class Evidence(unittest.TestCase):
         self.assertEqual(check(body, evidence).differs, ("observation.attempts",))
         # It takes some 3 s.
         self.assertLess(time.process_time() - started, 30)
+
+
+class Documents(unittest.TestCase):
+    def test_evidence_of_each_action(self):
+        given = json.loads((VECTORS / "evidence-documents.json").read_text())
+        profiles = json.dumps(given["profiles"])
+        for document in given["documents"]:
+            with self.subTest(document["name"]):
+                found = check_evidence(document["body"], document["evidence"], profiles)
+                expected = document["expected"]
+                self.assertEqual(
+                    (found.evidence, list(found.differs), found.rules),
+                    (expected["evidence"], expected.get("differs", []), expected.get("rules")),
+                )
+        self.assertGreater(len(given["documents"]), 200)
+
+    def test_comparators(self):
+        digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        same = {
+            "exact": [(1, 1), ({"a": [True]}, {"a": [True]})],
+            "case": [("ABCdef0", "abcdef0")],
+            "digest": [
+                (digest, "SHA256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
+                (f"sha256:{digest.upper()}", "sha256:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"),
+            ],
+            "address": [
+                ("https://Example.com", "HTTPS://example.com:443/#top"),
+                ("https://example.com/%7ea%2fb?q=%41", "https://example.com/~a%2Fb/?q=A"),
+            ],
+            "package": [("pypi:Flask_SQLAlchemy", "pypi:flask.-sqlalchemy"), ("cargo:Serde_json", "cargo:serde-json")],
+        }
+        other = {
+            "exact": [(1, True), (1, "1"), ("a", "A")],
+            "case": [("a", "b"), ("\u212a", "k"), (["A"], ["a"]), (["a"], ["a"])],
+            "digest": [(digest, digest[2:]), (f"sha512:{digest}", digest), ("sha256-AAAA", "sha256-AAAB"), ("x\n", "X\n")],
+            "address": [("https://example.com/a", "https://example.com/A"), ("https://example.com:444", "https://example.com")],
+            "package": [("npm:JSONStream", "npm:jsonstream"), ("pypi:a", "cargo:a")],
+        }
+        for comparator, pairs in same.items():
+            for one, two in pairs:
+                self.assertTrue(is_same_by(comparator, one, two), (comparator, one, two))
+        for comparator, pairs in other.items():
+            for one, two in pairs:
+                self.assertFalse(is_same_by(comparator, one, two), (comparator, one, two))
+
+    def test_profiles_that_can_be_read_in_two_ways(self):
+        body, evidence = read("follows-verified")
+        text = json.dumps(json.loads(PROFILES))
+        self.assertEqual(check(body, evidence, text).rules, "published")
+        for other in ['"age_ms": 0, "age_ms": 0', '"age_ms": 0, "more": 1e999', '"age_ms": 0, "more": "\\ud800"']:
+            self.assertEqual(check(body, evidence, text.replace('"age_ms": 0', other)).rules, "unknown", other)
 
 
 class Times(unittest.TestCase):

@@ -42,7 +42,18 @@ const deciding = {
   fresh_ms: lengthMs,
   never_late: Type.Optional(Type.Literal(true)),
   shows: Type.Optional(
-    plainObject({ description: 'Facts that every read has which shows the outcome, where it has the fact at all.' }),
+    plainObject({
+      description:
+        'Facts that every read has which shows the outcome: the value of each, its possible values, the least that it is, or what it is not. Without `compared`, where the read has the fact at all.',
+    }),
+  ),
+  compared: Type.Optional(
+    plainObject({
+      description: 'How the fact that shows a param or `target` is compared with the claim; `none`: no fact shows it.',
+    }),
+  ),
+  past: Type.Optional(
+    Type.Array(Type.String(), { description: 'Facts that are times, none of them later than the answer.' }),
   ),
 }
 const closing = { closing_ms: lengthMs, grace_ms: lengthMs }

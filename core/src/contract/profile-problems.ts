@@ -1,6 +1,7 @@
 /** What is wrong with a profile beyond the form of its members: the rules that make receipts safe to publish and plain to read. */
 import type { TSchema } from 'typebox'
 import type { ActionProfile } from '../profile.ts'
+import { comparisonProblems } from './comparison-problems.ts'
 import { boundsItself, freeTextIn } from './fact-pattern.ts'
 import { keywordProblems } from './schema-keywords.ts'
 import { isSentence, namesIn, type Sentence } from './words.ts'
@@ -8,15 +9,8 @@ import { isSentence, namesIn, type Sentence } from './words.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 /** @param profile has the form of a profile. @returns phrases that follow "the profile" */
-export function profileProblems({
-  target,
-  params,
-  facts,
-  required,
-  words,
-  underWay,
-  shows = {},
-}: ActionProfile): string[] {
+export function profileProblems(profile: ActionProfile): string[] {
+  const { target, params, facts, required, words, underWay } = profile
   const unknown = Object.entries({ target, params, facts }).flatMap(([where, schema]) => keywordProblems(schema, where))
   if (unknown.length > 0) return unknown
   const [paramNames, factNames] = [params, facts].map((schema) => Object.keys(propertiesOf(schema)))
@@ -31,9 +25,7 @@ export function profileProblems({
     ...(underWay === undefined || factNames!.includes(underWay)
       ? []
       : [`watches the fact ${underWay}, which it does not have`]),
-    ...Object.keys(shows)
-      .filter((name) => !factNames!.includes(name))
-      .map((name) => `shows the fact ${name}, which it does not have`),
+    ...comparisonProblems(profile),
     ...wordsProblems(words, [...factNames!, ...paramNames!, 'target'], factNames!),
     ...foundProblems(words, [...paramNames!, 'target'], factNames!),
   ]

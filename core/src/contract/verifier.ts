@@ -188,9 +188,11 @@ export interface CheckCache {
  */
 export function earlierVersion(
   verifier: Verifier,
-  earlier: Pick<ActionProfile, 'version' | 'rulesVersion'> & Partial<ActionProfile>,
+  earlier: Pick<ActionProfile, 'version' | 'rulesVersion'> & {
+    readonly [M in keyof ActionProfile]?: ActionProfile[M] | undefined
+  },
 ): Verifier {
-  return { ...verifier, profile: { ...verifier.profile, ...earlier } }
+  return { ...verifier, profile: { ...verifier.profile, ...earlier } as ActionProfile }
 }
 
 /** Drops the type parameters, which a host cannot know. */

@@ -2,12 +2,12 @@
 import { type LogTime, MARKS, MAX_STAYS, type Observation, type Stay } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
+import { MAX_AGE_MS } from '../rules/consistency.ts'
 import { LATEST_INSTANT } from '../time.ts'
 
 const MAX_FACTS_BYTES = 8192
 const MAX_FACTS_DEPTH = 8
 const MAX_FACTS_VALUES = 1024
-export const MAX_AGE_MS = 24 * 60 * 60_000
 /** A receipt can still express a time by the destination after the largest clock offset is added. */
 const LATEST_LOG_TIME = LATEST_INSTANT - 24 * 60 * 60_000
 

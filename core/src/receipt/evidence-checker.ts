@@ -1,8 +1,9 @@
 /** Whether a receipt's verdict follows from its evidence. It shows that the two are consistent; it cannot show that no check was left out. */
 import { utf8 } from '../encoding.ts'
-import { type CheckRecord, FAILURE_CODES, isRead, MARKS, showsOutcome } from '../evidence.ts'
+import { type CheckRecord, FAILURE_CODES, isRead, MARKS, type ReadRecord } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { ACTION_PATTERN, type ActionProfile, FRESH_MS, type Rules } from '../profile.ts'
+import { ACTION_PATTERN, FRESH_MS, type Rules } from '../profile.ts'
+import { type Contradiction, contradictionOf, type Expected, type Said } from '../rules/consistency.ts'
 import { decide, knowsRules } from '../rules/decide.ts'
 import { FRESH_REASONS, isFreshBy } from '../rules/freshness.ts'
 import { formatInstant, parseInstant } from '../time.ts'
@@ -38,12 +39,9 @@ export type EvidenceFinding =
   | { readonly evidence: 'follows'; readonly rules: 'published' | 'unknown' | 'differs' }
 
 /** The rules of a profile as the service publishes them. */
-export interface PublishedProfile extends Rules {
+export interface PublishedProfile extends Rules, Expected {
   readonly maxDeadlineMs: number
   readonly closing: Closing
-  readonly shows?: ActionProfile['shows']
-  /** The fact that shows what was found for a param or for `target`, where it has another name. */
-  readonly found?: Readonly<Record<string, string>>
   /** Other rules by which the service judged claims of this profile. */
   readonly others?: readonly PublishedProfile[]
 }
@@ -136,9 +134,10 @@ function differences(body: JsonObject, document: EvidenceDocument, published: Pu
   return [
     ...differing.map(([name]) => name),
     ...(isInOrder ? [] : ['order']),
-    ...(decidesOtherwise(decided, decision) ? ['checks'] : []),
+    ...(goesOn(decided, decision) ? ['checks'] : []),
     ...(isAsOldAsPublished(decided) ? [] : ['age_ms']),
-    ...(published ? publishedDifferences(claim, decided, published) : []),
+    ...(published ? publishedDifferences(decided, published) : []),
+    ...contradictions(claim, decided, decision, document, published),
   ]
 }
 
@@ -149,11 +148,17 @@ function isOrdered({ claim, checks }: Case): boolean {
   )
 }
 
-/** An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. */
-function decidesOtherwise({ rules, claim, checks, closing }: Case, { verdict }: Decision): boolean {
+/**
+ * An earlier check decided: what a host that goes on until it likes the verdict would write. Up to version 1 of the rules a host looked again
+ * where it could not sign. A time to wait that is configured shorter later may have ended before a look that was made.
+ */
+function goesOn({ rules, claim, checks, closing }: Case, { verdict }: Decision): boolean {
+  const isStrict = rules.rulesVersion > 1
+  const waiting = isStrict ? { ...closing, graceMs: Number.MAX_SAFE_INTEGER } : closing
   return checks.slice(0, -1).some(({ answeredAt }, index) => {
-    const earlier = decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing)?.verdict
-    return earlier !== undefined && (earlier.value !== verdict.value || earlier.reasonCode !== verdict.reasonCode)
+    const earlier = decide(rules, claim, checks.slice(0, index + 1), answeredAt, waiting)?.verdict
+    if (earlier === undefined) return false
+    return isStrict || earlier.value !== verdict.value || earlier.reasonCode !== verdict.reasonCode
   })
 }
 
@@ -162,25 +167,39 @@ function isAsOldAsPublished({ rules: { ageMs: least = 0 }, checks }: Case): bool
   return checks.every((check) => !isRead(check) || (check.ageMs ?? 0) >= least)
 }
 
-function publishedDifferences(
-  signed: JsonObject,
-  { claim, checks }: Case,
-  { maxDeadlineMs, shows = {}, found = {} }: PublishedProfile,
-): string[] {
+function publishedDifferences({ claim, rules }: Case, published: PublishedProfile): string[] {
+  const { maxDeadlineMs, required, neverLate = false } = published
   const isTooLate = claim.deadlineAt - claim.claimedAt > maxDeadlineMs
-  const { target, params } = signed as { readonly target?: JsonValue; readonly params?: JsonObject }
-  const claimed: JsonObject = { ...params, ...(target === undefined ? {} : { target }) }
-  // A fact of another name than its param is compared by verifiers alone where names are written in several ways.
-  const isContradicted = (facts: JsonObject) =>
-    Object.entries(shows).some(([fact, value]) => facts[fact] !== undefined && facts[fact] !== value) ||
-    Object.entries(found).some(([param, fact]) => {
-      const [said, seen] = [claimed[param], facts[fact]]
-      return param !== 'target' && said !== undefined && seen !== undefined && !isSame(said, seen)
-    })
-  const contradicts = checks.some(
-    (check) => showsOutcome(check) && isRead(check) && isContradicted(check.observation.facts),
-  )
-  return [...(isTooLate ? ['observation.deadline_at'] : []), ...(contradicts ? ['observation.facts'] : [])]
+  // Settings change lengths of time. What is compared, and whether an outcome can be late, are the action's own.
+  const isOfAction = isSame(required, rules.required) && neverLate === (rules.neverLate ?? false)
+  return [
+    ...(isTooLate ? ['observation.deadline_at'] : []),
+    ...(rules.rulesVersion === 1 || isOfAction ? [] : ['rules']),
+  ]
+}
+
+/** What reads contradict: each that has its facts, and the two that must have them. */
+function contradictions(
+  { target = '', params = {} }: Partial<Said>,
+  { rules, checks }: Case,
+  { basis }: Decision,
+  document: EvidenceDocument,
+  published: PublishedProfile | undefined,
+): Contradiction['of'][] {
+  const lastRead = checks.findLast(isRead)
+  const found = checks.flatMap((check, index) => {
+    if (!isRead(check)) return []
+    const hasFacts = check === basis || check === lastRead || 'facts' in document.checks[index]!
+    const facts = hasFacts ? check.observation.facts : undefined
+    const of = contradictionOf(check, { target, params }, published, rules.rulesVersion, facts)?.of
+    const isNamed = rules.rulesVersion === 1 || differsOf(check).every((field) => Object.hasOwn(rules.required, field))
+    return [...(of === undefined ? [] : [of]), ...(isNamed ? [] : ['differs' as const])]
+  })
+  return [...new Set(found)]
+}
+
+function differsOf({ observation }: ReadRecord): readonly string[] {
+  return observation.kind === 'present' ? observation.differs : []
 }
 
 /** A read at another place must not carry the verdict of one that is signed as read here. */

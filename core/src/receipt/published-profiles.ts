@@ -1,7 +1,8 @@
 /** Finds profiles in what a service publishes of them. What a service says may be anything. */
-import { isJsonObject, type JsonObject, objectIn } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { parseStrictJson } from './strict-json.ts'
 
-/** @param text the answer of `GET /v1/profiles`; any other text has none */
+/** @param text the answer of `GET /v1/profiles`; any other text has none, nor has one that two readers could understand differently */
 export function profilesIn(text: string): (action: string, version: string) => JsonObject | undefined {
   const find = rulesIn(text)
   return (action, version) => find(action, version).profile
@@ -11,12 +12,20 @@ export function profilesIn(text: string): (action: string, version: string) => J
 export function rulesIn(
   text: string,
 ): (action: string, version: string) => { readonly profile: JsonObject | undefined; readonly settings: JsonObject[] } {
-  const document = objectIn(text)
-  const [profiles, settings] = [document.profiles, document.settings].map((list) =>
-    Array.isArray(list) ? list.filter(isJsonObject) : [],
+  const document = strictJson(text)
+  const [profiles, settings] = (isJsonObject(document) ? [document.profiles, document.settings] : [[], []]).map(
+    (list) => (Array.isArray(list) ? list.filter(isJsonObject) : []),
   )
   return (action, version) => {
     const isMeant = (one: JsonObject) => one.action === action && one.version === version
     return { profile: profiles!.find(isMeant), settings: settings!.filter(isMeant) }
+  }
+}
+
+function strictJson(text: string): JsonValue | undefined {
+  try {
+    return parseStrictJson(text).value
+  } catch {
+    return undefined
   }
 }

@@ -1,9 +1,11 @@
 /** The rules of profiles as a service publishes them, against which the rules in evidence are held. */
 import type { ProfileList } from '../api/profile.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import type { Rules } from '../profile.ts'
+import type { Comparison, Rules, Shown } from '../profile.ts'
+import { COMPARATORS } from '../rules/comparators.ts'
 import type { PublishedProfile, PublishedRules } from './evidence-checker.ts'
 import { rulesIn } from './published-profiles.ts'
+import { array, closedObject, either, integer, oneOf, type Shape } from './shape.ts'
 
 type Profile = ProfileList['profiles'][number] | Required<ProfileList>['settings'][number]
 
@@ -22,7 +24,7 @@ export function publishedRules(profiles: string): PublishedRules {
 /** Undefined where they are no rules. */
 function rulesOf(profile: Profile): PublishedProfile | undefined {
   const { required, rules_version, tolerance_ms, age_ms, removed_within_ms, fresh_ms, never_late } = profile
-  const { closing_ms, grace_ms, max_deadline_ms, shows, words } = profile
+  const { closing_ms, grace_ms, max_deadline_ms, shows, compared, past, words } = profile
   const lengths = [tolerance_ms, age_ms, removed_within_ms, fresh_ms, closing_ms, grace_ms, max_deadline_ms]
   const isWhole = [rules_version, ...lengths].every(Number.isSafeInteger)
   const roles = isJsonObject(required as JsonValue) ? Object.values(required) : [undefined]
@@ -37,11 +39,29 @@ function rulesOf(profile: Profile): PublishedProfile | undefined {
     ...(never_late === true ? { neverLate: true } : {}),
     maxDeadlineMs: max_deadline_ms,
     closing: { closingMs: closing_ms, graceMs: grace_ms },
-    ...(isPlain(shows) ? { shows: shows as Required<PublishedProfile>['shows'] } : {}),
-    ...(isPlain(words?.found) ? { found: words.found } : {}),
+    shows: membersOf<Shown>(shows, isShown),
+    ...(isJsonObject(compared as JsonValue)
+      ? { compared: membersOf<Comparison | 'none'>(compared, isComparison) }
+      : {}),
+    past: Array.isArray(past) ? past.filter((name) => typeof name === 'string') : [],
+    found: membersOf<string>(isJsonObject(words as JsonValue) ? words.found : undefined, isText),
   }
 }
 
-function isPlain(value: unknown): value is JsonObject {
-  return isJsonObject(value as JsonValue)
+/** Those that are of the form: a service may publish more, which is not understood. */
+function membersOf<T>(value: unknown, shape: Shape): Readonly<Record<string, T>> {
+  if (!isJsonObject(value as JsonValue)) return {}
+  const members = Object.entries(value as JsonObject).filter(([, member]) => shape(member))
+  return Object.fromEntries(members) as Readonly<Record<string, T>>
 }
+
+const isText: Shape = (value) => typeof value === 'string'
+const whole = integer(Number.MIN_SAFE_INTEGER)
+const isPlain: Shape = (value) => isText(value) || whole(value) || typeof value === 'boolean'
+const isShown: Shape = either(isPlain, array(isPlain), closedObject({ atLeast: whole }), closedObject({ not: isPlain }))
+const told = { tells: oneOf('same', 'other'), default: isPlain }
+const isComparison: Shape = either(
+  oneOf('none'),
+  closedObject({ fact: isText, as: oneOf(...COMPARATORS.filter((one) => one !== 'none')) }, told),
+  closedObject({ facts: array(isText), are: isPlain }, told),
+)

@@ -18,7 +18,7 @@ import type { Case, Sight } from './options.ts'
 import { type CheckedCase, type PreparedCase, prepareCase, type SeenCase, tellWords } from './prepared.ts'
 import { at, type Run } from './run.ts'
 import { runSecrets, SECRETS } from './secret-run.ts'
-import { previousOf, verdictOf } from './verdict-run.ts'
+import { previousOf, verdictOf, wrongIn } from './verdict-run.ts'
 
 const MANY = 50
 
@@ -107,13 +107,13 @@ function safelyDescribed(observation: Observation): string {
 }
 
 function tellObservation(
-  { findings }: Run,
-  { verifier, row }: PreparedCase,
+  { clock, findings }: Run,
+  { verifier, claim, row }: PreparedCase,
   outcome: Outcome,
   observation: Observation | undefined,
 ): void {
   const place = { case: row.name }
-  const wrong = observationProblem(verifier.profile, observation)
+  const wrong = wrongIn(outcome, { profile: verifier.profile, claim }, clock.now(), clock.now())
   for (const name of PARTS.map((part) => `observation.${part}`)) {
     findings.tell(name, wrong?.name === name ? wrong.problem : undefined, place)
   }

@@ -12,9 +12,10 @@ import type { KitClock } from './clock.ts'
 import type { WholeAnswer } from './exchange.ts'
 import type { Memory, Struck } from './fault-proxy.ts'
 import { type Outcome, openLane, thrownText } from './host.ts'
+import type { Wrong } from './observation.ts'
 import type { GivenConnection, OrAt } from './options.ts'
 import { claimOf, type LogLine, logLine, type TrialClaim, TrialError } from './trial.ts'
-import { previousOf, recordOf } from './verdict-run.ts'
+import { previousOf, recordOf, wrongIn } from './verdict-run.ts'
 
 /** It goes on only when it is moved, so that a life is the same on a busy machine. */
 export interface VirtualClock {
@@ -108,8 +109,11 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
       const sentAt = clock.now()
       const previous = previousOf(records)
       const outcome = await lane.check({ claim, connection: given.connection, previous, store, strike, doing: DOING })
-      records.push(recordOf(outcome, profile, sentAt, clock.now()))
-      log.push(...outcome.logs.map(logLine), ...thrownBy(outcome))
+      records.push(recordOf(outcome, { profile, claim }, sentAt, clock.now()))
+      log.push(
+        ...outcome.logs.map(logLine),
+        ...problemOf(outcome, wrongIn(outcome, { profile, claim }, sentAt, clock.now())),
+      )
       const decision = decide(profile, times, records, clock.now())
       if (decision) return { records, decision, decidedAt: clock.now(), deadlineAt, requests, log }
     }
@@ -149,7 +153,8 @@ const FORGETFUL: Memory = new (class extends Map {
   }
 })()
 
-function thrownBy({ observation, error, answers }: Outcome): LogLine[] {
+function problemOf({ observation, error, answers }: Outcome, wrong: Wrong | undefined): LogLine[] {
+  if (wrong && observation) return [{ level: 'error', message: 'the check failed', fields: { problem: wrong.problem } }]
   if (observation && answers === 0)
     return [{ level: 'error', message: 'the check was read nowhere', fields: { problem: UNHEARD } }]
   if (observation) return []

@@ -17,11 +17,11 @@ import type { KitClock } from './clock.ts'
 import type { Struck } from './fault-proxy.ts'
 import { type Lane, type Outcome, openLane, thrownText } from './host.ts'
 import { issuesOf } from './issues.ts'
-import { observationProblem } from './observation.ts'
+import type { Wrong } from './observation.ts'
 import type { GivenConnection } from './options.ts'
 import { declaredProblems, patternProblems } from './profile-lint.ts'
 import { type Exchange, exchangeOf, type Recording } from './recording.ts'
-import { recordOf } from './verdict-run.ts'
+import { recordOf, wrongIn } from './verdict-run.ts'
 import { installWatch } from './watch.ts'
 import { startWatchdog } from './watchdog.ts'
 
@@ -157,7 +157,8 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
     throw new TrialError('no_connection', (error as Error).message)
   })
   const answeredAt = MACHINE.now()
-  const record = withStatus(recordOf(outcome, profile, sentAt, answeredAt), outcome)
+  const record = withStatus(recordOf(outcome, { profile, claim }, sentAt, answeredAt), outcome)
+  const fault = wrongIn(outcome, { profile, claim }, sentAt, answeredAt)
   const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt: claim.submittedAt }
   const decision = decide(profile, times, [record], answeredAt)
   const origin = requests[0] && new URL(requests[0].url).origin
@@ -170,7 +171,7 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
     decision,
     nextCheckAt: decision ? undefined : nextCheck(profile, times, [record], CLOSING).at,
     requests,
-    log: [...log, ...outcome.logs.map(logLine), ...problemOf(outcome, profile)],
+    log: [...log, ...outcome.logs.map(logLine), ...problemOf(outcome, fault)],
     secrets: outcome.secrets,
     recording:
       origin === undefined || exchanges.length === 0
@@ -279,10 +280,10 @@ function withStatus(record: CheckRecord, { error }: Outcome): CheckRecord {
 }
 
 /** What the plugin did wrong, which a service would put into its log. */
-function problemOf({ observation, error, answers }: Outcome, profile: ActionProfile): LogLine[] {
-  const wrong = observation && observationProblem(profile, observation)?.problem
-  const problem = wrong ?? (observation && answers === 0 ? UNHEARD : undefined)
-  if (problem !== undefined) return [{ level: 'error', message: 'the check failed', fields: { problem } }]
+function problemOf({ observation, error, answers }: Outcome, wrong: Wrong | undefined): LogLine[] {
+  const problem = wrong?.problem ?? (answers === 0 ? UNHEARD : undefined)
+  if (observation && problem !== undefined)
+    return [{ level: 'error', message: 'the check failed', fields: { problem } }]
   if (observation) return []
   if (isDestinationError(error)) {
     return error.cause instanceof Error

@@ -264,8 +264,44 @@ const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [
     /^names the fact fond in words\.found/,
   ],
   ['a fact found for a fact', { words: { ...words, found: { is_big: 'found' } } }, /^has words\.found for is_big/],
+  [
+    'a found fact that its param can never equal',
+    { words: { ...words, found: { name: 'is_big' } } },
+    /^names the fact is_big in words\.found for name, and they are never equal: one is of type boolean, the other of type string/,
+  ],
+  ['a fact to show that is never so', { shows: { is_big: 1 } }, /^shows the fact is_big as 1, which it never is/],
+  ['a list of values of which none is possible', { shows: { is_big: [] } }, /^shows the fact is_big as \[\]/],
+  ['a comparison of what claims do not have', { compared: { nam: 'none' } }, /^compares nam, which is no param/],
+  [
+    'a comparison with a fact that there is not',
+    { compared: { name: { fact: 'fond', as: 'exact' } } },
+    /^compares name with the fact fond, which it does not have/,
+  ],
+  [
+    'a comparison with what is never equal',
+    { compared: { name: { fact: 'is_big', as: 'exact' } } },
+    /^names the fact is_big in compared for name/,
+  ],
+  [
+    'a digest that is a boolean',
+    { compared: { name: { fact: 'is_big', as: 'digest' } } },
+    /^compares name with the fact is_big as digest, and both have to be texts/,
+  ],
+  [
+    'facts that are never so',
+    { compared: { name: { facts: ['found', 'is_big'], are: true } } },
+    /^compares name with the fact found, which is never true/,
+  ],
+  ['a time of the past that is none', { past: ['found'] }, /^has found in past, which is no fact with the format/],
   ['an outcome without a sentence', outcomes({ late: [] }), /^has no sentence in words\.outcomes\.late/],
 ]
+t.test('a profile may say how its facts are compared', async (t) => {
+  const compared = { target: 'none', name: { fact: 'found', as: 'case' } } as const
+  t.strictSame(profileProblems({ ...good, compared, shows: { is_big: { not: false }, found: ['a', 'b'] } }), [])
+  const counted = fact({ type: 'integer' })
+  t.strictSame(profileProblems({ ...good, ...counted, shows: { more: { atLeast: 1 } } }), [])
+  t.strictSame(profileProblems({ ...good, ...counted, compared: { name: { facts: ['more'], are: 0 } } }), [])
+})
 t.test('a profile with everything in order has no problem', async (t) => t.strictSame(profileProblems(good), []))
 for (const [what, over, problem] of rows) {
   t.test(`a profile with ${what} has one problem`, async (t) => {

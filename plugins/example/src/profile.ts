@@ -42,6 +42,8 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
   params: Params,
   facts: Facts,
   required: { resolution: 'content' },
+  compared: { target: 'none', resolution: { fact: 'closed_as', as: 'exact' } },
+  past: ['closed_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,

@@ -86,7 +86,8 @@ const Facts = Type.Object(
         pattern: TARGET_PATTERN,
         maxLength: LONGEST_ADDRESS,
         title: 'Address in the end',
-        description: 'The address that answered after all redirects, without its query, where it is not the target.',
+        description:
+          'The address that answered after all redirects, without its query, where it is not the target, or where the claim names one.',
       }),
     ),
   },
@@ -159,6 +160,12 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
   params: Params,
   facts: Facts,
   required: { status: 'content', content_fingerprint: 'content', final_url: 'target' },
+  compared: {
+    target: 'none',
+    status: { fact: 'answered_status', as: 'exact', default: USUAL_STATUS },
+    content_fingerprint: { fact: 'fingerprint', as: 'digest' },
+    final_url: { fact: 'final_url', as: 'address' },
+  },
   toleranceMs: 5 * MINUTE_MS,
   deadlineMs: 10 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,

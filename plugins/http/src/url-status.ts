@@ -76,7 +76,7 @@ function observationOf(params: Params, answer: Answer, previous: readonly Previo
   const isStatus = answer.status === status
   const isContent = claimed === undefined || answer.fingerprint === claimed
   const isThere = finalUrl === undefined || isSameAddress(answer.finalUrl, finalUrl)
-  const facts = factsOf(answer)
+  const facts = factsOf(answer, finalUrl)
   // A page of sign-in answers 200, too. The claimed content, and the claimed address, are so wherever they are.
   const isElsewhere = answer.isElsewhere && finalUrl === undefined
   if (isStatus && isContent && isThere) {
@@ -118,11 +118,13 @@ function showsOtherContent({ observation: { facts } }: PreviousRead, { status, f
   return facts.answered_status === status && facts.fingerprint !== undefined && facts.fingerprint !== fingerprint
 }
 
-function factsOf({ status, redirected, finalUrl, bytes, fingerprint }: Answer): Facts {
+function factsOf({ status, redirected, finalUrl, bytes, fingerprint }: Answer, claimed: string | undefined): Facts {
+  // The claimed one may be a slash shorter, and as long as an address may be.
+  const shown = claimed !== undefined && isSameAddress(finalUrl, claimed) && !isAddress(finalUrl) ? claimed : finalUrl
   return {
     answered_status: status,
     redirected,
-    ...(redirected && isAddress(finalUrl) && { final_url: finalUrl }),
+    ...((redirected || claimed !== undefined) && isAddress(shown) && { final_url: shown }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(fingerprint === undefined ? {} : { fingerprint }),
   }

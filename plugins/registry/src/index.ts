@@ -48,7 +48,10 @@ export default definePlugin({
     ]
     const publish = createPublish(ecosystems)
     return {
-      verifiers: [publish, earlierVersion(publish, { version: '1', rulesVersion: 1 })],
+      verifiers: [
+        publish,
+        earlierVersion(publish, { version: '1', rulesVersion: 1, compared: undefined, past: undefined }),
+      ],
       connections: ecosystems.map(({ connectionType }) => connectionType),
     }
   },

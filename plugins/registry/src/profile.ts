@@ -155,6 +155,8 @@ export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
   facts: Facts,
   required: { version: 'target', integrity: 'content' },
   shows: { package_listed: true },
+  compared: { version: { fact: 'version', as: 'exact' }, integrity: { fact: 'integrity', as: 'digest' } },
+  past: ['published_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,

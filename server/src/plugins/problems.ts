@@ -19,7 +19,7 @@ import {
   type TSchema,
   Type,
 } from '@claimcheck/core/plugin'
-import { ACTION_PATTERN, knowsRules } from '@claimcheck/core/rules'
+import { ACTION_PATTERN, COMPARATORS, knowsRules } from '@claimcheck/core/rules'
 import { schemaProblem, validator } from '../base/validation.ts'
 import { PATTERN_HELP } from '../base/validation-wording.ts'
 import { queryProblem } from './graphql-query.ts'
@@ -282,6 +282,20 @@ const windowMs = Type.Integer({ minimum: 1 })
 const jsonSchema = (type: string) => Type.Object({ type: Type.Literal(type) })
 
 const sentence = Type.Union([text, Type.Array(text, { minItems: 1 })])
+const plain = Type.Union([Type.String(), Type.Integer(), Type.Boolean()])
+const closed = { additionalProperties: false }
+const shown = Type.Union([
+  plain,
+  Type.Array(plain, { minItems: 1 }),
+  Type.Object({ atLeast: Type.Integer() }, closed),
+  Type.Object({ not: plain }, closed),
+])
+const told = { tells: Type.Optional(Type.Enum(['same', 'other'])), default: Type.Optional(plain) }
+const comparison = Type.Union([
+  Type.Literal('none'),
+  Type.Object({ fact: text, as: Type.Enum(COMPARATORS.filter((one) => one !== 'none')), ...told }, closed),
+  Type.Object({ facts: Type.Array(text, { minItems: 1 }), are: plain, ...told }, closed),
+])
 
 const Profile = Type.Object({
   action: actionName,
@@ -307,7 +321,9 @@ const Profile = Type.Object({
   freshMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
   neverLate: Type.Optional(Type.Literal(true)),
   underWay: Type.Optional(Type.String()),
-  shows: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer(), Type.Boolean()]))),
+  shows: Type.Optional(Type.Record(Type.String(), shown)),
+  compared: Type.Optional(Type.Record(Type.String(), comparison)),
+  past: Type.Optional(Type.Array(text)),
   access: Type.Object({ permission: Type.String(), anonymous: Type.Boolean() }),
   words: Type.Object(
     {

@@ -107,7 +107,13 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   version: '2',
   rulesVersion: 2,
   underWay: 'under_way',
-  shows: { commit_found: true, failed: 0, pending: 0, missing: 0 },
+  shows: { commit_found: true, passed: { atLeast: 1 }, failed: 0, pending: 0, missing: 0 },
+  compared: {
+    target: 'none',
+    // What it skips counts only against named checks.
+    sha: { facts: ['failed'], are: 0, tells: 'same' },
+    checks: { facts: ['failed', 'skipped'], are: 0 },
+  },
   summary: 'The named checks of a commit passed.',
   words: {
     title: 'Passing of checks',

@@ -111,6 +111,13 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   params: Params,
   facts: Facts,
   required: { branch: 'target', sha: 'content' },
+  shows: { branch_listed: true },
+  compared: {
+    target: 'none',
+    branch: { fact: 'found_on', as: 'exact', tells: 'other' },
+    sha: { fact: 'head', as: 'case', tells: 'same' },
+  },
+  past: ['pushed_at', 'removed_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,

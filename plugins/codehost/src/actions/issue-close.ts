@@ -70,6 +70,8 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   facts: Facts,
   required: { reason: 'content' },
   shows: { state: 'closed' },
+  compared: { target: 'none', reason: { fact: 'closed_as', as: 'exact' } },
+  past: ['closed_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,

@@ -4,7 +4,14 @@ import { defined } from '../defined.ts'
 import { shownTime } from '../times.ts'
 import { defineAction } from './action.ts'
 import { claimedSha, MINUTE_MS, RepositoryPath, shaFact, timeFact } from './fields.ts'
-import { differing, pullRequestFacts, pullRequestFactsOf, pullRequestParams, pullRequestWords } from './pull-request.ts'
+import {
+  comparedPullRequest,
+  differing,
+  pullRequestFacts,
+  pullRequestFactsOf,
+  pullRequestParams,
+  pullRequestWords,
+} from './pull-request.ts'
 
 const Params = Type.Object(
   {
@@ -65,7 +72,9 @@ export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts>
   params: Params,
   facts: Facts,
   required: { base: 'target', head_sha: 'content', merge_commit: 'content' },
-  shows: { state: 'merged', merge_commit_on_base: true },
+  shows: { state: 'merged', merge_commit_on_base: { not: false } },
+  compared: { ...comparedPullRequest, merge_commit: { fact: 'merge_commit', as: 'case' } },
+  past: ['opened_at', 'merged_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
@@ -87,7 +96,8 @@ export const pullRequestMerge = defineAction({
     const onBase = mergeCommit !== undefined && isOnBase !== undefined && (await isOnBase())
     const facts = {
       ...shown,
-      ...defined({ merge_commit: mergeCommit }),
+      // The squashed commit is on the base with the merge of it: the one that was claimed is shown.
+      ...defined({ merge_commit: params.merge_commit === squashCommit ? (squashCommit ?? mergeCommit) : mergeCommit }),
       ...(mergeCommit === undefined || onBase === 'gone' ? {} : { merge_commit_on_base: onBase }),
       ...(mergedAt ? { merged_at: shownTime(mergedAt) } : {}),
       ...(isLongBefore(mergedAt, found, query) ? { preexisting: true as const } : {}),

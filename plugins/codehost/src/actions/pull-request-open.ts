@@ -6,6 +6,7 @@ import { defineAction } from './action.ts'
 import { MINUTE_MS, RepositoryPath } from './fields.ts'
 import { isLogDue, type Past, pastOf, staysAsClaimed } from './past.ts'
 import {
+  comparedPullRequest,
   differing,
   mayHaveChanged,
   pullRequestFacts,
@@ -58,6 +59,9 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
   params: Params,
   facts: Facts,
   required: { base: 'target', head_sha: 'content' },
+  shows: { state: ['open', 'closed', 'merged'] },
+  compared: comparedPullRequest,
+  past: ['opened_at'],
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,

@@ -41,6 +41,12 @@ export const pullRequestFacts = {
   preexisting: preexistingFact('By the host, it was so more than the tolerance before the claim.'),
 }
 
+export const comparedPullRequest = {
+  target: 'none',
+  base: { fact: 'base', as: 'exact' },
+  head_sha: { fact: 'head_sha', as: 'case' },
+} as const
+
 export const pullRequestWords = {
   repository: 'The destination calls the repository {repository}.',
   opened_at: "It was opened at {opened_at}, by the destination's own clock.",

@@ -8,12 +8,12 @@ import { createReader, type Read, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { type File, Project, Release } from './answers.ts'
 import { normalizeProject } from './name.ts'
-import { isSamePep440, normalizePep440 } from './version.ts'
+import { isSamePep440 } from './version.ts'
 
 export const SIMPLE_JSON = 'application/vnd.pypi.simple.v1+json'
 
 export async function findOnPypi(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
-  const { name, version, integrity } = query
+  const { name, version } = query
   const { baseUrl } = place
   const { cache, http } = context
   const reader = createReader(place, context)
@@ -35,7 +35,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   }
 
   const release = await cache.share(url, readRelease)
-  if (release && release.value.urls.length > 0) return foundRelease(release, integrity)
+  if (release && release.value.urls.length > 0) return foundRelease(release, query)
   // It is there in name only.
   if (release) return { isListed: false, isEmptied: true, facts: { package_listed: true } }
 
@@ -68,13 +68,13 @@ function isAsked({ info }: Release, { name, version }: Query): boolean {
 /** A version has several files, and more may come. It was published with the first of them. */
 function foundRelease(
   { value, clockBehindMs, isDoubtful }: Read<Release>,
-  integrity: string | undefined,
+  { version, integrity }: Query,
 ): FoundVersion {
-  const { info, urls } = value
+  const { urls } = value
   const claimed = urls.filter(({ digests }) => integrity === undefined || sha256Integrity(digests.sha256) === integrity)
   const files = claimed.length > 0 ? claimed : urls
   const [file] = files
-  const tellsDigest = files.length === 1
+  const tellsDigest = files.length === 1 || (integrity !== undefined && claimed.length > 0)
   const published = earliest(files)
   return {
     isListed: true,
@@ -83,7 +83,8 @@ function foundRelease(
     isDoubtful,
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
-      version: normalizePep440(info.version)!,
+      // As the claim writes it: 1.0 is 1.0.0 there.
+      version,
       package_listed: true,
       ...(tellsDigest && { integrity: sha256Integrity(file!.digests.sha256), integrity_by: 'registry' }),
       ...(files.every(({ yanked }) => yanked === true) && { yanked: true }),

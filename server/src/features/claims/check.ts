@@ -7,11 +7,14 @@ import { clockOffset, requireOrigin, type SecretValues, UNHEARD, withoutSecretVa
 import { type Claim, type Connection, DestinationError } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
+  contradictionOf,
+  expectedOf,
   type Failure,
   type Instant,
   isRead,
   type Observation,
   type PluginName,
+  type ReadRecord,
   type Source,
 } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
@@ -213,37 +216,41 @@ function recordOf(
   const { profile } = reader.verifier
   const answeredAt = answerTime(runner, sentAt)
   const { observation, problem } = readObservation(profile, returned, requests.leaks())
+  const about = { action: profile.action, claimId: claim.claimId }
   if (!observation) {
-    const about = { action: profile.action, claimId: claim.claimId, problem }
-    runner.logger.warn(about, 'the verifier returned an invalid observation')
+    runner.logger.warn({ ...about, problem }, 'the verifier returned an invalid observation')
     return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
   }
   const answers = requests.answers()
   if (answers === 0) {
-    const about = { action: profile.action, claimId: claim.claimId, problem: UNHEARD }
-    runner.logger.warn(about, 'the verifier returned an observation that was read nowhere')
+    runner.logger.warn({ ...about, problem: UNHEARD }, 'the verifier returned an observation that was read nowhere')
     return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
   }
   const readings = requests.readings()
   const { recorded, baseUrl, hasVoice } = source
-  const mostAgeMs = recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS
+  const { ageMs: ownAgeMs = 0, ...observed } = observation
+  const placeAgeMs = Math.max(profile.ageMs ?? 0, ownAgeMs)
+  const mostAgeMs = recorded.listed ? MAX_AGE_MS - placeAgeMs : MAX_UNLISTED_AGE_MS
   if (readings.ageMs > mostAgeMs && !outlastsAge(observation))
     return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
   // The `Date` of a cached answer is as old as the answer.
   if (hasVoice && readings.ageMs === 0) runner.clock.heard(requireOrigin(baseUrl), readings, turn)
   const clockOffsetMs = clockOffset(readings)
-  const { ageMs: ownAgeMs = 0, ...observed } = observation
-  return {
+  const read: ReadRecord = {
     // A check that joined a shared read was made when that read was sent.
     sentAt: Math.max(sentAt, Math.min(readings.sentAt ?? sentAt, answeredAt)),
     answeredAt,
     observation: observed,
     clockOffsetMs: clockOffsetMs ?? 0,
     dated: clockOffsetMs !== undefined,
-    ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + Math.min(readings.ageMs, mostAgeMs),
+    ageMs: Math.min(placeAgeMs + Math.min(readings.ageMs, mostAgeMs), MAX_AGE_MS),
     answers,
     source: recorded,
   }
+  const contradiction = contradictionOf(read, claim, expectedOf(profile), profile.rulesVersion, observation.facts)
+  if (!contradiction) return read
+  runner.logger.warn({ ...about, problem: contradiction.problem }, 'the verifier returned what contradicts itself')
+  return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
 }
 
 /** A copy of any age shows what is there as claimed, and what nothing later can change. What is missing in an old one may have come since. */

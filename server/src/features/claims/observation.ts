@@ -5,8 +5,7 @@ import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { LeakFinder } from '../../base/leaks.ts'
 import { validator } from '../../base/validation.ts'
 
-export { MAX_AGE_MS } from '@claimcheck/core/hosting'
-export { LATEST_INSTANT } from '@claimcheck/core/rules'
+export { LATEST_INSTANT, MAX_AGE_MS } from '@claimcheck/core/rules'
 
 /** @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express */
 export function readObservation(

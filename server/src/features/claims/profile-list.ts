@@ -54,7 +54,9 @@ export function decidingIn(profile: ActionProfile): Deciding {
     removed_within_ms: profile.removedWithinMs ?? 0,
     fresh_ms: profile.freshMs ?? FRESH_MS,
     ...(profile.neverLate ? { never_late: true as const } : {}),
-    ...(profile.shows ? { shows: profile.shows } : {}),
+    ...(profile.shows ? { shows: profile.shows as JsonObject } : {}),
+    ...(profile.compared ? { compared: profile.compared as JsonObject } : {}),
+    ...(profile.past ? { past: [...profile.past] } : {}),
     words: defined({ found }),
   }
 }

@@ -70,6 +70,8 @@ function runner(
     /** The operator's public places of the provider. */
     listed?: string[]
     clock?: Pick<Clock, 'heard' | 'turn'>
+    /** The profile compares the fact `seen` with the param `list`, and has rules of this version. */
+    heldBy?: 1 | 2
     /** The check of version 2 of the profile, where that is loaded. */
     versionTwo?: Check
     now?: () => number
@@ -94,8 +96,10 @@ function runner(
       if (!over.isUnheard) await context.ask(place, async () => {})
       return check(claim, context)
     }) as unknown as () => Promise<typeof ABSENT>
+  const compared = { list: { fact: 'seen', as: 'exact' } } as const
+  const held = { required: { list: 'content', more: 'content' }, compared } as const
   const verifier = defineVerifier({
-    profile,
+    profile: over.heldBy ? { ...profile, ...held, rulesVersion: over.heldBy } : profile,
     providers: ['test'],
     anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
     check: heard(see),
@@ -603,3 +607,54 @@ t.test('what a check remembers is for checks through the same connection with th
   for (const id of ['conn_1', 'conn_1', null]) await through(id)
   t.strictSame(seen, [undefined, undefined, undefined, 'conn_1 1', undefined, 'conn_1 5', 'public 3'])
 })
+
+t.test(
+  'a read that contradicts itself, its claim or its profile is a failed check, by rules of version 2',
+  async (t) => {
+    const wrong: [what: string, observation: JsonObject, problem: RegExp][] = [
+      ['no fact', { kind: 'present', differs: [], facts: {} }, /no fact shows list/],
+      ['another fact', { kind: 'present', differs: [], facts: { seen: [1] } }, /list does not differ/],
+      [
+        'what was claimed',
+        { kind: 'present', differs: ['list'], facts: { seen: [1, 2] } },
+        /list differs, and its fact is/,
+      ],
+      [
+        'a field that it does not have',
+        { kind: 'present', differs: ['more'], facts: { seen: 1 } },
+        /more differs, which is/,
+      ],
+      [
+        'what comes later',
+        {
+          kind: 'absent',
+          facts: {},
+          stays: [{ appeared: { notBefore: NOON + 90_000_000, notAfter: NOON + 90_000_000 } }],
+        },
+        /later than the answer/,
+      ],
+      [
+        'an end before its beginning',
+        {
+          kind: 'absent',
+          facts: {},
+          stays: [{ appeared: { notBefore: NOON, notAfter: NOON }, removed: { notAfter: NOON - 5000 } }],
+        },
+        /removed before it appeared/,
+      ],
+      ['absence with what was claimed', { kind: 'absent', facts: { seen: [1, 2] } }, /is by its facts/],
+    ]
+    for (const [what, observation, problem] of wrong) {
+      const { run: check, logged } = runner(t, () => observation, { heldBy: 2 })
+      t.match(await check(claim, []), { failure: { code: 'verifier_error' } }, what)
+      t.match(logged[0]?.[0], { problem }, what)
+      const { run: checkByRules1 } = runner(t, () => observation, { heldBy: 1 })
+      if (!what.includes('does not have'))
+        t.match(await checkByRules1(claim, []), { observation: { kind: String } }, what)
+    }
+    const { run: check } = runner(t, () => ({ kind: 'present', differs: [], facts: { seen: [1, 2] } }), {
+      heldBy: 2,
+    })
+    t.match(await check(claim, []), { observation: { kind: 'present' } })
+  },
+)
