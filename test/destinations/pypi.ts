@@ -38,6 +38,18 @@ const ProjectForm = Type.Object({
   versions: Type.Array(Type.String()),
 })
 
+/** How an index that has the simple API alone shows it: docs of devpi, pypiserver, Nexus and Gitea, PEP 503, 691 and 700. */
+export interface SimpleIndex {
+  /** Where it is: `/simple`, or devpi's `/+simple`. */
+  readonly path: '/simple' | '/+simple'
+  /** A page of links; as JSON with the times of the uploads, or without them and without a list of versions. */
+  readonly form: 'html' | 'json-1.1' | 'json-1.0'
+  /** What links and files tell of their content. */
+  readonly digest?: 'sha256' | 'md5'
+  /** Asked for JSON alone, it answers 406. */
+  readonly isStrict?: boolean
+}
+
 export class PypiStandIn extends RegistryStandIn {
   readonly #projects: Map<string, Project>
 
@@ -46,9 +58,11 @@ export class PypiStandIn extends RegistryStandIn {
     this.#projects = projects
   }
 
-  static async start(now: () => number = Date.now): Promise<PypiStandIn> {
+  static async start(now: () => number = Date.now, index?: SimpleIndex): Promise<PypiStandIn> {
     const projects = new Map<string, Project>()
-    const server = await startStandIn(now, (request) => answer(projects, request))
+    const server = await startStandIn(now, (request) =>
+      index ? answerSimply(projects, index, request) : answer(projects, request),
+    )
     return new PypiStandIn(server, now, projects)
   }
 
@@ -60,7 +74,8 @@ export class PypiStandIn extends RegistryStandIn {
   /** @returns the SHA-256 of the file in hexadecimal */
   upload(name: string, version: string, { at = this.now(), content = '', kind = 'py3-none-any.whl' } = {}): string {
     const project = this.#projects.get(key(name)) ?? { name, uploads: [], emptied: new Set() }
-    const filename = `${key(name).replaceAll('-', '_')}-${version}-${kind}`
+    const between = kind.startsWith('tar.') ? '.' : '-'
+    const filename = `${key(name).replaceAll('-', '_')}-${version}${between}${kind}`
     const sha256 = this.digestOf(name, version, kind, content)
     project.uploads.push({ version, filename, sha256, at, yanked: false })
     this.#projects.set(key(name), project)
@@ -110,6 +125,42 @@ function answer(projects: ReadonlyMap<string, Project>, { url = '', headers }: I
   const known = uploads[0]?.version ?? [...project.emptied].find((emptied) => canonical(emptied) === asked)
   if (known === undefined) return { status: 404, body: { message: 'Not Found' } }
   return { body: held(ReleaseForm, release(project, known, uploads)) }
+}
+
+function answerSimply(projects: ReadonlyMap<string, Project>, index: SimpleIndex, request: IncomingMessage): Reply {
+  const { path, form, digest = 'sha256', isStrict = false } = index
+  const { url = '', headers } = request
+  if (!url.startsWith(`${path}/`)) return { status: 404, body: Buffer.from('Not found') }
+  const accepts = (type: string) => (headers.accept ?? '*/*').split(',').some((one) => one.trim().startsWith(type))
+  if (form === 'html' && isStrict && !accepts('text/html') && !accepts('*/*')) return { status: 406 }
+  const type = form === 'html' ? 'text/html; charset=utf-8' : 'application/vnd.pypi.simple.v1+json'
+  const reply = (body: string): Reply => ({ headers: { 'content-type': type }, body: Buffer.from(body) })
+  const name = url.slice(path.length + 1).replace(/\/$/, '')
+  if (name === '') return reply(form === 'html' ? '<!DOCTYPE html><html><body></body></html>' : '{"projects":[]}')
+  const project = projects.get(name)
+  if (!project) return { status: 404, body: Buffer.from('Not found') }
+  return reply(form === 'html' ? page(project, digest) : JSON.stringify(listing(project, form, digest)))
+}
+
+function page({ name, uploads }: Project, digest: 'sha256' | 'md5'): string {
+  const links = uploads.map(({ filename, sha256, yanked }) => {
+    const told = digest === 'sha256' ? sha256 : 'd41d8cd98f00b204e9800998ecf8427e'
+    const attributes = yanked ? ' data-yanked="broken"' : ''
+    return `<a href="../../packages/ab/${encodeURIComponent(filename)}#${digest}=${told}"${attributes} data-requires-python="&gt;=3.8">${filename}</a><br/>`
+  })
+  return `<!DOCTYPE html>\n<html><head><meta name="pypi:repository-version" content="1.0"><title>Links for ${name}</title></head>
+<body><h1>Links for ${name}</h1>\n${links.join('\n')}\n</body></html>`
+}
+
+function listing({ name, uploads }: Project, form: SimpleIndex['form'], digest: 'sha256' | 'md5'): object {
+  const isDated = form === 'json-1.1'
+  const files = uploads.map(({ filename, sha256, at, yanked }) => ({
+    ...{ filename, url: `../../packages/ab/${filename}`, yanked: yanked ? 'broken' : false },
+    hashes: digest === 'sha256' ? { sha256 } : {},
+    ...(isDated && { size: 1, 'upload-time': new Date(at).toISOString().replace('Z', '417Z') }),
+  }))
+  const versions = [...new Set(uploads.map(({ version }) => version))]
+  return { meta: { 'api-version': isDated ? '1.1' : '1.0' }, name: key(name), files, ...(isDated && { versions }) }
 }
 
 function held(form: TSchema, body: object): object {

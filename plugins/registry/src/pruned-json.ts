@@ -5,8 +5,11 @@
 import { DestinationError } from '@claimcheck/core/plugin'
 import { bodyOf } from './reader.ts'
 
-/** By member: its whole value, or of an object the members with these names. The rest is left out. */
-export type Wanted = Readonly<Record<string, 'value' | { readonly only: readonly string[] }>>
+/** By member: its whole value, of an object the members with these names, or of a list the items that are wanted. The rest is left out. */
+export type Wanted = Readonly<Record<string, 'value' | { readonly only: readonly string[] } | Items>>
+interface Items {
+  readonly items: (item: unknown) => boolean
+}
 
 /** Of what is wanted. In bytes. */
 const MAX_KEPT = 512 * 1024
@@ -20,113 +23,166 @@ const BLANKS: ReadonlySet<number> = new Set(new TextEncoder().encode(' \t\r\n'))
  * @throws SyntaxError for what is no whole object. What is not wanted is held to its brackets and quotes alone
  */
 export async function readPruned(response: Response, wanted: Wanted): Promise<unknown> {
-  const kept: number[] = []
-  let depth = 0
-  let isText = false
-  let isEscaped = false
-  /** The next text is the name of a member of the outermost object, or of a member of that. */
-  let isName = false
-  let nameAt = 0
-  let member = ''
-  let inner = ''
-  /** Where a value is left out: the depth of the object that it is in. 0: nowhere. */
-  let leftOutAt = 0
-  let isOver = false
+  const pruner = new Pruner(wanted)
+  for await (const part of bodyOf(response)) {
+    pruner.read(part)
+    if (pruner.keptBytes > MAX_KEPT) throw new DestinationError('too_large', { status: response.status })
+  }
+  return pruner.value()
+}
 
-  const ways = new Map(Object.entries(wanted))
-  function isLeftOut(): boolean {
-    const way = ways.get(member)
-    return depth === 1 ? way === undefined : depth === 2 && typeof way === 'object' && !way.only.includes(inner)
+class Pruner {
+  readonly #ways: ReadonlyMap<string, Wanted[string]>
+  readonly #kept: number[] = []
+  #depth = 0
+  #isText = false
+  #isEscaped = false
+  /** The next text is the name of a member of the outermost object, or of a member of that. */
+  #isName = false
+  #nameAt = 0
+  #member = ''
+  #inner = ''
+  /** Depth of the object whose value is being skipped; 0 if none is. */
+  #leftOutAt = 0
+  /** The value of the member is a list, whose next item begins there. */
+  #isList = false
+  #itemAt = 0
+  #isOver = false
+
+  constructor(wanted: Wanted) {
+    this.#ways = new Map(Object.entries(wanted))
+  }
+
+  get keptBytes(): number {
+    return this.#kept.length
+  }
+
+  read(part: Uint8Array): void {
+    for (let at = 0; at < part.length; at++) {
+      const byte = part[at]!
+      if (this.#isOver || (this.#depth === 0 && byte !== OPEN)) {
+        if (BLANKS.has(byte)) continue
+        throw new SyntaxError('the answer is no object')
+      }
+      if (!this.#isText) {
+        if (this.#betweenTexts(byte)) this.#kept.push(byte)
+      } else if (this.#leftOutAt > 0) at = this.#skipText(part, at)
+      else {
+        this.#inText(byte)
+        this.#kept.push(byte)
+      }
+    }
+  }
+
+  value(): unknown {
+    if (!this.#isOver) throw new SyntaxError('the answer breaks off')
+    return parse(this.#kept)
+  }
+
+  #isLeftOut(): boolean {
+    const way = this.#ways.get(this.#member)
+    if (this.#depth === 1) return way === undefined
+    return this.#depth === 2 && isObject(way) && !way.only.includes(this.#inner)
   }
 
   /** Drops the name that was just read, and what follows it. */
-  function beginLeftOut(): void {
-    kept.length = nameAt
-    leftOutAt = depth
+  #beginLeftOut(): void {
+    this.#kept.length = this.#nameAt
+    this.#leftOutAt = this.#depth
   }
 
-  /** What was left out is the last of its object: the comma before it goes with it. */
-  function endObject(): void {
-    leftOutAt = 0
-    let length = kept.length
-    while (BLANKS.has(kept[length - 1]!)) length--
-    if (kept[length - 1] === COMMA) kept.length = length - 1
+  /** What was left out is the last of its object or list: the comma before it goes with it. */
+  #endLast(): void {
+    this.#leftOutAt = 0
+    let { length } = this.#kept
+    while (BLANKS.has(this.#kept[length - 1]!)) length--
+    if (this.#kept[length - 1] === COMMA) this.#kept.length = length - 1
   }
 
-  function inText(byte: number): void {
-    if (isEscaped) isEscaped = false
-    else if (byte === BACKSLASH) isEscaped = true
+  /** Drops the item of a list that just ended, unless it is wanted. */
+  #isDropped(): boolean {
+    const way = this.#isList && this.#depth === 2 && this.#leftOutAt === 0 ? this.#ways.get(this.#member) : undefined
+    if (!isItems(way)) return false
+    const item = this.#kept.slice(this.#itemAt)
+    const drops = item.some((byte) => !BLANKS.has(byte)) && !way.items(parse(item))
+    if (drops) this.#kept.length = this.#itemAt
+    else this.#itemAt = this.#kept.length + 1
+    return drops
+  }
+
+  #inText(byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (byte === BACKSLASH) this.#isEscaped = true
     else if (byte === QUOTE) {
-      isText = false
-      if (!isName) return
-      isName = false
-      const name = parse([...kept.slice(nameAt), byte]) as string
-      if (depth === 1) member = name
-      else inner = name
+      this.#isText = false
+      if (!this.#isName) return
+      this.#isName = false
+      const name = parse([...this.#kept.slice(this.#nameAt), byte]) as string
+      if (this.#depth === 1) this.#member = name
+      else this.#inner = name
     }
-  }
-
-  /** @returns whether the byte belongs to what is wanted */
-  function betweenTexts(byte: number): boolean {
-    switch (byte) {
-      case QUOTE:
-        isText = true
-        nameAt = kept.length
-        break
-      case OPEN:
-      case OPEN_ARRAY:
-        if (++depth > MAX_NESTING) throw new SyntaxError('the answer is too deep')
-        isName = depth <= 2
-        break
-      case CLOSE:
-      case CLOSE_ARRAY:
-        if (leftOutAt === depth) endObject()
-        isOver = --depth === 0
-        break
-      case COMMA:
-        isName = depth <= 2
-        if (leftOutAt !== depth) break
-        leftOutAt = 0
-        return false
-      case COLON:
-        if (leftOutAt === 0 && isLeftOut()) beginLeftOut()
-    }
-    return leftOutAt === 0
   }
 
   /** Most of a large object is text that nobody wants. @returns where it ends, or the part does */
-  function skipText(part: Uint8Array, from: number): number {
-    for (let at = from; at < part.length; at++) {
+  #skipText(part: Uint8Array, from: number): number {
+    let isEscaped = this.#isEscaped
+    let at = from
+    for (; at < part.length; at++) {
       const byte = part[at]
       if (isEscaped) isEscaped = false
       else if (byte === BACKSLASH) isEscaped = true
       else if (byte === QUOTE) {
-        isText = false
-        return at
+        this.#isText = false
+        break
       }
     }
-    return part.length
+    this.#isEscaped = isEscaped
+    return at
   }
 
-  for await (const part of bodyOf(response)) {
-    for (let at = 0; at < part.length; at++) {
-      const byte = part[at]!
-      if (isOver || (depth === 0 && byte !== OPEN)) {
-        if (BLANKS.has(byte)) continue
-        throw new SyntaxError('the answer is no object')
-      }
-      if (!isText) {
-        if (betweenTexts(byte)) kept.push(byte)
-      } else if (leftOutAt > 0) at = skipText(part, at)
-      else {
-        inText(byte)
-        kept.push(byte)
-      }
+  /** @returns whether the byte belongs to what is wanted */
+  #betweenTexts(byte: number): boolean {
+    switch (byte) {
+      case QUOTE:
+        this.#isText = true
+        this.#nameAt = this.#kept.length
+        break
+      case OPEN:
+      case OPEN_ARRAY:
+        this.#open(byte)
+        break
+      case CLOSE:
+      case CLOSE_ARRAY:
+        if (this.#leftOutAt === this.#depth || this.#isDropped()) this.#endLast()
+        this.#isOver = --this.#depth === 0
+        break
+      case COMMA:
+        this.#isName = this.#depth <= 2
+        if (this.#isDropped()) return false
+        if (this.#leftOutAt !== this.#depth) break
+        this.#leftOutAt = 0
+        return false
+      case COLON:
+        if (this.#leftOutAt === 0 && this.#isLeftOut()) this.#beginLeftOut()
     }
-    if (kept.length > MAX_KEPT) throw new DestinationError('too_large', { status: response.status })
+    return this.#leftOutAt === 0
   }
-  if (!isOver) throw new SyntaxError('the answer breaks off')
-  return parse(kept)
+
+  #open(byte: number): void {
+    if (++this.#depth > MAX_NESTING) throw new SyntaxError('the answer is too deep')
+    this.#isName = this.#depth <= 2
+    if (this.#depth !== 2) return
+    this.#isList = byte === OPEN_ARRAY
+    this.#itemAt = this.#kept.length + 1
+  }
+}
+
+function isObject(way: Wanted[string] | undefined): way is { readonly only: readonly string[] } {
+  return typeof way === 'object' && 'only' in way
+}
+
+function isItems(way: Wanted[string] | undefined): way is Items {
+  return typeof way === 'object' && 'items' in way
 }
 
 /** The parser's own error repeats a part of the text, which may repeat a credential. */

@@ -92,6 +92,22 @@ t.test('a probe reads with the credentials, and says what it cannot know', async
   await t.rejects(probe('npm', { base_url: url }, 'a/b/c'), { code: 'unsupported_target' })
 })
 
+t.test('an index may list no projects, answer no HEAD, and have no JSON', async (t) => {
+  const server = createServer(({ url = '', method, headers }, response) => {
+    const isProject = url === '/team/simple/tool/'
+    const accepts = /text\/html/.test(headers.accept ?? '')
+    const got = accepts ? 200 : 406
+    const status = method === 'HEAD' ? 405 : got
+    response.writeHead(isProject ? status : 404).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/team/simple`
+  t.match(await probe('pypi', { base_url }, 'tool'), { proves: 'works', warnings: [/lists no projects/] })
+  t.equal(await probe('pypi', { base_url }, 'other').catch(code), 'forbidden')
+  t.equal(await probe('pypi', { base_url }).catch(code), 'forbidden')
+})
+
 t.test('a probe says that credentials work only where the registry needed them', async (t) => {
   const RIGHT = `Basic ${Buffer.from('reader:right').toString('base64')}`
   const server = createServer(({ url = '', headers }, response) => {

@@ -1,4 +1,6 @@
 /** What the plugin makes of a Python index's answers. */
+
+import type { ServerResponse } from 'node:http'
 import type { Observation } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { type Asked, look, MINUTE, NOON, outcome } from './fixture.ts'
@@ -95,6 +97,71 @@ const check = async (test: Test, routes: Routes, asked: Partial<Asked> = {}): Pr
 for (const [name, routes, result, asked] of rows) {
   t.test(`${name}: ${result}`, async (t) => t.equal(await outcome(check(t, routes, asked)), result))
 }
+
+/** A page of links, PEP 503. */
+const page =
+  (...links: readonly string[]) =>
+  (response: ServerResponse) =>
+    response.setHeader('content-type', 'text/html').end(`<!DOCTYPE html><body>${links.join('\n')}</body>`)
+const link = (filename: string, fragment = `#sha256=${SHA}`, more = '') =>
+  `<a href='../../packages/${filename}${fragment}' ${more}>${filename}</a>`
+const files = (...named: readonly (string | object)[]) =>
+  named.map((one) => (typeof one === 'string' ? { filename: one, hashes: { sha256: SHA } } : one))
+
+const SIMPLE: readonly [name: string, listing: unknown, result: string, asked?: Partial<Asked>][] = [
+  ['a wheel', page(link('tool-1.0.0-py3-none-any.whl')), 'as claimed'],
+  ['a wheel with a number of its build', page(link('tool-1.0.0-1-py3-none-any.whl')), 'as claimed'],
+  ['an archive', page(link('tool-1.0.0.tar.gz')), 'as claimed'],
+  ['an archive with the name as its owner writes it', page(link('Tool-1.0.zip')), 'as claimed'],
+  ['an egg', page(link('tool-1.0.0-py3.9.egg')), 'as claimed'],
+  ['its digest', page(link('tool-1.0.0.tar.gz')), 'as claimed', DIGEST],
+  ['another digest', page(link('tool-1.0.0.tar.gz', `#sha256=${'c'.repeat(64)}`)), 'differs', { ...DIGEST, now: NOON }],
+  ['no digest', page(link('tool-1.0.0.tar.gz', '')), 'unexpected_response', DIGEST],
+  ['no digest, and none is claimed', page(link('tool-1.0.0.tar.gz', '')), 'as claimed'],
+  ['another version', page(link('tool-1.0.1.tar.gz')), 'absent'],
+  ['a file whose version is not known', page(link('tool-0.9.tar.gz'), link('tool-1.0.0.rpm')), 'unexpected_response'],
+  ['no file', page('<a href="/login">Sign in</a>'), 'unexpected_response'],
+  ['files of another project alone', page(link('other-1.0.0.tar.gz')), 'unexpected_response'],
+  ['a link without an end', page('<a href="x">'.repeat(20_000)), 'too_large'],
+  ['a link that is too long', page(`</p><a href="${'x'.repeat(100_000)}">`), 'too_large'],
+  ['a list', { name: 'tool', files: files('tool-1.0.0.tar.gz') }, 'as claimed', DIGEST],
+  ['a list without it', { name: 'tool', files: files('tool-0.9.tar.gz') }, 'absent'],
+  [
+    'a list with what is no file',
+    { name: 'tool', files: files('tool-0.9.tar.gz', { filename: 'tool-1.0.0.tar.gz' }) },
+    'unexpected_response',
+  ],
+  ['a list of versions', { name: 'tool', versions: ['0.9'], files: files('tool-0.9.tar.gz', {}) }, 'absent'],
+  [
+    'a list of megabytes',
+    { name: 'tool', files: files(...Array(20_000).fill('tool-0.9.tar.gz'), 'tool-1.0.0.tar.gz') },
+    'as claimed',
+  ],
+  ['a list of another project', { name: 'other', files: files('tool-1.0.0.tar.gz') }, 'unexpected_response'],
+]
+
+for (const [name, listing, result, asked] of SIMPLE) {
+  t.test(`an index with the simple API alone, ${name}: ${result}`, async (t) => {
+    const { url } = await serve(t, { '/team/+simple/tool/': listing })
+    const connection = { provider: 'pypi', options: { base_url: `${url}/team/+simple/` } }
+    t.equal(await outcome(look({ target: 'pypi:tool', connection, ...asked })), result)
+  })
+}
+
+t.test('a page of links tells what is yanked, and a list when it came', async (t) => {
+  const facts = async (listing: unknown) => {
+    const { url } = await serve(t, { '/simple/tool/': listing })
+    return (await look({ target: 'pypi:tool', connection: { provider: 'pypi', options: { base_url: url } } })).facts
+  }
+  const yanked = page(
+    link('tool-1.0.0.tar.gz', '#sha256=&amp;', 'data-yanked'),
+    link('tool-1.0.0.zip', '', 'data-yanked=""'),
+  )
+  t.match(await facts(yanked), { yanked: true, undated: true, version: '1.0.0' })
+  const [one] = files('tool-1.0.0.tar.gz') as object[]
+  const list = { name: 'tool', files: [{ ...one, yanked: 'broken', 'upload-time': '2026-09-25T12:00:30.123456Z' }] }
+  t.match(await facts(list), { yanked: true, published_at: '2026-09-25T12:00:30.123Z', undated: undefined })
+})
 
 t.test('it was published with the first of its files, or with the one that is claimed', async (t) => {
   const later = file({ digests: { sha256: 'cd'.repeat(32) }, upload_time_iso_8601: '2026-09-25T12:05:00.000000Z' })

@@ -6,7 +6,7 @@ import registry from '@claimcheck/plugin-registry'
 import { CratesStandIn } from '../../destinations/crates.ts'
 import { type Fault, html, status } from '../../destinations/faults.ts'
 import { type NpmPublication, NpmStandIn } from '../../destinations/npm-public.ts'
-import { PypiStandIn } from '../../destinations/pypi.ts'
+import { PypiStandIn, type SimpleIndex } from '../../destinations/pypi.ts'
 import { fileOf, integrityOf } from '../../destinations/verdaccio.ts'
 import {
   at,
@@ -61,6 +61,18 @@ export async function openPypi(): Promise<PypiPlace> {
 }
 
 /** @param options of the connection by which it is read; none, when left out */
+/** One's own index, which has the simple API alone. */
+export function openSimple(index: SimpleIndex): () => Promise<PypiPlace> {
+  return async () => {
+    const clock = createVirtualClock(START - MONTH)
+    const pypi = await PypiStandIn.start(clock.now, index)
+    pypi.upload('tool', '0.9.0', { kind: 'tar.gz' })
+    const base_url = index.path === '/simple' ? pypi.url : pypi.url + index.path
+    const connection = { provider: 'pypi', options: { base_url } }
+    return { clock, pypi, plugin: registry, options: {}, connection, close: () => pypi.close() }
+  }
+}
+
 export async function openCrates(options?: JsonObject): Promise<CratesPlace> {
   const clock = createVirtualClock(START - MONTH)
   const crates = await CratesStandIn.start(clock.now)
@@ -73,7 +85,7 @@ export async function openCrates(options?: JsonObject): Promise<CratesPlace> {
 }
 
 type Given = readonly Happening[] | Partial<Play>
-interface PackageLife<P extends Place> extends Kind {
+export interface PackageLife<P extends Place> extends Kind {
   readonly name: string
   readonly set: (place: P) => Given
 }
@@ -263,7 +275,7 @@ const ownNpmLives: readonly PackageLife<NpmPlace>[] = [
   })),
 ]
 
-const OTHER_SHA = { integrity: `sha256:${'a'.repeat(64)}` }
+export const OTHER_SHA = { integrity: `sha256:${'a'.repeat(64)}` }
 type PypiOptions = Parameters<PypiStandIn['upload']>[2]
 export const toPypi = ({ pypi }: PypiPlace, ms = 0, options: PypiOptions = {}) =>
   at(ms, 'agent', () => pypi.upload('tool', '1.0.0', options))

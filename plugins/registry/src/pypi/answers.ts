@@ -7,7 +7,6 @@ const File = Type.Object({
   upload_time_iso_8601: Type.Optional(Type.Unknown()),
   yanked: Type.Optional(Type.Unknown()),
 })
-export type File = Static<typeof File>
 
 export const Release = Type.Object({
   info: Type.Object({ name: Type.String(), version: Type.String() }),
@@ -15,10 +14,21 @@ export const Release = Type.Object({
 })
 export type Release = Static<typeof Release>
 
-/** Of the simple API as JSON (PEP 691), with its versions (PEP 700) and its status (PEP 792). */
+export const SimpleFile = Type.Object({
+  filename: Type.String(),
+  hashes: Type.Object({ sha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) }),
+  // PEP 700.
+  'upload-time': Type.Optional(Type.Unknown()),
+  // Whether it is, or why.
+  yanked: Type.Optional(Type.Unknown()),
+})
+export type SimpleFile = Static<typeof SimpleFile>
+
+/** Of the simple API as JSON (PEP 691), with its versions (PEP 700) and its status (PEP 792). As it is read: with the claimed version's files alone. */
 export const Project = Type.Object({
   name: Type.String(),
-  versions: Type.Array(Type.String()),
+  versions: Type.Optional(Type.Array(Type.String())),
+  files: Type.Optional(Type.Array(SimpleFile)),
   'project-status': Type.Optional(Type.Unknown()),
 })
 export type Project = Static<typeof Project>

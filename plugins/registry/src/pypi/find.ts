@@ -1,64 +1,74 @@
-/** Looks for a version at PyPI, or at an index that has PyPI's JSON API. Its times and digests are the index's own. */
+/** Looks for a version at PyPI or another index: by PyPI's JSON API, or else by the simple API. Its times and digests are the index's own. */
 import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/core/plugin'
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
-import { readPruned } from '../pruned-json.ts'
 import { createReader, type Read, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
-import { type File, Project, Release } from './answers.ts'
+import { Release } from './answers.ts'
 import { normalizeProject } from './name.ts'
+import { readListing, SIMPLE_JSON } from './simple.ts'
 import { isSamePep440 } from './version.ts'
-
-export const SIMPLE_JSON = 'application/vnd.pypi.simple.v1+json'
 
 export async function findOnPypi(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
   const { name, version } = query
-  const { baseUrl } = place
   const { cache, http } = context
   const reader = createReader(place, context)
-  const url = `${baseUrl}/pypi/${name}/${encodeURIComponent(version)}/json`
+  const { simple, root } = rootsOf(place.baseUrl)
+  const url = `${root}/pypi/${name}/${encodeURIComponent(version)}/json`
 
+  /** Undefined where there is none, also because the index has no JSON API. */
   async function readRelease(): Promise<Read<Release> | undefined> {
-    const read = await reader.get(url, { ...json('pypi release', Release), also: [404] })
+    const also = place.isPublic ? [404] : [404, 405, 501]
+    const read = await reader.get(url, { ...json('pypi release', Release), also })
     if (read && !isAsked(read.value, query)) throw unexpected()
     return read
   }
 
-  /** Undefined where there is none. */
-  async function readProject(): Promise<Read<Project> | undefined> {
-    const wanted = { name: 'value', versions: 'value', 'project-status': 'value' } as const
-    const init = json('pypi project', Project, (response) => readPruned(response, wanted))
-    const read = await reader.get(`${baseUrl}/simple/${name}/`, { ...init, accept: SIMPLE_JSON, also: [404] })
-    if (read && normalizeProject(read.value.name) !== name) throw unexpected()
-    return read
-  }
-
   const release = await cache.share(url, readRelease)
-  if (release && release.value.urls.length > 0) return foundRelease(release, query)
-  // It is there in name only.
-  if (release) return { isListed: false, isEmptied: true, facts: { package_listed: true } }
+  if (release) {
+    const { urls } = release.value
+    // Without files it is there in name only.
+    if (urls.length === 0) return { isListed: false, isEmptied: true, facts: { package_listed: true } }
+    const files = urls.map(({ digests, upload_time_iso_8601: at, yanked }) => ({ sha256: digests.sha256, at, yanked }))
+    return foundFiles(files, release, query)
+  }
 
   // That there is no such version is said only of a project that is seen.
-  const project = await cache.share(`${baseUrl} ${name}`, readProject)
-  if (!project) {
+  const listing = await cache.share(`${simple} ${name} ${version}`, () => readListing(simple, query, reader))
+  if (!listing) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
-    await http.head(`${baseUrl}/simple/`, { headers: { accept: SIMPLE_JSON }, auth: place.auth })
+    await http.head(`${simple}/`, { headers: { accept: SIMPLE_JSON }, auth: place.auth })
     return { isListed: false, facts: { package_listed: false } }
   }
+  const { files, hasVersion, isEmptied, isWhole } = listing.value
+  if (files.length > 0) {
+    const listed = files.map(({ hashes, 'upload-time': at, yanked }) => ({ sha256: hashes.sha256, at, yanked }))
+    return foundFiles(listed, listing, query)
+  }
   // Published while we were reading, or not known to every replica yet: the next read will tell.
-  if (project.value.versions.some((listed) => isSamePep440(listed, version))) throw unexpected()
+  if (hasVersion || !isWhole) throw unexpected()
   return {
     isListed: false,
-    ...(isEmptied(project.value) && { isEmptied: true }),
-    isDoubtful: project.isDoubtful,
+    ...(isEmptied && { isEmptied: true }),
+    isDoubtful: listing.isDoubtful,
     facts: { package_listed: true },
   }
 }
 
-/** A project begins with its first file. While it is in quarantine, PyPI lists none of them. */
-function isEmptied({ versions, 'project-status': status }: Project): boolean {
-  return versions.length === 0 || (status as { readonly status?: unknown } | undefined)?.status === 'quarantined'
+/** An index may be named by its simple API, as pip's `index-url` names it. devpi has it at `+simple`. */
+export function rootsOf(baseUrl: string): { readonly simple: string; readonly root: string } {
+  const [suffix] = /\/\+?simple$/.exec(baseUrl) ?? []
+  return suffix === undefined
+    ? { simple: `${baseUrl}/simple`, root: baseUrl }
+    : { simple: baseUrl, root: baseUrl.slice(0, -suffix.length) }
+}
+
+interface ListedFile {
+  /** Absent where the index does not tell it. */
+  readonly sha256: string | undefined
+  readonly at: unknown
+  readonly yanked: unknown
 }
 
 function isAsked({ info }: Release, { name, version }: Query): boolean {
@@ -66,15 +76,18 @@ function isAsked({ info }: Release, { name, version }: Query): boolean {
 }
 
 /** A version has several files, and more may come. It was published with the first of them. */
-function foundRelease(
-  { value, clockBehindMs, isDoubtful }: Read<Release>,
+function foundFiles(
+  all: readonly ListedFile[],
+  { clockBehindMs, isDoubtful }: Pick<Read<unknown>, 'clockBehindMs' | 'isDoubtful'>,
   { version, integrity }: Query,
 ): FoundVersion {
-  const { urls } = value
-  const claimed = urls.filter(({ digests }) => integrity === undefined || sha256Integrity(digests.sha256) === integrity)
-  const files = claimed.length > 0 ? claimed : urls
+  const claimed = all.filter(({ sha256 }) => integrity === undefined || integrityOf(sha256) === integrity)
+  // The claimed one may be a file of which the index tells no digest.
+  if (claimed.length === 0 && all.some(({ sha256 }) => sha256 === undefined)) throw unexpected()
+  const files = claimed.length > 0 ? claimed : all
   const [file] = files
-  const tellsDigest = files.length === 1 || (integrity !== undefined && claimed.length > 0)
+  const isTold = files.length === 1 || (integrity !== undefined && claimed.length > 0)
+  const digest = isTold ? integrityOf(file!.sha256) : undefined
   const published = earliest(files)
   return {
     isListed: true,
@@ -86,14 +99,23 @@ function foundRelease(
       // As the claim writes it: 1.0 is 1.0.0 there.
       version,
       package_listed: true,
-      ...(tellsDigest && { integrity: sha256Integrity(file!.digests.sha256), integrity_by: 'registry' }),
-      ...(files.every(({ yanked }) => yanked === true) && { yanked: true }),
+      ...(digest !== undefined && { integrity: digest, integrity_by: 'registry' }),
+      ...(files.every(({ yanked }) => isYanked(yanked)) && { yanked: true }),
     },
   }
 }
 
+function integrityOf(sha256: string | undefined): string | undefined {
+  return sha256 === undefined ? undefined : sha256Integrity(sha256)
+}
+
+/** PEP 691: true, or why. */
+function isYanked(yanked: unknown): boolean {
+  return yanked === true || (typeof yanked === 'string' && yanked !== '')
+}
+
 /** Undefined where a file has no time: it may be the first. */
-function earliest(files: readonly File[]): Required<LogTime> | undefined {
-  const times = files.map(({ upload_time_iso_8601 }) => logTime(upload_time_iso_8601))
+function earliest(files: readonly ListedFile[]): Required<LogTime> | undefined {
+  const times = files.map(({ at }) => logTime(at))
   return times.reduce((first, time) => (first && time && first.notBefore <= time.notBefore ? first : first && time))
 }

@@ -1,10 +1,11 @@
 /** PyPI, or another index that has its JSON API. */
-import { type Auth, basic, defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { type Auth, basic, defineConnectionType, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
 import { addressOf, baseUrl, common, fitsClaim, registryName } from '../connection.ts'
 import type { Ecosystem } from '../ecosystem.ts'
 import { packageTrial, tryPackage } from '../trial.ts'
-import { findOnPypi, SIMPLE_JSON } from './find.ts'
+import { findOnPypi, rootsOf } from './find.ts'
 import { normalizeProject } from './name.ts'
+import { SIMPLE_HTML, SIMPLE_JSON } from './simple.ts'
 import { normalizePep440 } from './version.ts'
 
 export const PUBLIC_PYPI = 'https://pypi.org'
@@ -22,7 +23,12 @@ const Options = Type.Object(
       }),
     ),
     password: Type.Optional(secret({ title: 'Password', description: 'The password, or a token in its place.' })),
-    base_url: Type.Optional(baseUrl('The address of the index, below which `/simple/` and `/pypi/` are.', PUBLIC_PYPI)),
+    base_url: Type.Optional(
+      baseUrl(
+        'The address of the index, below which `/simple/` is; or with it, as `index-url` of pip has it.',
+        PUBLIC_PYPI,
+      ),
+    ),
     ...common,
   },
   { additionalProperties: false },
@@ -30,7 +36,8 @@ const Options = Type.Object(
 type Options = Static<typeof Options>
 
 const HELP = `PyPI itself needs no credentials: its tokens can only upload, so give none. At an index of your own create a user who may read the
-projects concerned, and not upload any. The index must have PyPI's JSON API (\`/pypi/<project>/<version>/json\`) beside the simple one.`
+projects concerned, and not upload any. An index with the simple API alone, such as devpi, pypiserver, Nexus and Gitea, shows the versions and
+the digests of their files, and seldom when they came;\nname a project to try where the index lists none, as Gitea does.`
 
 function authOf({ username = '', password }: Pick<Options, 'username' | 'password'>): Auth | undefined {
   return password === undefined ? undefined : basic(username, password)
@@ -61,18 +68,34 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
       fits: (options, claim) =>
         fitsClaim(options, claim, 'pypi', names(addressOf(options, publicUrl)), normalizeProject),
       trial: packageTrial('acme-widgets'),
-      async probe(options, { http, target }) {
-        const auth = authOf(options)
-        const index = `${addressOf(options, publicUrl)}/simple/`
-        const read = (url: string, auth: Auth | undefined) => http.head(url, { headers: { accept: SIMPLE_JSON }, auth })
-        await read(index, auth)
-        const { proves, warnings } = await tryPackage(target, { auth }, (name, auth) =>
-          read(`${index}${normalizeProject(name)}/`, auth),
+      async probe(options, context) {
+        const { simple } = rootsOf(addressOf(options, publicUrl))
+        // Not every index answers HEAD, and one without the JSON may refuse to answer otherwise.
+        const read = async (url: string, auth: Auth | undefined, also: readonly number[] = []) => {
+          const asked = { headers: { accept: SIMPLE_JSON }, auth }
+          const { status } = await context.http.head(url, { ...asked, also: [...also, 405, 406, 501] })
+          if (status !== 405 && status !== 406 && status !== 501) return status
+          const response = await context.fetch(url, { auth, headers: { accept: `${SIMPLE_JSON}, ${SIMPLE_HTML}` } })
+          await response.body?.cancel()
+          if (!response.ok && !also.includes(response.status)) throw statusError(response, context.now())
+          return response.status
+        }
+        // Some list no projects: then one that is named tells whether it is an index.
+        const status = await read(`${simple}/`, authOf(options), context.target === undefined ? [] : [404])
+        const { proves, warnings } = await tryPackage(context.target, { auth: authOf(options) }, (name, auth) =>
+          read(`${simple}/${normalizeProject(name)}/`, auth),
         )
-        return { proves, scopes: [], warnings: [...warnings, ...(auth ? [UNKNOWN_RIGHTS] : [])] }
+        const hasUser = authOf(options) !== undefined
+        return {
+          proves,
+          scopes: [],
+          warnings: [...warnings, ...(status === 404 ? [NO_LIST] : []), ...(hasUser ? [UNKNOWN_RIGHTS] : [])],
+        }
       },
     }),
   }
 }
 
+const NO_LIST =
+  'The index lists no projects at `/simple/`, so that nothing can be said of a project that it does not show.'
 const UNKNOWN_RIGHTS = 'The index does not tell whether this user can also upload: make sure that they may read only.'

@@ -1,0 +1,28 @@
+/** The version that the name of a file tells: of a wheel (PEP 427), an egg, or a source archive (PEP 625, and as it was before). */
+import { normalizeProject } from './name.ts'
+import { isSamePep440, normalizePep440 } from './version.ts'
+
+const ARCHIVE = /\.(?:tar\.(?:gz|bz2|xz|Z)|tgz|zip)$/i
+const BUILT = /\.(?:whl|egg)$/i
+
+/** What one file of a project says of the claimed version. `unknown`: its name has the version in it, in no form that is known. */
+export type Match = 'same' | 'other' | 'unknown'
+
+/** @param name of the project, normalized */
+export function matchOf(filename: string, name: string, version: string): Match {
+  const told = versionsOf(filename, name)
+  if (told.some((one) => isSamePep440(one, version))) return 'same'
+  return told.length === 0 && filename.includes(version) ? 'unknown' : 'other'
+}
+
+/** Those that it may tell: a name with a hyphen before a number can be read in two ways. */
+export function versionsOf(filename: string, name: string): readonly string[] {
+  const isBuilt = BUILT.test(filename)
+  if (!isBuilt && !ARCHIVE.test(filename)) return []
+  const parts = filename.replace(isBuilt ? BUILT : ARCHIVE, '').split('-')
+  return parts.slice(1).flatMap((part, index) => {
+    if (normalizeProject(parts.slice(0, index + 1).join('-')) !== name) return []
+    const version = normalizePep440(isBuilt ? part : parts.slice(index + 1).join('-'))
+    return version === undefined ? [] : [version]
+  })
+}
