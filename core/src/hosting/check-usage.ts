@@ -6,7 +6,7 @@ import { BreachError } from './breach.ts'
 import type { RequestGuard, RequestRule } from './check-guard.ts'
 import { refusal } from './failures.ts'
 import { type Grant, grantOf } from './grants.ts'
-import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
+import { type Answered, joinAnswers, mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
 
 /** What is read, or only digested. */
 export type Use = 'body' | 'digest'
@@ -28,7 +28,9 @@ type Counted<T> = { readonly result: T } & (
 let begun = 0
 
 export class CheckUsage {
-  readings: Readings = NO_READINGS
+  #readings: Readings = NO_READINGS
+  /** Apart from the readings, which are joined at each answer. */
+  readonly #answers = new Map<number, Answered>()
   readonly most: { readonly requests: number; readonly bodyBytes: number; readonly allBytes: number }
   #made: Readonly<typeof NOTHING_MADE> = NOTHING_MADE
   /** When the check began. What was asked before is no answer of it, also where a plugin kept it, or another check shares it. */
@@ -61,14 +63,16 @@ export class CheckUsage {
 
   /** An answer came of what began then. @param asked when its last part was asked for */
   answered(id: number, asked = id): void {
-    this.read({ ...NO_READINGS, answers: new Map([[id, { origin: this.#guard.origin, asked }]]) })
+    this.#answers.set(id, { origin: this.#guard.origin, asked })
   }
 
   /** How many of the check's source it has: its own, and those of the reads that it joined. */
   get answers(): number {
-    const { origin } = this.#guard
-    const all = [...(this.readings.answers?.values() ?? [])]
-    return all.filter((one) => one.origin === origin && one.asked > this.#since).length
+    let count = 0
+    for (const { origin, asked } of this.#answers.values()) {
+      if (origin === this.#guard.origin && asked > this.#since) count++
+    }
+    return count
   }
 
   /** @throws BreachError where the manifest allows no check there */
@@ -111,8 +115,13 @@ export class CheckUsage {
     if (token !== undefined) this.read({ ...NO_READINGS, tokens: [token] })
   }
 
-  read(readings: Readings): void {
-    this.readings = mergeReadings(this.readings, readings)
+  get readings(): Readings {
+    return this.#answers.size === 0 ? this.#readings : { ...this.#readings, answers: new Map(this.#answers) }
+  }
+
+  read({ answers, ...readings }: Readings): void {
+    this.#readings = mergeReadings(this.#readings, readings)
+    if (answers) joinAnswers(this.#answers, answers)
   }
 
   #spend(): (headers?: Headers) => void {

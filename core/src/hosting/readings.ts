@@ -51,7 +51,7 @@ export function readTime(
   return { sentAt, ahead, isUndated: !time, ageMs: 0, tokens: [] }
 }
 
-/** Joins what two sets of answers say, each doubt at its largest. */
+/** Joins what two sets of answers say, each doubt at its largest. That they came is for `joinAnswers`. */
 export function mergeReadings(one: Readings, other: Readings): Readings {
   const [a, b] = [one.ahead, other.ahead]
   return {
@@ -60,16 +60,14 @@ export function mergeReadings(one: Readings, other: Readings): Readings {
     isUndated: one.isUndated || other.isUndated,
     ageMs: Math.max(one.ageMs, other.ageMs),
     tokens: [...new Set([...one.tokens, ...other.tokens])],
-    ...mergeAnswers(one.answers, other.answers),
   }
 }
 
-function mergeAnswers(one: Readings['answers'], other: Readings['answers']): Pick<Readings, 'answers'> {
-  if (!one || !other) return one || other ? { answers: (one ?? other)! } : {}
-  const all = new Map(one)
-  for (const [id, answered] of other) if (answered.asked >= (all.get(id)?.asked ?? 0)) all.set(id, answered)
-  if (all.size <= MOST_ANSWERS) return { answers: all }
-  return { answers: new Map([...all].toSorted(([, a], [, b]) => b.asked - a.asked).slice(0, MOST_ANSWERS)) }
+/** Takes those of another check over. Of very many the newest stay. */
+export function joinAnswers(all: Map<number, Answered>, others: ReadonlyMap<number, Answered>): void {
+  for (const [id, answered] of others) if (answered.asked >= (all.get(id)?.asked ?? 0)) all.set(id, answered)
+  const oldest = [...all].toSorted(([, one], [, other]) => one.asked - other.asked)
+  for (const [id] of oldest.slice(0, Math.max(0, all.size - MOST_ANSWERS))) all.delete(id)
 }
 
 function earliest(one: Instant | undefined, other: Instant | undefined): Instant | undefined {
