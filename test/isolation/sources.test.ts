@@ -5,6 +5,7 @@
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t, { type Test } from 'tap'
 import { installedPlugin } from '../../server/test/plugins/isolation/world.ts'
+import { runClaimcheck } from '../support/command.ts'
 import { Installation } from '../support/installation.ts'
 import { serving } from '../support/serving.ts'
 
@@ -111,6 +112,20 @@ for (const trusted of [true, false]) {
     },
   )
 }
+
+t.test('a reader who asks for a listed source, or for the plugin, is told', { skip }, async (t) => {
+  const [stranger, known] = await Promise.all([start(t), start(t, { named: true })])
+  const codeOf = async ({ submit, installation, url }: typeof stranger, ...options: string[]) => {
+    const { body } = await submit('asks')
+    const receipt = `${installation.url}/v1/receipts/${body.receipt_id}`
+    return (await runClaimcheck(t.testdir(), ['verify', receipt, '--expect-source', url, ...options])).code
+  }
+  t.equal(await codeOf(stranger), 0)
+  t.equal(await codeOf(stranger, '--listed'), 1)
+  t.equal(await codeOf(known, '--listed'), 0)
+  t.equal(await codeOf(known, '--expect-verifier', `${PACKAGE}@1.2.3`), 0)
+  t.equal(await codeOf(known, '--expect-verifier', '@claimcheck/plugin-codehost'), 1)
+})
 
 t.test('a plugin that the operator names for a source speaks for it', { skip }, async (t) => {
   const { submit, receipt, url, installation } = await start(t, { named: true })
