@@ -70,7 +70,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/tools.test', endToEnd: true },
   { at: 'test/security/', processes: 1 },
   { at: 'test/site/', processes: 1 },
-  { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log'] },
+  { at: 'test/api/', processes: 1, onBoth: ['claims', 'connection-removed', 'erasure', 'log', 'profile-settings'] },
   // Their tests run side by side.
   { at: 'test/anchors/killed.test', endToEnd: true },
   { at: 'test/anchors/published.test', endToEnd: true },

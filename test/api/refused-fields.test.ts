@@ -23,8 +23,8 @@ const WRONG: readonly (readonly [claim: object, loc: readonly (string | number)[
   [{ ...PUSH, params: { sha: SHA } }, ['params', 'branch']],
   [{ ...PUSH, params: { ...PUSH.params, branch: 7 } }, ['params', 'branch']],
   [
-    { action: 'codehost.checks.pass', target: PUSH.target, params: { sha: SHA, names: ['a', 7] } },
-    ['params', 'names', 1],
+    { action: 'codehost.checks.pass', target: PUSH.target, params: { sha: SHA, checks: [{ name: 'a' }] } },
+    ['params', 'checks', 0, 'by'],
   ],
   [{ action: 'http.url.status', target: 'https://example.com/', params: { status: 'ok' } }, ['params', 'status']],
   [{ ...PUSH, agent_id: 'a\u202eb' }, ['agent_id']],
