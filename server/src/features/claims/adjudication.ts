@@ -9,6 +9,7 @@ import {
   isRead,
   nextCheck,
   type Rules,
+  toleranceEnd,
 } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { pick } from '../../base/pick.ts'
@@ -28,6 +29,7 @@ import type { Decisions } from './decisions.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
 import type { Lateness } from './lateness.ts'
 import { judgeOf, type ProfileSettings } from './profile-settings.ts'
+import type { Watches } from './watches.ts'
 
 export interface Adjudication {
   /**
@@ -65,6 +67,7 @@ interface AdjudicationOptions {
   readonly checkRunner: CheckRunner
   readonly sequencer: Sequencer
   readonly admission: Admission
+  readonly watches: Watches
   readonly lateness: Pick<Lateness, 'note'>
   readonly decisions: Decisions
   readonly tracing: Tracing
@@ -95,6 +98,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     'checkRunner',
     'sequencer',
     'admission',
+    'watches',
     'lateness',
     'decisions',
     'tracing',
@@ -162,8 +166,26 @@ async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: reado
   const record = await (shared
     ? timed(adjudicator, () => share(adjudicator, claim, shared, entry))
     : read(adjudicator, claim, history, entry))
-  const outcome = record && judge(adjudicator, { claim, rules: await rulesFor(adjudicator, claim) }, history, record)
-  return outcome && store(adjudicator, outcome)
+  if (!record) return undefined
+  const judged = { claim, rules: await rulesFor(adjudicator, claim) }
+  const outcome = judge(adjudicator, judged, history, record)
+  return outcome && store(adjudicator, await watch(adjudicator, judged, [...history, record], outcome))
+}
+
+/** Takes a place among the claims that are watched where that brings the next look forward, and leaves it when the tolerance is over. */
+async function watch(
+  { watches, settings: closing }: Adjudicator,
+  { claim, rules }: Judged,
+  checks: readonly CheckRecord[],
+  outcome: Outcome,
+): Promise<Outcome> {
+  const { at, next } = outcome
+  if (!rules || !next) return outcome
+  if (claim.watched === 1)
+    return at < toleranceEnd(rules, claim) ? outcome : { ...outcome, claim: { ...claim, watched: 0 } }
+  const close = nextCheck(rules, claim, checks, closing, true)
+  if (close.at >= next.at || !(await watches.take(claim))) return outcome
+  return { ...outcome, claim: { ...claim, watched: 1 }, next: close }
 }
 
 async function read(
@@ -252,7 +274,7 @@ function judge(
   // What was read is judged by the rules of its plugin alone: without them the claim waits, and ends as one that nothing was read for.
   const judged = rules ? checks : checks.filter((check) => !isRead(check))
   const decision = decide(rules ?? UNSUPPORTED_RULES, claim, judged, at, closing)
-  const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, closing)
+  const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, closing, claim.watched === 1)
   const decided = decision && conclude(adjudicator, { claim, rules }, checks, decision)
   return { claim, record, at, decided, next }
 }
