@@ -169,6 +169,26 @@ t.test('a shorter grace decides no waiting claim without a look', async (t) => {
   t.match(status.last_check, { result: 'present' })
 })
 
+t.test('a claim whose host was down until after its time ends after two looks', async (t) => {
+  const service = await restarting(t)
+  const start = (graceMs: number) =>
+    service.start({
+      plugins: [{ ...CHANGING, with: { rules_version: 2 } }],
+      checks: { closing_ms: 1000, grace_ms: graceMs },
+    })
+  const first = await start(1000)
+  const now = Date.now()
+  const claim = { action: ACTION, params: { see: 'absent' }, deadline_at: new Date(now + 2500).toISOString() }
+  const { claim_id: claimId, attempts } = (await first.submit(claim)).body
+  await service.stop()
+  await new Promise((done) => setTimeout(done, Math.max(0, now + 5500 - Date.now())))
+  const second = await start(1000)
+  const status = await second.decided(claimId)
+  t.ok(status.attempts >= attempts + 2, `${status.attempts} looks after ${attempts}`)
+  t.match(status, { verdict: 'unverifiable' })
+  t.match(await checked(second, status.receipt_id), { evidence: 'follows', rules: 'published' })
+})
+
 t.test('claims of a database from before settings were kept are judged as before', async (t) => {
   const service = await restarting(t)
   const first = await service.start({ plugins: [SCRIPTED, CHANGING] })

@@ -42,21 +42,26 @@ export default definePlugin({
     versions: Type.Optional(Type.Array(Type.String())),
     tolerance_ms: Type.Optional(Type.Integer()),
     title: Type.Optional(Type.String()),
+    /** 2: by rules of that version, at a place without a log. */
+    rules_version: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)])),
   }),
-  setup: (_, { versions = ['1'], tolerance_ms: toleranceMs = base.toleranceMs, title = base.words.title }) => ({
-    verifiers: versions.map((version) =>
+  setup(_, options) {
+    const { versions = ['1'], tolerance_ms: toleranceMs = base.toleranceMs, title = base.words.title } = options
+    const { rules_version: rulesVersion = 1 } = options
+    const verifiers = versions.map((version) =>
       defineVerifier<typeof base.params, typeof base.facts>({
-        profile: { ...base, version, toleranceMs, words: { ...base.words, title } },
+        profile: { ...base, version, toleranceMs, rulesVersion, words: { ...base.words, title } },
         providers: [],
         anonymousSource: () => ({ provider: 'test', baseUrl: 'https://example.com' }),
         async check({ params: { see, later } }, { now, ask }): Promise<Observation<Record<never, never>>> {
           await ask('https://example.com', async () => {})
           const seen = later && now() >= later.at ? later.see : see
           if (seen === 'unavailable') throw new DestinationError('unavailable')
-          if (seen === 'absent') return { kind: 'absent', facts: {}, stays: [] }
+          if (seen === 'absent') return { kind: 'absent', facts: {}, ...(rulesVersion === 1 ? { stays: [] } : {}) }
           return { kind: 'present', facts: {}, differs: [] }
         },
       }),
-    ),
-  }),
+    )
+    return { verifiers }
+  },
 })
