@@ -31,6 +31,8 @@ export interface FoundVersion {
   readonly hasContent?: boolean
   /** When it was published, by the registry's own record; null where a record was read that does not have it. */
   readonly published?: Required<LogTime> | null
+  /** When the last of its files came, by the same record; as `published`, when left out. */
+  readonly latest?: Required<LogTime>
   /** When the record begins; absent where nothing says so. */
   readonly recordSince?: Instant
   /** By when a version that is not listed had been taken away, by the same record. */

@@ -42,7 +42,7 @@ function isOfTheClaim({ keeps, recordSince, claimedAt }: Look): boolean {
 
 function present(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
   if (found.hasContent === false) {
-    const mark = isOfTheClaim(look) ? 'final' : markOfSeen(look)
+    const mark = isOfTheClaim(look) ? 'final' : (markOfReplaced(found, look) ?? markOfSeen(look))
     return { kind: 'present', differs: ['integrity'], facts, ...(mark && { mark }) }
   }
   // Seen in time, it came in time, whatever the record says.
@@ -73,6 +73,12 @@ function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Fact
   const mayHaveBeen = isEmptied || published || (published === undefined && look.keeps && facts.package_listed)
   const mark = mayHaveBeen ? 'may_have_been' : markOfSeen(look)
   return { kind: 'absent', facts, ...(mark && { mark }) }
+}
+
+/** What is there now came after the claim: it may have taken the place of what was claimed. */
+function markOfReplaced({ published, latest, clockBehindMs = 0 }: FoundVersion, look: Look): Mark | undefined {
+  const last = latest ?? published
+  return last && last.notAfter + clockBehindMs > look.claimedAt ? 'may_have_been' : undefined
 }
 
 /** Where versions can be taken away or replaced without a trace. */

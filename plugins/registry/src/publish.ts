@@ -15,6 +15,9 @@ import { toObservation } from './observe.ts'
 import { type Params, publishProfile } from './profile.ts'
 import { unexpected } from './reader.ts'
 
+/** Caches and replicas lag by this much at times, also of registries that keep no answer for longer. Milliseconds. */
+const LAG_MS = 10_000
+
 type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
 
 export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
@@ -83,8 +86,10 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         recordSince: found.recordSince ?? Number.NEGATIVE_INFINITY,
       }
       // Without a record, the look just after the submission alone shows that it was not there yet: it keeps its own time.
+      const isLate = sentAt >= inTimeUntil
       const hasRecord = ecosystem.publicKeeps && found.facts.package_listed
-      const ageMs = place.isPublic && (hasRecord || sentAt >= inTimeUntil) ? ecosystem.publicLagMs : 0
+      const publicLagMs = place.isPublic && (hasRecord || isLate) ? ecosystem.publicLagMs : 0
+      const ageMs = Math.max(publicLagMs, isLate ? LAG_MS : 0)
       return { ...toObservation(found, look), ...(ageMs > 0 && { ageMs }) }
     },
   })

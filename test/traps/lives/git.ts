@@ -50,7 +50,12 @@ async function openGit(options: GitRepositoryOptions = {}): Promise<GitPlace> {
 
 const NOWHERE = 'a'.repeat(40)
 /** @param set what happens after the commit is on main, or more of the play */
-function row(name: string, about: Kind, set: (place: GitPlace) => Partial<Play>, options: GitRepositoryOptions = {}) {
+export function row(
+  name: string,
+  about: Kind,
+  set: (place: GitPlace) => Partial<Play>,
+  options: GitRepositoryOptions = {},
+) {
   const play = (place: GitPlace): Play => {
     const { params, ...given } = set(place)
     return { target: SLUG, params: { sha: place.sha, branch: 'main', ...params }, ...given }

@@ -7,6 +7,7 @@ import { comparableLives } from './comparable.ts'
 import { comparableElsewhereLives } from './comparable-elsewhere.ts'
 import { cutLogLives } from './cut-logs.ts'
 import { gitLives } from './git.ts'
+import { forgeLagLives, lagLives } from './lags.ts'
 import { forgeLies } from './lies.ts'
 import { type LifeRow, titleOf } from './life-row.ts'
 import { longListLives } from './long-lists.ts'
@@ -34,6 +35,7 @@ const atForges: readonly LifeRow[] = [
   ...longListLives,
   ...numberLives,
   ...answerLives,
+  ...forgeLagLives,
 ]
 
 /** All of a part's rows, and how many there are at least, so that none gets lost. */
@@ -55,7 +57,10 @@ export const AT_OTHER_FORGES: Part = chosen(
   ),
   85,
 )
-export const ELSEWHERE: Part = chosen([...registryLives, ...recordLives, ...webLives, ...wallLives, ...gitLives], 270)
+export const ELSEWHERE: Part = chosen(
+  [...registryLives, ...recordLives, ...lagLives, ...webLives, ...wallLives, ...gitLives],
+  270,
+)
 
 /** `LIVES=bots` plays the rows whose titles have the word. */
 function chosen(rows: readonly LifeRow[], least: number): Part {

@@ -4,6 +4,7 @@ import type { Action, CodeHosts } from './action.ts'
 import { checksPass } from './checks-pass.ts'
 import { commitPush } from './commit-push.ts'
 import { issueClose } from './issue-close.ts'
+import { withLag } from './late-look.ts'
 import { pullRequestMerge } from './pull-request-merge.ts'
 import { pullRequestOpen } from './pull-request-open.ts'
 import { releasePublish } from './release-publish.ts'
@@ -20,8 +21,10 @@ const ACTIONS: readonly Action[] = [
 /** For each action that some of these hosts can read, in the versions in which claims may wait. */
 export function verifiersOf(hosts: CodeHosts): Verifier[] {
   return ACTIONS.flatMap((action) => {
-    const newest = action(hosts)
-    return newest ? [newest, earlierVersion(newest, { ...FIRST, shows: SHOWN_AT_FIRST[newest.profile.action] })] : []
+    const verifier = action(hosts)
+    if (!verifier) return []
+    const newest = withLag(verifier)
+    return [newest, earlierVersion(newest, { ...FIRST, shows: SHOWN_AT_FIRST[newest.profile.action] })]
   })
 }
 

@@ -88,11 +88,15 @@ function foundFiles(
   const [file] = files
   const isTold = files.length === 1 || (integrity !== undefined && claimed.length > 0)
   const digest = isTold ? integrityOf(file!.sha256) : undefined
-  const published = earliest(files)
+  const times = files.flatMap(({ at }) => logTime(at) ?? [])
+  // A file without a time may be the first.
+  const published = times.length === files.length ? byTime(times).at(0) : undefined
+  const latest = byTime(times).at(-1)
   return {
     isListed: true,
     ...(integrity !== undefined && { hasContent: claimed.length > 0 }),
     ...(published && { published }),
+    ...(latest && { latest }),
     isDoubtful,
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
@@ -114,8 +118,6 @@ function isYanked(yanked: unknown): boolean {
   return yanked === true || (typeof yanked === 'string' && yanked !== '')
 }
 
-/** Undefined where a file has no time: it may be the first. */
-function earliest(files: readonly ListedFile[]): Required<LogTime> | undefined {
-  const times = files.map(({ at }) => logTime(at))
-  return times.reduce((first, time) => (first && time && first.notBefore <= time.notBefore ? first : first && time))
+function byTime(times: readonly Required<LogTime>[]): readonly Required<LogTime>[] {
+  return times.toSorted((one, other) => one.notBefore - other.notBefore)
 }
