@@ -22,7 +22,7 @@ export function timelineQuery({ text, variables, token, standIn }: GraphqlCall):
   const [, kind] = /(issue|pullRequest)\(number: \$number\)/.exec(text) ?? []
   const state = repository.asOf()
   const isShown = kind === 'issue' ? state.issue(Number(number)) : state.pullRequest(Number(number))
-  if (!isShown) return notFound('repository.thread')
+  if (!isShown) return notFound(`repository.${kind}`)
   const log = kind === 'issue' ? repository.issues : repository.pullRequests
   const [, list = ''] = /itemTypes: \[([\w, ]*)\]/.exec(text) ?? []
   const wanted = new Set(list.split(', '))
@@ -32,7 +32,7 @@ export function timelineQuery({ text, variables, token, standIn }: GraphqlCall):
   const shown = all.slice(Math.max(0, end - last), end)
   const pageInfo = { hasPreviousPage: end > last, startCursor: shown[0] ? `cursor-${shown[0].id}` : null }
   const timelineItems = { pageInfo, nodes: shown.map(itemOf) }
-  return ok({ data: { repository: { databaseId: repository.id, thread: { timelineItems } } } })
+  return ok({ data: { repository: { databaseId: repository.id, [kind!]: { timelineItems } } } })
 }
 
 function itemOf({ kind, at, refs, reason, shas }: ForgeEvent) {

@@ -34,7 +34,7 @@ const timeline = (itemTypes: string, fields: string) => `
 const ISSUE_QUERY = `query IssueTimeline${VARIABLES} {
   repository(owner: $owner, name: $name) {
     databaseId
-    thread: issue(number: $number) {${timeline('CLOSED_EVENT, REOPENED_EVENT', CHANGES_OF_STATE)}
+    issue(number: $number) {${timeline('CLOSED_EVENT, REOPENED_EVENT', CHANGES_OF_STATE)}
     }
   }
 }`
@@ -42,7 +42,7 @@ const ISSUE_QUERY = `query IssueTimeline${VARIABLES} {
 const PULL_REQUEST_QUERY = `query PullRequestTimeline${VARIABLES} {
   repository(owner: $owner, name: $name) {
     databaseId
-    thread: pullRequest(number: $number) {${timeline(
+    pullRequest(number: $number) {${timeline(
       'CLOSED_EVENT, REOPENED_EVENT, BASE_REF_CHANGED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT',
       `${CHANGES_OF_STATE}
             ... on BaseRefChangedEvent { createdAt previousRefName currentRefName }
@@ -67,18 +67,20 @@ const Item = Type.Object({
   oldBase: Type.Optional(Type.String()),
   beforeCommit: Commit,
 })
+const TimelineOf = orNull(
+  Type.Object({
+    timelineItems: Type.Object({
+      pageInfo: Type.Object({ hasPreviousPage: Type.Boolean(), startCursor: orNull(Type.String()) }),
+      nodes: Type.Array(nullable(Item)),
+    }),
+  }),
+)
 const TimelineAnswer = Type.Object({
   repository: nullable(
     Type.Object({
       databaseId: Type.Integer(),
-      thread: nullable(
-        Type.Object({
-          timelineItems: Type.Object({
-            pageInfo: Type.Object({ hasPreviousPage: Type.Boolean(), startCursor: orNull(Type.String()) }),
-            nodes: Type.Array(nullable(Item)),
-          }),
-        }),
-      ),
+      issue: TimelineOf,
+      pullRequest: TimelineOf,
     }),
   ),
 })
@@ -124,7 +126,8 @@ export async function readTimeline(
       const variables: JsonObject = { owner, name, number, before }
       const init = { schema: TimelineAnswer, auth: bearer(token) }
       const answer: Static<typeof TimelineAnswer> = await http.graphql(url, query, variables, init)
-      const items = answer.repository?.thread?.timelineItems
+      const thread = kind === 'issue' ? answer.repository?.issue : answer.repository?.pullRequest
+      const items = thread?.timelineItems
       if (!items || answer.repository?.databaseId !== repository.id) return undefined
       events = [...items.nodes.flatMap(toEvents), ...events]
       const { hasPreviousPage, startCursor } = items.pageInfo

@@ -17,6 +17,8 @@ export const ProjectAnswer = Type.Object({
   issues_enabled: Type.Optional(Type.Boolean()),
   merge_requests_enabled: Type.Optional(Type.Boolean()),
   ci_config_path: orNull(Type.String()),
+  /** It follows another repository, whose pushes make no events of users here. */
+  mirror: Type.Optional(Type.Boolean()),
   permissions: Type.Optional(Type.Object({ project_access: Membership, group_access: Membership })),
 })
 

@@ -154,7 +154,7 @@ function tipsHolding(
  * again, would have been written down by now.
  */
 function wasUnmoved({ unmovedSince }: BranchLog, { project, query, context }: Look): boolean {
-  const isWritten = context.now() >= query.inTimeUntil + WRITTEN_WITHIN_MS
+  const isWritten = project.answer.mirror !== true && context.now() >= query.inTimeUntil + WRITTEN_WITHIN_MS
   return isWritten && unmovedSince <= query.windowFrom && !isMadeAfter(query, project.madeBy)
 }
 

@@ -37,6 +37,7 @@ export async function findMergeRequest(
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
   const { keepsMergeRequest } = openRepository(api, project, context)
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query, async (shown) => {
+    if (query.sentAt - query.claimedAt > KEEPS_REFS_MS) return false
     // The ref of an open one is there, where the API tells of such refs.
     const open = shown.find(({ state }) => state === 'opened')
     return open !== undefined && (await keepsMergeRequest(open.iid)) && !(await keepsMergeRequest(query.number))
@@ -77,6 +78,8 @@ function landedOf({
   return state === 'merged' ? (merge_commit_sha ?? squash_commit_sha ?? sha) : null
 }
 
+/** GitLab removes the ref of a merge request two weeks after that is closed or merged. */
+const KEEPS_REFS_MS = 7 * 24 * 60 * 60_000
 /** From a merge until all that belongs to it is written. */
 const MERGE_MS = 10_000
 
