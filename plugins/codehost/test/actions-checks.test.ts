@@ -209,7 +209,7 @@ const RUN = { file: 'ci.yml', event: 'push', ref: 'default' } as const
 const BEGUN = { begun: [RUN], refs: ['default'], owners: [] } as const
 const onlyOnce = async () => ({ ...BEGUN, commits: [{ refs: ['default'], reports: [RUN] } as const] })
 const green = (counted: number, passed = counted) => ({ facts: { settling: true, counted, passed } })
-const OPEN = absent(MAY)
+const OPEN = absent({ mark: 'unsettled' })
 const SETTLED = present({ stays: [{ appeared: { notAfter: NOON } }] })
 
 const ALL: readonly Row<FoundChecks>[] = [

@@ -212,9 +212,7 @@ async function observed(
 
   const open = wanted ? undefined : await unsettled(found, { checks: counted, passed: facts.passed! }, query)
   if (open) {
-    // Where all who reported before have reported, a check that comes now may be newer than the claim.
-    const mark = open.awaited > 0 ? 'unsettled' : 'may_have_been'
-    return { kind: 'absent', facts: { ...facts, ...factsOf(open, counted) }, ...aged, mark }
+    return { kind: 'absent', facts: { ...facts, ...factsOf(open, counted) }, ...aged, mark: 'unsettled' }
   }
   // What was red and is there no more was taken away.
   const wasTaken = !wanted && redBefore(query).some((one) => !haveAllPassed(one, counted))
@@ -265,7 +263,9 @@ function historyOf(
   const hadMore = previous.some(
     ({ observation: { facts } }) => typeof facts.missing === 'number' && facts.missing < missing,
   )
-  if (hadMore) return MAY_HAVE_BEEN
+  // All that was awaited was green: what is red now may be newer than the claim.
+  const wasGreen = previous.some(({ observation: { facts } }) => facts.settling === true && facts.awaited === undefined)
+  if (hadMore || wasGreen) return MAY_HAVE_BEEN
   const claimed = Math.min(claimedAt, submittedAt)
   const isWatched = (previous[0]?.sentAt ?? sentAt) - claimed <= WATCHED_MS
   const isBefore = (time: LogTime | undefined, moment: number) =>
