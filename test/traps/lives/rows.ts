@@ -16,6 +16,7 @@ import { numberLives } from './numbers.ts'
 import { pushLogLives } from './push-log.ts'
 import { registryLives } from './registries.ts'
 import { recordLives } from './registry-records.ts'
+import { replacedLives } from './replaced.ts'
 import { reportedLives } from './reported.ts'
 import { settledLives } from './settled.ts'
 import { wallLives } from './walls.ts'
@@ -28,6 +29,7 @@ const atForges: readonly LifeRow[] = [
   ...settledLives,
   ...comparableLives,
   ...comparableElsewhereLives,
+  ...replacedLives,
   ...clientClockLives,
   ...cutLogLives,
   ...pushLogLives,
