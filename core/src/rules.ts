@@ -31,7 +31,7 @@ export {
   type Said,
 } from './rules/consistency.ts'
 export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
-export { FRESH_REASONS, type FreshReason, freshnessOf, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
+export { freshnessOf, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
 export { toleranceEnd } from './rules/moments.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'
@@ -40,6 +40,8 @@ export {
   type ClaimTimes,
   type Closing,
   type Decision,
+  FRESH_REASONS,
+  type FreshReason,
   REASONS,
   type ReasonCode,
   VERDICTS,

@@ -1,6 +1,5 @@
 /** Verdicts: their values and reasons, and what they are decided from. */
 import type { CheckRecord, FailureCode, Instant, Interval } from './evidence.ts'
-import type { FreshReason } from './rules/freshness.ts'
 
 export const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable'] as const
 export type VerdictValue = (typeof VERDICTS)[number]
@@ -28,6 +27,17 @@ export interface Verdict {
   /** Given with every value but `verified`. */
   readonly reasonCode?: ReasonCode
 }
+
+/**
+ * Why a claim is fresh, or is not:
+ * - `claimed_at`: fresh, by its time alone.
+ * - `claimed_ago`: fresh, by its time and by what the client's monotonic clock measured.
+ * - `too_old`: one of the two says that the deed was earlier than the profile allows.
+ * - `claimed_ahead`: the time is after the submission, so the client's clock is ahead, and nothing says by how much.
+ * - `clock_ahead`: the same key dated another claim so within a day, and this one measures nothing.
+ */
+export const FRESH_REASONS = ['claimed_at', 'claimed_ago', 'too_old', 'claimed_ahead', 'clock_ahead'] as const
+export type FreshReason = (typeof FRESH_REASONS)[number]
 
 /** The times of a claim that its verdict depends on. */
 export interface ClaimTimes {

@@ -1,9 +1,8 @@
 /** The wire format of receipts, as a description. The checker's rules are stricter. */
 import { FAILURE_CODES, MARKS } from '../evidence.ts'
 import type { FieldRole } from '../profile.ts'
-import { FRESH_REASONS } from '../rules/freshness.ts'
 import { type Static, Type } from '../typebox.ts'
-import { VERDICTS } from '../verdict.ts'
+import { FRESH_REASONS, VERDICTS } from '../verdict.ts'
 import { count, Hash, plainObject, Timestamp } from './primitives.ts'
 
 export const Signature = Type.Object(

@@ -1,17 +1,7 @@
 /** Freshness: whether a claim was submitted so soon after the deed that the first look leaves no room for what came and went before. */
 import type { Instant } from '../evidence.ts'
 import { FRESH_MS, type Rules } from '../profile.ts'
-
-/**
- * Why a claim is fresh, or is not:
- * - `claimed_at`: fresh, by its time alone.
- * - `claimed_ago`: fresh, by its time and by what the client's monotonic clock measured.
- * - `too_old`: one of the two says that the deed was earlier than the profile allows.
- * - `claimed_ahead`: the time is after the submission, so the client's clock is ahead, and nothing says by how much.
- * - `clock_ahead`: the same key dated another claim so within a day, and this one measures nothing.
- */
-export const FRESH_REASONS = ['claimed_at', 'claimed_ago', 'too_old', 'claimed_ahead', 'clock_ahead'] as const
-export type FreshReason = (typeof FRESH_REASONS)[number]
+import type { FreshReason } from '../verdict.ts'
 
 /** Rounding and the way to the service explain no more. Milliseconds. */
 export const LARGEST_AHEAD_MS = 1000

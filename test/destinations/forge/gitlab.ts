@@ -192,7 +192,8 @@ const routes: readonly Route[] = [
       const { repository, state, query } = call
       if (settingsOf(repository).off.has('merge_requests')) return { status: 403, body: { message: '403 Forbidden' } }
       const wanted = query.get('state')
-      const isWanted = ({ state }: PullRequest) => wanted === null || wanted === 'all' || state.replace('open', 'opened') === wanted
+      const isWanted = ({ state }: PullRequest) =>
+        wanted === null || wanted === 'all' || state.replace('open', 'opened') === wanted
       const newest = state.pullRequests().filter(isWanted).toReversed()
       return page(
         call,
