@@ -13,24 +13,44 @@ export interface NewClaim {
   readonly agent_id?: string | undefined
   /** Now when left out. */
   readonly claimed_at?: string | Date | undefined
+  /**
+   * How long ago it was done at this call, by a monotonic clock, in milliseconds. The client measures on until the request is sent. Left out, it is
+   * 0 with a claim of now, and not known with `claimed_at`.
+   */
+  readonly claimed_ago_ms?: number | undefined
   readonly deadline_at?: string | Date | undefined
   /** A new one for each call when left out. Give it where a later run of the program may submit the same claim again. */
   readonly client_claim_id?: string | undefined
 }
 
+/** When what a request claims was done, by the clock of `performance.now`. It is no part of the request, which may be sent by another process. */
+const doneAt = new WeakMap<object, number>()
+
+/** The request as it is sent at this moment. */
+export function measured(request: ClaimRequest): ClaimRequest {
+  const done = doneAt.get(request)
+  return done === undefined
+    ? request
+    : { ...request, claimed_ago_ms: Math.max(0, Math.round(performance.now() - done)) }
+}
+
 /** @throws TypeError without an agent */
 export function claimRequest(claim: NewClaim, agentId: string | undefined): ClaimRequest {
-  const { params, agent_id = agentId, deadline_at } = claim
+  const { params, agent_id = agentId, claimed_at, claimed_ago_ms, deadline_at } = claim
   if (agent_id === undefined) throw new TypeError('agent_id is missing: give it to the claim, or agentId to the client')
-  return {
+  const agoMs = claimed_at === undefined ? (claimed_ago_ms ?? 0) : claimed_ago_ms
+  const done = doneAt.get(claim) ?? (agoMs === undefined ? undefined : performance.now() - agoMs)
+  const request: ClaimRequest = {
     client_claim_id: claim.client_claim_id ?? crypto.randomUUID(),
     agent_id,
     action: claim.action,
     target: claim.target,
     ...(params === undefined ? {} : { params: params as NonNullable<ClaimRequest['params']> }),
-    claimed_at: timestamp(claim.claimed_at ?? new Date()),
+    claimed_at: timestamp(claimed_at ?? new Date(Date.now() - (agoMs ?? 0))),
     ...(deadline_at === undefined ? {} : { deadline_at: timestamp(deadline_at) }),
   }
+  if (done !== undefined) doneAt.set(request, done)
+  return request
 }
 
 function timestamp(time: string | Date): string {

@@ -45,12 +45,11 @@ export async function claiming<Result>(
   { wait = false, ...options }: ClaimingOptions = {},
 ): Promise<Claimed<Result, SubmittedClaim | DecidedClaim>> {
   const result = await work()
-  const endedAt = new Date()
   const members = Object.entries(claim).map(([name, value]) => [
     name,
     typeof value === 'function' ? value(result) : value,
   ])
-  const request = client.prepare({ claimed_at: endedAt, ...Object.fromEntries(members) })
+  const request = client.prepare(Object.fromEntries(members) as unknown as NewClaim)
   const submitted = await client.submit(request, options).catch((error: unknown) => {
     throw new NotClaimedError(result, request, error)
   })

@@ -1,7 +1,7 @@
 /** The client: what a program asks of the service. */
 import type { Bundle, BundleReport } from '@claimcheck/core/checker'
 import { CLAIM_LIST, CONNECTION_LIST, CREDENTIAL, claimAnswer, PROFILE_LIST, SUBMITTED } from './answers.ts'
-import { claimRequest, type NewClaim } from './claim-request.ts'
+import { claimRequest, measured, type NewClaim } from './claim-request.ts'
 import { NotFoundError, UnexpectedAnswerError } from './errors.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 import { fetchBundle, receiptPath, type VerifyOptions, verifyReceipt } from './verify.ts'
@@ -78,7 +78,10 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     prepare,
-    submit: (claim, options) => json(SUBMITTED, '/v1/claims', options, prepare(claim)),
+    submit(claim, options) {
+      const request = prepare(claim)
+      return json(SUBMITTED, '/v1/claims', options, () => measured(request))
+    },
     claim: (claim, options) => read(idOf(claim), options),
     wait: (claim, options) => waitForClaim(read, claim, options),
     watch: (claims, options) => watchClaims(read, claims, options),

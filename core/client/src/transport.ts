@@ -27,8 +27,8 @@ export interface CallOptions {
 export interface Transport {
   /** Reads what is public, without the key: the text as it was sent. @throws ClaimcheckError, and the signal's reason */
   text(path: string, options: CallOptions | undefined): Promise<string>
-  /** With the key. A body is posted. @throws ClaimcheckError, and the signal's reason */
-  json<T>(answer: Answer<T>, path: string, options: CallOptions | undefined, body?: unknown): Promise<T>
+  /** With the key. A body is posted, as it is at each try. @throws ClaimcheckError, and the signal's reason */
+  json<T>(answer: Answer<T>, path: string, options: CallOptions | undefined, body?: () => unknown): Promise<T>
   /** @throws UnexpectedAnswerError for what is no JSON, or another answer */
   parse<T>(answer: Answer<T>, text: string): T
 }
@@ -104,13 +104,16 @@ export function createTransport(options: TransportOptions): Transport {
     parse,
     text: (path, options) => request(path, async () => ({ headers: ACCEPT }), options),
     async json(answer, path, options, body) {
-      const post = { method: 'POST', body: JSON.stringify(body) }
       const make = async () => {
         const given = typeof key === 'function' ? await key() : key
         const headers = { ...ACCEPT, ...(given === undefined ? {} : authorization(given)) }
         return body === undefined
           ? { headers }
-          : { ...post, headers: { ...headers, 'content-type': 'application/json' } }
+          : {
+              method: 'POST',
+              body: JSON.stringify(body()),
+              headers: { ...headers, 'content-type': 'application/json' },
+            }
       }
       return parse(answer, await request(path, make, options))
     },

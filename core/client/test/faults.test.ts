@@ -74,13 +74,31 @@ const recovered: [what: string, fault: Fault, options?: object][] = [
   ['it came too early', { status: 425 }],
 ]
 
+t.test('each try says how long ago it was done, by a monotonic clock, and the rest of the claim stays', async (t) => {
+  const answer = { status: 202, body: JSON.stringify({ ...QUEUED, created: true }) }
+  const { server, client } = await alone([AWAY, answer, answer, answer, answer])
+  const { claimed_at } = await client.submit(CLAIM).then(() => JSON.parse(server.asked[0]!.body))
+  const [first, second] = server.asked.map(({ body }) => JSON.parse(body))
+  t.ok(first.claimed_ago_ms >= 0 && first.claimed_ago_ms < 5000)
+  t.ok(second.claimed_ago_ms >= first.claimed_ago_ms)
+  t.strictSame({ ...second, claimed_ago_ms: 0 }, { ...first, claimed_ago_ms: 0 })
+  const prepared = client.prepare({ ...CLAIM, claimed_ago_ms: 60_000 })
+  t.notOk('claimed_ago_ms' in prepared, 'what is kept for another process does not say so')
+  t.ok(Date.parse(claimed_at) - Date.parse(prepared.claimed_at) >= 50_000, 'and is dated back')
+  await client.submit(prepared)
+  t.ok(JSON.parse(server.asked[2]!.body).claimed_ago_ms >= 60_000)
+  await client.submit({ ...CLAIM, claimed_at: new Date() })
+  t.equal(JSON.parse(server.asked[3]!.body).claimed_ago_ms, undefined, 'nor does what was not measured')
+})
+
 for (const [what, fault, options] of recovered) {
   t.test(`a claim is made once when ${what}`, async (t) => {
     const { server, client } = await inFrontOfTheService([fault], options)
     const submitted = await client.submit(CLAIM)
     t.equal(submitted.verdict, 'verified')
     t.equal(server.asked.length, 2)
-    t.equal(server.asked[0]!.body, server.asked[1]!.body, 'the same claim, with the same id')
+    const [first, second] = server.asked.map(({ body }) => ({ ...JSON.parse(body), claimed_ago_ms: 0 }))
+    t.strictSame(first, second, 'the same claim, with the same id')
     const reached = ['lose', 'cut', 'late'].includes(fault as string)
     t.equal(submitted.created, !reached, reached ? 'it was there already' : 'it was not there before')
     const claims = []

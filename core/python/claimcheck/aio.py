@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, AsyncIterator, Mapping, Optional, Type, TypeVar, Union
@@ -55,6 +56,8 @@ class AsyncClient(Settings):
         deadline_at: Times = None,
         client_claim_id: Optional[str] = None,
     ) -> Claim:
+        # What was done at a time that is named was not measured.
+        done_at = time.monotonic() if claimed_at is None else None
         body = self.prepare(
             action,
             target,
@@ -64,7 +67,7 @@ class AsyncClient(Settings):
             deadline_at=deadline_at,
             client_claim_id=client_claim_id,
         )
-        return await self._run(operations.submit(self._retry_for, body))
+        return await self._run(operations.submit(self._retry_for, body, done_at))
 
     async def claim(self, claim_id: str) -> Claim:
         return await self._run(operations.claim(self._retry_for, claim_id))

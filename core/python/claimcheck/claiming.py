@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import time
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Union
 
+from . import operations
 from .aio import AsyncClient
 from .client import Client
 from .errors import ClaimcheckError, NotClaimed
@@ -98,9 +100,10 @@ class claims:
     def _claim(self, result: Any) -> Claim:
         client = self._client
         assert isinstance(client, Client)
+        done_at = time.monotonic()
         body = self._body(result)
         try:
-            claim = client.submit(**body)
+            claim = client._run(operations.submit(client._retry_for, body, done_at))
         except ClaimcheckError as error:
             raise NotClaimed(result, body, error) from error
         return client.wait(claim) if self._wait else claim
@@ -109,9 +112,10 @@ class claims:
         client = self._client
         if isinstance(client, Client):
             return await asyncio.to_thread(self._claim, result)
+        done_at = time.monotonic()
         body = self._body(result)
         try:
-            claim = await client.submit(**body)
+            claim = await client._run(operations.submit(client._retry_for, body, done_at))
         except ClaimcheckError as error:
             raise NotClaimed(result, body, error) from error
         return await client.wait(claim) if self._wait else claim

@@ -87,6 +87,8 @@ class Client(Settings):
         It tries again where the service is away; one call makes one claim. Name it with client_claim_id where a later run of the
         program may submit it again.
         """
+        # What was done at a time that is named was not measured.
+        done_at = time.monotonic() if claimed_at is None else None
         body = self.prepare(
             action,
             target,
@@ -96,7 +98,7 @@ class Client(Settings):
             deadline_at=deadline_at,
             client_claim_id=client_claim_id,
         )
-        return self._run(operations.submit(self._retry_for, body))
+        return self._run(operations.submit(self._retry_for, body, done_at))
 
     def claim(self, claim_id: str) -> Claim:
         return self._run(operations.claim(self._retry_for, claim_id))

@@ -14,7 +14,7 @@ import time
 import uuid
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
-from typing import Any, Dict, Generator, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Generator, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
 from urllib.parse import quote, urlencode
 
 from .checker import PublishedKey, Report, check_receipt, names_anchors, parse_keys
@@ -127,8 +127,14 @@ def prepare(
     return body
 
 
-def submit(retry_for: float, body: Mapping[str, Any]) -> Operation[Claim]:
-    answer = yield from _json(retry_for, "POST", "/v1/claims", json.dumps(body, allow_nan=False))
+def submit(retry_for: float, body: Mapping[str, Any], done_at: Optional[float] = None) -> Operation[Claim]:
+    """``done_at``: when it was done, by the monotonic clock. How long ago that is, is measured anew at each try."""
+
+    def as_sent() -> str:
+        ago = {} if done_at is None else {"claimed_ago_ms": max(0, round(1000 * (time.monotonic() - done_at)))}
+        return json.dumps({**body, **ago}, allow_nan=False)
+
+    answer = yield from _json(retry_for, "POST", "/v1/claims", as_sent)
     return to_claim("/v1/claims", answer)
 
 
@@ -303,8 +309,8 @@ def _is_claim(raw: Mapping[str, Any]) -> bool:
     )
 
 
-def _json(retry_for: float, method: str, path: str, body: Optional[str] = None) -> Operation[Any]:
-    response = yield from _request(retry_for, Request(method, path, body))
+def _json(retry_for: float, method: str, path: str, body: Optional[Callable[[], str]] = None) -> Operation[Any]:
+    response = yield from _request(retry_for, Request(method, path), body)
     return _parse(path, response.text)
 
 
@@ -315,13 +321,13 @@ def _parse(path: str, text: str) -> Any:
         raise UnexpectedAnswer(f"{path}: the answer is not JSON: is this the address of the service?") from error
 
 
-def _request(retry_for: float, request: Request) -> Operation[Response]:
-    """Every request here may be sent again: a claim carries the id by which the service knows it."""
+def _request(retry_for: float, request: Request, body: Optional[Callable[[], str]] = None) -> Operation[Response]:
+    """Every request here may be sent again: a claim carries the id by which the service knows it. ``body`` is asked before each try."""
     started = time.monotonic()
     for tried in itertools.count():
         asked = 0.0
         try:
-            response = yield request
+            response = yield request if body is None else replace(request, body=body())
             assert response is not None
             if 200 <= response.status < 300:
                 return response

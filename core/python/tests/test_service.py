@@ -357,7 +357,17 @@ class Failures(unittest.TestCase):
         proxy = (502, {}, b"\xe9\xff")
         Answers.script = [(503, {}, "away"), (None, {}, ""), cut, (429, {"retry-after": "0"}, "{}"), proxy, (202, {}, done)]
         self.assertEqual(self.client.submit("a.b.c", "t").claim_id, "clm_1")
-        self.assertEqual((len(Answers.asked), len({body for _, body, _ in Answers.asked})), (6, 1))
+        bodies = [json.loads(body) for _, body, _ in Answers.asked]
+        # Each try says anew how long ago it was done.
+        ago = [body.pop("claimed_ago_ms") for body in bodies]
+        self.assertEqual((len(bodies), [body for body in bodies if body != bodies[0]]), (6, []))
+        self.assertTrue(ago[0] >= 0 and ago == sorted(ago) and ago[-1] > ago[0])
+
+    def test_what_was_not_measured_is_not_said(self):
+        done = (202, {}, json.dumps({**CLAIM, "created": True}))
+        Answers.script = [done]
+        self.client.submit("a.b.c", "t", claimed_at=datetime.now(timezone.utc))
+        self.assertNotIn("claimed_ago_ms", json.loads(Answers.asked[-1][1]))
 
     def test_it_waits_as_long_as_the_service_asks(self):
         until = {"date": "Tue, 01 Jan 2030 00:00:00 GMT", "retry-after": "Tue, 01 Jan 2030 00:00:01 GMT"}

@@ -47,6 +47,14 @@ export const ClaimRequest = Type.Object(
         'When it was done, according to the agent. RFC 3339 with any offset; it is recorded in UTC, cut to milliseconds.',
       examples: ['2026-09-25T14:02:11.000Z'],
     }),
+    claimed_ago_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'How long ago it was done when this request is sent, by a monotonic clock, in milliseconds. It is measured anew at each try, and is no part of the claim. It says whether the claim is fresh where the clock behind `claimed_at` is wrong.',
+        examples: [350],
+      }),
+    ),
     deadline_at: Type.Optional(
       Type.String({
         format: 'date-time',

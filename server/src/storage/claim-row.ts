@@ -1,7 +1,7 @@
 /** A claim as it is stored, and each of its checks. */
 
 import { hash } from 'node:crypto'
-import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
+import type { CheckRecord, FreshReason, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import { looksOf } from '../base/confusables.ts'
 import type { Expressions } from './dialect.ts'
 import type { Payer } from './payers.ts'
@@ -76,6 +76,8 @@ const FIELDS = {
   origin: field(nullable(text('origin')), { left: () => null }),
   /** The API key, OAuth grant or person that submitted it. */
   submittedBy: field(text('submitted_by'), {}),
+  /** Whether it was submitted just after the deed, and why (`freshnessOf` of core). null: stored by a version that did not ask. */
+  freshBy: field(nullable(text<FreshReason>('fresh_by')), {}),
   /** The W3C Trace Context of the request that submitted it. */
   traceparent: field(nullable(text('traceparent')), { ...SHOWN, left: () => null }),
   /** The profile that judges the claim, by its own name where the claim used an alias. */

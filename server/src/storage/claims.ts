@@ -33,6 +33,7 @@ const counts = extended(part(claims, 'verdict'), { bucket, count, removed: bigin
 const actionCounts = extended(part(claims, 'action', 'verdict'), { count })
 const queuedCounts = extended(part(claims, 'payer', 'workspaceId'), { count })
 const lastChecks = part(claims, 'lastCheck')
+const submitters = part(claims, 'submittedBy')
 const lastClaims = part(claims, 'agentId', 'submittedAt', 'claimId')
 const dueClaims = extended(part(claims, 'claimId', 'target', 'deadlineAt'), { lane: text('lane') })
 
@@ -140,6 +141,11 @@ export function claimReads(db: Db) {
       const { condition, bindings } = narrowed(query)
       const rest = `WHERE ${condition} ORDER BY submitted_at, claim_id LIMIT 1 OFFSET ?`
       return selectRow(db, position, rest, [...bindings, count - 1])
+    },
+    /** Who submitted a claim that was dated after its submission, since then. */
+    async submittersAhead(after: Instant): Promise<string[]> {
+      const sql = `SELECT DISTINCT submitted_by FROM claims WHERE fresh_by = 'claimed_ahead' AND submitted_at > ?`
+      return (await db.query(sql, [after])).map(submitters.read).map(({ submittedBy }) => submittedBy)
     },
     /** When each of these claims was decided, of those that are. */
     async decidedAt(claimIds: readonly string[]): Promise<Map<string, Instant>> {

@@ -279,9 +279,13 @@ type SubmitInput = Partial<ClaimRequest> & Pick<ClaimRequest, 'action' | 'target
 async function submit(backend: Backend, input: SubmitInput, { clientName }: Call): Promise<Answer> {
   const agent_id = input.agent_id ?? (backend.agentId || clientName || 'mcp')
   const client_claim_id = input.client_claim_id ?? idFor({ ...input, agent_id })
+  const calledAt = performance.now()
   const now = await backend.now()
   const claimed_at = input.claimed_at ?? new Date(now).toISOString()
-  const { created, ...claim } = await backend.submit({ ...input, client_claim_id, agent_id, claimed_at })
+  // What was done at a time that the agent names was not measured.
+  const measured =
+    input.claimed_at === undefined ? { claimed_ago_ms: Math.round(performance.now() - calledAt) } : undefined
+  const { created, ...claim } = await backend.submit({ ...input, client_claim_id, agent_id, claimed_at, ...measured })
   if (!created && input.client_claim_id === undefined && now - Date.parse(claim.claimed_at) > REPEATED_CALL_MS)
     throw new BackendError(409, sameClaimed(claim))
   const defaulted = DEFAULTED.filter((name) => input[name] === undefined)

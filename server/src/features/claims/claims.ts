@@ -23,6 +23,7 @@ import type { LogGuard } from '../log/log-guard.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
+import type { AheadClocks } from './ahead-clocks.ts'
 import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
 import type { ClaimsConfig } from './config.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
@@ -97,6 +98,7 @@ interface ClaimServiceOptions {
   readonly connections: Pick<ConnectionService, 'open'>
   readonly adjudication: Adjudication
   readonly quotas: Pick<Quotas, 'refusal'>
+  readonly aheadClocks: Pick<AheadClocks, 'has'>
   readonly profileSettings: Pick<ProfileSettings, 'keep'>
   readonly logGuard: Pick<LogGuard, 'problem'>
   readonly clock: Pick<Clock, 'doubt'>
@@ -131,6 +133,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     'connections',
     'adjudication',
     'quotas',
+    'aheadClocks',
     'profileSettings',
     'logGuard',
     'clock',
@@ -151,8 +154,20 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 }
 
 async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): Promise<Submitted> {
-  const { registry, sources, connections, quotas, profileSettings, logGuard, clock, now, checks, lookups, storing } =
-    intake
+  const {
+    registry,
+    sources,
+    connections,
+    quotas,
+    aheadClocks,
+    profileSettings,
+    logGuard,
+    clock,
+    now,
+    checks,
+    lookups,
+    storing,
+  } = intake
   const { workspaceId } = submitter
   const problem = logGuard.problem()
   if (problem !== undefined) throw new ServiceError('read_only', problem)
@@ -164,6 +179,7 @@ async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): 
       registry,
       sources,
       connections: () => connections.open(workspaceId),
+      aheadClocks,
       closing: checks,
     }),
     lookups.add(identity),

@@ -5,6 +5,7 @@ import { type ActionProfile, type Claim, type Connection, isDestinationError } f
 import { canonicalize, claimDigest } from '@claimcheck/core/receipts'
 import {
   type Closing,
+  freshnessOf,
   type Instant,
   type JsonObject,
   nextCheck,
@@ -23,6 +24,7 @@ import type { HostedVerifier, Normalizable, Tenant } from '../../plugins/hosted.
 import { possibleReaders, type RegisteredVerifier, type Registry } from '../../plugins/registry.ts'
 import type { Access, NewClaim } from '../../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
+import type { AheadClocks } from './ahead-clocks.ts'
 import { destinationOf, refuseUndeclared, throughConnection } from './destination.ts'
 import { profileDigest } from './profile-list.ts'
 
@@ -34,6 +36,8 @@ export interface ClaimInput {
   readonly target: string
   readonly params: JsonObject
   readonly claimedAt: Instant
+  /** How long before the request was sent it was done, by a monotonic clock of the client. Milliseconds. */
+  readonly claimedAgoMs?: number | undefined
   readonly deadlineAt?: Instant
 }
 
@@ -79,6 +83,8 @@ interface IntakeOptions {
   readonly sources: Pick<Sources, 'isListed'>
   /** Reads the workspace's active connections; not called for actions that use no connection. */
   readonly connections: () => Promise<readonly Connection[]>
+  /** Left out where no claim is stored. */
+  readonly aheadClocks?: Pick<AheadClocks, 'has'>
   readonly closing: Closing
 }
 
@@ -87,7 +93,7 @@ export async function planClaim(
   { workspaceId, payer, submittedBy, speaksFor, traceparent }: Submitter,
   input: ClaimInput,
   now: Instant,
-  { registry, sources, connections, closing }: IntakeOptions,
+  { registry, sources, connections, aheadClocks, closing }: IntakeOptions,
 ): Promise<NewClaim> {
   const tenant = { workspaceId, payer }
   const registered = registry.verifierFor(input.action)
@@ -113,6 +119,12 @@ export async function planClaim(
   const { access, connectionId, origin } = registered
     ? await chooseAccess(claim, registered, { registry, sources, tenant }, own)
     : { access: 'unsupported_action' as const, ...NOWHERE }
+  const { claimedAt, claimedAgoMs } = input
+  const dated = { claimedAt, submittedAt: now, claimedAgoMs }
+  const first = freshnessOf(profile ?? UNSUPPORTED_RULES, dated)
+  // The clock of a key counts only where nothing else says how long ago it was.
+  const isClockAhead = first === 'claimed_at' && (await aheadClocks?.has(submittedBy, now)) === true
+  const freshBy = isClockAhead ? 'clock_ahead' : first
   const { at: nextCheckAt, momentAt } = nextCheck(
     profile ?? UNSUPPORTED_RULES,
     { ...claim, submittedAt: now },
@@ -134,6 +146,7 @@ export async function planClaim(
     connectionId,
     origin,
     submittedBy,
+    freshBy,
     traceparent: traceparent ?? null,
     profileAction: profile?.action ?? input.action,
     profileVersion: profile?.version ?? '0',

@@ -3,6 +3,7 @@
 import { createAdjudication } from './adjudication.ts'
 import { createAdmission } from './admission.ts'
 import { createAgentService } from './agents.ts'
+import { createAheadClocks } from './ahead-clocks.ts'
 import { createCheckRunner } from './check.ts'
 import { createClaimStatistics } from './claim-statistics.ts'
 import { createClaimService } from './claims.ts'
@@ -24,6 +25,7 @@ export const services = {
   dueClaims: createDueClaims,
   recheckWorker: createRecheckWorker,
   watches: createWatches,
+  aheadClocks: createAheadClocks,
   claims: createClaimService,
   claimStatistics: createClaimStatistics,
   agents: createAgentService,

@@ -41,6 +41,7 @@ export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {
     target: request.target,
     params: request.params ?? {},
     claimedAt: readTimestamp(request.claimed_at) as Instant,
+    claimedAgoMs: request.claimed_ago_ms,
     ...(request.deadline_at === undefined ? {} : { deadlineAt: readTimestamp(request.deadline_at) as Instant }),
   }
 }

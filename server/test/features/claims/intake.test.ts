@@ -91,19 +91,51 @@ const input: ClaimInput = {
 interface Given extends Partial<Reading> {
   readonly connections?: readonly Connection[]
   readonly listed?: readonly string[]
+  /** Its clock was ahead within a day. */
+  readonly ahead?: string
 }
 
 const SUBMITTER = { workspaceId: 'ws_1', payer: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' } as const
 
-function plan(over: Partial<ClaimInput> = {}, { connections = [], listed = LISTED, ...reading }: Given = {}) {
+function plan(over: Partial<ClaimInput> = {}, { connections = [], listed = LISTED, ahead, ...reading }: Given = {}) {
   const options = {
     registry: registryWith({ anonymous: false, normalize: toLowerCase, ...reading }),
     sources: { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) },
     connections: async () => connections,
+    aheadClocks: { has: async (submittedBy: string) => submittedBy === ahead },
     closing: CLOSING,
   }
   return planClaim(SUBMITTER, { ...input, ...over }, NOON, options)
 }
+
+t.test(
+  'a claim is fresh by its time, by what the client measured, and by neither where one of them says otherwise',
+  async (t) => {
+    const rows: [freshBy: string, claim: Partial<ClaimInput>, given?: Given][] = [
+      ['claimed_at', { claimedAt: NOON }],
+      ['claimed_at', { claimedAt: NOON - 10_000 }],
+      ['claimed_at', { claimedAt: NOON + 1000 }],
+      ['too_old', { claimedAt: NOON - 10_001 }],
+      ['claimed_ahead', { claimedAt: NOON + 1001 }],
+      ['claimed_ago', { claimedAt: NOON, claimedAgoMs: 0 }],
+      ['claimed_ago', { claimedAt: NOON - 10_000, claimedAgoMs: 10_000 }],
+      ['too_old', { claimedAt: NOON, claimedAgoMs: 10_001 }],
+      ['too_old', { claimedAt: NOON - 10_001, claimedAgoMs: 0 }],
+      ['claimed_ahead', { claimedAt: NOON + 1001, claimedAgoMs: 0 }],
+      ['clock_ahead', { claimedAt: NOON }, { ahead: 'key_1' }],
+      ['claimed_at', { claimedAt: NOON }, { ahead: 'key_2' }],
+      ['claimed_ago', { claimedAt: NOON, claimedAgoMs: 0 }, { ahead: 'key_1' }],
+      ['too_old', { claimedAt: NOON - 10_001 }, { ahead: 'key_1' }],
+    ]
+    for (const [freshBy, claim, given] of rows)
+      t.equal((await plan(claim, given)).freshBy, freshBy, JSON.stringify(claim))
+  },
+)
+
+t.test('what the client measured is no part of the claim', async (t) => {
+  const [one, other] = await Promise.all([plan({ claimedAgoMs: 5 }), plan()])
+  t.equal(one.claimDigest, other.claimDigest)
+})
 
 t.test('a claim is stored as its profile normalizes it, and so it is digested', async (t) => {
   const row = await plan()

@@ -1,0 +1,39 @@
+/**
+ * Submitters whose clock is ahead, by a claim that they dated after its submission within a day: without a time by a monotonic clock none of their
+ * claims is fresh. The claims themselves keep it, so that every host knows.
+ */
+import type { Instant } from '@claimcheck/core/rules'
+import type { Reads } from '../../storage/storage.ts'
+
+export interface AheadClocks {
+  has(submittedBy: string, now: Instant): Promise<boolean>
+}
+
+interface AheadClocksOptions {
+  readonly storage: { readonly read: { readonly claims: Pick<Reads['claims'], 'submittersAhead'> } }
+}
+
+const REMEMBERED_MS = 24 * 60 * 60_000
+/** So late may a claim of another request or host be noticed. */
+const KNOWN_FOR_MS = 2000
+
+export function createAheadClocks({ storage }: AheadClocksOptions): AheadClocks {
+  let known: { readonly at: Instant; readonly submitters: Promise<ReadonlySet<string>> } | undefined
+
+  async function read(after: Instant): Promise<ReadonlySet<string>> {
+    return new Set(await storage.read.claims.submittersAhead(after))
+  }
+
+  return {
+    async has(submittedBy, now) {
+      if (known === undefined || Math.abs(now - known.at) >= KNOWN_FOR_MS) {
+        const reading = { at: now, submitters: read(now - REMEMBERED_MS) }
+        known = reading
+        reading.submitters.catch(() => {
+          if (known === reading) known = undefined
+        })
+      }
+      return (await known.submitters).has(submittedBy)
+    },
+  }
+}
