@@ -155,7 +155,7 @@ export function sharedInstallation({ file, ...options }: InstallationOptions = {
       started = undefined
       const { folder, env, isForged } = installation
       // What the tests leave is an installation that people have lived in.
-      const { code, stdout, stderr } = await runClaimcheck(folder, ['doctor', '--json'], env)
+      const { code, stdout, stderr } = await runClaimcheck(folder, ['doctor', '--json'], { ...options.env, ...env })
       await installation.remove()
       if (code !== 0 && !isForged) throw new Error(`doctor calls it unsound: ${stdout}${stderr}`)
     })

@@ -51,7 +51,8 @@ function pullRequests(forge: Forge): Trap[] {
       ...{ params: { number: 1 }, afterMs: 13 * MINUTE },
       meanwhile: async () => void (await open(ground)),
     })),
-    row('that is never opened', EVERYWHERE.absent, async () => ({ params: { number: 7 } })),
+    // So far above all others no host hides one.
+    row('that is never opened', EVERYWHERE.absent, async () => ({ params: { number: 77 } })),
     row('into another base', EVERYWHERE.otherBase, async (ground) => {
       await ground.repository.push('develop', ground.base)
       return { params: { number: await open(ground, 'develop'), base: 'main' } }
@@ -96,15 +97,18 @@ const gitIsDown = trap('git: its server is down', EVERYWHERE.down, 'codehost.com
 type Registry = 'npm' | 'pypi' | 'cargo'
 const REGISTRIES = {
   npm: { publish: ({ npm }, name) => void npm.publish(name, '1.0.0'), at: ({ npm }) => npm },
-  pypi: { publish: ({ pypi }, name) => void pypi.upload(name, '1.0.0'), at: ({ pypi }) => pypi },
+  pypi: { publish: ({ pypi }, name, at) => void pypi.upload(name, '1.0.0', { at }), at: ({ pypi }) => pypi },
   cargo: { publish: ({ crates }, name) => void crates.publish(name, '1.0.0'), at: ({ crates }) => crates },
 } satisfies Record<
   Registry,
   {
-    readonly publish: (parts: World['parts'], name: string) => void
+    readonly publish: (parts: World['parts'], name: string, at: number) => void
     readonly at: (parts: World['parts']) => Pick<World['parts']['npm'], 'faults'>
   }
 >
+
+/** A second before it is claimed: what came since could have replaced it. */
+const publishedAt = ({ clock }: World) => clock.now() - 3000
 
 function packages(kind: Registry): Trap[] {
   const { publish, at } = REGISTRIES[kind]
@@ -115,7 +119,7 @@ function packages(kind: Registry): Trap[] {
   ) =>
     trap(`${kind}: a version ${name}`, outcome, 'registry.package.publish', (world) => {
       const own = world.nextName()
-      const { params, ...given } = set(world, () => publish(world.parts, own), own)
+      const { params, ...given } = set(world, () => publish(world.parts, own, publishedAt(world)), own)
       return { target: `${kind}:${own}`, params: { version: '1.0.0', ...params }, ...given }
     })
   return [

@@ -5,9 +5,9 @@ import type { createClient } from '@claimcheck/client'
 import { build } from 'esbuild'
 import t from 'tap'
 
-const GZIP_LIMIT_BYTES = 32_000
+const GZIP_LIMIT_BYTES = 35_000
 
-t.test('bundled for browsers it imports nothing from Node, runs there, and has at most 32 kB gzipped', async (t) => {
+t.test('bundled for browsers it imports nothing from Node, runs there, and has at most 35 kB gzipped', async (t) => {
   const { outputFiles, metafile } = await build({
     stdin: { contents: `export * from '@claimcheck/client'`, resolveDir: 'core/client' },
     bundle: true,
@@ -25,7 +25,7 @@ t.test('bundled for browsers it imports nothing from Node, runs there, and has a
   t.notOk(Object.keys(metafile.inputs).some((input) => /typebox\.js/.test(input) && bytesOf(metafile, input) > 0))
   const sizeBytes = gzipSync(code, { level: 9 }).length
   t.comment(`the client is ${sizeBytes} bytes gzipped, with the checker`)
-  t.ok(sizeBytes <= GZIP_LIMIT_BYTES)
+  t.ok(sizeBytes <= GZIP_LIMIT_BYTES, `${sizeBytes} bytes`)
 
   const asked: string[] = []
   // A browser's fetch works only as one of the window, or by itself.

@@ -143,6 +143,7 @@ async function runSame(
   clock.set(clock.now() + 1500)
   await sleep(5)
   const again = await check(lanes[0]!, at(asked, 'same.observation'))
+  findings.tell('observation.answered', unheardProblem(again.observation, again), place)
   const isEqual = isSame(outcome.observation, again.observation) && errorCode(outcome.error) === errorCode(again.error)
   findings.tell(
     'same.observation',

@@ -147,7 +147,7 @@ const ROWS: readonly Row<FoundIssue>[] = [
   row('open, at a host without a log', open(), absent({ facts: { state: 'open' } })),
   row('open, at a late look', open(), ABSENT, { afterMs: LATE }),
   row('open, and by the log never closed', open([]), absent({ stays: [] }), { afterMs: LATE }),
-  row('open, and the log is cut', open('cut'), absent(MAY)),
+  row('open, and the log is cut: later looks read on', open('cut'), absent()),
   row('open, and opened again, at times that somebody could choose', open([{}]), absent(MAY)),
   row(
     'open, and opened again since the claim',

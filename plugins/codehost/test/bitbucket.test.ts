@@ -145,7 +145,7 @@ t.test('checks, and what they cost', async (t) => {
   })
   t.match(await lookAtChecks({ sha }), { kind: 'absent', facts: { commit_found: true, passed: 0 } })
   checks.post({ sha, context: 'Unit tests @ unit', state: 'success' })
-  t.match(await lookAtChecks({ sha }), { kind: 'absent', mark: 'may_have_been' }, 'posted by whomever')
+  t.match(await lookAtChecks({ sha }), { kind: 'absent', mark: 'unsettled' }, 'posted by whomever')
   t.equal(
     await requestsOf(async () =>
       t.match(await lookAtChecks(named('Unit tests', 'key:unit')), { kind: 'present', differs: [] }),
@@ -163,7 +163,7 @@ t.test('checks, and what they cost', async (t) => {
   const stays = [{ appeared: { notAfter: NOON } }]
   t.equal(await requestsOf(async () => t.match(await lookAtChecks(onMain), { kind: 'present', differs: [], stays })), 2)
   clock.now = NOON + 2 * MINUTE
-  t.match(await lookAtChecks({ sha }, settled(2)), { mark: 'may_have_been', facts: { unnamed: true } })
+  t.match(await lookAtChecks({ sha }, settled(2)), { mark: 'unsettled', facts: { unnamed: true } })
   const before = (context: string) => checks.post({ sha: first, context, state: 'error', at: NOON - 30 * MINUTE })
   checks.run({ sha: first, name: 'branches/main', at: NOON - 30 * MINUTE })
   t.equal(

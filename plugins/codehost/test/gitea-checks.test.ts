@@ -46,9 +46,9 @@ t.test('no name: what the runner ran, when it is settled', async (t) => {
   const { clock, look, repository, first, base: sha } = await atGitea(t)
   t.match(await look(ACTION, { sha }), { kind: 'absent', mark: undefined, facts: { passed: 0 } })
   repository.checks.run({ sha, name: 'build' })
-  t.match(await look(ACTION, { sha }, settled(1)), { mark: 'may_have_been', facts: { unnamed: true } })
+  t.match(await look(ACTION, { sha }, settled(1)), { mark: 'unsettled', facts: { unnamed: true } })
   repository.checks.run({ sha: first, name: 'build', at: EARLIER })
-  const open = { kind: 'absent', mark: 'may_have_been', facts: { passed: 1, settling: true, under_way: true } }
+  const open = { kind: 'absent', mark: 'unsettled', facts: { passed: 1, settling: true, under_way: true } }
   t.match(await look(ACTION, { sha }), open)
   clock.now = NOON + 2 * MINUTE
   t.match(await look(ACTION, { sha }, settled(1)), {
@@ -67,7 +67,7 @@ t.test('no name: what accounts posted counts when they reported on a parent, too
   const { clock, look, repository, first, base: sha } = await atGitea(t)
   repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins' })
   clock.now = NOON + 2 * MINUTE
-  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'unsettled' })
   const before = (context: string, by: string) =>
     repository.checks.post({ sha: first, context, state: 'success', by, at: EARLIER })
   before('ci', 'jenkins')
@@ -83,7 +83,7 @@ t.test("no name: the pusher's own status founds nothing", async (t) => {
   post(first, EARLIER)
   post(sha, NOON)
   clock.now = NOON + 2 * MINUTE
-  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'unsettled' })
 })
 
 t.test('no name: a workflow that paths leave out is not awaited once another began', async (t) => {

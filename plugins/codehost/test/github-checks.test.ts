@@ -67,7 +67,7 @@ t.test('a claim that waits costs two requests a look, which are free while nothi
   const counted = github.statuses.filter((status) => status !== 304).length
   t.ok(counted <= 12, `${counted} requests count`)
   const all = await look(PASS, { sha }, { ...withToken, afterMs: 12 * MINUTE })
-  t.match(all, { kind: 'absent', mark: 'may_have_been', facts: { settling: true } })
+  t.match(all, { kind: 'absent', mark: 'unsettled', facts: { settling: true } })
 })
 
 t.test('more names than two are read as one list', async (t) => {
@@ -135,7 +135,7 @@ t.test('what a workflow posts under the name of its app is no job, whatever read
   }
   const byApp = await look(PASS, { sha, ...named('build', 'app:github-actions') }, all)
   t.match(byApp, { kind: 'present', differs: [], facts: { reported_by: 'app-id:15368' } }, 'the app did report it')
-  t.match(await look(PASS, { sha }, { ...all, ...settled(1) }), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(PASS, { sha }, { ...all, ...settled(1) }), { kind: 'absent', mark: 'unsettled' })
 
   const job = repository.checks.run({ sha, name: 'build', workflow: CI, outcome: 'failure' })
   for (const readable of [all, fine]) {
@@ -233,7 +233,7 @@ t.test('nothing is settled while an app may still begin, for ten minutes', async
   past()
   repository.checks.run({ sha, name: 'lint', workflow: CI, at: NOON })
   repository.checks.suite({ sha, app: 'slow-ci', isRunByHost: false, at: NOON })
-  const waits = { kind: 'absent', mark: undefined, ...counts({ passed: 1, pending: 1 }) }
+  const waits = { kind: 'absent', mark: 'may_have_been', ...counts({ passed: 1, pending: 1 }) }
   t.match(await look(PASS, { sha }, settled(1)), waits)
   const later = { ...settled(1), afterMs: 11 * MINUTE }
   const seen = await look(PASS, { sha }, later)
@@ -262,7 +262,7 @@ t.test('nothing is comparable: the claim has to name the checks', async (t) => {
   repository.checks.run({ sha, name: 'Unit tests', workflow: CI, at: NOON })
   const open = {
     kind: 'absent',
-    mark: 'may_have_been',
+    mark: 'unsettled',
     facts: { unnamed: true, seen: 'Unit%20tests', under_way: undefined },
   }
   t.match(await look(PASS, { sha }), open)
@@ -273,7 +273,7 @@ t.test('outside CI alone: whoever reported on comparable commits, too', async (t
   const { repository, first, base: sha, look } = await atGitHub(t)
   const at = NOON - 60 * MINUTE
   repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins', at: NOON })
-  t.match(await look(PASS, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(PASS, { sha }, settled(1)), { kind: 'absent', mark: 'unsettled' })
   repository.checks.post({ sha: first, context: 'ci', state: 'failure', by: 'jenkins', at })
   const seen = await look(PASS, { sha }, settled(1))
   t.match(seen, { kind: 'present', differs: [], facts: { reported_by: /^account-id:\d+$/ } })

@@ -262,7 +262,7 @@ t.test('posted statuses prove nothing but that somebody posted them', async (t) 
   const world = await atGitLab(t)
   const { repository, base, push } = world
   repository.checks.post({ sha: base, context: 'sonar', state: 'success', by: 'sonar-bot' })
-  t.match(await green(world, base), { kind: 'absent', mark: 'may_have_been' }, 'no job ran')
+  t.match(await green(world, base), { kind: 'absent', mark: 'unsettled' }, 'no job ran')
   const sonar = [{ name: 'sonar', by: 'account:sonar-bot' }]
   t.match(await green(world, base, sonar), { kind: 'present', differs: [], stays: undefined })
   t.match(await green(world, base, [{ name: 'sonar', by: 'account:agent' }]), { kind: 'absent', facts: { missing: 1 } })
@@ -274,7 +274,7 @@ t.test('posted statuses prove nothing but that somebody posted them', async (t) 
   await push('main', sha, NOON)
   repository.checks.run({ sha, name: 'test', outcome: 'skipped' })
   repository.checks.post({ sha, context: 'test', state: 'success', by: 'somebody' })
-  t.match(await green(world, sha), { kind: 'absent', mark: 'may_have_been', facts: { unnamed: true } })
+  t.match(await green(world, sha), { kind: 'absent', mark: 'unsettled', facts: { unnamed: true } })
   t.match(await green(world, sha, [{ name: 'test', by: 'pipeline:push' }]), {
     differs: ['checks'],
     facts: { skipped: 1 },

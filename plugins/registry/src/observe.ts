@@ -78,7 +78,9 @@ function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Fact
 /** What is there now came after the claim: it may have taken the place of what was claimed. */
 function markOfReplaced({ published, latest, clockBehindMs = 0 }: FoundVersion, look: Look): Mark | undefined {
   const last = latest ?? published
-  return last && last.notAfter + clockBehindMs > look.claimedAt ? 'may_have_been' : undefined
+  // `Date` has whole seconds.
+  const behindMs = Math.max(0, clockBehindMs - 1000)
+  return last && last.notBefore + behindMs > look.claimedAt ? 'may_have_been' : undefined
 }
 
 /** Where versions can be taken away or replaced without a trace. */

@@ -313,7 +313,8 @@ t.test('a file that differs is read again when its publisher says something else
   const result = () => outcome(look({ target: 'npm:tool', connection, cache, params: { integrity: INTEGRITY } }))
   const reads = () => requests.filter((path) => path.endsWith('.tgz')).length
   const differing = [await result(), await result(), await result(), reads()]
-  t.same(differing, ['differs', 'differs', 'differs', 2], 'one odd answer does not confirm itself')
+  const other = 'differs (may_have_been)'
+  t.same(differing, [other, other, other, 2], 'one odd answer does not confirm itself')
   const dist = { tarball: `${url}/tool/-/tool-1.0.0.tgz`, shasum: 'da39a3ee' }
   Object.assign(routes, {
     '/tool/1.0.0': (response: ServerResponse) => void response.end(JSON.stringify(manifest(url, { dist }))),
@@ -330,7 +331,7 @@ t.test('a file is read each time where its publisher says nothing of it', async 
   routes['/tool/1.0.0'] = manifest(url, { dist })
   const connection = { provider: 'npm', options: { base_url: url } }
   const result = () => outcome(look({ target: 'npm:tool', connection, cache, params: { integrity: INTEGRITY } }))
-  t.same([await result(), await result()], ['differs', 'differs'])
+  t.same([await result(), await result()], ['differs (may_have_been)', 'differs (may_have_been)'])
   routes['/tool/-/tool-1.0.0.tgz'] = CONTENT
   t.equal(await result(), 'as claimed')
 })
@@ -361,7 +362,7 @@ t.test('at a registry that may forget', async (t) => {
     ['no version', absent(packument(others)), 'absent'],
     ['no version, which has a time', absent(packument({ versions: {} })), 'absent (may_have_been)'],
     ['no version, seen before', absent(packument(others)), 'absent (may_have_been)', { previous: [seen] }],
-    ['other content', { [FILE]: OTHER }, 'differs', WITH_DIGEST],
+    ['other content since the claim', { [FILE]: OTHER }, 'differs (may_have_been)', WITH_DIGEST],
     [
       'other content, after the claimed one was seen',
       { [FILE]: OTHER },

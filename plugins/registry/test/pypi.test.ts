@@ -78,7 +78,7 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   [
     'no such digest',
     { [RELEASE]: release([file({ digests: { sha256: 'cd'.repeat(32) } })]) },
-    'differs',
+    'differs (may_have_been)',
     { ...DIGEST, now: NOON },
   ],
   [
