@@ -17,6 +17,7 @@ export const SHIPPED = {
     'GitLab',
     'Gitea or Forgejo',
     'Python package index',
+    'Site',
     'git over HTTP',
     'npm registry',
   ],

@@ -29,6 +29,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
   await storage.transaction(async (db) => {
     const tx = writes(db, SCHEMA)
     await tx.workspaces.insert({ id: 'ws_1', name: text, createdAt: NOON })
+    const settings = { digest: 'd', closingMs: 30_000, graceMs: 120_000, since: NOON, deciding: { tolerance_ms: 1 } }
+    await tx.profileSettings.add({ action: 'codehost.commit.push', version: '1', ...settings })
     await fillPeople(tx, text)
     await tx.lost.insert([{ receiptId: 'rcpt_lost', logId: 'log', leafIndex: 9, leafHash: Buffer.alloc(32, 9) }])
     const key = { workspaceId: 'ws_1', name: text, lastFour: 'abcd', createdAt: NOON }

@@ -149,7 +149,7 @@ export async function startApp(over: Over = {}) {
   const parts = {
     ...services,
     registry: REGISTRY,
-    published: over.published ?? profileList([PROFILE], CLOSING),
+    published: async () => over.published ?? profileList([PROFILE], CLOSING),
     keyDocument: over.keyDocument ?? (async () => ({ issuer: 'Claimcheck' })),
     readiness: over.readiness ?? (async () => ({ ok: true, problems: [], reasons: [], warnings: [] })),
     readReadiness: async () => ({ ok: true, problems: [], reasons: [], warnings: [] }),
