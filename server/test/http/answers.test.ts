@@ -80,6 +80,7 @@ t.test('the rules and the words of every loaded version of a profile are publish
       { ...rules, version: '2', age_ms: 10_000, removed_within_ms: 5 },
       { ...rules, version: '3', never_late: true },
     ],
+    settings: [],
   })
 })
 
