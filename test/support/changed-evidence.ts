@@ -13,6 +13,8 @@ import {
   CLOSING,
   decide,
   FAILURE_CODES,
+  FRESH_REASONS,
+  freshnessOf,
   type JsonObject,
   MARKS,
   parseInstant,
@@ -75,6 +77,9 @@ const NAMES = [
   'differs',
   'failure',
   'fresh_ms',
+  'fresh',
+  'fresh_by',
+  'answers',
   'never_late',
   'note',
 ]
@@ -90,7 +95,7 @@ function given(random: Random): GivenEvidence {
   if (random.chance(0.1)) change(random, document)
   if (random.chance(0.03)) document[random.pick(['rules_version', 'evidence_version'])] = 9
   // What a schema leaves open: the body of a receipt is checked before its evidence is.
-  if (random.chance(0.05)) body.observation[random.pick(['source', 'appeared'])] = random.pick(VALUES)
+  if (random.chance(0.05)) body.observation[random.pick(['source', 'appeared', 'largest_gap_ms'])] = random.pick(VALUES)
   if (random.chance(0.05)) body.observation.facts.read = random.pick(VALUES)
   const text = random.chance(0.03) ? JSON.stringify(document).replace(/:(\d+)/, ':$1.0') : JSON.stringify(document)
   body.observation.evidence_digest = sha256Text(text)
@@ -99,7 +104,7 @@ function given(random: Random): GivenEvidence {
 
 function told(random: Random): { body: Draft; document: Draft } {
   const rules: Rules = {
-    rulesVersion: 1,
+    rulesVersion: random.pick([1, 2, 2]),
     required: { repository: 'target', branch: 'target', sha: 'content' },
     toleranceMs: TOLERANCE,
     ageMs: random.pick([0, 0, 0, 3000]),
@@ -108,7 +113,9 @@ function told(random: Random): { body: Draft; document: Draft } {
     ...(random.pick([true, false, false]) ? { neverLate: true as const } : {}),
   }
   const submittedAt = CLAIMED_AT + random.pick([0, 500, 500, 500, -MINUTE, 9000, 20_000, DEADLINE + MINUTE])
-  const times = { claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + DEADLINE, submittedAt }
+  const claimedAt = CLAIMED_AT
+  const freshBy = random.chance(0.7) ? freshnessOf(rules, { claimedAt, submittedAt }) : random.pick(FRESH_REASONS)
+  const times = { claimedAt, deadlineAt: CLAIMED_AT + DEADLINE, submittedAt, freshBy }
   const all = checksOf(random, rules.ageMs!, submittedAt)
   const first = all.findIndex((check, index) => decide(rules, times, all.slice(0, index + 1), check.answeredAt))
   const checks = first === -1 || random.chance(0.05) ? all : all.slice(0, first + 1)
@@ -118,7 +125,7 @@ function told(random: Random): { body: Draft; document: Draft } {
   const params = { sha: 'f'.repeat(40), branch: 'main' }
   const claim = { action: ACTION, target: 'acme/api', params, claimedAt: CLAIMED_AT, clientClaimId: 'one' }
   const digest = claimDigest(claim)
-  const profile = { action: ACTION, version: random.pick(['1', '9']) }
+  const profile = { action: ACTION, version: random.pick([String(rules.rulesVersion), '1', '9']) }
   const decided: Case = {
     profile,
     rules,
@@ -138,6 +145,7 @@ function told(random: Random): { body: Draft; document: Draft } {
       ...{ verifier: { id: ACTION, version: profile.version }, observedAt, facts, attempts: checks.length },
       ...{ deadlineAt: times.deadlineAt, ...(source ? { source } : {}) },
       ...(decision.appeared ? { appeared: decision.appeared } : {}),
+      ...(decision.largestGapMs === undefined ? {} : { largestGapMs: decision.largestGapMs }),
     },
     verdict: decision.verdict,
   })
@@ -146,21 +154,24 @@ function told(random: Random): { body: Draft; document: Draft } {
 
 function checksOf(random: Random, ageMs: number, submittedAt: number): CheckRecord[] {
   const count = random.between(1, 7)
-  const sent = Array.from({ length: count }, () => Math.max(submittedAt, timeNear(random))).sort((a, b) => a - b)
+  const near = Array.from({ length: count }, () => Math.max(submittedAt, timeNear(random)))
+  const close = random.chance(0.3) ? closeLooks(random, submittedAt) : []
+  const sent = [...near, ...close].sort((a, b) => a - b)
+  const isRare = close.length > 0 && random.chance(0.7)
   const kinds = random.pick([
     ['absent'],
     ['differing'],
     ['absent', 'present'],
     ['absent', 'differing', 'present', 'failed'],
   ])
-  const hasLog = random.chance(0.4)
-  const hasMarks = random.chance(0.4)
+  const hasLog = random.chance(isRare ? 0.1 : 0.4)
+  const hasMarks = random.chance(isRare ? 0.1 : 0.4)
   const appears = random.chance(0.3)
   const from = random.below(count)
   return sent.map((sentAt, index): CheckRecord => {
     const answeredAt = sentAt + random.pick([0, 100, 3000])
     const drawn = appears ? appearing(index, from) : random.pick(kinds)
-    const kind = random.chance(0.1) ? 'failed' : drawn
+    const kind = random.chance(isRare ? 0.01 : 0.1) ? 'failed' : drawn
     if (kind === 'failed') {
       const retry = random.chance(0.3) ? { retryAt: sentAt + random.pick(LENGTHS.slice(0, -1)) } : {}
       const code = random.pick(random.chance(0.9) ? ['unavailable', 'timeout', 'rate_limited'] : FAILURE_CODES)
@@ -182,13 +193,26 @@ function checksOf(random: Random, ageMs: number, submittedAt: number): CheckReco
     const differs = kind === 'differing' ? random.pick([['branch'], ['sha'], ['sha', 'branch'], ['branch', 'sha']]) : []
     const baseUrl = random.chance(0.01) ? 'https://other.example' : 'https://api.github.com'
     return {
-      ...{ sentAt, answeredAt, ageMs: ageMs + (random.chance(0.1) ? random.pick([1, 2000, MINUTE]) : 0) },
+      ...{
+        sentAt,
+        answeredAt,
+        ageMs: ageMs + (random.chance(isRare ? 0.01 : 0.1) ? random.pick([1, 2000, MINUTE]) : 0),
+      },
       observation: kind === 'absent' ? { kind, ...seen } : { kind: 'present', differs, ...seen },
-      clockOffsetMs: random.chance(0.1) ? random.pick(LENGTHS) : 1000,
+      clockOffsetMs: random.chance(isRare ? 0.01 : 0.1) ? random.pick(LENGTHS) : 1000,
       dated: random.chance(0.9),
+      ...(random.chance(0.98) ? { answers: random.pick([1, 1, 3, 100]) } : {}),
       ...(random.chance(0.95) ? { source: { provider: 'github', listed: true, baseUrl } } : {}),
     }
   })
+}
+
+/** Such as leave a gap of about 30 s at most. */
+function closeLooks(random: Random, submittedAt: number): number[] {
+  const gapMs = random.pick([15, 15, 27, 30]) * SECOND
+  const end = CLAIMED_AT + TOLERANCE
+  const count = Math.max(0, Math.ceil((end - submittedAt) / gapMs))
+  return Array.from({ length: count + 1 }, (_, index) => submittedAt + index * gapMs)
 }
 
 function appearing(index: number, from: number): string {
