@@ -8,7 +8,7 @@ import type { ClaimTimes } from '../verdict.ts'
 import { boundsOf, everyStay, type StaysOf } from './appearance.ts'
 import type { Looks, Version } from './decision.ts'
 import { freshnessOf, isFreshBy } from './freshness.ts'
-import { isApart, isPrompt, PROMPT_MS, seenIn, shownAt, toleranceEnd } from './moments.ts'
+import { CONFIRMATION_MS, isPrompt, PROMPT_MS, seenIn, shownAt, toleranceEnd } from './moments.ts'
 
 /** Without a log, looks that are further apart blame nobody. Milliseconds. */
 export const LARGEST_GAP_MS = 30_000
@@ -43,10 +43,15 @@ function goesOn({ removed }: Stay): boolean {
  * left ended earlier.
  */
 function isContradicted(begunUntil: number, told: ReadRecord, without: readonly ReadRecord[]): boolean {
-  const against = without.filter((read) => shownAt(read) >= begunUntil + LAG_MS && read.sentAt <= told.answeredAt)
-  return against.some((one, index) =>
-    against.slice(index + 1).some((other) => isApart(one, other) && seenIn(one) === seenIn(other)),
-  )
+  // When the first and the last that saw the same were sent: documents are hostile, and pairs would be too many.
+  const extents = new Map<string, readonly [first: number, last: number]>()
+  return without.some((read) => {
+    if (shownAt(read) < begunUntil + LAG_MS || read.sentAt > told.answeredAt) return false
+    const seen = seenIn(read)
+    const [first, last] = extents.get(seen) ?? [read.sentAt, read.sentAt]
+    extents.set(seen, [Math.min(first, read.sentAt), Math.max(last, read.sentAt)])
+    return Math.max(last, read.sentAt) - Math.min(first, read.sentAt) >= CONFIRMATION_MS
+  })
 }
 
 function wasLookedFor(looks: Looks): boolean {
