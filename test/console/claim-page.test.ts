@@ -196,6 +196,7 @@ t.test('the page tells the connection that a claim is read through, also once th
   // Nothing listens there: it is kept anyway.
   const { id } = await connect({ connections }, workspaceId, 'git', { base_url: 'https://127.0.0.1:1' })
   const read = { ...row, claimId: newId('clm_', row.submittedAt), clientClaimId: 'read', connectionId: id }
+  installation.isForged = true
   await storage.write((tx) => tx.claims.insertNew([{ ...read, access: 'connection', receiptId: null }]))
   const connection = async (claimId: string) =>
     /<dt>Connection[^<]*<\/dt><dd>(.*?)<\/dd>/.exec((await owner.get(`${path}/${claimId}`)).html)?.[1]
@@ -211,6 +212,7 @@ t.test('of a decided claim whose receipt is missing it is not said that it has y
   const { storage } = installation.claimcheck
   const row = (await storage.read.claims.byId(workspaceId, claim_id))!
   const [claimId, receiptId] = [newId('clm_', row.submittedAt), newId('rcpt_', row.submittedAt)]
+  installation.isForged = true
   await storage.write((tx) => tx.claims.insertNew([{ ...row, claimId, receiptId, clientClaimId: 'another' }]))
   const page = await owner.get(`${path}/${claimId}`)
   t.equal(page.status, 200)

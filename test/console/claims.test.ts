@@ -269,6 +269,7 @@ t.test('the table says where it stopped looking, and leads further back', async 
       const names = { claimId: newId('clm_', submittedAt), clientClaimId: `more-${start + index}` }
       return { ...row, ...names, agentId: 'other', target: 'other', submittedAt, receiptId: null }
     })
+    installation.isForged = true
     await storage.write((tx) => tx.claims.insertNew(more))
   }
   const page = await owner.get(`${path}?q=rare%2F`)
