@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Dict, Mapping, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .appearance import Interval, Window, account_of
-from .records import Check, Failure, Read, Stay
+from .records import Check, Failure, Instant, Read, Stay
 
 #: Blame rests on two successful reads at least this far apart, so that one odd answer blames no agent. Milliseconds.
 _CONFIRMATION_MS = 2000
@@ -266,21 +267,19 @@ class _Rules2(_Rules1):
     largest_jump_ms = 10_000
     least_looks = 2
 
+    def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
+        reads = [check for check in checks if isinstance(check, Read)]
+        self._sent, self._absent_at = _agreed_absences(reads)
+        super().__init__(rules, claim, checks, now)
+
     def is_believed(self, read: Read, stay: Stay) -> bool:
-        """It does not begin after the answer that tells of it, and, where it goes on, no two reads that agree and were sent before that answer did
-        not show it long after it began."""
+        """It does not begin after the answer that tells of it, and, where it goes on, looks before that answer do not contradict it."""
         if stay.appeared_from > read.answered_at:
             return False
         if stay.removed_from < math.inf:
             return True
-        extents: Dict[object, Tuple[int, int]] = {}
-        for one in self.reads:
-            if one.shows_outcome or one.mark == "unsettled" or one.sent_at > read.answered_at:
-                continue
-            if one.shown_at >= stay.appeared_until + _LAG_MS:
-                first, last = extents.get(_seen_in(one), (one.sent_at, one.sent_at))
-                extents[_seen_in(one)] = (min(first, one.sent_at), max(last, one.sent_at))
-        return all(last - first < _CONFIRMATION_MS for first, last in extents.values())
+        before = bisect_right(self._sent, read.answered_at)
+        return before == 0 or stay.appeared_until + _LAG_MS > self._absent_at[before - 1]
 
     def was_looked_for(self) -> bool:
         claim = self.claim
@@ -299,6 +298,27 @@ class _Rules2(_Rules1):
             largest = max(largest, min(read.answered_at, self.in_time_until) - since)
             since = min(read.shown_at, self.in_time_until)
         return max(largest, self.in_time_until - since)
+
+
+def _agreed_absences(reads: Sequence[Read]) -> Tuple[List[int], List[Instant]]:
+    """When reads that did not show the outcome were sent, in this order; and, for each, the latest moment from which on two of those sent by then
+    did not show it, and agreed. Of two reads the older answer counts. Documents may be hostile, so that no pairs are made."""
+    without = [read for read in reads if not read.shows_outcome and read.mark != "unsettled"]
+    without.sort(key=lambda read: read.sent_at)
+    #: By what was seen: the reads, how many of them are apart from the last, and the newest answer of those.
+    agreeing: Dict[object, Tuple[List[Read], int, Instant]] = {}
+    latest: Instant = -math.inf
+    absent_at: List[Instant] = []
+    for read in without:
+        group, apart, shown_at = agreeing.get(_seen_in(read), ([], 0, -math.inf))
+        group.append(read)
+        while read.sent_at - group[apart].sent_at >= _CONFIRMATION_MS:
+            shown_at = max(shown_at, group[apart].shown_at)
+            apart += 1
+        agreeing[_seen_in(read)] = group, apart, shown_at
+        latest = max(latest, min(shown_at, read.shown_at))
+        absent_at.append(latest)
+    return [read.sent_at for read in without], absent_at
 
 
 VERSIONS = {1: _Rules1, 2: _Rules2}
