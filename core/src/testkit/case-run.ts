@@ -68,7 +68,7 @@ export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefi
     if (run.wants('load.fifty')) await runFifty(run, whole)
     if (run.wants('absence.hides-permission')) await runUnprivileged(run, whole)
   }
-  if (run.wants('case.verdict', 'words.fill')) await runVerdict(run, prepared, asked)
+  if (run.wants('case.verdict', 'words.fill', 'observation.answered')) await runVerdict(run, prepared, asked)
   return { ...prepared, asked, outcome }
 }
 
@@ -143,7 +143,6 @@ async function runSame(
   clock.set(clock.now() + 1500)
   await sleep(5)
   const again = await check(lanes[0]!, at(asked, 'same.observation'))
-  findings.tell('observation.answered', unheardProblem(again.observation, again), place)
   const isEqual = isSame(outcome.observation, again.observation) && errorCode(outcome.error) === errorCode(again.error)
   findings.tell(
     'same.observation',
