@@ -16,7 +16,6 @@ import {
 } from './registries.ts'
 
 const LAGS = [5 * SECOND, 9 * SECOND]
-const LATE = ['late']
 
 /** It happens at a moment, and answers show it so much later. */
 const lagging = (ms: number, lagMs: number, act: (realMs: number) => unknown): Happening =>
