@@ -82,17 +82,19 @@ const kinds: [table: string, kind: string, where: string, name: (row: Record<str
   ],
   ['audit_trail_head', 'one', 'id = 1', () => 'audit_trail '],
 ]
+const OF_CLAIMS = ['origin', 'submitted_by', 'fresh_by', 'profile_digest', 'watched', 'unsigned', 'connection_removed']
 const WAITING = [
+  ...OF_CLAIMS,
   ...['agent_id', 'agent_bound', 'deadline_at', 'due_at', 'next_check_at', 'moment_at'],
-  ...['origin', 'submitted_by', 'fresh_by', 'profile_action', 'profile_version'],
+  ...['profile_action', 'profile_version'],
 ]
 /** What follows from nothing else that is stored: `doctor/README.md` lists it. */
 const unseen: Readonly<Record<string, readonly string[]>> = {
   'claims looked at, waiting': WAITING,
   'claims waiting for the first look': ['claim_id', ...WAITING],
-  'claims decided': ['origin', 'submitted_by', 'fresh_by'],
-  'claims of an unknown action': ['origin', 'submitted_by', 'fresh_by'],
-  'claims decided in three looks': ['origin', 'submitted_by', 'fresh_by'],
+  'claims decided': OF_CLAIMS,
+  'claims of an unknown action': OF_CLAIMS,
+  'claims decided in three looks': OF_CLAIMS,
   'logs the open one': ['agreed_on', 'agreed_system', 'erasures'],
   'checks the first of three': ['record'],
   'users with a password': ['email', 'name', 'password_hash', 'created_at', 'generation'],
