@@ -17,12 +17,14 @@ const TARGET = 'acme/api'
 /** At a code host. */
 const HOSTED = 'octo/web'
 const TOLERANCE_MS = 10 * 60_000
+/** More than the age that an answer of a code host may have: what a first look does not find was not there when the tolerance ended. */
+const ANSWER_AGE_MS = 15_000
 
 /** A deadline that no story waits for. */
 const FAR_MS = 60 * 60_000
 const NEAR_MS = 1000
 
-/** @param deadlineMs from now. A claim with one was made so long ago that the tolerance ends now, whatever the speed of this machine */
+/** @param deadlineMs from now. A claim with one was made so long ago that its tolerance has just ended, whatever the speed of this machine */
 function claim(
   client: Client,
   sha: string,
@@ -34,7 +36,7 @@ function claim(
     action: 'codehost.commit.push',
     target,
     params: { sha, branch },
-    claimed_at: new Date(deadlineMs === undefined ? now : now - TOLERANCE_MS),
+    claimed_at: new Date(deadlineMs === undefined ? now : now - TOLERANCE_MS - ANSWER_AGE_MS),
     ...(deadlineMs === undefined ? {} : { deadline_at: new Date(now + deadlineMs) }),
   })
 }
