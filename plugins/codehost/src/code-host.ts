@@ -179,8 +179,6 @@ export interface FoundChecks extends FoundRepository {
   readonly changedAt?: LogTime
   /** Where the claim names none: which checks there are to be. Asked only where all is green. */
   comparable?(): Promise<Comparable>
-  /** The same, less exactly, of a host that does not tell which commits are comparable: who reported on the commit's parents. */
-  reportersBefore?(): Promise<readonly string[]>
 }
 
 /** The latest run of a check. A check that two apps or workflows report under one name is two. */

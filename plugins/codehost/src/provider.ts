@@ -48,7 +48,6 @@ export {
 } from './comparable.ts'
 export { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from './connection-options.ts'
 export { markOf, type Surroundings } from './forgetting.ts'
-export { type Reports, reportersBefore } from './reporters-before.ts'
 
 /** The verifiers of `codehost.*`, in all versions of this package, for claims that are read through connections of these providers. */
 export function codeHostVerifiers(providers: readonly Provider[]): Verifier[] {

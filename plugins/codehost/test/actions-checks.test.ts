@@ -1,7 +1,7 @@
 /** What is reported of a commit's checks, a row for each rule. */
 import { Value } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
-import type { Check, FoundChecks } from '@claimcheck/plugin-codehost/provider'
+import type { Check, FoundChecks, Report } from '@claimcheck/plugin-codehost/provider'
 import t from 'tap'
 import { ABSENT, absent, acting, differing, MINUTE, NOON, PRESENT, present, type Row, row } from './acting.ts'
 import { logger } from './context.ts'
@@ -199,15 +199,18 @@ const NAMED: readonly Row<FoundChecks>[] = [
 
 // Of claims that name none. All has been green, and quiet, since noon.
 const ALIAS = 'github.checks.pass'
+const RUN = { file: 'ci.yml', event: 'push', ref: 'default' } as const
+const BEGUN = { begun: [RUN], refs: ['default'], owners: [] } as const
+const reportedBefore =
+  (...reports: readonly Report[]) =>
+  async () => ({ ...BEGUN, commits: [{ refs: ['default'], reports } as const] })
+const onlyOnce = reportedBefore(RUN)
 const quiet = (checks: readonly Check[], more: Partial<FoundChecks> = {}) => ({
   checks,
   changedAt: { notBefore: NOON - 999, notAfter: NOON },
-  reportersBefore: async () => ['app:github-actions'],
+  comparable: onlyOnce,
   ...more,
 })
-const RUN = { file: 'ci.yml', event: 'push', ref: 'default' } as const
-const BEGUN = { begun: [RUN], refs: ['default'], owners: [] } as const
-const onlyOnce = async () => ({ ...BEGUN, commits: [{ refs: ['default'], reports: [RUN] } as const] })
 const green = (counted: number, passed = counted) => ({ facts: { settling: true, counted, passed } })
 const OPEN = absent({ mark: 'unsettled' })
 const SETTLED = present({ stays: [{ appeared: { notAfter: NOON } }] })
@@ -279,18 +282,13 @@ const ALL: readonly Row<FoundChecks>[] = [
   ),
   row(
     'what need not come is awaited until the tolerance ends',
-    quiet([check()], {
-      comparable: async () => ({
-        ...BEGUN,
-        commits: [{ refs: ['default'], reports: [{ by: 'app-id:7', name: 'e2e' }] }],
-      }),
-    }),
+    quiet([check()], { comparable: reportedBefore({ by: 'app-id:7', name: 'e2e' }) }),
     SETTLED,
     { afterMs: HOUR + MINUTE, earlier: [[HOUR, green(1)]] },
   ),
   row(
-    'somebody who reported on a parent has not reported yet: time alone does not settle it',
-    quiet([check()], { reportersBefore: async () => ['app:github-actions', 'app-id:77'] }),
+    'somebody who reported on a comparable commit has not reported yet: time alone does not settle it',
+    quiet([check()], { comparable: reportedBefore(RUN, { by: 'app-id:77', name: 'e2e' }) }),
     absent({ mark: 'unsettled', facts: { awaited: 1, settling: true, under_way: undefined } }),
     { afterMs: LATE, earlier: [[LATE - MINUTE, green(1)]] },
   ),
@@ -318,13 +316,13 @@ const ALL: readonly Row<FoundChecks>[] = [
   ),
   row(
     'green, but posted by who never reported before',
-    quiet([posted()], { reportersBefore: async () => [] }),
+    quiet([posted()], { comparable: onlyOnce }),
     { ...OPEN, facts: { ...counts({ passed: 1 }), under_way: undefined } },
     { afterMs: LATE, earlier: [[LATE - MINUTE, green(1)]] },
   ),
   row(
-    'green, by who reported on the parents, too: outside CI',
-    quiet([posted()], { reportersBefore: async () => ['account-id:7'] }),
+    'green, by who reported on comparable commits, too: outside CI',
+    quiet([posted()], { comparable: reportedBefore({ by: 'account-id:7', name: posted().name }) }),
     { ...SETTLED, facts: { reported_by: 'account-id:7' } },
     { afterMs: LATE, earlier: [[LATE - MINUTE, green(1)]] },
   ),

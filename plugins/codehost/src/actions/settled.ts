@@ -1,7 +1,6 @@
 /** When all that is green is all: a linter that has ended says nothing of the tests that have not begun. */
 import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
 import { awaitedReports, type Comparable, isKnownReporter } from '../comparable.ts'
-import { isSame } from '../reporters.ts'
 import { MINUTE_MS } from './fields.ts'
 
 /** Nothing changes for this long, and two looks this far apart agree. */
@@ -18,33 +17,18 @@ export interface Unsettled {
 
 /** @param green all that the host shows, of which some passed and the rest was skipped @returns undefined where it is settled */
 export async function unsettled(
-  { changedAt, clockBehindMs = 0, comparable, reportersBefore }: FoundChecks,
+  { changedAt, clockBehindMs = 0, comparable }: FoundChecks,
   green: { readonly checks: readonly Check[]; readonly passed: number },
   query: RepositoryQuery,
 ): Promise<Unsettled | undefined> {
   const isQuiet = changedAt === undefined || query.sentAt - (changedAt.notAfter + clockBehindMs) >= QUIET_MS
   const isDue = isQuiet && agreesFor(green, query) >= QUIET_MS
-  if (!comparable && reportersBefore) return settledByReporters(green.checks, await reportersBefore(), isDue)
   const told = (await comparable?.()) ?? NOTHING
   if (told.commits.length === 0) return { awaited: 0, isUnderWay: false, isUntold: true }
   const posted = green.checks.flatMap(({ by: [by], name, isRunByHost }) => (by && !isRunByHost ? [{ by, name }] : []))
   const awaited = awaitedReports(told, posted, query.sentAt < query.inTimeUntil).length
   if (!isDue) return { awaited, isUnderWay: true, isUntold: false }
   return awaited === 0 && isFounded(green.checks, told) ? undefined : { awaited, isUnderWay: false, isUntold: false }
-}
-
-function settledByReporters(
-  checks: readonly Check[],
-  before: readonly string[],
-  isDue: boolean,
-): Unsettled | undefined {
-  const hasReported = (checks: readonly Check[], who: string) =>
-    checks.some(({ by }) => by.some((one) => isSame(one, who)))
-  const awaited = before.filter((who) => !hasReported(checks, who)).length
-  const passed = checks.filter(({ outcome }) => outcome === 'passed')
-  const isFounded = passed.some(({ isRunByHost }) => isRunByHost) || before.some((who) => hasReported(passed, who))
-  const isSettled = isDue && awaited === 0 && isFounded
-  return isSettled ? undefined : { awaited, isUnderWay: !isDue, isUntold: false }
 }
 
 const NOTHING: Comparable = { commits: [], begun: [], refs: [], owners: [] }
