@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { createClient } from '@claimcheck/client'
 import t from 'tap'
 import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
@@ -133,3 +135,55 @@ t.test(
     await once(second.child, 'exit')
   },
 )
+
+/** A connection that sends this, and what it was answered until it ended. */
+function sending(url: string, bytes: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(bytes)
+  return { socket, answered: () => text(socket).catch(() => 'reset') }
+}
+
+t.test('after SIGTERM it waits a moment for what arrives, and for the answers that it owes', LONG, async (t) => {
+  const folder = t.testdir()
+  const checks = { timeout_ms: 10_000, first_answer_ms: 6000 }
+  const file = { plugins: [SCRIPTED], rate_limits: NO_LIMITS, quotas: NO_QUOTAS, checks }
+  writeFileSync(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
+  const { child, url } = await serve(folder)
+  t.teardown(() => child.kill('SIGKILL'))
+  await command(folder, 'workspace', 'create', 'acme')
+  const { key } = (await command(folder, 'key', 'create', '--workspace', 'acme')).output
+  const post = (body: object, length = JSON.stringify(body).length) =>
+    `POST /v1/claims HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+  const claim = {
+    agent_id: 'agent',
+    action: 'test.outcome.reach',
+    target: 'somewhere',
+    claimed_at: new Date().toISOString(),
+  }
+  const present = { ...claim, client_claim_id: 'present', params: { see: 'present' } }
+  const hanging = { ...claim, client_claim_id: 'hanging', params: { see: 'hang' } }
+
+  const stalled = [
+    '',
+    'POST /v1/cl',
+    'POST /v1/claims HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{',
+    `${post(claim, 5000)}{`,
+    `GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n${post(claim)}{`,
+  ].map((bytes) => sending(url, bytes).answered())
+  const checked = sending(url, post(hanging) + JSON.stringify(hanging)).answered()
+  const body = JSON.stringify(present)
+  const slow = sending(url, post(present) + body.slice(0, 30))
+  const slowAnswer = slow.answered()
+  await new Promise((done) => setTimeout(done, 500))
+  const before = performance.now()
+  child.kill('SIGTERM')
+  setTimeout(() => slow.socket.write(body.slice(30)), 1000)
+  const [code] = await once(child, 'exit')
+  t.equal(code, 0)
+  t.ok(performance.now() - before < 15_000, `it ended after ${Math.round(performance.now() - before)} ms`)
+  t.match(await slowAnswer, /^HTTP\/1\.1 202 [\s\S]*"verified"/, 'a request that was on its way')
+  t.match(await checked, /^HTTP\/1\.1 202 [\s\S]*"queued"/, 'a claim whose check took longer than requests may')
+  t.notMatch((await Promise.all(stalled)).join(), / 202 /)
+})

@@ -48,8 +48,7 @@ export async function startServer(services: HostServices): Promise<RunningServer
 }
 
 async function close(listeners: readonly Listener[], app: App): Promise<void> {
-  for (const listener of listeners) await listener.close()
-  await app.close()
+  await Promise.all([...listeners.map((listener) => listener.close()), app.close()])
 }
 
 async function createApp(services: HostServices): Promise<App> {

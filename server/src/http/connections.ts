@@ -1,8 +1,10 @@
-/** Bounds what connections cost: how many there are, in all and from one address, and how long a request may take to arrive. */
-import type { Server } from 'node:http'
+/** Bounds what connections cost: how many there are, in all and from one address, how long a request may take to arrive, and how long they hold up the end. */
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Meters } from '../base/meters.ts'
 import type { ConnectionSettings } from '../config/connections.ts'
+import type { App } from './instance.ts'
 import { networkOf } from './network.ts'
 import type { IsProxy } from './proxies.ts'
 
@@ -63,5 +65,43 @@ export function boundConnections(
       if (left > 0) open.set(network, left)
       else open.delete(network)
     })
+  })
+}
+
+/** Waits of a closing server, in milliseconds: for requests that still arrive, and for answers. */
+const LAST_WAITS = { arrivals: 3000, answers: 30_000 }
+
+/**
+ * While the server closes, each answer ends its connection: a client that keeps sending requests would otherwise keep it open forever. So
+ * would one that sends half a request, because Node no longer looks at arrival times then, and an answer that never ends.
+ */
+export function endConnectionsOnClose(app: App, waits = LAST_WAITS): void {
+  const open = new Map<Socket, Set<IncomingMessage>>()
+  app.server.on('connection', (socket) => {
+    open.set(socket, new Set())
+    socket.once('close', () => open.delete(socket))
+  })
+  app.server.on('request', (request, response) => {
+    const unanswered = open.get(request.socket)
+    unanswered?.add(request)
+    response.once('close', () => unanswered?.delete(request))
+  })
+
+  function endUnlessAnswering(): void {
+    for (const [socket, unanswered] of open) if (![...unanswered].some(({ complete }) => complete)) socket.destroy()
+  }
+
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+    const timers = [
+      setTimeout(endUnlessAnswering, waits.arrivals),
+      setTimeout(() => app.server.closeAllConnections(), waits.answers),
+    ]
+    app.server.once('close', () => timers.forEach(clearTimeout))
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
+    done()
   })
 }

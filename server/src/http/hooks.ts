@@ -60,24 +60,12 @@ const READ_OUT_BYTES = 1024 * 1024
 
 /**
  * Keeps the connection of a body that is too large, so that Node reads the rest of it and drops it. Otherwise the connection is reset, and a
- * client that is still sending never sees the answer: nginx makes a 502 of it. Call it before `endConnectionsOnClose`.
+ * client that is still sending never sees the answer: nginx makes a 502 of it. Call it before `endConnectionsOnClose` of `connections.ts`.
  */
 export function readOutBodies(app: App): void {
   app.addHook('onSend', ({ headers }, reply, _payload, done) => {
     const isBounded = Number(headers['content-length']) <= READ_OUT_BYTES
     if (reply.statusCode === 413 && isBounded) reply.removeHeader('connection')
-    done()
-  })
-}
-
-/** While the server closes, each answer ends its connection: a client that keeps sending requests would otherwise keep it open forever. */
-export function endConnectionsOnClose(app: App): void {
-  let isClosing = false
-  app.addHook('preClose', async () => {
-    isClosing = true
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
     done()
   })
 }

@@ -5,8 +5,10 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { createMeters } from '@claimcheck/server/base/meters'
-import { type BoundConnections, boundConnections } from '@claimcheck/server/http/connections'
+import { type BoundConnections, boundConnections, endConnectionsOnClose } from '@claimcheck/server/http/connections'
+import type { App } from '@claimcheck/server/http/instance'
 import { proxiesIn } from '@claimcheck/server/http/proxies'
+import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
 import { KEY, startApp } from './support/server.ts'
 
@@ -174,3 +176,46 @@ t.test('all together have so many', async (t) => {
   t.equal(await count(opens, 6), 3)
   t.same(warnings, Array(3).fill({ limit: 'all', most: 3 }))
 })
+
+t.test(
+  'a server that closes waits for answers, and for requests that arrive, and for neither without end',
+  async (t) => {
+    const app: App = fastify()
+    endConnectionsOnClose(app, { arrivals: 200, answers: 1000 })
+    app.get('/late', async () => setTimeout(600, 'late'))
+    app.get('/never', () => new Promise(() => {}))
+    app.post('/', async ({ body }) => body)
+    const { port } = new URL(await app.listen())
+    const ended: Record<string, number> = {}
+    function send(name: string, bytes: string) {
+      const socket = connect(Number(port), '127.0.0.1')
+      let answer = ''
+      socket.on('data', (chunk) => (answer += chunk)).on('error', () => {})
+      socket.write(bytes)
+      const over = once(socket, 'close').then(() => {
+        ended[name] = performance.now() - closing
+        return answer
+      })
+      return { socket, over }
+    }
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+    const half = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nab'
+    let closing = 0
+    const sent = {
+      stalled: send('stalled', half),
+      pipelined: send('pipelined', get('/late') + half),
+      arriving: send('arriving', half),
+      late: send('late', get('/late')),
+      never: send('never', get('/never')),
+    }
+    await setTimeout(200)
+    closing = performance.now()
+    const closed = app.close()
+    sent.arriving.socket.write('cd')
+    const answers = await Promise.all(Object.values(sent).map(({ over }) => over))
+    await closed
+    t.match(answers, ['', /late$/, /abcd$/, /late$/, ''])
+    t.ok(ended.stalled! < 600, `half a request, ${ended.stalled} ms`)
+    t.ok(ended.never! >= 900, `an answer that never ends, ${ended.never} ms`)
+  },
+)

@@ -1,9 +1,9 @@
 /** The metrics at a separate address, which no proxy has to expose. */
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { Metrics } from '../../../host/monitoring.ts'
-import { ARRIVAL_TIMES } from '../../../http/connections.ts'
+import { ARRIVAL_TIMES, endConnectionsOnClose } from '../../../http/connections.ts'
 import { answerClientError, answerErrors, answerUnroutable } from '../../../http/errors.ts'
-import { endConnectionsOnClose, headersOfAll, setHeaders } from '../../../http/hooks.ts'
+import { headersOfAll, setHeaders } from '../../../http/hooks.ts'
 import type { App } from '../../../http/instance.ts'
 import { metricsRoutes } from './metrics.ts'
 
