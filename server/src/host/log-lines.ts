@@ -30,7 +30,6 @@ const MOST_KEYS = 1000
 const WARN = 40
 /** What tells faults of one message apart. */
 const DETAILS = ['problem', 'reason', 'warning', 'doubt', 'code', 'error', 'action', 'limit', 'client']
-const REFUSED: ReadonlySet<unknown> = new Set([401, 403, 405, 413, 429, 503])
 
 export function createLogLines(everyMs = SUMMARY_EVERY_MS): LogLines {
   const known = new Map<string, Repeated>()
@@ -92,7 +91,7 @@ function summarize(repeated: Repeated): void {
 
 /** Undefined for what is logged each time. */
 function faultOf(fields: Fields, message: string, level: number): string | undefined {
-  if (REFUSED.has(fields.status) || fields.route === null)
+  if (typeof fields.status === 'number' && (fields.status >= 400 || fields.route === null))
     return `${message} ${fields.method} ${fields.route} ${fields.status}`
   if (level < WARN) return undefined
   const { err } = fields

@@ -77,11 +77,15 @@ export function cachePublicly(_request: FastifyRequest, reply: FastifyReply, don
 
 /**
  * Logs the pattern of the route and never the path, because a receipt's id in the path gives access to the receipt. Logs no header and
- * no body.
+ * no body, and no probe that is answered: anyone may send any number, and the metrics count them.
  */
 export function logRequests(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { id, method, routeOptions } = request
+    if (routeOptions.config.isProbe && reply.statusCode < 400) {
+      done()
+      return
+    }
     const fields = {
       reqId: id,
       method,

@@ -53,6 +53,20 @@ t.test('refused requests are sampled, others are not', async (t) => {
   t.match(lines.at(-1), { status: 429, repeated: 4 }, 'what was counted is logged at the latest when the program ends')
 })
 
+t.test('what anyone may send for nothing is sampled, of each status of each route', async (t) => {
+  const { log, lines } = logger()
+  const requests = [
+    { method: 'GET', route: '/readyz', status: 503 },
+    { method: 'GET', route: '/v1/claims', status: 400 },
+    { method: 'GET', route: '/v1/receipts/:receipt_id', status: 404 },
+    { method: 'POST', route: '/v1/claims', status: 422 },
+    { method: 'POST', route: '/v1/claims', status: 500 },
+    { method: 'OPTIONS', route: null, status: 204 },
+  ]
+  for (let times = 0; times < 50; times++) for (const request of requests) log.info(request, 'request')
+  t.equal(lines.length, requests.length)
+})
+
 t.test('details without end share a line', async (t) => {
   const { log, lines } = logger()
   for (let count = 0; count < 3000; count++) log.warn({ problem: `problem ${count}` }, 'a plugin failed')

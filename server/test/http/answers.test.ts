@@ -329,6 +329,18 @@ t.test('a request is logged with its route, and without what may not be known', 
   t.notMatch(JSON.stringify(app.lines), /svc_sk_|agent-in-body|rcpt_hidden/)
 })
 
+t.test('a probe that is answered is not logged, and one that is refused is', async (t) => {
+  let ok = true
+  const app = await startApp({ readiness: async () => ({ ok, problems: [], reasons: [], warnings: [] }) })
+  t.teardown(app.close)
+  const requests = () => app.lines.filter(({ message }) => message === 'request')
+  for (const path of ['/healthz', '/readyz', '/readyz/read']) t.equal((await app.ask(path)).status, 200)
+  t.strictSame(requests(), [])
+  ok = false
+  await app.ask('/readyz')
+  t.match(requests(), [{ message: 'request', fields: { route: '/readyz', status: 503 } }])
+})
+
 t.test('a request that is under way while the server closes is answered', async (t) => {
   let begun = () => {}
   let finish = () => {}
