@@ -56,7 +56,12 @@ export const SAMPLES: Readonly<Record<CostClass, Sample>> = {
   read: ({ key, claimId }) => [`/v1/claims/${claimId}`, { headers: bearer(key) }],
   claim_list: ({ key }) => ['/v1/claims?limit=50', { headers: bearer(key) }],
   claim: ({ key }) => ['/v1/claims', { method: 'POST', headers: bearer(key), body: claimText() }],
+  search_index: () => ['/docs/search.json'],
   mcp: ({ key }) => ['/mcp', { method: 'POST', headers: { ...bearer(key), ...MCP }, body: MCP_CALL }],
+  verification: ({ key, receiptId }) => [
+    '/mcp',
+    { method: 'POST', headers: { ...bearer(key), ...MCP }, body: callOf('verify_receipt', { receipt_id: receiptId }) },
+  ],
   oauth: ({ machine: { id, secret } }) => [
     '/oauth/token',
     {
@@ -89,6 +94,10 @@ export const SAMPLES: Readonly<Record<CostClass, Sample>> = {
 
 const MCP = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' }
 const MCP_CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
+
+function callOf(name: string, given: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } })
+}
 
 export function claimText(): string {
   const number = ++made

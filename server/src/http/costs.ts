@@ -16,6 +16,7 @@ export const COSTS = {
   small: { tokens: 1 },
   /** Files, and pages that are rendered once. */
   file: { tokens: 2 },
+  search_index: { tokens: 12, why: 'it has the words of all pages of the documentation' },
   /** The database is asked whether it answers. */
   readiness: { tokens: 3 },
   metrics: { tokens: 20, why: 'reads what the database and the workers count' },
@@ -28,6 +29,8 @@ export const COSTS = {
   claim_list: { tokens: 40, why: 'reads up to 200 claims' },
   claim: { tokens: 20, why: 'checks the destination, signs, and appends to the log' },
   mcp: { tokens: 18, why: 'the SDK makes a server for each message' },
+  /** A tool of MCP, on top of the message. */
+  verification: { tokens: 90, why: 'checks signatures, keys and proofs' },
   oauth: { tokens: 30, why: 'tokens are signed and stored' },
   /** Pages and forms of the console. */
   page: { tokens: 50, why: 'reads the session and the workspace, and renders the page' },

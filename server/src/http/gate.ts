@@ -29,8 +29,8 @@ export interface Gate {
    * @throws HttpError 429, after a while where the account goes on; StorageError `unavailable`, so that no request passes uncounted
    */
   admit(request: FastifyRequest, reply: FastifyReply, payers: Payers): Promise<void>
-  /** Takes the tokens of this request as often again. @throws as `admit` does */
-  takeMore(request: FastifyRequest, reply: FastifyReply, payers: Payers, times: number): Promise<void>
+  /** Takes more tokens, of a request that turned out to cost more. @throws as `admit` does */
+  takeMore(request: FastifyRequest, reply: FastifyReply, payers: Payers, tokens: number): Promise<void>
   readonly refusals: {
     /** Counts a refused credential. @throws HttpError 429; StorageError `unavailable` */
     count(request: FastifyRequest, reply: FastifyReply): Promise<void>
@@ -143,7 +143,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   return {
     enter,
     admit: (request, reply, payers) => take(payers, tokensOf(request), request, reply),
-    takeMore: (request, reply, payers, times) => take(payers, times * tokensOf(request), request, reply),
+    takeMore: (request, reply, payers, tokens) => take(payers, tokens, request, reply),
     refusals: {
       async count(request, reply) {
         if (rateLimits.refusals === 0) return

@@ -7,6 +7,7 @@ import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { requireCredential } from '../../http/auth.ts'
 import { BODY_LIMIT_BYTES } from '../../http/body.ts'
+import { COSTS, type CostClass } from '../../http/costs.ts'
 import { type Credential, credentialOf, payersOf, spenderOf } from '../../http/credential.ts'
 import { HttpError, prepareRefusal } from '../../http/errors.ts'
 import type { Gate } from '../../http/gate.ts'
@@ -76,8 +77,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
 
   app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
     const credential = credentialOf(request)
-    // The revision 2025-03-26 sends several messages at once: each counts.
-    const more = Array.isArray(request.body) ? request.body.length - 1 : 0
+    const more = tokensOf(request.body) - COSTS.mcp.tokens
     if (more > 0) await gate.takeMore(request, reply, payersOf(credential), more)
     const { handler } = await load()
     const secret = bearerIn(request)
@@ -103,6 +103,22 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     for (const [name, value] of response.headers) reply.header(name, value)
     return reply.send(response.body ? Readable.from(chunksUntil(response.body, signal)) : undefined)
   })
+}
+
+/** Tools that cost more than their message. */
+const COST_OF_TOOL: ReadonlyMap<unknown, CostClass> = new Map([
+  ['submit_claim', 'claim'],
+  ['list_claims', 'claim_list'],
+  ['verify_receipt', 'verification'],
+])
+
+/** The revision 2025-03-26 sends several messages at once: each counts. */
+function tokensOf(body: unknown): number {
+  const messages = Array.isArray(body) ? body : [body]
+  return messages.reduce<number>((sum, message) => {
+    const tool = COST_OF_TOOL.get(message?.method === 'tools/call' ? message.params?.name : undefined)
+    return sum + COSTS.mcp.tokens + (tool === undefined ? 0 : COSTS[tool].tokens)
+  }, 0)
 }
 
 type Loaded = typeof import('./handler.ts') & {

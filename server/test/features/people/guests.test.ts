@@ -188,7 +188,7 @@ t.test('a removed guest takes nothing of others with requests of many messages t
     cost: 'mcp',
     add(app, gate) {
       app.get('/many', async (request, reply) => {
-        await gate.takeMore(request, reply, payersOf(credentialOf(request)), 1999)
+        await gate.takeMore(request, reply, payersOf(credentialOf(request)), 1999 * COSTS.mcp.tokens)
         return 'many'
       })
     },

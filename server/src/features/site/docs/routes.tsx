@@ -42,7 +42,9 @@ export function docsRoutes(app: App, { registry, config, features }: DocsDepende
   app.get(publicPaths.docs, async (_request, reply) =>
     reply.type(HTML_TYPE).send(render('', (all) => <OverviewPage chapters={all.chapters} />)),
   )
-  app.get(`${publicPaths.docs}/search.json`, async (_request, reply) => reply.type('application/json').send(search()))
+  app.get(`${publicPaths.docs}/search.json`, { config: { cost: 'search_index' } }, async (_request, reply) =>
+    reply.type('application/json').send(search()),
+  )
   app.get<{ Params: { '*': string } }>(`${publicPaths.docs}/*`, async ({ params }, reply) => {
     const path = params['*']
     if (path === '') return reply.redirect(publicPaths.docs, 301)
