@@ -54,12 +54,15 @@ export interface HostedVerifier {
 
 export type Normalizable = Pick<Claim, 'target' | 'params'>
 
-type ConnectionData = Pick<ConnectionType, 'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial'>
+type ConnectionData = Pick<
+  ConnectionType,
+  'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial' | 'refusesHidden'
+>
 
 /** What a connection type is, without what it does. */
 export function connectionData(type: ConnectionData): ConnectionData {
-  const { provider, title, options, credentials, help, trial } = type
-  return { provider, title, options, help, ...defined({ credentials, trial }) }
+  const { provider, title, options, credentials, help, trial, refusesHidden } = type
+  return { provider, title, options, help, ...defined({ credentials, trial, refusesHidden }) }
 }
 
 export interface HostedConnectionType extends ConnectionData {

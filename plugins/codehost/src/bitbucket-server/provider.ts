@@ -38,6 +38,7 @@ export const bitbucketServer = defineProvider<ServerAccess>({
     help: HELP,
     baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
     fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
+    refusesHidden: true,
     trial: repositoryTrial('`PROJECT/name`', 'ACME/api'),
     async probe(options, context) {
       const api = createServerApi(access(options), context)

@@ -61,6 +61,7 @@ export const bitbucket = defineProvider<BitbucketAccess>({
     help: HELP,
     baseUrl: (options) => access(options).baseUrl,
     fits: (options, claim) => fitsClaim(claim, namesOf(access(options).baseUrl), options.owners),
+    refusesHidden: true,
     trial: repositoryTrial('`workspace/name`', 'acme/api'),
     async probe(options, { fetch, http, now, target }) {
       const { baseUrl, token } = access(options)

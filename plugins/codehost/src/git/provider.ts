@@ -81,6 +81,7 @@ const connectionType: ConnectionType = defineConnectionType({
   help: HELP,
   baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
   fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
+  refusesHidden: true,
   trial: repositoryTrial('`owner/name`', 'acme/api'),
   async probe(options, context) {
     const auth = authOf(options)

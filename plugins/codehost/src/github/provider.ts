@@ -61,6 +61,7 @@ export const github = defineProvider<GitHubAccess>({
     baseUrl: (options) => access(options).baseUrl,
     fits: ({ base_url, owners }, claim) =>
       fitsClaim(claim, githubNames(withoutTrailingSlash(base_url ?? PUBLIC_API)), owners),
+    refusesHidden: true,
     trial: repositoryTrial('`owner/name`', 'acme/api'),
     async probe(options, context) {
       const api = createGitHubApi(access(options), context)

@@ -59,6 +59,7 @@ export const gitlab = defineProvider<GitLabAccess>({
     help: HELP,
     baseUrl: (options) => access(options).baseUrl,
     fits: (options, claim) => fitsClaim(claim, [hostName(access(options).baseUrl)], options.owners),
+    refusesHidden: true,
     trial: repositoryTrial('`group/project`', 'acme/api'),
     async probe(options, context) {
       const api = createGitLabApi(access(options), context)

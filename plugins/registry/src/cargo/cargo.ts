@@ -59,6 +59,7 @@ export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
       baseUrl: (options) => addressOf(options, publicUrl),
       fits: (options, claim) =>
         fitsClaim(options, claim, 'cargo', names(addressOf(options, publicUrl)), (name) => name.replaceAll('-', '_')),
+      refusesHidden: true,
       trial: packageTrial('acme_widgets'),
       async probe(options, context) {
         const auth = authOf(options)

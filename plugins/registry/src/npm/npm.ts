@@ -54,6 +54,7 @@ export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
       help: HELP,
       baseUrl: (options) => addressOf(options, publicUrl),
       fits: (options, claim) => fitsClaim(options, claim, 'npm', names(addressOf(options, publicUrl))),
+      refusesHidden: true,
       trial: packageTrial('@acme/widgets'),
       async probe(options, context) {
         const { token } = options

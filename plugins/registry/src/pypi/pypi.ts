@@ -67,6 +67,7 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
       baseUrl: (options) => addressOf(options, publicUrl),
       fits: (options, claim) =>
         fitsClaim(options, claim, 'pypi', names(addressOf(options, publicUrl)), normalizeProject),
+      refusesHidden: true,
       trial: packageTrial('acme-widgets'),
       async probe(options, context) {
         const { simple } = rootsOf(addressOf(options, publicUrl))

@@ -53,7 +53,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     const registered = registry.verifierFor(claimInput.action) ?? refuseAction(claimInput.action, registry)
     const connection = openConnection(registered, registry, input)
     const sources = createSources({ config })
-    const claim = await planClaim(
+    const { claim } = await planClaim(
       { workspaceId: 'try', payer: 'try', submittedBy: 'try', speaksFor: 'any' },
       claimInput,
       now(),

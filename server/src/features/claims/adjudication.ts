@@ -20,6 +20,7 @@ import type { Registry } from '../../plugins/registry.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
 import { laneOf } from '../../storage/claims.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { REFUSALS } from '../../storage/workspaces.ts'
 import type { Decided } from '../log/receipt-content.ts'
 import type { Outcome, Sequencer } from '../log/sequencer.ts'
 import type { Admission, Entry } from './admission.ts'
@@ -36,8 +37,10 @@ export interface Adjudication {
    * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
    * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
    * nothing, when the database refuses it (`mayBeStored`).
+   * @param alike other connections that read the same place, oldest first: the claim is stored with the first one that does not refuse its
+   * target, and keeps it. Where all refuse it, or there is no slot or answer, with its own
    */
-  first(claim: NewClaim): Promise<FirstCheck | undefined>
+  first(claim: NewClaim, alike: readonly string[]): Promise<FirstCheck | undefined>
   /**
    * Checks the claim once, as it was admitted, and stores the outcome. Where its recorded checks decide it, because that could not be signed
    * before, it is not checked again. Undefined when no check was made, or the time came in doubt
@@ -83,6 +86,9 @@ const STORING_MS = 5_000
 /** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
 const STORE_AFTER_MS = 1_000
 
+/** A new claim waits this long, in all, for refusals of connections that read the same place. */
+const CHOOSING_MS = 3_000
+
 interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
   readonly settings: ClaimsConfig['checks']
   /** The checks that this host is running, by claim. */
@@ -108,8 +114,8 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   )
   const adjudicator: Adjudicator = { ...parts, settings: options.config.checks, running: new Map() }
   return {
-    first(claim) {
-      const first = checkFirst(adjudicator, claim)
+    first(claim, alike) {
+      const first = checkFirst(adjudicator, claim, alike)
       track(
         adjudicator,
         claim.claimId,
@@ -130,12 +136,16 @@ function leaseEnd({ settings }: Adjudicator, at: Instant): Instant {
   return at + settings.timeoutMs + STORING_MS
 }
 
-async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<FirstCheck | undefined> {
-  const { admission, sequencer, decisions, settings } = adjudicator
-  const { claimId, target, deadlineAt } = claim
-  const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
-  if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
-  const checking = read(adjudicator, claim, [], entry).then(
+async function checkFirst(
+  adjudicator: Adjudicator,
+  planned: NewClaim,
+  alike: readonly string[],
+): Promise<FirstCheck | undefined> {
+  const { sequencer, decisions, settings } = adjudicator
+  const reading = await readFirst(adjudicator, planned, alike)
+  if (!reading) return (await sequencer.store(planned)) ? { stored: planned } : undefined
+  const { claim } = reading
+  const checking = reading.record.then(
     async (record) => record && judge(adjudicator, { claim, rules: await rulesFor(adjudicator, claim) }, [], record),
   )
   const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, settings.firstAnswerMs))
@@ -148,6 +158,34 @@ async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<Fi
   // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
   if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(adjudicator, claim.submittedAt) }))) return undefined
   return { stored: claim, checked: checking.then((outcome) => (outcome ? store(adjudicator, outcome) : claim)) }
+}
+
+interface FirstReading {
+  readonly claim: NewClaim
+  readonly record: Promise<CheckRecord | undefined>
+}
+
+/** Undefined without a free slot. What other connections than the claim's refused is no check of it. */
+async function readFirst(
+  adjudicator: Adjudicator,
+  planned: NewClaim,
+  alike: readonly string[],
+): Promise<FirstReading | undefined> {
+  const { admission, settings, now } = adjudicator
+  const { claimId, target, deadlineAt } = planned
+  const until = now() + Math.min(CHOOSING_MS, settings.firstAnswerMs)
+  let own: FirstReading | undefined
+  for (const connectionId of [planned.connectionId, ...alike]) {
+    const claim = { ...planned, connectionId }
+    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
+    if (!entry) break
+    const reading = { claim, record: read(adjudicator, claim, [], entry) }
+    own ??= reading
+    if (alike.length === 0) break
+    const record = await settledWithin(reading.record, Math.max(until - now(), 0))
+    if (!record || isRead(record) || !REFUSALS.has(record.failure.code)) return reading
+  }
+  return own
 }
 
 async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {

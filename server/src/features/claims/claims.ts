@@ -13,7 +13,6 @@ import {
   type ClaimRow,
   type ExportedClaim,
   isErased,
-  type NewClaim,
   type ShownClaim,
 } from '../../storage/claim-row.ts'
 import { identityOf } from '../../storage/claims.ts'
@@ -27,7 +26,7 @@ import type { AheadClocks } from './ahead-clocks.ts'
 import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
 import type { ClaimsConfig } from './config.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
-import { type ClaimInput, isBoundTo, planClaim, type Submitter } from './intake.ts'
+import { type ClaimInput, isBoundTo, type PlannedClaim, planClaim, type Submitter } from './intake.ts'
 import type { ProfileSettings } from './profile-settings.ts'
 import type { Quotas } from './quotas.ts'
 
@@ -174,7 +173,7 @@ async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): 
   const doubt = clock.doubt()
   if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
   const identity = { workspaceId, clientClaimId: input.clientClaimId }
-  const [row, earlier, overQuota, silence] = await Promise.all([
+  const [planned, earlier, overQuota, silence] = await Promise.all([
     planClaim(submitter, input, now(), {
       registry,
       sources,
@@ -200,7 +199,7 @@ async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): 
   // Once for each profile: before its first claim.
   const keeping = profile && profileSettings.keep(profile)
   if (keeping) await keeping
-  const stored = await (concurrent ?? storeOnce(intake, row))
+  const stored = await (concurrent ?? storeOnce(intake, planned))
   if (stored) return { claim: stored, created: !concurrent }
   const other = await lookups.add(identity)
   if (other) return resubmitted(intake, other)
@@ -216,10 +215,10 @@ async function resubmitted({ adjudication, checks, storage }: Intake, stored: Cl
   return { claim: await statusOf(storage.read, row), created: false }
 }
 
-function storeOnce(intake: Intake, row: NewClaim): Promise<ClaimRow | undefined> {
+function storeOnce(intake: Intake, planned: PlannedClaim): Promise<ClaimRow | undefined> {
   const { storing } = intake
-  const identity = identityOf(row)
-  const stored = storeAndCheck(intake, row)
+  const identity = identityOf(planned.claim)
+  const stored = storeAndCheck(intake, planned)
   storing.set(identity, stored)
   const done = () => storing.delete(identity)
   stored.then(done, done)
@@ -227,9 +226,12 @@ function storeOnce(intake: Intake, row: NewClaim): Promise<ClaimRow | undefined>
 }
 
 /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
-async function storeAndCheck({ adjudication, checks, now }: Intake, row: NewClaim): Promise<ClaimRow | undefined> {
-  const { stored, checked } = (await adjudication.first(row)) ?? {}
-  const later = checked && (await settledWithin(checked, row.submittedAt + checks.firstAnswerMs - now()))
+async function storeAndCheck(
+  { adjudication, checks, now }: Intake,
+  { claim, alike }: PlannedClaim,
+): Promise<ClaimRow | undefined> {
+  const { stored, checked } = (await adjudication.first(claim, alike)) ?? {}
+  const later = checked && (await settledWithin(checked, claim.submittedAt + checks.firstAnswerMs - now()))
   return later ?? stored
 }
 

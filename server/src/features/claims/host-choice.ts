@@ -7,7 +7,7 @@ import type { Tenant } from '../../plugins/hosted.ts'
 import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import { throughConnection } from './destination.ts'
-import { fittingConnections } from './intake.ts'
+import { fittingConnections, readingOnePlace } from './intake.ts'
 
 export interface HostChoice {
   readonly hosts: readonly string[]
@@ -52,14 +52,14 @@ async function chooseHosts(
     for (const host of new Set([baseUrl, own].flatMap(possibleNames))) {
       const chosen = { ...claim, params: { ...claim.params, host } }
       if (!isValid(chosen.params)) continue
-      const [first, ...others] = await fittingConnections(chosen, registered, resolving, fitting)
-      if (first === connection && others.length === 0) return host
+      const fits = await fittingConnections(chosen, registered, resolving, fitting)
+      if (fits.includes(connection) && (await readingOnePlace(chosen, registered, resolving, fits))) return host
     }
     return undefined
   }
 
   const hosts = (await Promise.all(fitting.map(hostOf))).filter((host) => host !== undefined)
-  return { hosts, alike: fitting.length - hosts.length }
+  return { hosts: [...new Set(hosts)], alike: fitting.length - hosts.length }
 }
 
 /** A provider names its hosts by its own rules: less the path of its API, or without the `api.` before it. */

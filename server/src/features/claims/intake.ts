@@ -22,7 +22,8 @@ import { validator } from '../../base/validation.ts'
 import { type Credential, spenderOf } from '../../http/credential.ts'
 import type { HostedVerifier, Normalizable, Tenant } from '../../plugins/hosted.ts'
 import { possibleReaders, type RegisteredVerifier, type Registry } from '../../plugins/registry.ts'
-import type { Access, NewClaim } from '../../storage/claim-row.ts'
+import type { NewClaim } from '../../storage/claim-row.ts'
+import { ofOnePlace } from '../workspaces/one-place.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { AheadClocks } from './ahead-clocks.ts'
 import { destinationOf, refuseUndeclared, throughConnection } from './destination.ts'
@@ -88,13 +89,19 @@ interface IntakeOptions {
   readonly closing: Closing
 }
 
+export interface PlannedClaim {
+  readonly claim: NewClaim
+  /** Other connections that read the same place, oldest first: through one of them, where that of the claim refuses the target. */
+  readonly alike: readonly string[]
+}
+
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
   { workspaceId, payer, submittedBy, speaksFor, traceparent }: Submitter,
   input: ClaimInput,
   now: Instant,
   { registry, sources, connections, aheadClocks, closing }: IntakeOptions,
-): Promise<NewClaim> {
+): Promise<PlannedClaim> {
   const tenant = { workspaceId, payer }
   const registered = registry.verifierFor(input.action)
   const profile = registered?.verifier.profile
@@ -116,7 +123,7 @@ export async function planClaim(
     deadlineAt,
     submittedAt: now,
   }
-  const { access, connectionId, origin } = registered
+  const { access, connectionId, origin, alike } = registered
     ? await chooseAccess(claim, registered, { registry, sources, tenant }, own)
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { claimedAt, claimedAgoMs } = input
@@ -132,7 +139,7 @@ export async function planClaim(
     closing,
   )
 
-  return {
+  const row: NewClaim = {
     claimId: newId('clm_', now),
     workspaceId,
     payer,
@@ -165,6 +172,7 @@ export async function planClaim(
     verdict: null,
     reasonCode: null,
   }
+  return { claim: row, alike }
 }
 
 /**
@@ -268,6 +276,18 @@ export async function fittingConnections<C extends Connection>(
   return readableConnections(claim, registered, resolving, named)
 }
 
+/** Those of the fitting connections through which the claim can be read alike; undefined where they may show different things. */
+export function readingOnePlace<C extends Connection>(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  { registry, tenant }: Resolving,
+  fitting: readonly C[],
+): Promise<readonly C[] | undefined> {
+  return ofOnePlace(fitting, registry, async (connection) => {
+    return (await throughConnection(claim, registered, registry, connection, tenant)).baseUrl
+  })
+}
+
 /** Those that the claim means, by what their plugin says. */
 async function namedConnections<C extends Connection>(
   claim: Claim,
@@ -310,20 +330,22 @@ async function chooseAccess(
   registered: RegisteredVerifier,
   resolving: Resolving,
   connections: readonly Connection[],
-): Promise<{ access: Access; connectionId: string | null; origin: string | null }> {
+): Promise<Pick<NewClaim, 'access' | 'connectionId' | 'origin'> & Pick<PlannedClaim, 'alike'>> {
   const { registry, sources, tenant } = resolving
   try {
     const named = connections.length > 0 ? await namedConnections(claim, registered, resolving, connections) : []
     const fitting = named.length > 0 ? await readableConnections(claim, registered, resolving, named) : []
-    const [first] = fitting
-    if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
+    const same = await readingOnePlace(claim, registered, resolving, fitting)
+    if (!same) return { access: 'ambiguous_claim', ...NOWHERE }
+    const [first, ...others] = same
     if (first) {
+      const through = { access: 'connection', connectionId: first.id, alike: others.map(({ id }) => id) } as const
       const destination = await throughConnection(claim, registered, registry, first, tenant)
       const origin = originOf(destination.baseUrl)
       // A connection's address that is none: its checks fail by themselves.
-      if (origin === undefined) return { access: 'connection', connectionId: first.id, origin: null }
+      if (origin === undefined) return { ...through, origin: null }
       refuseUndeclared(destination, registered, registry, first)
-      return { access: 'connection', connectionId: first.id, origin }
+      return { ...through, origin }
     }
     // A workspace that chose where such claims are read is not read anywhere else.
     const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
@@ -332,13 +354,13 @@ async function chooseAccess(
       destination && (!isAlias(claim, registered) || sources.isListed(destination.provider, destination.baseUrl))
     if (!isOpen) return { access: 'no_connection', ...NOWHERE }
     refuseUndeclared(destination, registered, registry, null)
-    return { access: 'anonymous', connectionId: null, origin: originOf(destination.baseUrl) ?? null }
+    return { ...NOWHERE, access: 'anonymous', origin: originOf(destination.baseUrl) ?? null }
   } catch (error) {
     throw refusalOf(error, registered.verifier.profile, 'say where this claim is read')
   }
 }
 
-const NOWHERE = { connectionId: null, origin: null } as const
+const NOWHERE = { connectionId: null, origin: null, alike: [] } as const
 
 /** The submitter's error for a claim that a plugin refuses, and for a plugin that fails. */
 function refusalOf(error: unknown, { action, params }: ActionProfile, task: string): ServiceError {

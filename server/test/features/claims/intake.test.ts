@@ -97,7 +97,11 @@ interface Given extends Partial<Reading> {
 
 const SUBMITTER = { workspaceId: 'ws_1', payer: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' } as const
 
-function plan(over: Partial<ClaimInput> = {}, { connections = [], listed = LISTED, ahead, ...reading }: Given = {}) {
+async function plan(over: Partial<ClaimInput> = {}, given: Given = {}) {
+  return (await planned(over, given)).claim
+}
+
+function planned(over: Partial<ClaimInput>, { connections = [], listed = LISTED, ahead, ...reading }: Given) {
   const options = {
     registry: registryWith({ anonymous: false, normalize: toLowerCase, ...reading }),
     sources: { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) },
@@ -207,6 +211,48 @@ for (const [what, connections, expected, over, anonymous = false] of accesses) {
   })
 }
 
+/** Connections to the places of owners, under another account each, which refuse what the account may not see. */
+const byAccount = (refusesHidden: boolean) =>
+  defineConnectionType({
+    ...WORKING,
+    provider: 'one',
+    options: Type.Object({ owner: Type.String(), account: Type.String() }),
+    baseUrl: ({ owner }) => `https://${owner}.example`,
+    ...(refusesHidden ? { refusesHidden } : {}),
+  })
+const account = (id: string, name: string, owner = 'a') => ({
+  id,
+  provider: 'one',
+  options: { owner, account: name },
+})
+const places: [what: string, refusesHidden: boolean, connections: Connection[], chosen: string[]][] = [
+  ['the same options are one place', false, [account('1', 'x'), account('2', 'x')], ['1']],
+  ['other accounts may have a view of their own', false, [account('1', 'x'), account('2', 'y')], []],
+  ['or one that a check refuses', true, [account('1', 'x'), account('2', 'y')], ['1', '2']],
+  [
+    'of equal ones the oldest counts',
+    true,
+    [account('1', 'x'), account('2', 'y'), account('3', 'x'), account('4', 'y')],
+    ['1', '2'],
+  ],
+  ['another address is another place', true, [account('1', 'x'), account('2', 'x', 'b')], []],
+]
+for (const [what, refusesHidden, connections, chosen] of places) {
+  t.test(`of several connections that a claim fits, ${what}`, async (t) => {
+    const verifier = defineVerifier({ profile, providers: ['one'], check: async () => ({ kind: 'absent', facts: {} }) })
+    const options = {
+      registry: registryOf({ verifiers: [verifier], connections: [byAccount(refusesHidden)] }),
+      sources: { isListed: () => true },
+      connections: async () => connections,
+      closing: CLOSING,
+    }
+    const { claim, alike } = await planClaim(SUBMITTER, input, NOON, options)
+    const [first, ...others] = chosen
+    const access = first === undefined ? 'ambiguous_claim' : 'connection'
+    t.match({ ...claim, alike }, { access, connectionId: first ?? null, alike: others })
+  })
+}
+
 t.test('an alias fits addresses only that the operator lists', async (t) => {
   const listed = ['https://a.example']
   const claimed = { action: 'one.thing.do', target: 'b' }
@@ -313,7 +359,7 @@ function planWithTwo(
     closing: CLOSING,
   }
   return planClaim(SUBMITTER, input, NOON, options).then(
-    (row) => row.params.name,
+    ({ claim }) => claim.params.name,
     ({ code }: { code: string }) => code,
   )
 }

@@ -108,24 +108,26 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
   await submit('present')
 
   const plan = async (clientClaimId: string): Promise<ClaimRow> => ({
-    ...(await planClaim(
-      { workspaceId, payer: workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
-      {
-        clientClaimId,
-        agentId: 'a',
-        action: 'test.outcome.reach',
-        target: 't',
-        params: { see: 'present' },
-        claimedAt: NOON,
-      },
-      NOON,
-      {
-        registry: claimcheck.registry,
-        sources: { isListed: () => false },
-        connections: async () => [],
-        closing: CLOSING,
-      },
-    )),
+    ...(
+      await planClaim(
+        { workspaceId, payer: workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
+        {
+          clientClaimId,
+          agentId: 'a',
+          action: 'test.outcome.reach',
+          target: 't',
+          params: { see: 'present' },
+          claimedAt: NOON,
+        },
+        NOON,
+        {
+          registry: claimcheck.registry,
+          sources: { isListed: () => false },
+          connections: async () => [],
+          closing: CLOSING,
+        },
+      )
+    ).claim,
     access: 'connection',
     connectionId,
   })
