@@ -49,5 +49,5 @@ t.test('a server with a certificate of a private authority', async (t) => {
   t.match(await said(test, { ALLOW_PRIVATE: address }), /certificate.*set NODE_EXTRA_CA_CERTS/)
   t.match(await said(test, trusted), /GET https:\/\/localhost.*answer 500.*Check that the destination is up/)
   isBroken = false
-  t.match(await said(test, trusted), /answer 401.*refuses this connection/)
+  t.match(await said(test, trusted), /answer 401.*refused these credentials/)
 })

@@ -78,6 +78,39 @@ t.test(
   },
 )
 
+t.test(
+  'a claim about what is not there says nothing of its connection; a trial of what it showed before does',
+  async (t) => {
+    const { host, owner, workspaceId, path, connections, connect } = await workspace()
+    const repository = await github.createRepository('acme/shown', { isPrivate: true })
+    const token = 'ghp_shown-token-text'
+    github.addToken({ token, scopes: 'read:org', repositories: [repository] })
+    await connect({ option_base_url: github.url, option_token: token, try: 'acme/shown' })
+    const [{ id } = { id: '' }] = await connections.list(workspaceId)
+    const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
+    const claim = {
+      action: 'codehost.commit.push',
+      target: 'acme/none',
+      params: { sha: '0'.repeat(40), branch: 'main' },
+    }
+    t.match((await new Client(host, workspaceId, key).submit(claim)).body, { last_check: { code: 'forbidden' } })
+    while ((await connections.list(workspaceId))[0]?.lastFailure !== 'forbidden') await setTimeout(50)
+    const after = textOf((await owner.get(path)).html)
+    t.match(after, /Works: read acme\/shown .* Last failure [^:]+ : what was asked for is not there/)
+    t.notMatch(after, /could not be read\./)
+
+    const misspelt = await owner.post(`${path}/${id}/test`, { try: 'acme/none' })
+    t.equal(misspelt.path, `${path}?done=connection-hidden`)
+    t.match(textOf(misspelt.html), /Tested: what was tried is not there, .* Works: read acme\/shown /)
+    github.addToken({ token, scopes: 'read:org', repositories: [] })
+    t.equal((await owner.post(`${path}/${id}/test`)).path, `${path}?done=connection-hidden`)
+    const hidden = textOf((await owner.get(path)).html)
+    t.match(hidden, /A connection could not be read\. .* Not shown [^:]+: what was asked for is not there/)
+    github.addToken({ token, scopes: 'read:org', repositories: [repository] })
+    t.equal((await owner.post(`${path}/${id}/test`)).path, `${path}?done=connection-works`)
+  },
+)
+
 t.test('when the credentials end is shown, and warned of for a week before', async (t) => {
   const { host, owner, workspaceId, path, connections, connect } = await workspace()
   const now = host.claimcheck.now()

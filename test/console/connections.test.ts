@@ -91,7 +91,10 @@ t.test('a token that is refused is not saved, and the right one then is', async 
 
   const elsewhere = await connect({ option_base_url: github.url, option_token: RIGHT, try: 'acme/none' })
   t.equal(elsewhere.status, 422)
-  t.match(textOf(elsewhere.html), /the credentials may not read this\. Give them read access to what is to be tried/)
+  t.match(
+    textOf(elsewhere.html),
+    /what was asked for is not there, or these credentials may not see it\. Look whether it is there/,
+  )
   const misspelt = await connect({ option_base_url: github.url, option_token: RIGHT, try: 'https://github.com/acme' })
   t.match(misspelt.html, /id="try-problem">[^<]*Write it another way/)
   t.match(misspelt.html, /name="try"[^>]*value="https:\/\/github\.com\/acme"/, 'what was typed stays')
@@ -134,7 +137,7 @@ t.test('a destination that does not let the token read is like one that refuses 
   github.faults.inject({ fault: status(403), times: 1 })
   const page = await connect({ option_base_url: github.url, option_token: RIGHT, insist: 'yes' })
   t.equal(page.status, 422)
-  t.match(textOf(page.html), /the credentials may not read this/)
+  t.match(textOf(page.html), /these credentials may not see it/)
   t.strictSame(await connections.list(workspaceId), [])
 })
 
@@ -226,10 +229,18 @@ t.test('how a connection is read is shown with it', async (t) => {
   })
   activity.connectionRead(id, { sentAt: now, answeredAt: now, failure: { code: 'forbidden' } })
   await activity.close()
-  const forbidden =
-    /Last read (?:now|\d+ sec\. ago) : the credentials may not read this .* Connected (?:now|\d+ sec\. ago) by the command line/
-  t.match(textOf((await owner.get(path)).html), forbidden)
-  activity.connectionRead(id, { sentAt: now + 1, answeredAt: now + 1, failure: { code: 'unauthorized' } })
+  const hidden = textOf((await owner.get(path)).html)
+  t.match(
+    hidden,
+    /Last failure (?:now|\d+ sec\. ago) : what was asked for is not there, or these credentials may not see it/,
+  )
+  t.notMatch(hidden, /A connection could not be read/, 'a claim may name what is not there')
+  activity.connectionRead(id, { sentAt: now, answeredAt: now + 1, failure: { code: 'unavailable' } })
+  await activity.close()
+  const unavailable =
+    /A connection could not be read\. .* Last read [^:]+ : the destination could not be reached .* Connected (?:now|\d+ sec\. ago) by the command line/
+  t.match(textOf((await owner.get(path)).html), unavailable)
+  activity.connectionRead(id, { sentAt: now + 2, answeredAt: now + 2, failure: { code: 'unauthorized' } })
   await activity.close()
   const refused =
     /Mailbox Refused (?:now|\d+ sec\. ago) : the destination refused the credentials .* Last good read (?:now|\d+ sec\. ago)/

@@ -15,11 +15,14 @@ export function isFailing({ lastReadAt, lastFailureAt }: ConnectionSummary): boo
   return lastFailureAt !== null && lastFailureAt >= (lastReadAt ?? 0)
 }
 
-/** The code of the failure that an owner has to do something about; null where there is none. */
+/**
+ * The code of the failure that an owner has to do something about; null where there is none. What claims name and these credentials are not
+ * shown may not be there at all: that says nothing of the connection.
+ */
 export function failureOf(connection: ConnectionSummary): string | null {
   const { state, lastFailure } = connection
-  if (state !== 'refused') return isFailing(connection) ? lastFailure : null
-  return lastFailure !== null && REFUSALS.has(lastFailure) ? lastFailure : 'forbidden'
+  if (state === 'refused') return lastFailure !== null && REFUSALS.has(lastFailure) ? lastFailure : 'unauthorized'
+  return isFailing(connection) && lastFailure !== 'forbidden' ? lastFailure : null
 }
 
 const WARNED_BEFORE_MS = 7 * 24 * 60 * 60_000

@@ -269,6 +269,11 @@ export class ConnectionService {
     await this.#storage.write(async (tx) => {
       await this.#note(tx, id, failure)
       if (failure === null) await tx.connections.tried(row, this.#foundBy(tried))
+      // What it showed before is hidden now: that is not a target that is not there.
+      else if (failure === 'forbidden' && tried.target === row.trialTarget) {
+        const { scopes, notes, expiresAt } = row
+        await tx.connections.tried(row, this.#foundBy({ ...tried, scopes, notes, expiresAt }))
+      }
       this.#recordChange(tx, row, 'connection.tested', acting, { failure, state })
     })
     return { failure, state, ...(reason === undefined ? {} : { reason }) }

@@ -163,8 +163,9 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
 
   app.post<ConnectionPath>('/connections/:connection/test', tries, async (request, reply) => {
     const about = { workspaceId: workspaceOf(request).id, target: formOf(request)[TRY] }
-    const { state } = await connections.test(request.params.connection, about, actingOf(request))
-    return reply.redirect(doneAt(request, `connection-${state ?? 'failed'}`), 303)
+    const { state, failure } = await connections.test(request.params.connection, about, actingOf(request))
+    const done = failure === 'forbidden' ? 'hidden' : (state ?? 'failed')
+    return reply.redirect(doneAt(request, `connection-${done}`), 303)
   })
 }
 

@@ -3,7 +3,7 @@ import type { FailureCode } from '@claimcheck/core/rules'
 
 const WORDS: Readonly<Record<FailureCode | 'unexpected_error', string>> = {
   unauthorized: 'the destination refused the credentials',
-  forbidden: 'the credentials may not read this',
+  forbidden: 'what was asked for is not there, or these credentials may not see it',
   no_connection: 'no connection of the workspace can read it',
   rate_limited: 'the destination limited the number of requests',
   unavailable: 'the destination could not be reached',
@@ -28,7 +28,8 @@ const ASK_OPERATOR = 'Test it again. If it fails again, ask the operator of this
 
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: 'Replace the credentials.',
-  forbidden: 'Give the credentials read access at the destination, or replace them, then test it.',
+  forbidden:
+    'Look whether what was tried is there, and give the credentials read access to it, or replace them, then test it.',
   rate_limited: 'Wait some minutes, then test it again.',
   unavailable: TEST_AGAIN,
   timeout: TEST_AGAIN,

@@ -27,6 +27,7 @@ const DONE: Readonly<Record<string, string>> = {
   'connection-reached':
     'Tested: the destination answers, but nothing shows that it can be read. Name something to try.',
   'connection-refused': 'Tested: the destination refuses it. What to do is at the connection.',
+  'connection-hidden': 'Tested: what was tried is not there, or these credentials may not see it.',
   'connection-failed': 'Tested: the destination could not be read just now. The reason is at the connection.',
   'connection-renamed': 'The connection is renamed.',
   'workspace-renamed': 'The workspace is renamed.',

@@ -204,9 +204,16 @@ const HINTS: readonly (readonly [reason: RegExp, hint: string])[] = [
   ],
 ]
 
+/** What to do about credentials that are not taken, by the code of the failure. */
+const TRIAL_HINTS: Readonly<Record<string, string>> = {
+  unauthorized: 'The destination refused these credentials: check them, or replace them.',
+  forbidden:
+    'What was tried is not there, or these credentials may not see it: look whether it is there, or give them read access to it.',
+}
+
 function notConnected(result: string, { failure, isRefused, reason = failure }: NotConnected): CommandError {
   const next = isRefused
-    ? 'The destination refused these credentials: check them, and what they may read.'
+    ? TRIAL_HINTS[failure]!
     : 'Check the options and that the destination is up, or add --untested to keep them anyway.'
   return unread(`${result}: the destination`, reason, next)
 }
@@ -281,11 +288,8 @@ function ending({ expiresAt }: Stood): object {
   return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
 }
 
-function notRead({ failure, state, reason = failure ?? '' }: Tested): CommandError {
-  const next =
-    state === 'refused'
-      ? 'The destination refuses this connection: replace its credentials, or give them read access to what was tried.'
-      : 'Check that the destination is up, and test it again.'
+function notRead({ failure, reason = failure ?? '' }: Tested): CommandError {
+  const next = TRIAL_HINTS[failure ?? ''] ?? 'Check that the destination is up, and test it again.'
   return unread('The destination', reason, next)
 }
 

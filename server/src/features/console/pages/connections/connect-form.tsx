@@ -269,7 +269,7 @@ function unshown(
 }
 
 function hintOf({ failure }: NotConnected): string {
-  if (failure === 'forbidden') return ' Give them read access to what is to be tried, or look whether it is there.'
+  if (failure === 'forbidden') return ' Look whether it is there, or give them read access to it.'
   return failure === 'unavailable'
     ? ' The operator of this service has to allow addresses in private networks (ALLOW_PRIVATE).'
     : ''

@@ -248,6 +248,8 @@ function ConnectionActions({ connection: { id, name, trialTarget }, type }: Acti
   )
 }
 
+const REFUSED_WORDS: Readonly<Record<string, string>> = { unauthorized: 'Refused', forbidden: 'Not shown' }
+
 type HealthProps = Pick<ConnectionCardProps, 'connection'>
 
 /** Its state, and since when. Green is only what a read proved. */
@@ -258,8 +260,8 @@ function Health({ connection }: HealthProps) {
     const isRefused = state === 'refused'
     return (
       <p class="health failing">
-        <MARKS.failed /> {isRefused ? 'Refused' : 'Last read'} <Time at={isRefused ? stateAt : lastFailureAt} />:{' '}
-        {failureInWords(failure)}
+        <MARKS.failed /> {isRefused ? REFUSED_WORDS[failure] : 'Last read'}{' '}
+        <Time at={isRefused ? stateAt : lastFailureAt} />: {failureInWords(failure)}
       </p>
     )
   }
