@@ -116,6 +116,16 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   t.match(await cli.json('connection', 'list'), [
     { id, name: 'GitHub, acme, beta', state: null, failure: 'unavailable' },
   ])
+  const second = await cli.json(...add, 'base_url=https://elsewhere.invalid/api/v3', 'token=@token.txt', '--untested')
+  t.strictSame(second.ambiguous_with, [], 'a workspace that reads the repositories of some owners at each')
+  const third = await cli.run([...add, 'base_url=https://other.invalid/api/v3', 'token=@token.txt', '--untested'])
+  t.match(
+    third.stdout,
+    `Note: Claims that fit it can fit GitHub, elsewhere.invalid (${second.id}) too. Such a claim is`,
+  )
+  const [, , { id: thirdId, ambiguous_with }] = await cli.json('connection', 'list')
+  t.strictSame(ambiguous_with, [second.id])
+  for (const one of [second.id, thirdId]) await cli.json('connection', 'remove', one)
   t.strictSame(await cli.json('connection', 'rename', id, 'Production'), { id, name: 'Production' })
   t.match((await cli.run(['connection', 'list'])).stdout, /NAME .*STATE +SINCE +CREDENTIALS END.*\n.* Production /)
   t.match(await cli.run(['connection', 'rename', id, 'x'.repeat(101)]), { code: 1, stderr: /name is not valid/ })
@@ -176,8 +186,8 @@ t.test('whether receipts name the address of a connection is said when it is add
     addresses,
   )
   const { stdout } = await cli.run(['connection', 'list'])
-  t.match(stdout, /^ID +NAME +WORKSPACE +PROVIDER +ADDRESS +STATE +SINCE +CREDENTIALS END +ACTIONS\n/)
-  t.match(stdout, / git +withheld +unavailable +- +- +codehost/)
+  t.match(stdout, /^ID +NAME +WORKSPACE +PROVIDER +ADDRESS +STATE +SINCE +CREDENTIALS END +AMBIGUOUS WITH +ACTIONS\n/)
+  t.match(stdout, / git +withheld +unavailable +- +- +6 +codehost/)
 })
 
 t.test('doctor finds a changed byte, and names the row', async (t) => {

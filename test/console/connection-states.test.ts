@@ -111,6 +111,40 @@ t.test(
   },
 )
 
+t.test('what claims of a connection may fit too is said where it is made, and in the list', async (t) => {
+  const { owner, workspaceId, path, connections, connect } = await workspace()
+  const server = await GitServer.start()
+  t.teardown(() => server.close())
+  const other = 'ghp_other-token-text'
+  github.addToken({ token: other, scopes: 'read:org' })
+  const named = (connection_name: string) => ({ option_base_url: github.url, option_token: TOKEN, connection_name })
+  const first = await connect({ ...named('First'), option_owners: 'acme' })
+  t.notMatch(textOf(first.html), /Reads the same as|can fit/)
+  const beside = await connect({ ...named('Beside'), option_owners: 'beta' })
+  t.notMatch(textOf(beside.html), /Reads the same as|can fit/, 'each has its own owners')
+  const all = await connect({ ...named('All'), option_token: other })
+  t.equal(all.path, `${path}?done=connected-reached`)
+  const twin = await connect({ ...named('Twin'), option_token: other })
+  t.match(textOf(twin.html), /All .* Reads the same as Twin : the oldest that is shown what a claim names reads it/)
+  t.notMatch(textOf(twin.html), /can fit/)
+
+  const [{ id } = { id: '' }] = await connections.list(workspaceId)
+  github.addToken({ token: TOKEN, scopes: '', repositories: [await github.createRepository('acme/app')] })
+  await owner.post(`${path}/${id}/test`, { try: 'acme/app' })
+  const elsewhere = await connect(
+    { option_base_url: server.url, connection_name: 'Elsewhere', option_owners: 'acme' },
+    'git',
+  )
+  t.equal(elsewhere.path, `${path}?done=connected-ambiguous`)
+  const text = textOf(elsewhere.html)
+  t.match(text, /Connected\. The same claim can fit this connection and another one/)
+  t.match(
+    text,
+    /Claims that fit this connection can fit First , All , Twin too\. Such a claim is unverifiable, unless its host param names one of them: /,
+  )
+  t.match(text, /First .* Claims that fit this connection can fit Elsewhere too\..* Beside/)
+})
+
 t.test('when the credentials end is shown, and warned of for a week before', async (t) => {
   const { host, owner, workspaceId, path, connections, connect } = await workspace()
   const now = host.claimcheck.now()

@@ -38,6 +38,7 @@ import {
   type Trying,
 } from './connection-trial.ts'
 import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
+import { type Overlap, overlapsOf } from './overlaps.ts'
 import { requireRoom } from './possession-limits.ts'
 import type { PublishedConnection } from './sources.ts'
 import { requireWorkspace } from './workspaces.ts'
@@ -299,6 +300,23 @@ export class ConnectionService {
     return (await this.#storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
       (one) => this.#toSummary(one),
     )
+  }
+
+  /** What else claims may fit that fit each of the active connections, by its id. */
+  async overlaps(workspaceId: string): Promise<ReadonlyMap<string, readonly Overlap[]>> {
+    const [rows, payer = workspaceId] = await Promise.all([
+      this.#storage.read.connections.active([workspaceId]),
+      this.#storage.read.workspaces.payer(workspaceId),
+    ])
+    const opened = rows.flatMap((row) => {
+      try {
+        return [{ ...this.#open(row), trialTarget: row.trialTarget }]
+      } catch {
+        // Sealed under a lost key: no claim is read through it.
+        return []
+      }
+    })
+    return overlapsOf(opened, this.#registry, { workspaceId, payer, urgency: 'brief' })
   }
 
   /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */

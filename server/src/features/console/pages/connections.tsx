@@ -82,6 +82,7 @@ function listRoutes(app: App, { connections, members, registry, sources }: Conso
         names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
         registry={registry}
         addresses={await addressesOf(listed)}
+        overlaps={await connections.overlaps(workspaceOf(request).id)}
       />
     )
     return showPage(request, reply, page)
@@ -127,7 +128,12 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
       }
       const connecting = connections.connect(workspaceOf(request).id, type.provider, options, by, actingOf(request))
       const connected = await outcomeOf(connecting)
-      if ('id' in connected) return reply.redirect(doneAt(request, doneOf('connected', connected)), 303)
+      if ('id' in connected) {
+        const overlaps = (await connections.overlaps(workspaceOf(request).id)).get(connected.id) ?? []
+        const isAmbiguous = overlaps.some(({ isOnePlace }) => !isOnePlace)
+        const done = isAmbiguous ? 'connected-ambiguous' : doneOf('connected', connected)
+        return reply.redirect(doneAt(request, done), 303)
+      }
       return showPage(request, reply, connectForm(type, form, connected), 422)
     },
   )

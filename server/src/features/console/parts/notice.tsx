@@ -14,6 +14,8 @@ const DONE: Readonly<Record<string, string>> = {
   'session-ended': 'The session is ended.',
   connected: 'Connected. It works: the destination was read through it.',
   'connected-warned': 'Connected. It works, but see the warning at the connection.',
+  'connected-ambiguous':
+    'Connected. The same claim can fit this connection and another one, and then cannot be verified: see the warning at the connection.',
   'connected-reached':
     'Connected, but not tried: the destination answers, and nothing shows yet that it can be read. Name something to try at the connection.',
   'connected-unread': 'Connected, but the destination could not be read just now: see the reason at the connection.',

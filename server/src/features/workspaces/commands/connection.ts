@@ -11,6 +11,7 @@ import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import { endingOf, failureOf, STATE_WORDS } from '../connection-health.ts'
 import type { NotConnected } from '../connection-trial.ts'
 import type { ConnectionService, ConnectionSummary, Tested } from '../connections.ts'
+import type { Overlap } from '../overlaps.ts'
 import type { Sources } from '../sources.ts'
 import { type AddressInReceipts, addressInReceipts } from '../sources.ts'
 import type { WorkspaceService } from '../workspaces.ts'
@@ -77,17 +78,25 @@ function addAdd(connection: Command, withPlugins: WithServices<Services>): void 
         const named = { name: options.name ?? '', target: options.try ?? '' }
         const by = { userId: null, insists: options.untested, address, ...named } as const
         const connected = await connections.connect(id, provider, settings, by)
-        return 'isRefused' in connected ? connected : withAddress(connected, { registry, sources })
+        if ('isRefused' in connected) return connected
+        const others = await ambiguousWith(connections, [connected])
+        return { ...(await withAddress(connected, { registry, sources })), ambiguous: others.get(connected.id) ?? [] }
       })
       if ('isRefused' in added) throw notConnected('Nothing was connected', added)
       const notes = notesOn(added)
-      const { id, name, scopes, actions, shown, state } = added
-      print(options, { id, name, provider, address: shown, scopes, actions, notes, state, ...ending(added) }, [
-        `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
-        ...stateLines(added),
-        ADDRESS_WORDS[shown],
-        ...notes.map((note) => `Note: ${note}`),
-      ])
+      const { id, name, scopes, actions, shown, state, ambiguous } = added
+      const ambiguous_with = ambiguous.map((one) => one.id)
+      print(
+        options,
+        { id, name, provider, address: shown, scopes, actions, notes, state, ambiguous_with, ...ending(added) },
+        [
+          `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
+          ...stateLines(added),
+          ADDRESS_WORDS[shown],
+          ...notes.map((note) => `Note: ${note}`),
+          ...ambiguous.map((one) => `Note: ${ambiguityOf(one)}`),
+        ],
+      )
     })
 }
 
@@ -97,14 +106,32 @@ function addList(connection: Command, withPlugins: WithServices<Services>): void
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withPlugins(async ({ workspaces, connections, registry, sources }) => {
         const active = await connections.list(await workspaces.findId(options.workspace))
-        return Promise.all(active.map((connection) => withAddress(connection, { registry, sources })))
+        const others = await ambiguousWith(connections, active)
+        return Promise.all(
+          active.map(async (connection) => ({
+            ...(await withAddress(connection, { registry, sources })),
+            ambiguous: others.get(connection.id) ?? [],
+          })),
+        )
       })
       const rows = listed.map((item) => [
         ...[item.id, item.name, item.workspaceId, item.provider, item.shown],
         ...[stateOf(item), dateOf(item.stateAt), dateOf(item.expiresAt)],
+        item.ambiguous.length > 0 ? `${item.ambiguous.length}` : '-',
         item.actions.join(' '),
       ])
-      const head = ['ID', 'NAME', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'STATE', 'SINCE', 'CREDENTIALS END', 'ACTIONS']
+      const head = [
+        'ID',
+        'NAME',
+        'WORKSPACE',
+        'PROVIDER',
+        'ADDRESS',
+        'STATE',
+        'SINCE',
+        'CREDENTIALS END',
+        'AMBIGUOUS WITH',
+        'ACTIONS',
+      ]
       print(options, listed.map(toJson), table(head, rows))
     })
 }
@@ -179,6 +206,32 @@ function addRemove(connection: Command, withServices: WithServices<Services>): v
 
 interface Addressed extends ConnectionSummary {
   readonly shown: AddressInReceipts
+}
+
+type Ambiguous = Pick<ConnectionSummary, 'id' | 'name'> & Pick<Overlap, 'hasHost'>
+
+/** By their ids, the connections of the same workspace that a claim may fit too, and that read another place. */
+async function ambiguousWith(
+  connections: ConnectionService,
+  of: readonly ConnectionSummary[],
+): Promise<ReadonlyMap<string, readonly Ambiguous[]>> {
+  const workspaceIds = [...new Set(of.map(({ workspaceId }) => workspaceId))]
+  const found = await Promise.all(
+    workspaceIds.map(async (workspaceId) => {
+      const [names, overlaps] = await Promise.all([connections.list(workspaceId), connections.overlaps(workspaceId)])
+      const nameOf = new Map(names.map(({ id, name }) => [id, name]))
+      return [...overlaps].map(([id, others]) => {
+        const apart = others.filter(({ isOnePlace }) => !isOnePlace)
+        return [id, apart.map((other) => ({ ...other, name: nameOf.get(other.id) ?? other.id }))] as const
+      })
+    }),
+  )
+  return new Map(found.flat())
+}
+
+function ambiguityOf({ id, name, hasHost }: Ambiguous): string {
+  const unless = hasHost ? ', unless its `host` param names one of them' : ''
+  return `Claims that fit it can fit ${name} (${id}) too. Such a claim is unverifiable${unless}.`
 }
 
 async function withAddress(
@@ -293,13 +346,14 @@ function notRead({ failure, reason = failure ?? '' }: Tested): CommandError {
   return unread('The destination', reason, next)
 }
 
-function toJson(connection: Addressed) {
-  const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions, state, stateAt } = connection
+function toJson(connection: Addressed & { readonly ambiguous: readonly Ambiguous[] }) {
+  const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions, state, stateAt, ambiguous } = connection
   const connected_at = formatInstant(connectedAt)
   return {
     ...{ id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at },
     ...{ state, state_at: stateAt === null ? null : formatInstant(stateAt), failure: failureOf(connection) },
     ...ending(connection),
     actions,
+    ambiguous_with: ambiguous.map((one) => one.id),
   }
 }

@@ -13,6 +13,7 @@ import { Empty } from '../../../../web/parts/table.tsx'
 import { ActionNames, Codes, Name, Time, useNow } from '../../../../web/parts/values.tsx'
 import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
+import type { Overlap } from '../../../workspaces/overlaps.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { failureAdvice, failureInWords } from '../../parts/failures.ts'
@@ -30,10 +31,12 @@ interface ConnectionsProps {
   >
   /** How receipts name their addresses, by their ids. */
   readonly addresses: ReadonlyMap<string, AddressInReceipts>
+  /** The other connections that their claims may fit, by their ids. */
+  readonly overlaps: ReadonlyMap<string, readonly Overlap[]>
 }
 
 export function Connections(props: ConnectionsProps) {
-  const { connections, names, registry, addresses } = props
+  const { connections, names, registry, addresses, overlaps } = props
   const { isOwner } = useWorkspace()
   const publicActions = registry.publicActions()
   const failing = connections.filter((one) => failureOf(one) !== null)
@@ -68,6 +71,10 @@ export function Connections(props: ConnectionsProps) {
                 named={named}
                 type={registry.connectionType(connection.provider)}
                 address={addresses.get(connection.id)!}
+                overlaps={(overlaps.get(connection.id) ?? []).flatMap((overlap) => {
+                  const other = connections.find(({ id }) => id === overlap.id)
+                  return other ? [{ ...overlap, name: other.name }] : []
+                })}
                 by={connection.connectedBy === null ? 'the command line' : names.get(connection.connectedBy)}
               />
             ))}
@@ -147,17 +154,21 @@ const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
   withheld: 'withheld: readers see that this workspace chose the destination',
 }
 
+type NamedOverlap = Overlap & { readonly name: string }
+
 interface ConnectionCardProps {
   readonly connection: ConnectionSummary
   readonly named: NameAction
   /** Undefined where its plugin is not loaded. */
   readonly type: HostedConnectionType | undefined
   readonly address: AddressInReceipts
+  readonly overlaps: readonly NamedOverlap[]
   readonly by: string | undefined
 }
 
-function ConnectionCard({ connection, named, type, address, by }: ConnectionCardProps) {
+function ConnectionCard({ connection, named, type, address, overlaps, by }: ConnectionCardProps) {
   const { id, name, provider, actions, scopes, notes, connectedAt } = connection
+  const same = overlaps.filter(({ isOnePlace }) => isOnePlace)
   return (
     <article class="card" aria-labelledby={id}>
       <h3 id={id}>
@@ -167,6 +178,7 @@ function ConnectionCard({ connection, named, type, address, by }: ConnectionCard
       {notes.map((note) => (
         <p class="notice warning">{note}</p>
       ))}
+      <Ambiguous overlaps={overlaps.filter(({ isOnePlace }) => !isOnePlace)} />
       <Facts
         rows={[
           ['Kind', type?.title ?? provider],
@@ -188,6 +200,7 @@ function ConnectionCard({ connection, named, type, address, by }: ConnectionCard
             ),
           ],
           ['Address in receipts', ADDRESS_WORDS[address]],
+          ['Reads the same as', same.length === 0 ? null : <OnePlace overlaps={same} />],
           [
             'Connected',
             <>
@@ -201,6 +214,42 @@ function ConnectionCard({ connection, named, type, address, by }: ConnectionCard
       {useWorkspace().isOwner ? <ConnectionActions connection={connection} type={type} /> : null}
     </article>
   )
+}
+
+type OverlapsProps = Pick<ConnectionCardProps, 'overlaps'>
+
+function Ambiguous({ overlaps }: OverlapsProps) {
+  if (overlaps.length === 0) return null
+  return (
+    <p class="notice warning">
+      Claims that fit this connection can fit <ConnectionLinks overlaps={overlaps} /> too. Such a claim is unverifiable
+      {overlaps.every(({ hasHost }) => hasHost) ? (
+        <>
+          , unless its <code>host</code> param names one of them
+        </>
+      ) : null}
+      : disconnect those that are too many, or connect each for its own part, such as its owners.
+    </p>
+  )
+}
+
+function OnePlace({ overlaps }: OverlapsProps) {
+  return (
+    <>
+      <ConnectionLinks overlaps={overlaps} />: the oldest that is shown what a claim names reads it
+    </>
+  )
+}
+
+function ConnectionLinks({ overlaps }: OverlapsProps) {
+  return overlaps.map(({ id, name }, index) => (
+    <>
+      {index > 0 ? ', ' : null}
+      <a href={`#${id}`}>
+        <Name of={name} />
+      </a>
+    </>
+  ))
 }
 
 type ActionsProps = Pick<ConnectionCardProps, 'connection' | 'type'>
