@@ -2,6 +2,7 @@
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
+import { newId } from '@claimcheck/server/base/ids'
 import t, { type Test } from 'tap'
 import type { Env } from './support/command.ts'
 import { connect } from './support/connect.ts'
@@ -17,6 +18,7 @@ import {
 } from './support/copies.ts'
 import { type Dialect, DIALECTS as SHORT_DIALECTS } from './support/database.ts'
 import type { Host, Installation } from './support/installation.ts'
+import { Mailbox } from './support/mailbox.ts'
 import { query } from './support/sql.ts'
 import { Visitor } from './support/visitor.ts'
 
@@ -30,11 +32,25 @@ async function run(source: Installation, args: readonly string[], env: Env = {})
   return { code, stderr, value: stdout === '' ? undefined : JSON.parse(stdout) }
 }
 
-/** Whoever was invited shares what the owner may use, so that an account names another one. */
+/** Whoever was invited shares what the owner may use, so that an account names another one. @returns the address of the owner */
 async function inviteColleague({ host, claimcheck: { accounts, storage } }: Installation, workspaceId: string) {
   const owner = await Visitor.joining(host, workspaceId, 'owner', 'Ann')
   const { id } = (await storage.read.users.byEmail(owner.email))!
   await Visitor.enter(host, `/console/join/${await accounts.inviteToken(workspaceId, 'member', id)}`, 'Mia')
+  return owner.email
+}
+
+/** A mail that waits: this installation has no server for it. */
+async function askForPassword({ claimcheck: { storage }, config }: Installation, recipient: string) {
+  await query(config.databaseUrl, `UPDATE users SET confirmed_at = ${Date.now()} WHERE email = '${recipient}'`)
+  const at = Date.now()
+  const [waiting, times] = [
+    { content: null, once: null, about: null, attempts: 0 },
+    { createdAt: at, dueAt: at, sentAt: null },
+  ]
+  await storage.write((tx) =>
+    tx.mails.insert([{ id: newId('mail_', at), kind: 'reset', recipient, ...waiting, ...times }]),
+  )
 }
 
 async function isSound(t: Test, source: Installation, env: Env) {
@@ -62,7 +78,8 @@ for (const dialect of DIALECTS) {
       const source = await startSource(t, dialect)
       const client = await source.client('acme')
       await connect(source.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
-      await inviteColleague(source, client.workspaceId)
+      const owner = await inviteColleague(source, client.workspaceId)
+      await askForPassword(source, owner)
       const archived = (await client.submit()).body.receipt_id
       const { value: begun } = await run(source, ['log', 'new', '--yes'])
       t.equal((await run(source, ['log', 'archive', begun.ended_log_id])).code, 0)
@@ -95,13 +112,21 @@ for (const dialect of DIALECTS) {
         { code: 0, value: { ok: true, problems: [], copied: { receipts: value.tree_size + 1 } } },
         restored.stderr,
       )
-      const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+      const mailbox = await Mailbox.open()
+      t.teardown(() => mailbox.close())
+      const host = await startHost(
+        t,
+        configOf(source, env.DATABASE_URL, { ...env, ...mailbox.env, PUBLIC_URL: 'https://example.com' }),
+      )
       const there = client.at(host)
 
       const refused = await there.submit()
       t.match(refused, { status: 503, body: { detail: new RegExp(`restored from the backup of ${value.made_at}`) } })
       t.match(refused.headers.get('retry-after'), /^\d+$/)
-      t.match(await host.request('/readyz'), { status: 503, body: { problems: [/log resume or claimcheck log new/] } })
+      t.match(await host.request('/readyz'), {
+        status: 503,
+        body: { problems: [/its log stays closed\. Begin another log with: claimcheck log new$/] },
+      })
       t.match(await host.request('/v1/log/head'), {
         status: 200,
         body: { tree_head: { body: { tree_size: value.tree_size } } },
@@ -112,8 +137,12 @@ for (const dialect of DIALECTS) {
       t.match(await there.get(`/v1/claims/${kept.claim_id}`), { body: { state: 'decided' } })
       t.match(await run(source, ['signing-key', 'rotate'], env), { code: 1, value: { error: { code: 'read_only' } } })
 
+      await new Promise((done) => setTimeout(done, 3000))
+      t.strictSame(mailbox.mails, [], 'a rehearsal writes to nobody')
+
       t.match(await run(source, ['log', 'new', '--yes'], env), { code: 0, value: { ended_tree_size: value.tree_size } })
       await becomesReady(t, host)
+      await mailbox.mailTo(owner, /password/)
       t.match(await there.submit({ action: 'test.cave.open', params: {} }), { body: { verdict: 'verified' } })
       t.match(await isProven(host, kept.receipt_id), { valid: true, checks: { inclusion: true } })
       t.match(await run(source, ['log', 'resume', '--yes'], env), { code: 1, value: { error: { code: 'conflict' } } })
@@ -123,6 +152,20 @@ for (const dialect of DIALECTS) {
     },
   )
 }
+
+t.test('restore --begin has hosts take claims at once, and what was restored stays proven', async (t) => {
+  for (const dialect of SHORT_DIALECTS) {
+    const { source, client, folder } = await backedUp(t, dialect)
+    const [kept] = await query(source.config.databaseUrl, 'SELECT receipt_id FROM receipts LIMIT 1')
+    const env = await elsewhere(t, dialect)
+    const { code, value, stderr } = await run(source, ['restore', folder, '--begin'], env)
+    t.match({ code, value }, { code: 0, value: { ok: true, begun: { ended_tree_size: 3, lost_receipts: [] } } }, stderr)
+    const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+    t.match(await client.at(host).submit(), { body: { verdict: 'verified' } })
+    t.match(await isProven(host, String(kept!.receipt_id)), { valid: true, checks: { inclusion: true } })
+    await isSound(t, source, env)
+  }
+})
 
 /** A backup, and the only copy of all that was stored since is gone. */
 async function backedUp(t: Test, dialect: Dialect) {

@@ -3,7 +3,8 @@ import type { Instant } from '@claimcheck/core/rules'
 import type { Row } from './db.ts'
 import { bigint, bytes, instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
-export interface RestoredFrom {
+/** The backup that closed a log: it was restored from it, or goes on where its last one is restored. */
+export interface Closing {
   /** The id of the backup. */
   readonly epoch: string
   readonly madeAt: Instant
@@ -24,8 +25,8 @@ export const logs = table('logs', ['logId'], {
   agreedOn: text('agreed_on'),
   /** The system and timeline that it had then; empty where the server does not tell. */
   agreedSystem: text('agreed_system'),
-  /** Its rows were restored from this backup. Nothing is appended until the operator has decided how it goes on. */
-  restoredFrom: nullable(json<RestoredFrom>('restored_from')),
+  /** Nothing is appended: claims wait, nothing is checked, signed or mailed. */
+  closedBy: nullable(json<Closing>('restored_from')),
   /** How often something was erased while it was open. */
   erasures: bigint('erasures'),
 })
@@ -44,7 +45,7 @@ export const treeHeads = table('tree_heads', ['logId', 'number'], {
 
 const state = part(treeHeads, 'number', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
 const named = part(logs, 'logId', 'name')
-const guarded = part(logs, 'contradictedBy', 'restoredFrom', 'agreedOn')
+const guarded = part(logs, 'contradictedBy', 'closedBy', 'agreedOn')
 
 export type LogRow = RowOf<typeof logs>
 export type TreeHeadRow = RowOf<typeof treeHeads>

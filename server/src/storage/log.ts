@@ -6,12 +6,12 @@ import { RECEIPT_OF_CLAIM } from './claim-row.ts'
 import { type Db, type Row, runAll } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import {
+  type Closing,
   type LogRow,
   type LogState,
   logs,
   OPEN_LOG,
   OPEN_LOG_ID,
-  type RestoredFrom,
   type TreeHeadRow,
   toLogState,
   treeHeads,
@@ -89,7 +89,7 @@ const NEW_LOG = {
   endedAt: null,
   archivedAt: null,
   contradictedBy: null,
-  restoredFrom: null,
+  closedBy: null,
   agreedOn: '',
   agreedSystem: '',
   erasures: 0,
@@ -274,13 +274,9 @@ export function logWrites(db: Db) {
     async unbind(): Promise<void> {
       await db.query(`UPDATE logs SET agreed_on = '', agreed_system = ''`)
     },
-    /** The open log waits for the operator. */
-    async restored(from: RestoredFrom): Promise<void> {
-      await db.query('UPDATE logs SET restored_from = ? WHERE ended_at IS NULL', [JSON.stringify(from)])
-    },
-    /** The open log goes on. */
-    async resume(): Promise<void> {
-      await db.query('UPDATE logs SET restored_from = NULL WHERE ended_at IS NULL')
+    /** Nothing is appended to the open log any more. null: it goes on. */
+    async close(by: Closing | null): Promise<void> {
+      await db.query('UPDATE logs SET restored_from = ? WHERE ended_at IS NULL', [by && JSON.stringify(by)])
     },
     async archived(logId: string): Promise<void> {
       const at = `CAST(${db.dialect.clock} AS bigint)`

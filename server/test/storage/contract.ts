@@ -31,7 +31,7 @@ const LOG = {
   logId: 'log',
   name: 'log',
   contradictedBy: null,
-  restoredFrom: null,
+  closedBy: null,
   number: 0,
   keyId: 'key',
   treeSize: 0,

@@ -3,7 +3,7 @@ import { rootAt, TileError } from '@claimcheck/core/log'
 import { bytesEqual } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
-import type { LogState, RestoredFrom } from '../../storage/log-state.ts'
+import type { Closing, LogState } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { Head } from './signing/head-record.ts'
 import { toHead } from './signing/signed-heads.ts'
@@ -25,10 +25,10 @@ export function behind({ treeSize }: LogState, signed: number): string {
   return `the database is an old one: its log has ${treeSize} entries, and ${signed} were signed`
 }
 
-/** Why a log waits that was restored from a backup, and that nothing contradicts. */
-export function restoredProblem({ treeSize }: LogState, { madeAt }: RestoredFrom): string {
+/** Why a log is closed that nothing contradicts. */
+export function closedProblem({ treeSize }: LogState, { madeAt }: Closing): string {
   const at = formatInstant(madeAt)
-  return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing. Decide how it goes on, with claimcheck log resume or claimcheck log new`
+  return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing, and its log stays closed. Begin another log with: claimcheck log new`
 }
 
 /** @throws ServiceError `read_only` where a host has written a head into the database that it lacks */

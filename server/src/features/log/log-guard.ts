@@ -15,13 +15,13 @@ import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
 import { settleContradiction } from './contradiction.ts'
 import { OTHER_FILE } from './file-binding.ts'
 import {
+  closedProblem,
   compareHead,
   compareRoot,
   compareStored,
   compareWritten,
   includes,
   readOnly,
-  restoredProblem,
 } from './log-comparison.ts'
 import type { LogMemories } from './log-memories.ts'
 import type { LostReceipts } from './lost-receipts.ts'
@@ -189,7 +189,7 @@ async function check(guard: Guard, log: LogState, rows: Reads['log']): Promise<v
 async function checkOpen(guard: Guard, log: LogState, rows: Reads['log']): Promise<void> {
   guard.clock.logged(log.issuedAt)
   compareWritten(log)
-  if (log.restoredFrom !== null) throw readOnly(restoredProblem(log, log.restoredFrom))
+  if (log.closedBy !== null) throw readOnly(closedProblem(log, log.closedBy))
   if (!guard.logAgreement.isBound(log)) throw new Waits(UNBOUND)
   // The chain may have answered since this host began.
   await guard.logMemories.compareChain(log, rows)
@@ -242,7 +242,7 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   clock.logged(seen.issuedAt)
   compareWritten(seen)
   for (const head of heads) await compareHead(head, seen, rows)
-  if (seen.restoredFrom !== null) throw readOnly(restoredProblem(seen, seen.restoredFrom))
+  if (seen.closedBy !== null) throw readOnly(closedProblem(seen, seen.closedBy))
   // After what this host remembers, which stops all hosts.
   await logMemories.compareChain(seen, rows).catch(async (error: unknown) => {
     await lostReceipts.report()

@@ -7,7 +7,7 @@ import type { HostServices } from '../../host/container.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
-import { restoredProblem } from './log-comparison.ts'
+import { closedProblem } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogMemories } from './log-memories.ts'
 import { examineWhileWaiting } from './log-watch.ts'
@@ -42,7 +42,7 @@ export async function resumeLog(
   const problem = logGuard.problem()
   if (!log || problem === undefined)
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
-  const isRestored = log.restoredFrom !== null && problem === restoredProblem(log, log.restoredFrom)
+  const isRestored = log.closedBy !== null && problem === closedProblem(log, log.closedBy)
   if (!isRestored && problem !== OTHER_FILE && problem !== OTHER_DATABASE) throw new ServiceError('read_only', problem)
   const unknown = logMemories.chainProblem()
   const notice = unknown === undefined ? '' : `Notice: ${unknown}.\n`
@@ -52,8 +52,8 @@ export async function resumeLog(
     const still = await tx.log.state()
     if (still?.logId !== log.logId || still.contradictedBy !== null)
       throw new ServiceError('read_only', 'more was signed: begin another log')
-    await tx.log.resume()
-    const details = { tree_size: still.treeSize, ...(still.restoredFrom ? { backup: still.restoredFrom.epoch } : {}) }
+    await tx.log.close(null)
+    const details = { tree_size: still.treeSize, ...(still.closedBy ? { backup: still.closedBy.epoch } : {}) }
     tx.audit.record({ event: 'log.resumed', at: now(), by, subject: log.logId, details })
   })
   // A restored log is bound to nothing.
@@ -66,8 +66,8 @@ function remembers(memories: Pick<LogMemories, 'recall'>, { logId, treeSize }: L
   return memories.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
 }
 
-function meaningOf({ treeSize, restoredFrom }: LogState, isRemembered: boolean): string {
-  const at = restoredFrom && formatInstant(restoredFrom.madeAt)
+function meaningOf({ treeSize, closedBy }: LogState, isRemembered: boolean): string {
+  const at = closedBy && formatInstant(closedBy.madeAt)
   const from = at === null ? 'in a database that was moved, copied or restarted' : `from the backup of ${at}`
   const since = at === null ? 'with another copy of the database' : `since ${at}`
   const known = isRemembered ? 'this host remembers exactly these' : 'this host remembers neither these nor more'

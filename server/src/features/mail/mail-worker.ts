@@ -82,6 +82,8 @@ function createMailLoop(options: SendOptions, smtp: Smtp): Worker {
 export async function sendDue(options: SendOptions, smtp: Smtp): Promise<boolean> {
   const { storage, now } = options
   if (!(await storage.read.mails.anyDue(now()))) return false
+  // Where a backup was restored, as for a rehearsal, nobody hears twice what was sent before.
+  if ((await storage.read.log.state())?.closedBy) return false
   const at = now()
   const leased = await storage.write(async (tx) => {
     await tx.mails.removeSent(at - RESET_EVERY_MS)

@@ -31,6 +31,6 @@ export const maintenanceFeature = {
     addSecretKeyCommands(program, withServices)
     addDoctorCommand(program, withServices)
     addCopyCommand(program, own)
-    addBackupCommands(program, own)
+    addBackupCommands(program, withServices, own)
   },
 } satisfies Feature<Pick<HostServices, 'storage'>>

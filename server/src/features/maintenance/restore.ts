@@ -1,4 +1,4 @@
-/** Restores a backup into an empty installation, on either database. The log then waits until the operator has decided how it goes on. */
+/** Restores a backup into an empty installation, on either database. Its log stays closed: what was signed since may be missing in it. */
 import { createPrivateKey } from 'node:crypto'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -75,7 +75,7 @@ async function restoredBefore(backup: OpenedBackup, options: RestoreOptions): Pr
   if (!source) return undefined
   return using(source, async () => {
     const log = await source.read.log.state()
-    if (log?.restoredFrom?.epoch !== epoch) return undefined
+    if (log?.closedBy?.epoch !== epoch) return undefined
     await draftArchives(backup, config.dataDir)
     const copied = copiedTables(schema).map(({ name }) => [name, files[name]!.rows])
     return finish(backup, options, source, Object.fromEntries(copied))
@@ -103,7 +103,7 @@ async function restoreAll(
   const { signingKey, manifest } = backup
   const { epoch, made_at } = manifest
   const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
-  await writes(db, schema).log.restored({ epoch, madeAt: Date.parse(made_at) })
+  await writes(db, schema).log.close({ epoch, madeAt: Date.parse(made_at) })
   const entry = { event: 'database.restored', subject: epoch, details: { made_at } } as const
   await takeOver(target, db, { config, schema, signingKey }, entry)
   return copied

@@ -11,9 +11,13 @@ import type { LogArchives } from '../log-archives.ts'
 import type { ResumeServices } from '../resume.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 
-interface Services extends ResumeServices {
+/** What begins the next log. */
+export interface BeginServices {
   readonly clockWatch: ClockWatch
   readonly signingKeys: SigningKeys
+}
+
+interface Services extends ResumeServices, BeginServices {
   readonly archives: Pick<LogArchives, 'write'>
 }
 
@@ -39,6 +43,26 @@ function lostWords(lost: readonly LostReceiptRow[]): string[] {
   ]
 }
 
+/** Ends this log, and begins an empty one: what it did, for programs and in words. */
+export async function beginNext({ clockWatch, signingKeys }: BeginServices) {
+  await clockWatch.requireTime()
+  const { log, ended, lost } = await signingKeys.beginLog()
+  const { logId, keyId } = log
+  const value = {
+    log_id: logId,
+    key_id: keyId,
+    ended_log_id: ended.logId,
+    ended_tree_size: ended.treeSize,
+    lost_receipts: lost.map(toLost),
+  }
+  const words = [
+    `A new log has begun: ${logId}.`,
+    `Its key is ${keyId}. The log ${ended.logId} has ended, with ${ended.treeSize} entries.`,
+    ...lostWords(lost),
+  ]
+  return { value, words }
+}
+
 export function addLogCommands(program: Command, withServices: WithServices<Services>): void {
   const log = program.command('log').description('the log of all receipts')
 
@@ -46,23 +70,8 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: ConfirmedOptions) => {
       if (!options.yes) await confirm(MEANING, 'Begin a new log?')
-      const { log, ended, lost } = await withServices(async ({ clockWatch, signingKeys }) => {
-        await clockWatch.requireTime()
-        return signingKeys.beginLog()
-      })
-      const { logId, keyId } = log
-      const value = {
-        log_id: logId,
-        key_id: keyId,
-        ended_log_id: ended.logId,
-        ended_tree_size: ended.treeSize,
-        lost_receipts: lost.map(toLost),
-      }
-      print(options, value, [
-        `A new log has begun: ${logId}.`,
-        `Its key is ${keyId}. The log ${ended.logId} has ended, with ${ended.treeSize} entries.`,
-        ...lostWords(lost),
-      ])
+      const { value, words } = await withServices(beginNext)
+      print(options, value, words)
     })
 
   subcommand(

@@ -6,8 +6,9 @@ import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { newId } from '../../../base/ids.ts'
-import type { Program } from '../../../host/feature.ts'
+import type { Program, WithServices } from '../../../host/feature.ts'
 import { withProgress } from '../../../host/terminal/progress.ts'
+import { type BeginServices, beginNext } from '../../log/commands/log.ts'
 import type { Manifest } from '../backup-format.ts'
 
 interface BackupCommandOptions extends OutputOptions {
@@ -15,7 +16,11 @@ interface BackupCommandOptions extends OutputOptions {
   readonly verify: boolean
 }
 
-export function addBackupCommands(program: Command, own: Program): void {
+interface RestoreCommandOptions extends OutputOptions {
+  readonly begin?: boolean
+}
+
+export function addBackupCommands(program: Command, withServices: WithServices<BeginServices>, own: Program): void {
   subcommand(program, 'backup', 'write a backup of the installation to a new folder, also while its server runs')
     .argument('[to]', 'the folder to make')
     .option('--no-verify', 'do not restore the backup as a trial')
@@ -28,7 +33,8 @@ export function addBackupCommands(program: Command, own: Program): void {
 
   subcommand(program, 'restore', 'restore a backup to an empty database')
     .argument('<from>', 'the folder of the backup')
-    .action((from: string, options: OutputOptions) => restore(from, options, own))
+    .option('--begin', 'end the log of the backup, and begin another one, so that hosts take claims')
+    .action((from: string, options: RestoreCommandOptions) => restore(from, options, withServices, own))
 }
 
 async function backup(to: string, options: BackupCommandOptions, { loadConfig, schema }: Program): Promise<void> {
@@ -60,18 +66,27 @@ async function recordBackup(options: OutputOptions, { loadConfig, schema }: Prog
   print(options, { epoch }, ['Recorded: the metrics tell the age of a backup that was made now.'])
 }
 
-async function restore(from: string, options: OutputOptions, { loadConfig, schema }: Program): Promise<void> {
+async function restore(
+  from: string,
+  options: RestoreCommandOptions,
+  withServices: WithServices<BeginServices>,
+  { loadConfig, schema }: Program,
+): Promise<void> {
   const { restoreBackup } = await import('../restore.ts')
   const config = loadConfig(process.env)
   const { manifest, copied, problems } = await withProgress('rows', (onProgress) =>
     restoreBackup({ from, config, schema, onProgress }),
   )
   const ok = problems.length === 0
-  print(options, { ...summaryOf(manifest), copied, ok, problems }, [
+  const begun = options.begin && ok ? await withServices(beginNext) : undefined
+  const begin = typed('log new')
+  print(options, { ...summaryOf(manifest), copied, ok, problems, begun: begun?.value ?? null }, [
     `Restored ${sentenceOf(manifest)}.`,
     ...(ok ? ['Doctor found no problem.'] : problems),
     `What happened after ${manifest.made_at} is missing: claims and receipts, and that keys were revoked, people removed, contents erased. Do that again.`,
-    `Until you decide how the log goes on, every host is read-only: ${typed('log resume')} where nothing was signed since, ${typed('log new')} where something was, or may have been.`,
+    ...(begun?.words ?? [
+      `Its log is closed: hosts serve it, answer claims with 503, and check, sign and mail nothing. To take claims: ${begin}`,
+    ]),
   ])
   if (!ok) process.exitCode = 1
 }
