@@ -71,6 +71,7 @@ t.test('a provider is connected by a form that its plugin describes', async (t) 
     /Connect GitHub .*Base URL optional .*fine-grained personal access token .*Give read access only/,
   )
   t.match(html, /<input[^>]*name="option_token"[^>]*type="password"/)
+  t.match(textOf(html), /When left out: all\. For example: acme \. One on each line\./)
   t.match(html, /<code>https:\/\/&lt;host>\/api\/v3<\/code>/, 'code in the texts of plugins is shown as that')
   t.equal((await owner.get(`${path}/new/nowhere`)).status, 404)
   t.equal((await owner.post(`${path}/new/nowhere`)).status, 404)

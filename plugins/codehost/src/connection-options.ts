@@ -15,7 +15,7 @@ export function baseUrl(description: string) {
 }
 
 export const Owners = Type.Optional(
-  Type.Array(Type.String({ minLength: 1, maxLength: 400 }), {
+  Type.Array(Type.String({ minLength: 1, maxLength: 400, examples: ['acme'] }), {
     maxItems: 100,
     description: 'The owners, or groups, whose repositories are read through this connection. When left out: all.',
   }),

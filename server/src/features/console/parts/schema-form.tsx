@@ -41,7 +41,7 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
           <Shown
             name={name}
             label={labelOf(property, key)}
-            help={property.description && <Prose text={property.description} />}
+            help={helpOf(property)}
             problem={problems[name]}
             required={isRequired(schema, key)}
             value={values[name]}
@@ -49,6 +49,22 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
           />
         )
       })}
+    </>
+  )
+}
+
+const WITH_EXAMPLES: ReadonlySet<Kind> = new Set(['text', 'integer', 'number', 'lines', 'json'])
+
+/** What the property says, and its first example where that is not in it. */
+function helpOf(property: Property): ComponentChildren {
+  const { description = '', examples, items } = property
+  const [example = items?.examples?.[0]] = kindOf(property) === 'lines' ? (examples?.flat() ?? []) : (examples ?? [])
+  const text = example === undefined ? '' : written(example)
+  const isShown = text === '' || description.includes(text) || !WITH_EXAMPLES.has(kindOf(property))
+  if (isShown) return description && <Prose text={description} />
+  return (
+    <>
+      {description === '' ? null : <Prose text={description} />} For example: <code>{text}</code>.
     </>
   )
 }
