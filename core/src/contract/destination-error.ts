@@ -11,6 +11,8 @@ export class DestinationError extends Error {
   readonly status?: number
   /** With `unsupported_target`: the param that cannot be. Without one it is the target. */
   readonly param?: string
+  /** The code of the error that a JSON-RPC method answered with. */
+  readonly rpcCode?: number
 
   constructor(code: DestinationErrorCode, options: DestinationErrorOptions = {}) {
     super(`could not read the destination: ${code}`, { cause: options.cause })
@@ -18,10 +20,12 @@ export class DestinationError extends Error {
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.status !== undefined) this.status = options.status
     if (options.param !== undefined) this.param = options.param
+    if (options.rpcCode !== undefined) this.rpcCode = options.rpcCode
   }
 }
 
-interface DestinationErrorOptions extends Partial<Pick<DestinationError, 'retryAfterMs' | 'status' | 'param'>> {
+interface DestinationErrorOptions
+  extends Partial<Pick<DestinationError, 'retryAfterMs' | 'status' | 'param' | 'rpcCode'>> {
   readonly cause?: unknown
 }
 

@@ -1,7 +1,7 @@
 /** What most checks need of HTTP, on top of a guarded `fetch`: JSON of a known shape, headers alone, pages, and the usual meaning of statuses. */
 import type { Static, TSchema } from 'typebox'
 import type { Instant } from '../evidence.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { retryAfterMs } from '../retry-after.ts'
 import { Value } from '../typebox.ts'
 import { parseUrl } from '../url.ts'
@@ -49,7 +49,11 @@ export interface Http {
   head(url: string, init?: HttpInit): Promise<Answer>
   /** The pages of a list. @throws DestinationError `too_large` where there are more than `most`, 10 when left out */
   paginate<T extends TSchema>(url: string, init: PageInit<T>): AsyncIterable<JsonAnswer<Static<T>>>
-  /** A method of JSON-RPC 2.0 that the manifest declares. @returns its result */
+  /**
+   * A method of JSON-RPC 2.0 that the manifest declares. A refusal in the answer is an `unexpected_response` with its `rpcCode`: only the
+   * plugin knows which code means absence.
+   * @returns its result
+   */
   rpc<T extends TSchema>(url: string, method: string, params: JsonValue, init: JsonInit<T>): Promise<Static<T>>
   /** A GraphQL query whose text the manifest declares. An answer with errors is an `unexpected_response`. @returns its data */
   graphql<T extends TSchema>(url: string, query: string, variables: JsonObject, init: JsonInit<T>): Promise<Static<T>>
@@ -95,7 +99,8 @@ export function createHttp({ fetch, now, limits }: HttpOptions): Http {
     const result = 'jsonRpc' in sent ? body.result : body.data
     // A refusal in the body says nothing about the outcome.
     const isRefused = ('error' in body && body.error !== null) || 'errors' in body
-    if (isRefused || !Value.Check(init.schema, result)) throw new DestinationError('unexpected_response', { status })
+    if (isRefused || !Value.Check(init.schema, result))
+      throw new DestinationError('unexpected_response', { status, ...('jsonRpc' in sent ? rpcCodeOf(body) : {}) })
     return result as Static<T>
   }
 
@@ -120,6 +125,11 @@ export function createHttp({ fetch, now, limits }: HttpOptions): Http {
     rpc: (url, method, params, init) => call(url, init, { jsonRpc: method, params }),
     graphql: (url, query, variables, init) => call(url, init, { graphql: query, variables }),
   }
+}
+
+function rpcCodeOf({ error }: JsonObject): { readonly rpcCode?: number } {
+  const { code } = isJsonObject(error) ? error : {}
+  return Number.isSafeInteger(code) ? { rpcCode: code as number } : {}
 }
 
 /** Any object. */

@@ -285,6 +285,22 @@ t.test('a call of JSON-RPC gives its result', async (t) => {
   t.match(sent, [{ jsonrpc: '2.0', id: 1, method: 'thing_get', params: [1] }])
 })
 
+t.test('a refused call of JSON-RPC tells the code of its error', async (t) => {
+  const rows: [error: unknown, rpcCode: number | undefined][] = [
+    [{ code: -32601, message: 'no such method' }, -32601],
+    [{ code: 404 }, 404],
+    [{ code: 'missing' }, undefined],
+    [{ code: 1.5 }, undefined],
+    ['no', undefined],
+  ]
+  for (const [error, rpcCode] of rows) {
+    const { http, url } = await called(t, { jsonrpc: '2.0', id: 1, error })
+    const refused = await http.rpc(url, 'thing_get', [1], { schema: Item }).catch((thrown) => thrown)
+    t.match({ ...refused }, { code: 'unexpected_response', status: 200 })
+    t.equal(refused.rpcCode, rpcCode)
+  }
+})
+
 t.test('a query of GraphQL gives its data', async (t) => {
   const { http, url, sent } = await called(t, { data: { id: 7 } })
   t.strictSame(await http.graphql(url, 'query($n: Int) { id }', { n: 1 }, { schema: Item }), { id: 7 })
