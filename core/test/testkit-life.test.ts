@@ -10,49 +10,53 @@ const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 5, 12)
 const BASE = 'https://doors.example.com'
 
-const plugin = definePlugin({
-  name: 'doors',
-  api: 2,
-  manifest: { hosts: ['doors.example.com'] },
-  options: Type.Object({}, { additionalProperties: false }),
-  setup: () => ({
-    verifiers: [
-      defineVerifier({
-        profile: {
-          action: 'acme.door.open',
-          version: '1',
-          rulesVersion: 1,
-          summary: 'A door was opened.',
-          words: {
-            title: 'Opening of a door',
-            target: 'Door',
-            claim: 'Door {target} was opened.',
-            outcomes: {
-              verified: 'Door {target} was open in time.',
-              late: 'Door {target} was opened too late.',
-              mismatch: 'Door {target} is another one.',
-              failed: 'Door {target} was not opened.',
+const doors = (rules: object = {}, ageMs?: (now: number) => number) =>
+  definePlugin({
+    name: 'doors',
+    api: 2,
+    manifest: { hosts: ['doors.example.com'] },
+    options: Type.Object({}, { additionalProperties: false }),
+    setup: () => ({
+      verifiers: [
+        defineVerifier({
+          profile: {
+            action: 'acme.door.open',
+            version: '1',
+            rulesVersion: 1,
+            summary: 'A door was opened.',
+            words: {
+              title: 'Opening of a door',
+              target: 'Door',
+              claim: 'Door {target} was opened.',
+              outcomes: {
+                verified: 'Door {target} was open in time.',
+                late: 'Door {target} was opened too late.',
+                mismatch: 'Door {target} is another one.',
+                failed: 'Door {target} was not opened.',
+              },
             },
+            target: Type.String({ pattern: '^[a-z]{1,10}$' }),
+            params: Type.Object({}, { additionalProperties: false }),
+            facts: Type.Object({}, { additionalProperties: false }),
+            required: {},
+            toleranceMs: 10 * MINUTE,
+            deadlineMs: 15 * MINUTE,
+            maxDeadlineMs: 60 * MINUTE,
+            access: { permission: 'None.', anonymous: true },
+            ...rules,
           },
-          target: Type.String({ pattern: '^[a-z]{1,10}$' }),
-          params: Type.Object({}, { additionalProperties: false }),
-          facts: Type.Object({}, { additionalProperties: false }),
-          required: {},
-          toleranceMs: 10 * MINUTE,
-          deadlineMs: 15 * MINUTE,
-          maxDeadlineMs: 60 * MINUTE,
-          access: { permission: 'None.', anonymous: true },
-        },
-        providers: [],
-        anonymousSource: () => ({ provider: 'doors', baseUrl: BASE }),
-        async check({ target }, { http }) {
-          const { value } = await http.json(`${BASE}/${target}`, { schema: Type.Object({ isOpen: Type.Boolean() }) })
-          return value.isOpen ? { kind: 'present', differs: [], facts: {} } : { kind: 'absent', facts: {} }
-        },
-      }),
-    ],
-  }),
-})
+          providers: [],
+          anonymousSource: () => ({ provider: 'doors', baseUrl: BASE }),
+          async check({ target }, { http, now }) {
+            const { value } = await http.json(`${BASE}/${target}`, { schema: Type.Object({ isOpen: Type.Boolean() }) })
+            const seen = { facts: {}, ...(ageMs ? { ageMs: ageMs(now()) } : {}) }
+            return value.isOpen ? { ...seen, kind: 'present', differs: [] } : { ...seen, kind: 'absent' }
+          },
+        }),
+      ],
+    }),
+  })
+const plugin = doors()
 
 /** A door that is opened so long after the claim. */
 async function live(t: Test, openedAfterMs: number, more: Partial<LifeOptions> = {}) {
@@ -124,9 +128,10 @@ t.test('an action that the plugin has not is a mistake of the test', async (t) =
   await t.rejects(live(t, 0, { claim }), { name: 'TypeError' })
 })
 
-t.test('in the kit, a clock stays right for a claim that waits for long', async (t) => {
+/** The kit's checks of a door that stays closed. */
+async function examineClosed(tested: typeof plugin, deadlineMs: number, only: string[]) {
   const { checks } = await runConformance({
-    plugin,
+    plugin: tested,
     destination: {
       async start({ now }) {
         const server = createServer((_, response) =>
@@ -140,12 +145,42 @@ t.test('in the kit, a clock stays right for a claim that waits for long', async 
     cases: [
       {
         name: 'a door that stays closed',
-        claim: { target: 'front', params: {}, claimedAt: START, deadlineAt: START + 60 * MINUTE },
+        claim: { target: 'front', params: {}, claimedAt: START, deadlineAt: START + deadlineMs },
         sees: { kind: 'absent' },
         verdict: 'failed',
       },
     ],
-    only: ['case.verdict'],
+    only,
   })
-  t.equal(checks.find(({ name }) => name === 'case.verdict')?.problem, undefined)
+  return Object.fromEntries(checks.map(({ name, problem }) => [name, problem]))
+}
+
+t.test('in the kit, a clock stays right for a claim that waits for long', async (t) => {
+  const checks = await examineClosed(plugin, 60 * MINUTE, ['case.verdict'])
+  t.equal(checks['case.verdict'], undefined)
+})
+
+t.test('the kit says that it stopped where a claim is checked for too long', async (t) => {
+  const slow = doors({
+    rulesVersion: 2,
+    toleranceMs: 180 * MINUTE,
+    deadlineMs: 200 * MINUTE,
+    maxDeadlineMs: 240 * MINUTE,
+  })
+  const checks = await examineClosed(slow, 200 * MINUTE, ['case.verdict'])
+  t.match(checks['case.verdict'], /^the kit stopped after 400 checks, .* shorter tolerance/)
+})
+
+t.test('an age that each check measures is no difference between them', async (t) => {
+  const names = ['same.observation', 'load.fifty']
+  const checks = await examineClosed(
+    doors({}, (now) => now % 1000),
+    60 * MINUTE,
+    names,
+  )
+  for (const name of names) t.equal(checks[name], undefined)
+  t.strictSame(
+    Object.keys(checks).filter((name) => names.includes(name)),
+    names,
+  )
 })

@@ -1,6 +1,7 @@
 /** Runs one case: what its check sees, then everything that must not change that. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Observation } from '../evidence.ts'
+import type { Verdict } from '../verdict.ts'
 import { createCacheStore } from './check-cache.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
@@ -8,6 +9,7 @@ import { type CheckAsked, errorCode, type Outcome, thrownText } from './host.ts'
 import {
   described,
   isSame,
+  isSameSight,
   observationProblem,
   PARTS,
   sayTheSame,
@@ -18,7 +20,7 @@ import type { Case, Sight } from './options.ts'
 import { type CheckedCase, type PreparedCase, prepareCase, type SeenCase, tellWords } from './prepared.ts'
 import { at, type Run } from './run.ts'
 import { runSecrets, SECRETS } from './secret-run.ts'
-import { previousOf, verdictOf, wrongIn } from './verdict-run.ts'
+import { MOST_CHECKS, previousOf, verdictOf, wrongIn } from './verdict-run.ts'
 
 const MANY = 50
 
@@ -43,7 +45,7 @@ export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefi
   const outcome = await run.check(lane!, asked)
   const missed = sightProblem(prepared.sees, outcome)
   findings.tell('case.sees', missed, place)
-  if (missed !== undefined && earlier?.observation && isSame(earlier.observation, outcome.observation)) {
+  if (missed !== undefined && earlier?.observation && isSameSight(earlier.observation, outcome.observation)) {
     findings.tell('cache.serves-old', 'sees what an earlier check saw, and not what is there now', place)
   }
   const { observation } = outcome
@@ -143,7 +145,8 @@ async function runSame(
   clock.set(clock.now() + 1500)
   await sleep(5)
   const again = await check(lanes[0]!, at(asked, 'same.observation'))
-  const isEqual = isSame(outcome.observation, again.observation) && errorCode(outcome.error) === errorCode(again.error)
+  const isEqual =
+    isSameSight(outcome.observation, again.observation) && errorCode(outcome.error) === errorCode(again.error)
   findings.tell(
     'same.observation',
     isEqual
@@ -168,7 +171,7 @@ async function runFifty(
   if (unheard) findings.tell('observation.answered', unheardProblem(unheard.observation, unheard), { case: row.name })
   const wrong = outcomes.find(
     ({ observation }) =>
-      !observation || observationProblem(verifier.profile, observation) || !isSame(observation, seen),
+      !observation || observationProblem(verifier.profile, observation) || !isSameSight(observation, seen),
   )
   const said = wrong && (wrong.observation ? JSON.stringify(wrong.observation) : thrownText(wrong.error))
   findings.tell('load.fifty', wrong && `one of ${MANY} checks at once gives ${said}`, { case: row.name })
@@ -198,6 +201,15 @@ async function runUnprivileged(
   )
 }
 
+function verdictProblem(verdict: Verdict | undefined, expected: string): string | undefined {
+  if (!verdict) {
+    return `the kit stopped after ${MOST_CHECKS} checks, which decide nothing yet: give the case's claim a nearer deadline, or its profile a shorter tolerance`
+  }
+  const { value, reasonCode } = verdict
+  const made = reasonCode === undefined ? value : `${value} (${reasonCode})`
+  return value === expected ? undefined : `the rules make it ${made} in place of ${expected}`
+}
+
 async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckAsked): Promise<void> {
   const { check, clock, findings, lanes, set } = run
   const { row, verifier, claim, submittedAt } = prepared
@@ -222,9 +234,7 @@ async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckAsked): 
       return outcome
     },
   })
-  const { value = 'nothing', reasonCode } = verdict ?? {}
-  const made = reasonCode === undefined ? value : `${value} (${reasonCode})`
-  const problem = value === row.verdict ? undefined : `the rules make it ${made} in place of ${row.verdict}`
+  const problem = verdictProblem(verdict, row.verdict)
   findings.tell('case.verdict', problem, { case: row.name })
   if (problem === undefined) tellWords(prepared, facts, findings)
 }

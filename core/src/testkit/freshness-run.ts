@@ -2,7 +2,7 @@
 import { createCacheStore } from './check-cache.ts'
 import type { Struck } from './fault-proxy.ts'
 import type { Outcome } from './host.ts'
-import { described, isSame, observationProblem } from './observation.ts'
+import { described, isSameSight, observationProblem } from './observation.ts'
 import { afterOwn } from './pace.ts'
 import type { SeenCase } from './prepared.ts'
 import { at, type Run } from './run.ts'
@@ -27,7 +27,7 @@ export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCa
   const first = await run.check(lanes[0]!, { ...at(asked, 'cache.serves-old'), store })
   const { observation } = first
   if (!observation || observationProblem(verifier.profile, observation)) return undefined
-  if (isSame(observation, seen)) return undefined
+  if (isSameSight(observation, seen)) return undefined
   findings.tell(
     'mark.final',
     observation.mark === 'final'
@@ -92,7 +92,7 @@ async function besideOne(run: Run, { asked, row }: SeenCase, route: string): Pro
 }
 
 function changeProblem({ observation, error }: Outcome, { seen }: SeenCase, when: string): string | undefined {
-  if (isSame(observation, seen)) return undefined
+  if (isSameSight(observation, seen)) return undefined
   const said = observation ? JSON.stringify(observation) : String(error)
   return `gives ${said} of a destination that ${when}, in place of ${JSON.stringify(seen)}`
 }

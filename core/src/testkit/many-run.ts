@@ -7,7 +7,7 @@ import { jsonOf, withHeaders } from './exchange.ts'
 import type { Route, Strike, Struck } from './fault-proxy.ts'
 import { FAULTS } from './faults.ts'
 import { errorCode, type ManyAsked, thrownText } from './host.ts'
-import { isSame, observationProblem, sayTheSame, showsClaimed, unheardProblem } from './observation.ts'
+import { isSame, isSameSight, observationProblem, sayTheSame, showsClaimed, unheardProblem } from './observation.ts'
 import type { CheckedCase } from './prepared.ts'
 import type { Run } from './run.ts'
 
@@ -173,7 +173,7 @@ function itemProblem(called: Called<readonly unknown[]>, group: Group, says: str
 
 function isResult(result: unknown, { observation, error }: CheckedCase['outcome']): boolean {
   if (observation === undefined) return isDestinationError(result) && result.code === errorCode(error)
-  return !isDestinationError(result) && isSame(result, observation)
+  return !isDestinationError(result) && isSameSight(result as Observation, observation)
 }
 
 function told(result: unknown): string {

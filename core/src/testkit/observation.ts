@@ -60,6 +60,13 @@ export function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other))
 }
 
+/** Ages aside: one that a check measures is another in each, by milliseconds. */
+export function isSameSight(one: Observation | undefined, other: Observation | undefined): boolean {
+  const { ageMs: _one, ...first } = one ?? {}
+  const { ageMs: _other, ...second } = other ?? {}
+  return isSame(first, second)
+}
+
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }

@@ -21,9 +21,10 @@ interface VerdictRun {
   reach(): Promise<void>
 }
 
-const MOST_CHECKS = 400
+/** As many as looks every 15 s make in 100 minutes. */
+export const MOST_CHECKS = 400
 
-/** undefined: the rules came to none. */
+/** undefined: the rules came to none within `MOST_CHECKS`. */
 export async function verdictOf(run: VerdictRun): Promise<Verdict | undefined> {
   const { profile, claim, submittedAt, clock } = run
   const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt }
