@@ -201,11 +201,11 @@ t.test('the account says with whom it shares an allowance, and how the operator 
   const bob = await Visitor.enter(host, paths.invitation(await invite()), 'bob')
   t.match(
     await allowanceOf(owner),
-    /^One account shares your allowance.* at most 3\/4 .* user allowance EMAIL --separate/,
+    /^One account shares your allowance.* your equal part of it .* user allowance EMAIL --separate/,
   )
   t.match(
     await allowanceOf(bob),
-    /^You share the allowance of owner : .* at most 9\/16 .* claimcheck user allowance bob@example\.com --separate \./,
+    /^You share the allowance of owner : .* your equal part of it .* claimcheck user allowance bob@example\.com --separate \./,
   )
   await Visitor.enter(host, paths.invitation(await invite()), 'cyn')
   t.match(await allowanceOf(owner), /^2 accounts share your allowance/)

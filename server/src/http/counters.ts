@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import type { Counted, Counter, RateCounters } from '../storage/counters.ts'
+import { allowanceOf, type Holdings, type Payer, partyOf } from '../storage/payers.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Count {
@@ -68,6 +69,62 @@ export function createOwnCounts(now: () => Instant): OwnCounts {
 function countersInMemory(now: () => Instant): Counters {
   const own = createOwnCounts(now)
   return { add: async (...added) => own.add(...added), last: own.last }
+}
+
+/** What those who share an allowance used of a limit in this minute. */
+export interface Used extends Holdings {
+  readonly leftMs: number
+}
+
+export interface CountsOfParties {
+  /** The result of the last additions on this host. */
+  last(limiter: string, payer: Payer): Used
+  /** Returns what was used before. @throws StorageError `unavailable` */
+  add(limiter: string, payer: Payer, tokens?: number): Promise<Used>
+}
+
+/** Counts for the allowance, and for each party that was invited into it; what these did not use is the account's own. */
+export function countParties(counters: Counters): CountsOfParties {
+  const invited = new LRUCache<string, Set<string>>({ max: MAX_COUNTERS })
+
+  function usedBy(limiter: string, payer: Payer, all: number): Holdings {
+    const [allowance, party] = [allowanceOf(payer), partyOf(payer)]
+    const known = invited.get(`${limiter} ${allowance}`) ?? new Set()
+    let [own, ofInvited, parties] = [0, 0, 1]
+    for (const name of known) {
+      const { count } = counters.last(limiter, name)
+      if (name === party) own = count
+      else if (count > 0) parties++
+      else known.delete(name)
+      ofInvited += count
+    }
+    if (party === allowance) return { all, own: Math.max(0, all - ofInvited), parties }
+    return { all, own, parties: all > ofInvited ? parties + 1 : parties }
+  }
+
+  return {
+    last(limiter, payer) {
+      const { count, leftMs } = counters.last(limiter, allowanceOf(payer))
+      return { ...usedBy(limiter, payer, count), leftMs }
+    },
+    async add(limiter, payer, tokens = 1) {
+      const [allowance, party] = [allowanceOf(payer), partyOf(payer)]
+      if (party === allowance) {
+        const { count, leftMs } = await counters.add(limiter, allowance, tokens)
+        const { all, own, parties } = usedBy(limiter, payer, count)
+        return { all: all - tokens, own: Math.max(0, own - tokens), parties, leftMs }
+      }
+      const name = `${limiter} ${allowance}`
+      const known = invited.get(name) ?? new Set()
+      invited.set(name, known.add(party))
+      const [{ count, leftMs }, own] = await Promise.all([
+        counters.add(limiter, allowance, tokens),
+        counters.add(limiter, party, tokens),
+      ])
+      known.add(party)
+      return { ...usedBy(limiter, payer, count), all: count - tokens, own: own.count - tokens, leftMs }
+    },
+  }
 }
 
 function boundedCounts() {

@@ -2,21 +2,21 @@
  * The gate that every request passes before anything works for it. Each route costs tokens, which the network that asks pays. Who is known
  * by a credential or a session pays themselves, and the network nothing.
  */
-import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Meters } from '../base/meters.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
-import { partOf, takersOf } from '../storage/payers.ts'
+import { leftOf, mayAdd, type Payer } from '../storage/payers.ts'
 import { READABLE } from './cors.ts'
 import { COSTS } from './costs.ts'
-import { type Count, type Counters, createOwnCounts, windowOf } from './counters.ts'
+import { type Count, type Counters, countParties, createOwnCounts, type Used, WINDOW_MS, windowOf } from './counters.ts'
 import type { Payers } from './credential.ts'
 import { HttpError } from './errors.ts'
+import { createHold, type Hold } from './hold.ts'
 import type { App } from './instance.ts'
 import { type Limited, sayLeft, unsayLeft } from './left.ts'
 import { networkOf } from './network.ts'
-import { createHold, createPace, createTurns } from './pace.ts'
+import { createQueue, type Rate } from './queue.ts'
 
 export interface Gate {
   /**
@@ -62,32 +62,12 @@ const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'ref
 export function openGate(app: App, { rateLimits, counters, meters }: GateOptions): Gate {
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
-  const pace = createPace(own, rateLimits.network)
+  const queue = createQueue()
+  const rates = { network: networkRate(rateLimits.network), account: accountRate(rateLimits.account) }
+  const ofParties = countParties(counters)
   const paid = new WeakMap<FastifyRequest, Paid>()
   const refused = meters.counterOf('requests_refused_total', REFUSED_HELP, 'limit', LIMITS)
-  const turns = createTurns(rateLimits.account, hold, () => refused.inc('account'))
-
-  function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
-    const { limit, subject, most } = limited
-    refused.inc(limit)
-    request.log.warn({ limit, client: subject }, 'a client is over its rate limit')
-    sayLeft(reply, limited, count)
-    reply.header('retry-after', Math.ceil(count.leftMs / 1000))
-    throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
-  }
-
-  /** Refuses after a while where the client goes on. What is left is what is left then. */
-  async function refuseHeld(
-    limited: Limited,
-    { count, leftMs }: Count,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    client: string = limited.subject,
-  ): Promise<never> {
-    const end = Date.now() + leftMs
-    await hold(client, request.raw.socket)
-    return refuse(limited, { count, leftMs: Math.max(1, end - Date.now()) }, request, reply)
-  }
+  const { refuse, refuseHeld } = refusing(refused.inc, hold)
 
   function enter(request: FastifyRequest, reply: FastifyReply, address = request.ip): Promise<void> | undefined {
     if (rateLimits.network === 0 || isFreeForNetwork(request)) return undefined
@@ -95,16 +75,15 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     const limited = { limit: 'network', subject: network, most: rateLimits.network } as const
     const tokens = tokensOfNetwork(request)
     const before = own.last('network', network)
-    if (isBeyond(before.count + tokens, tokens, limited.most)) {
+    if (!mayAdd({ all: before.count, own: before.count, parties: 1 }, limited.most, tokens)) {
       // It depends on nothing that another site must not know, and a script that is to wait has to read it.
       reply.headers(READABLE)
       return refuseHeld(limited, before, request, reply)
     }
     sayLeft(reply, limited, own.add('network', network, tokens))
-    const now = Date.now()
-    paid.set(request, { network, tokens, at: now })
-    const waitMs = pace.take(network, tokens, now)
-    return waitMs === 0 ? undefined : setTimeout(waitMs)
+    paid.set(request, { network, tokens, at: Date.now() })
+    if (tokens === COSTS.small.tokens) return undefined
+    return queue.enter(network, tokens, rates.network, () => request.raw.destroyed)
   }
 
   enterFirst(app, enter)
@@ -115,29 +94,44 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     paid.delete(request)
     const { network, tokens, at } = payment
     unsayLeft(reply)
+    if (tokens !== COSTS.small.tokens) queue.giveBack(network, tokens, rates.network)
     if (windowOf(Date.now()) !== windowOf(at)) return
     // Where many networks ask, the counts of some are dropped.
     own.add('network', network, -Math.min(tokens, own.last('network', network).count))
-    pace.giveBack(network, tokens, at)
+  }
+
+  /** @throws HttpError 429 for a request that would wait for longer than clients do */
+  async function requireTurn(account: Payer, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const waitsTooLong = () => queue.expected(account, rates.account) > LONGEST_WAIT_MS
+    if (!waitsTooLong()) return
+    refused.inc('account')
+    request.log.warn({ limit: 'account', client: account }, 'a client asks for too much at once')
+    await hold(account, request.raw.socket)
+    const seconds = Math.max(1, Math.ceil(queue.expected(account, rates.account) / 1000))
+    reply.header('retry-after', seconds)
+    throw new HttpError(429, `too many requests of your account wait for their turn: try again in ${seconds} seconds`)
   }
 
   async function take(payers: Payers, tokens: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const limited = limitsOf(payers, rateLimits)
-    const { account } = payers
+    const account = rateLimits.account > 0 ? payers.account : undefined
     // What is refused takes nothing from the others, and costs no statement.
     for (const one of limited) {
-      const last = counters.last(one.limit, one.subject)
-      if (isBeyond(last.count + tokens, tokens, one.most)) await refuseHeld(one, last, request, reply, account)
+      const last = ofParties.last(one.limit, one.subject)
+      if (!mayAdd(last, one.most, tokens)) await refuseHeld(one, countOf(one, last), request, reply, payers.account)
     }
-    if (account !== undefined) await turns.require(account, request, reply)
-    const counts = await Promise.all(limited.map(({ limit, subject }) => counters.add(limit, subject, tokens)))
-    const taken = limited.map((one, index) => ({ one, count: counts[index]! }))
-    const [tightest] = taken.toSorted((a, b) => a.one.most - a.count.count - (b.one.most - b.count.count))
-    const { one, count } = tightest ?? {}
-    if (one && isBeyond(count!.count, tokens, one.most)) await refuseHeld(one, count!, request, reply, account)
+    if (account !== undefined) await requireTurn(account, request, reply)
+    const before = await Promise.all(limited.map(({ limit, subject }) => ofParties.add(limit, subject, tokens)))
+    const taken = limited.map((one, index) => ({ one, used: before[index]!, count: countOf(one, before[index]!) }))
+    const over = taken.find(({ one, used }) => !mayAdd(used, one.most, tokens))
+    if (over) await refuseHeld(over.one, over.count, request, reply, payers.account)
     giveBack(request, reply)
-    if (account !== undefined) await turns.take(account, tokens, request, reply)
-    if (one) sayLeft(reply, one, count!)
+    const turn = account === undefined ? undefined : queue.enter(account, tokens, rates.account, () => isGone(request))
+    await turn
+    // Who has gone while it waited gets no work.
+    if (turn && isGone(request)) reply.hijack()
+    const [tightest] = taken.toSorted((a, b) => a.one.most - a.count.count - (b.one.most - b.count.count))
+    if (tightest) sayLeft(reply, tightest.one, { ...tightest.count, count: tightest.count.count + tokens })
   }
 
   return {
@@ -164,6 +158,33 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   }
 }
 
+/** Refuses beyond limits. */
+function refusing(countRefusal: (limit: Limit) => void, hold: Hold) {
+  function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
+    const { limit, subject, most } = limited
+    countRefusal(limit)
+    request.log.warn({ limit, client: subject }, 'a client is over its rate limit')
+    sayLeft(reply, limited, count)
+    reply.header('retry-after', Math.ceil(count.leftMs / 1000))
+    throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
+  }
+
+  /** Refuses after a while where the client goes on. What is left is what is left then. */
+  async function refuseHeld(
+    limited: Limited,
+    { count, leftMs }: Count,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    client: string = limited.subject,
+  ): Promise<never> {
+    const end = Date.now() + leftMs
+    await hold(client, request.raw.socket)
+    return refuse(limited, { count, leftMs: Math.max(1, end - Date.now()) }, request, reply)
+  }
+
+  return { refuse, refuseHeld }
+}
+
 function enterFirst(app: App, enter: Gate['enter']): void {
   app.addHook('onRequest', (request, reply, done) => {
     const entered = enter(request, reply)
@@ -173,13 +194,36 @@ function enterFirst(app: App, enter: Gate['enter']): void {
   })
 }
 
-/** Those that are on. Of an account with its parts; the ids of keys and workspaces have none. */
+/** Several visits to a page. */
+const LEAST_AT_ONCE = 300
+/** Clients and proxies give up later than this. */
+const LONGEST_WAIT_MS = 20_000
+
+/** A tenth of the tokens in a second. */
+function networkRate(limit: number): Rate {
+  return { tokensPerMs: Math.max(limit / 10, LEAST_AT_ONCE) / 1000, atOnceMs: 1000 }
+}
+
+/** Those of a minute over the minute; of two seconds at once. */
+function accountRate(limit: number): Rate {
+  const tokensPerMs = limit / WINDOW_MS
+  return { tokensPerMs, atOnceMs: Math.max(2000, LEAST_AT_ONCE / tokensPerMs) }
+}
+
+function isGone({ raw }: FastifyRequest): boolean {
+  return raw.socket.destroyed
+}
+
+/** Those that are on. */
 function limitsOf(payers: Payers, rateLimits: RateLimits): readonly Limited[] {
   return (Object.entries(payers) as [keyof Payers, string][])
     .filter(([limit]) => rateLimits[limit] > 0)
-    .flatMap(([limit, payer]) =>
-      takersOf(payer).map((taker) => ({ limit, subject: taker.name, most: partOf(rateLimits[limit], taker) })),
-    )
+    .map(([limit, subject]) => ({ limit, subject, most: rateLimits[limit] }))
+}
+
+/** What counts of the limit for this party. */
+function countOf({ most }: Limited, used: Used): Count {
+  return { count: Math.max(0, most - leftOf(used, most)), leftMs: used.leftMs }
 }
 
 const UNITS: Readonly<Record<Limit, string>> = {
@@ -207,9 +251,4 @@ function tokensOfNetwork(request: FastifyRequest): number {
  */
 function isFreeForNetwork({ headers, routeOptions: { config } }: FastifyRequest): boolean {
   return config.isProbe === true || (config.needsCredential === true && headers.authorization !== undefined)
-}
-
-/** Who has used nothing in this minute gets one request, also of a class that costs more than the limit. */
-function isBeyond(count: number, tokens: number, limit: number): boolean {
-  return count > limit && count > tokens
 }

@@ -4,7 +4,7 @@
  * claims come often: they have a sixteenth as many slots beside these, and no others, so that they delay nobody.
  */
 import type { DueKind } from '../storage/claims.ts'
-import { type Level, type Payer, takersOf } from '../storage/payers.ts'
+import { type Level, type Payer, takersOf, usedUpBy } from '../storage/payers.ts'
 
 /** Whose slot it is, and what its check reads. */
 export interface Asker {
@@ -44,10 +44,7 @@ export type Share = 'kept' | 'first' | 'common' | 'watching'
 const KEPT = 4
 const FIRST = 8
 const WATCHING = 16
-/**
- * Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a workspace that pays for itself 3/4, a key of it 9/13; all
- * guests of an account 9/13, one of them 27/40; a destination half, of which one payer takes 6/7.
- */
+/** Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a destination half, of which one payer takes 6/7. */
 const [OF_OWNER, OF_DESTINATION] = [3, 1]
 
 export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
@@ -118,7 +115,7 @@ function usersOf({ payer, workspaceId, submittedBy, destinations }: Asker): User
 }
 
 function createPool(capacity: number): Pool {
-  /** By user: who pays, a guest, a workspace, a key, a destination, who pays or a guest at a destination. */
+  /** By user: those who pay, a workspace, a key, a destination, those who pay at a destination. */
   const counts = new Map<string, number>()
   let taken = 0
 
@@ -128,19 +125,17 @@ function createPool(capacity: number): Pool {
     capacity,
     usedUp({ owners, destinations }) {
       const free = capacity - taken
-      let left = free
-      for (const [kind, name] of owners) {
-        left = OF_OWNER * left - used(name)
-        if (left <= 0) return kind
-      }
-      const hasRoom = destinations.every(({ all, ofPayer }) => {
-        let ofDestination = OF_DESTINATION * free - used(all)
-        return ofPayer.every((name) => {
-          ofDestination = OF_OWNER * ofDestination - used(name)
-          return ofDestination > 0
-        })
-      })
-      return hasRoom ? undefined : 'destination'
+      const full = usedUpBy(
+        owners.map(([, name]) => name),
+        used,
+        free,
+        OF_OWNER,
+      )
+      if (full !== undefined) return owners.find(([, name]) => name === full)![0]
+      const isFull = destinations.some(
+        ({ all, ofPayer }) => usedUpBy(ofPayer, used, OF_DESTINATION * free - used(all), OF_OWNER) !== undefined,
+      )
+      return isFull ? 'destination' : undefined
     },
     take({ owners, destinations }) {
       const ofDestinations = destinations.flatMap(({ all, ofPayer }) => [all, ...ofPayer])

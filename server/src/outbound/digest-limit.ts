@@ -1,14 +1,14 @@
 /** How many digests are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
 import pLimit, { type LimitFunction } from 'p-limit'
-import { type Payer, partOf, takersOf } from '../storage/payers.ts'
+import { type Payer, takersOf } from '../storage/payers.ts'
 
 /** Begins the work when who pays for it and the host have room for it. */
 export type DigestLimit = <T>(payer: Payer, work: () => Promise<T>) => Promise<T>
 
 /** Eight streams share a gigabit link at 15 MiB/s each: 512 MiB take 35 s of the 60 s that a check may take. */
 const AT_A_TIME = 8
-/** Four who pay fill the host. */
-const OF_PAYER = 2
+/** Four who pay fill the host. Each of those who share an allowance has one at a time. */
+const [OF_PAYER, OF_GUEST] = [2, 1]
 
 export function createDigestLimit(): DigestLimit {
   const all = pLimit(AT_A_TIME)
@@ -27,7 +27,10 @@ export function createDigestLimit(): DigestLimit {
   return (payer, work) => {
     // Only what a guest has room for waits for the account, and only what that has room for waits for the host: one after the other.
     const queued = takersOf(payer).reduce(
-      (next, taker) => () => within(taker.name, partOf(OF_PAYER, taker), next),
+      (next, { level, name }) => {
+        const most = level === 'payer' ? OF_PAYER : OF_GUEST
+        return () => within(name, most, next)
+      },
       () => all(work),
     )
     return queued()

@@ -8,7 +8,7 @@ import { DestinationError, mayTake } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { Lane } from '../storage/claims.ts'
-import { takersOf } from '../storage/payers.ts'
+import { takersOf, usedUpBy } from '../storage/payers.ts'
 
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
 export type Spender = Lane
@@ -48,8 +48,7 @@ export interface Spending {
 const KEPT = 4
 /**
  * Alone, an account uses 2/3 of what may be used, a workspace of it 4/7, a key 8/15; of what checks that decide may use, 4/5, 16/21 and
- * 64/85. A workspace that pays for itself uses as much as an account, and its keys as much as a workspace of one; all guests of an account
- * use as much as a workspace of it, and one of them as much as a key.
+ * 64/85. Who was invited uses of what the account that invited them may.
  */
 const WEIGHTS = { looking: 2, deciding: 4 } as const
 /** Looking again uses no more than it leaves. */
@@ -110,12 +109,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
     const users = usersOf(spender, kind)
     // A connection belongs to one workspace.
     const sharing = isShared(spender) ? users : users.slice(-1)
-    let left = free
-    for (const user of sharing) {
-      left = WEIGHTS[kind] * left - (spent.get(user) ?? 0)
-      if (left <= 0) return false
-    }
-    return true
+    return usedUpBy(sharing, (user) => spent.get(user) ?? 0, free, WEIGHTS[kind]) === undefined
   }
 
   return {

@@ -21,7 +21,7 @@ import {
 import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
-import { allowanceOf, allowanceSql } from './payers.ts'
+import { allowanceOf, allowanceSql, partyOf, partySql } from './payers.ts'
 import { countRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
 
@@ -75,16 +75,18 @@ const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COAL
 const KEY = `'key ' || workspace_id || ' ' || submitted_by`
 const ORIGIN = `'origin ' || workspace_id || ' ' || COALESCE(origin, '')`
 const PAYER = `'payer ' || ${allowanceSql('payer')}`
+const PARTY = `'party ' || ${partySql('payer')}`
 const GUEST = `'guest ' || payer`
-const BUSY_NAMES = [PAYER, GUEST, 'workspace_id', KEY, ORIGIN, LANE]
+const BUSY_NAMES = [PAYER, PARTY, GUEST, 'workspace_id', KEY, ORIGIN, LANE]
 
-/** The names by which claims are passed over: those of an allowance, of a guest, of a workspace, of a key in it, of an origin in it, and of the lane alone. */
+/** The names by which claims are passed over: those of an allowance, of a party, of one who pays, of a workspace, of a key in it, of an origin in it, and of the lane alone. */
 export function namesOfLane(lane: string) {
   const { payer, workspaceId, submittedBy, origin } = partsOfLane(lane)
   return {
     payer: `payer ${allowanceOf(payer)}`,
-    // Each guest that finds the part of all guests used up: all of them have no name in the queue.
-    guests: `guest ${payer}`,
+    // Each party that finds the part of all that were invited used up: together they have no name in the queue.
+    invited: `party ${partyOf(payer)}`,
+    party: `party ${partyOf(payer)}`,
     guest: `guest ${payer}`,
     workspace: workspaceId,
     key: `key ${workspaceId} ${submittedBy}`,
@@ -211,7 +213,7 @@ function queueReads(db: Db) {
   const { texts } = db.dialect
 
   return {
-    /** The claims of one kind that are due, without those that `busy` names by its payer, guest, workspace, key, origin or lane (`namesOfLane`). */
+    /** The claims of one kind that are due, without those that `busy` names by its payer, party, guest, workspace, key, origin or lane (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
       const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
       const sql = `SELECT claim_id, target, ${LANE} AS lane, deadline_at FROM claims
@@ -230,7 +232,7 @@ function queueReads(db: Db) {
     },
     /** How many claims of each workspace that an allowance pays for are queued, counted until there are `most` in all. */
     async queuedCounts(allowance: string, most: number): Promise<readonly QueuedCount[]> {
-      // A range, as the index has them: the allowance, then its guests, `/` before each. 0 is the next character.
+      // A range, as the index has them: the allowance, then those below it, `/` before each. 0 is the next character.
       const some = `SELECT payer, workspace_id FROM claims WHERE state = 'queued' AND payer >= ? AND payer < ? LIMIT ?`
       const sql = `SELECT payer, workspace_id, COUNT(*) AS count FROM (${some}) AS queued GROUP BY payer, workspace_id`
       return (await db.query(sql, [allowance, `${allowance}0`, most])).map(queuedCounts.read)

@@ -6,7 +6,7 @@ import { erasures } from './erasures.ts'
 import { evidence, receipts, type TileRow, tiles } from './log.ts'
 import { logs, treeHeads } from './log-state.ts'
 import { machines } from './machines.ts'
-import { allowanceSql, guestSql } from './payers.ts'
+import { accountSql, allowanceSql } from './payers.ts'
 import { members, users } from './people.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
 import { links, sessions } from './sign-in.ts'
@@ -143,8 +143,9 @@ function strayReads(db: Db) {
         Object.entries(owners).map(([column, owner]) => ({ ...table, column, owner })),
       )
       for (const { name, key, column, owner } of owned) {
+        const owning = column === 'shares_with' ? accountSql(`${name}.${column}`) : `${name}.${column}`
         const sql = `SELECT ${key.join(` || '/' || `)} AS id, ${column} AS missing FROM ${name} WHERE ${column} IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM ${owner.name} AS owner WHERE owner.${owner.key[0]} = ${name}.${column}) LIMIT ?`
+          AND NOT EXISTS (SELECT 1 FROM ${owner.name} AS owner WHERE owner.${owner.key[0]} = ${owning}) LIMIT ?`
         for (const row of await db.query(sql, [limit])) {
           found.push({ table: name, id: String(row.id), missing: `${owner.name} ${row.missing}` })
         }
@@ -166,8 +167,7 @@ function strayReads(db: Db) {
 
 const OWNED = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'
 const isAccount = (id: string) => `EXISTS (SELECT 1 FROM users WHERE users.id = ${id})`
-const [ALLOWANCE, GUEST] = [allowanceSql('claims.payer'), guestSql('claims.payer')]
-const PAID = `(payer = workspace_id OR (${isAccount(ALLOWANCE)} AND (${GUEST} = '' OR ${isAccount(GUEST)})))`
+const PAID = `(payer = workspace_id OR (${[allowanceSql, accountSql].map((sql) => isAccount(sql('claims.payer'))).join(' AND ')}))`
 const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
   WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
 

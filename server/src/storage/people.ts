@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { reservedAddress } from '../base/reserved-addresses.ts'
 import type { Db } from './db.ts'
-import { type Payer, payerOfWorkspace } from './payers.ts'
+import { allowanceSql, type Payer, payerOf, payerOfWorkspace } from './payers.ts'
 import { countRows, insertIfNew, selectRow, selectRows } from './rows.ts'
 import { extended, instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
 import { workspaces } from './workspaces.ts'
@@ -18,7 +18,7 @@ export const users = table('users', ['id'], {
   createdAt: instant('created_at'),
   /** Goes up when all that acts for this person ends: what began before acts no more. */
   generation: integer('generation'),
-  /** The account with which this one shares one allowance: the root of those who invited it. null: it has an allowance itself. */
+  /** The `Payer` of the account that invited it, with whose allowance it shares. null: it has an allowance itself. */
   sharesWith: nullable(text('shares_with')),
   /** Their name, address and ways in are gone since then. The row stays, because others refer to it. */
   closedAt: nullable(instant('closed_at')),
@@ -69,7 +69,7 @@ export function userReads(db: Db) {
     },
     /** How many accounts share the allowance of this one. Closed accounts do not count. */
     async countOfGuests(id: string): Promise<number> {
-      return countRows(db, 'users WHERE shares_with = ? AND closed_at IS NULL', [id])
+      return countRows(db, `users WHERE ${allowanceSql('shares_with')} = ? AND closed_at IS NULL`, [id])
     },
     /** Closed accounts do not count. */
     async any(): Promise<boolean> {
@@ -116,12 +116,14 @@ export function userWrites(db: Db) {
     async setName(id: string, name: string): Promise<void> {
       await db.table('users').where({ id }).update({ name })
     },
-    async separate(id: string): Promise<void> {
-      await db.table('users').where({ id }).update({ shares_with: null })
-    },
-    /** Those that share with it share with the other as well. @param other an account that shares with none */
-    async share(id: string, other: string): Promise<void> {
-      await db.table('users').where({ id }).orWhere({ shares_with: id }).update({ shares_with: other })
+    /** Puts an account below another one, or gives it an allowance. Those below it go along. @param to null: an allowance */
+    async share(account: Pick<UserRow, 'id' | 'sharesWith'>, to: Payer | null): Promise<void> {
+      const { id } = account
+      const [from, above] = [payerOf(account), payerOf({ id, sharesWith: to })]
+      const below = `shares_with = ? OR substr(shares_with, 1, ${from.length + 1}) = ?`
+      const sql = `UPDATE users SET shares_with = CAST(? AS text) || substr(shares_with, ${from.length + 1}) WHERE ${below}`
+      await db.query(sql, [above, from, `${from}/`])
+      await db.table('users').where({ id }).update({ shares_with: to })
     },
     async nextGeneration(id: string): Promise<void> {
       await db.query('UPDATE users SET generation = generation + 1 WHERE id = ?', [id])

@@ -1,7 +1,7 @@
 /** Counts that delay what is counted: of failed guesses, and of registrations. All hosts share them. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
-import { insertRows } from './rows.ts'
+import { insertRows, selectRows } from './rows.ts'
 import { instant, integer, type RowOf, table, text } from './table.ts'
 
 export const throttles = table('throttles', ['subject'], {
@@ -28,6 +28,12 @@ export function throttleWrites(db: Db) {
       const fresh = subjects.map((subject) => ({ subject, count: 0, nextAt: 0, expiresAt: now }))
       const rows = (await insertRows(db, throttles, fresh, TAKE)).map(throttles.read)
       return new Map(rows.map((row) => [row.subject, row.expiresAt <= now ? { ...row, count: 0, nextAt: 0 } : row]))
+    },
+    /** Those that begin with this subject and a slash, and are not over. */
+    async below(subject: string, now: Instant): Promise<Throttle[]> {
+      // 0 is the character after the slash.
+      const rest = 'WHERE subject > ? AND subject < ? AND expires_at > ?'
+      return selectRows(db, throttles, rest, [`${subject}/`, `${subject}0`, now])
     },
     async put(rows: readonly Throttle[]): Promise<void> {
       await insertRows(db, throttles, rows, PUT)

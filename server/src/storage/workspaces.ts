@@ -4,7 +4,7 @@ import type { Proven } from '@claimcheck/core/plugin'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LOOKS_VERSION, looksOf } from '../base/confusables.ts'
 import { type Db, runAll } from './db.ts'
-import { type Payer, payerOfWorkspace } from './payers.ts'
+import { allowanceSql, type Payer, payerOfWorkspace } from './payers.ts'
 import { columnsOf, insertIfNew, insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
@@ -148,7 +148,7 @@ export function workspaceReads(db: Db) {
     },
     /** Who pays for each of the workspaces that the allowance of an account pays for. */
     async payersOf(allowance: string): Promise<Payer[]> {
-      const sharing = 'SELECT id FROM users WHERE id = ? OR shares_with = ?'
+      const sharing = `SELECT id FROM users WHERE id = ? OR ${allowanceSql('shares_with')} = ?`
       const sql = `SELECT ${payerOfWorkspace('workspaces.id')} AS payer FROM workspaces
         WHERE ${THERE} AND paid_by IN (${sharing})`
       return (await db.query(sql, [allowance, allowance])).map(({ payer }) => String(payer))

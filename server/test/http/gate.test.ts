@@ -203,7 +203,7 @@ t.test('an account that asks for everything at once has turns, and another one n
   t.ok(longest > 2000, `${longest} ms`)
 })
 
-t.test('guests of one account share their turns, and the account does not wait for them', async (t) => {
+t.test('however many accounts one member makes, others who share the allowance do not wait for them', async (t) => {
   const perSecond = (20 / 3) * COSTS.page.tokens
   const app = await start(t, { account: 60 * perSecond }, { more: [paidBy('page')] })
   const took = async (account: string) => {
@@ -211,12 +211,25 @@ t.test('guests of one account share their turns, and the account does not wait f
     t.equal((await app.ask('/paid', { headers: { account } })).status, 200)
     return performance.now() - before
   }
-  // All guests have three quarters: of 30 pages 10 at once, and the rest over four seconds.
-  const all = Promise.all(Array.from({ length: 30 }, (_, index) => took(`acc_1/acc_${index}`)))
+  const accounts = ['acc_1/bob', ...Array.from({ length: 29 }, (_, index) => `acc_1/bob/acc_${index}`)]
+  const all = Promise.all(accounts.map(took))
   await setTimeout(200)
-  t.ok((await took('acc_1')) < 1000)
+  for (const neighbour of ['acc_1', 'acc_1/cyn', 'acc_1/dan/eve']) {
+    const ms = await took(neighbour)
+    t.ok(ms < 1000, `${neighbour}: ${ms} ms`)
+  }
   const longest = Math.max(...(await all))
-  t.ok(longest > 3500, `${longest} ms`)
+  t.ok(longest > 2500, `${longest} ms`)
+})
+
+t.test('where all tokens of an allowance are used, a neighbour has its part', async (t) => {
+  const app = await start(t, { account: 10 * READ }, { more: [paidBy('read')] })
+  const pages = async (account: string) =>
+    (await statuses(app, '/paid', 20, { headers: { account } })).filter((status) => status === 200).length
+  t.equal(await pages('acc_1/bob'), 10)
+  t.equal(await pages('acc_1/bob/two'), 0, 'another account of the same is none')
+  t.equal(await pages('acc_1/cyn'), 5)
+  t.equal(await pages('acc_1'), 3)
 })
 
 t.test('a request that would wait for longer than clients do is refused, and counts for nothing', async (t) => {

@@ -1,13 +1,13 @@
 /**
  * The quotas of who pays: how many claims its workspaces may submit a minute, over all keys and hosts, and how many may wait for a decision.
- * Guests, and workspaces of an account, take a part each.
+ * Each party of an allowance has its equal part in any case (`mayAdd`), of which one workspace leaves some to the others.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
 import type { Meters } from '../../base/meters.ts'
-import type { Counters } from '../../http/counters.ts'
-import { allowanceOf, type Payer, partOf, type Taker, takersOf, WHO } from '../../storage/payers.ts'
+import { type Counters, countParties } from '../../http/counters.ts'
+import { allowanceOf, holdingsOf, mayAdd, ofWorkspace, type Payer, WORKSPACE, who } from '../../storage/payers.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ClaimsConfig, QuotaSettings } from './config.ts'
 
@@ -41,15 +41,24 @@ const COUNT_AGE_MS = 1000
 const MAX_COUNTS = 10_000
 /** Where there is no limit. */
 const MOST_COUNTED = 100_000
+/** Parties have their parts beyond the limit, in all so many times as much: the sum of 1/n for some thousands of them. */
+const BEYOND = 10
 /** A waiting claim is decided by its deadline at the latest, many much earlier. */
 const RETRY_WAITING_MS = 10_000
 
-/** Of one allowance, by the names of its takers. */
+/** Of one allowance. */
 interface Waiting {
   readonly at: Instant
-  readonly counted: Promise<ReadonlyMap<string, number>>
+  readonly counted: Promise<readonly Held[]>
   /** Submitted since. */
-  readonly added: Map<string, number>
+  readonly added: Held[]
+}
+
+/** Claims of one workspace. */
+interface Held {
+  readonly payer: Payer
+  readonly workspaceId: string
+  count: number
 }
 
 export function createQuotas({ storage, counters, config, now, meters }: QuotasOptions): Quotas {
@@ -59,81 +68,83 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
   ])
   const { claimsPerMinute, waitingClaims } = config.quotas
   const counts = new LRUCache<string, Waiting>({ max: MAX_COUNTS })
+  const ofParties = countParties(counters)
 
   function waitingOf(payer: Payer): Waiting {
     const allowance = allowanceOf(payer)
     const known = counts.get(allowance)
     if (known && now() - known.at < COUNT_AGE_MS) return known
-    const counted = count(allowance, waitingClaims)
-    const waiting: Waiting = { at: now(), counted, added: new Map() }
+    const counted = storage.read.claims.queuedCounts(allowance, BEYOND * waitingClaims)
+    const waiting: Waiting = { at: now(), counted, added: [] }
     counts.set(allowance, waiting)
     // Those who wait get the error; the next submission counts again.
     counted.catch(() => counts.get(allowance) === waiting && counts.delete(allowance))
     return waiting
   }
 
-  async function count(allowance: string, most: number): Promise<ReadonlyMap<string, number>> {
-    const ofTakers = new Map<string, number>()
-    for (const { payer, workspaceId, count } of await storage.read.claims.queuedCounts(allowance, most)) {
-      add(ofTakers, takersOf(payer, workspaceId), count)
-    }
-    return ofTakers
-  }
-
-  async function rateRefusal(takers: readonly Taker[]): Promise<ServiceError | undefined> {
+  /** Beyond its own part, a workspace or a party counts no more against the others. */
+  async function rateRefusal({ payer, workspaceId }: QuotaUser): Promise<ServiceError | undefined> {
     if (claimsPerMinute === 0) return undefined
-    const limits = takers.map((taker) => ({ ...taker, most: partOf(claimsPerMinute, taker) }))
-    // Beyond its own part, a taker counts no more against the others.
-    const last = limits.map((limit) => ({ ...limit, ...counters.last('claims', limit.name) }))
-    let over = last.find(({ count, most }) => count >= most)
-    if (!over) {
-      const counted = await Promise.all(
-        limits.map(async (limit) => ({ ...limit, ...(await counters.add('claims', limit.name)) })),
-      )
-      over = counted.find(({ count, most }) => count > most)
+    const most = ofWorkspace(claimsPerMinute)
+    const refuse = (whose: string, most: number, leftMs: number) => {
+      refused.inc('claims_per_minute')
+      return tooMany(`${whose} may submit at most ${most} a minute`, leftMs)
     }
-    if (!over) return undefined
-    refused.inc('claims_per_minute')
-    return tooMany(`${WHO[over.level]} may submit at most ${over.most} a minute`, over.leftMs)
+    if (workspaceId !== payer) {
+      const { count, leftMs } = counters.last('claims', workspaceId)
+      if (count >= most) return refuse(WORKSPACE, most, leftMs)
+    }
+    const before = ofParties.last('claims', payer)
+    if (!mayAdd(before, claimsPerMinute)) return refuse(who(payer, workspaceId), claimsPerMinute, before.leftMs)
+    const [used, ofWorkspaceUsed] = await Promise.all([
+      ofParties.add('claims', payer),
+      workspaceId === payer ? undefined : counters.add('claims', workspaceId),
+    ])
+    if (ofWorkspaceUsed && ofWorkspaceUsed.count > most) return refuse(WORKSPACE, most, used.leftMs)
+    return mayAdd(used, claimsPerMinute) ? undefined : refuse(who(payer, workspaceId), claimsPerMinute, used.leftMs)
   }
 
-  async function waitingRefusal(payer: Payer, takers: readonly Taker[]): Promise<ServiceError | undefined> {
+  async function waitingRefusal({ payer, workspaceId }: QuotaUser): Promise<ServiceError | undefined> {
     if (waitingClaims === 0) return undefined
     const { counted, added } = waitingOf(payer)
-    const stored = await counted
-    const over = takers.find(
-      (taker) => (stored.get(taker.name) ?? 0) + (added.get(taker.name) ?? 0) >= partOf(waitingClaims, taker),
-    )
-    if (over) {
+    const held = [...(await counted), ...added]
+    const refuse = (whose: string, most: number) => {
       refused.inc('waiting_claims')
-      const rule = `${WHO[over.level]} may have at most ${partOf(waitingClaims, over)} that wait for a decision`
-      return tooMany(rule, RETRY_WAITING_MS)
+      return tooMany(`${whose} may have at most ${most} that wait for a decision`, RETRY_WAITING_MS)
     }
-    add(added, takers, 1)
+    const most = ofWorkspace(waitingClaims)
+    if (workspaceId !== payer && waitingIn(workspaceId, held) >= most) return refuse(WORKSPACE, most)
+    const holdings = holdingsOf(
+      payer,
+      held.map(({ payer, count }) => [payer, count]),
+    )
+    if (!mayAdd(holdings, waitingClaims)) return refuse(who(payer, workspaceId), waitingClaims)
+    const known = added.find((one) => one.payer === payer && one.workspaceId === workspaceId)
+    if (known) known.count++
+    else added.push({ payer, workspaceId, count: 1 })
     return undefined
   }
 
   return {
-    async refusal({ payer, workspaceId }) {
-      if (claimsPerMinute === 0 && waitingClaims === 0) return undefined
-      const smallestFirst = takersOf(payer, workspaceId).toReversed()
-      const [rate, waiting] = await Promise.all([rateRefusal(smallestFirst), waitingRefusal(payer, smallestFirst)])
+    async refusal(user) {
+      const [rate, waiting] = await Promise.all([rateRefusal(user), waitingRefusal(user)])
       return rate ?? waiting
     },
     async state({ payer, workspaceId }) {
-      const own = takersOf(payer, workspaceId).at(-1)!
-      const counted = await count(allowanceOf(payer), waitingClaims || MOST_COUNTED)
+      const part = payer === workspaceId ? (limit: number) => limit : ofWorkspace
+      const most = waitingClaims === 0 ? MOST_COUNTED : BEYOND * waitingClaims
+      const held = await storage.read.claims.queuedCounts(allowanceOf(payer), most)
       return {
-        claimsPerMinute: partOf(claimsPerMinute, own),
-        waitingClaims: partOf(waitingClaims, own),
-        waiting: counted.get(own.name) ?? 0,
+        claimsPerMinute: part(claimsPerMinute),
+        waitingClaims: part(waitingClaims),
+        waiting: waitingIn(workspaceId, held),
       }
     },
   }
 }
 
-function add(counts: Map<string, number>, takers: readonly Taker[], count: number): void {
-  for (const { name } of takers) counts.set(name, (counts.get(name) ?? 0) + count)
+function waitingIn(workspaceId: string, held: readonly Held[]): number {
+  return held.reduce((sum, one) => sum + (one.workspaceId === workspaceId ? one.count : 0), 0)
 }
 
 function tooMany(rule: string, retryAfterMs: number): ServiceError {

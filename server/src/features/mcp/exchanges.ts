@@ -1,6 +1,6 @@
 /** What is open at /mcp: so many at once, and none longer than its credential is good or the server runs. */
 import { HttpError } from '../../http/errors.ts'
-import { type Payer, partOf, type Taker, takersOf, WHO } from '../../storage/payers.ts'
+import { allowanceOf, holdingsOf, mayAdd, ofWorkspace, type Payer, WORKSPACE, who } from '../../storage/payers.ts'
 
 export interface Exchange {
   /** Aborted when the client goes, when the credential is not good any more, and when the server stops. */
@@ -46,28 +46,31 @@ export const LIMITS: Limits = {
 
 export function createExchanges(limits: Limits = LIMITS): Exchanges {
   const { mostOfOne, mostOfPayer, mostInAll, askEveryMs } = limits
-  /** What ends each, with the names of all whom it counts for. */
-  const open = new Map<() => void, readonly string[]>()
+  /** What ends each. */
+  const open = new Map<() => void, Owner>()
+  const countOf = (isCounted: (owner: Owner) => boolean) => [...open.values()].filter(isCounted).length
 
-  function require(name: string, most: number, rule: string): void {
-    let count = 0
-    for (const names of open.values()) if (names.includes(name)) count += 1
-    if (count >= most) throw new HttpError(429, `too many MCP requests are open: ${rule}`)
+  function refuse(rule: string): never {
+    throw new HttpError(429, `too many MCP requests are open: ${rule}`)
   }
 
   return {
-    open({ spender, workspaceId, payer }, isGood) {
+    open(owner, isGood) {
+      const { spender, workspaceId, payer } = owner
       if (open.size >= mostInAll)
         throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
-      require(`spender ${spender}`, mostOfOne, `at most ${mostOfOne} of one key or grant`)
-      const takers = takersOf(payer, workspaceId)
-      for (const taker of takers.toReversed()) {
-        const most = partOf(mostOfPayer, taker)
-        require(taker.name, most, `${WHO[taker.level]} may have at most ${most}`)
-      }
+      if (countOf((one) => one.spender === spender) >= mostOfOne) refuse(`at most ${mostOfOne} of one key or grant`)
+      const most = ofWorkspace(mostOfPayer)
+      if (workspaceId !== payer && countOf((one) => one.workspaceId === workspaceId) >= most)
+        refuse(`${WORKSPACE} may have at most ${most}`)
+      const sharing = [...open.values()].filter((one) => allowanceOf(one.payer) === allowanceOf(payer))
+      const holdings = holdingsOf(
+        payer,
+        sharing.map((one) => [one.payer, 1]),
+      )
+      if (!mayAdd(holdings, mostOfPayer)) refuse(`${who(payer, workspaceId)} may have at most ${mostOfPayer}`)
       // As many as it leaves free: however many accounts are greedy, the next one gets a place.
-      const [{ name }] = takers as [Taker]
-      require(name, mostInAll - open.size, 'others need what this host has left. Try again later')
+      if (holdings.all >= mostInAll - open.size) refuse('others need what this host has left. Try again later')
       const controller = new AbortController()
       let isAsking = false
       // It fails closed: what cannot be asked ends as well.
@@ -85,7 +88,7 @@ export function createExchanges(limits: Limits = LIMITS): Exchanges {
         controller.abort(reason)
       }
       const stop = () => end()
-      open.set(stop, [`spender ${spender}`, ...takers.map(({ name }) => name)])
+      open.set(stop, owner)
       return { signal: controller.signal, end: stop }
     },
     endAll() {

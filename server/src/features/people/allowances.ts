@@ -5,19 +5,19 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { allowanceOf, payerOf } from '../../storage/payers.ts'
+import { aboveInvited, allowanceOf, payerOf } from '../../storage/payers.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { requireAccount } from './current.ts'
-import { ofPayer, spendDaily } from './daily-limits.ts'
+import { spendOfPayer } from './daily-limits.ts'
 import type { User } from './sessions.ts'
 
 export interface Allowances {
-  /** Gives the account an allowance. Accounts that share with it, or with the same account as it did, stay as they are. @throws ServiceError `not_found` */
+  /** Gives the account an allowance, which those that it invited share from then on. @throws ServiceError `not_found` */
   separate(email: string, by?: Acting): Promise<void>
   /**
-   * Lets the account, and those that share with it, share the allowance of another one.
+   * Lets the account, and those that it invited, share the allowance that another one has or shares.
    * @throws ServiceError `not_found`; `conflict` when that account shares with this one
    */
   share(email: string, withEmail: string, by?: Acting): Promise<void>
@@ -53,7 +53,7 @@ export function createAllowances({ storage, now, config }: AllowanceParts): Allo
       storage.write(async (tx) => {
         const user = await requireAccount(tx, email)
         if (user.sharesWith === null) return
-        await tx.users.separate(user.id)
+        await tx.users.share(user, null)
         record(tx, user, null, by)
       }),
     share: (email, withEmail, by = byCommand()) =>
@@ -68,7 +68,7 @@ export function createAllowances({ storage, now, config }: AllowanceParts): Allo
           throw new ServiceError('conflict', `${email} cannot share with ${withEmail}: ${problem}`)
         }
         if (other === user.sharesWith) return
-        await tx.users.share(user.id, other)
+        await tx.users.share(user, other)
         record(tx, user, other, by)
       }),
     async sharing({ id, payer }) {
@@ -78,19 +78,15 @@ export function createAllowances({ storage, now, config }: AllowanceParts): Allo
       return { host: host?.name ?? allowance, guests: 0 }
     },
     async spendExport({ payer }) {
-      const limits = ofPayer(payer, {
-        kind: 'exports',
-        most: exportsPerAccount,
-        may: 'export',
-        limit: 'limits.exports_per_account',
-      })
-      await storage.write((tx) => spendDaily(tx, limits, now(), 'nothing was exported'))
+      const limit = 'limits.exports_per_account'
+      const ofPayer = { kind: 'exports', most: exportsPerAccount, may: 'export', limit }
+      await storage.write((tx) => spendOfPayer(tx, payer, ofPayer, now(), 'nothing was exported'))
     },
   }
 }
 
-/** With which account a new account shares, by who invited it. Null: the command line did, and it has an allowance itself. */
+/** What a new account stands below, by who invited it. Null: the command line did, and it has an allowance itself. */
 export async function sharedByInvited(tx: Writes, inviterId: string | null): Promise<string | null> {
   const inviter = inviterId === null ? undefined : await tx.users.byId(inviterId)
-  return inviter ? allowanceOf(payerOf(inviter)) : null
+  return inviter ? aboveInvited(inviter) : null
 }

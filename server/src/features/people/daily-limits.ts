@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
-import { adviceFor, type Payer, partOf, takersOf, WHO } from '../../storage/payers.ts'
+import { adviceFor, allowanceOf, mayAdd, type Payer, partyOf, who } from '../../storage/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
 
 export interface DailyLimit {
@@ -49,32 +49,49 @@ export async function countDaily(
   )
 }
 
+/**
+ * Counts one more for who pays, within a transaction that ends with the error.
+ * @param of `may` as in "invite", `limit` as in the configuration @param outcome as in "nothing was sent"
+ * @throws ServiceError `too_many` when the limit is used up, and the party has its part
+ */
+export async function spendOfPayer(
+  tx: Writes,
+  payer: Payer,
+  of: { readonly kind: string; readonly most: number; readonly may: string; readonly limit: string },
+  at: Instant,
+  outcome: string,
+): Promise<void> {
+  if (of.most === 0) return
+  const [ofAll, ofParty] = [allowanceOf(payer), partyOf(payer)].map((name) => `${of.kind} by ${name}`) as [
+    string,
+    string,
+  ]
+  const taken = await tx.throttles.take([...new Set([ofAll, ofParty])], at)
+  const invited = await tx.throttles.below(ofAll, at)
+  const all = taken.get(ofAll)!
+  const ofInvited = invited.reduce((sum, { count }) => sum + count, 0)
+  const ofAllowance = Math.max(0, all.count - ofInvited)
+  const own = ofParty === ofAll ? ofAllowance : taken.get(ofParty)!.count
+  const others = invited.filter(({ subject, count }) => count > 0 && subject !== ofParty).length
+  const parties = others + 1 + (ofParty !== ofAll && ofAllowance > 0 ? 1 : 0)
+  if (!mayAdd({ all: all.count, own, parties }, of.most)) {
+    const rule = `${who(payer)} may ${of.may} at most ${of.most} a day`
+    throw tooMany(`${outcome}: ${rule}. Try again later, or ${adviceFor(payer, of.limit)}`, all.expiresAt - at)
+  }
+  const counted = [...taken.values()].map((throttle) => {
+    const expiresAt = throttle.count === 0 ? at + DAY_MS : throttle.expiresAt
+    return { ...throttle, count: throttle.count + 1, expiresAt }
+  })
+  await tx.throttles.put(counted)
+}
+
 export interface SpentLimit extends DailyLimit {
   /** As in "a workspace may invite". */
   readonly what: string
-  /** What else helps than to wait. */
-  readonly advice?: string
 }
 
-interface OfPayer {
-  readonly kind: string
-  readonly most: number
-  /** As in "invite". */
-  readonly may: string
-  /** Its name in the configuration. */
-  readonly limit: string
-}
-
-/** The limits of all who pay, the smallest first. */
-export function ofPayer(payer: Payer, { kind, most, may, limit }: OfPayer): readonly SpentLimit[] {
-  return takersOf(payer)
-    .map((taker) => ({
-      subject: `${kind} by ${taker.name}`,
-      most: partOf(most, taker),
-      what: `${WHO[taker.level]} may ${may}`,
-      advice: adviceFor(taker, limit),
-    }))
-    .toReversed()
+function tooMany(message: string, retryAfterMs: number): ServiceError {
+  return new ServiceError('too_many', message, { retryAfterMs })
 }
 
 /**
@@ -88,11 +105,11 @@ export async function spendDaily(
   outcome: string,
 ): Promise<void> {
   const spent = await countDaily(tx, limits, at)
-  for (const { subject, most, what, advice = 'ask the operator to raise the limit' } of limits) {
+  for (const { subject, most, what } of limits) {
     const { isWithin = true, expiresAt = at } = spent.get(subject) ?? {}
     if (isWithin) continue
-    const message = `${outcome}: ${what} at most ${most} a day. Try again later, or ${advice}`
-    throw new ServiceError('too_many', message, { retryAfterMs: expiresAt - at })
+    const advice = 'Try again later, or ask the operator to raise the limit'
+    throw tooMany(`${outcome}: ${what} at most ${most} a day. ${advice}`, expiresAt - at)
   }
 }
 

@@ -7,7 +7,7 @@ import type { Role } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { DailyLimits } from '../workspaces/limits-config.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
-import { mailboxSubject, ofPayer, type SpentLimit, spendDaily } from './daily-limits.ts'
+import { mailboxSubject, type SpentLimit, spendDaily, spendOfPayer } from './daily-limits.ts'
 import type { MailedLink, OpenLinks } from './links.ts'
 
 interface Parts {
@@ -64,13 +64,10 @@ async function spend(
     throw new ServiceError('conflict', 'confirm your e-mail address first: your Account page sends you a link')
   }
   const payer = inviter ? payerOf(inviter) : createdBy
+  const limit = 'limits.invitations_per_account'
+  const ofPayer = { kind: 'invitations', most: invitationsPerAccount, may: 'invite', limit }
+  await spendOfPayer(tx, payer, ofPayer, at, 'nothing was sent')
   const limits: SpentLimit[] = [
-    ...ofPayer(payer, {
-      kind: 'invitations',
-      most: invitationsPerAccount,
-      may: 'invite',
-      limit: 'limits.invitations_per_account',
-    }),
     { subject: `invitations to ${workspaceId}`, most: invitationsPerWorkspace, what: 'a workspace may invite' },
   ]
   if (recipient !== null) {

@@ -4,7 +4,7 @@
  */
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { adviceFor, allowanceOf, partOf, payerOf, type Taker, takersOf, WHO } from '../../storage/payers.ts'
+import { adviceFor, allowanceOf, holdingsOf, mayAdd, payerOf, WORKSPACE, who } from '../../storage/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { Limits } from './limits-config.ts'
 
@@ -33,7 +33,11 @@ const POSSESSIONS = {
 
 type Possession = keyof typeof POSSESSIONS
 
-const WORKSPACE: Pick<Taker, 'level' | 'part'> = { level: 'workspace', part: 1 }
+function refuse(limits: Limits, possession: Possession, whose: string, asking: (limit: string) => string): never {
+  const { limit, things, member, advice } = POSSESSIONS[possession]
+  const rule = `${whose} may have at most ${limits[limit]} ${things}`
+  throw new ServiceError('conflict', `${rule}: ${advice}, or ${asking(`limits.${member}`)}`)
+}
 
 /**
  * In the workspace, which is locked.
@@ -41,27 +45,24 @@ const WORKSPACE: Pick<Taker, 'level' | 'part'> = { level: 'workspace', part: 1 }
  */
 export function requireRoom(
   limits: Limits,
-  possession: Possession,
+  possession: Exclude<Possession, 'workspace'>,
   count: number,
   by: Acting,
-  taker: Pick<Taker, 'level' | 'part'> = WORKSPACE,
 ): void {
-  const { limit, things, member, advice } = POSSESSIONS[possession]
-  const most = partOf(limits[limit], taker)
+  const most = limits[POSSESSIONS[possession].limit]
   if (most === 0 || by.actor.kind === 'command' || count <= most) return
-  const rule = `${WHO[taker.level]} may have at most ${most} ${things}`
-  throw new ServiceError('conflict', `${rule}: ${advice}, or ${adviceFor(taker, `limits.${member}`)}`)
+  refuse(limits, possession, WORKSPACE, (limit) => `ask the operator to raise ${limit}`)
 }
 
-/** Before the workspace is stored. @param userId who makes it @throws ServiceError `conflict` */
+/** Before the workspace is stored. @param userId who pays for it @throws ServiceError `conflict` */
 export async function requireRoomForWorkspace(tx: Writes, limits: Limits, userId: string, by: Acting): Promise<void> {
+  const most = limits.workspacesPerAccount
+  if (most === 0 || by.actor.kind === 'command') return
   const user = await tx.users.byId(userId)
   const payer = user ? payerOf(user) : userId
   // All who share one allowance lock one row.
   await tx.users.lock(allowanceOf(payer))
-  const counted = (await tx.workspaces.payersOf(allowanceOf(payer))).flatMap((one) => takersOf(one))
-  for (const taker of takersOf(payer).toReversed()) {
-    const others = counted.filter(({ name }) => name === taker.name)
-    requireRoom(limits, 'workspace', others.length + 1, by, taker)
-  }
+  const held = (await tx.workspaces.payersOf(allowanceOf(payer))).map((one) => [one, 1] as const)
+  if (!mayAdd(holdingsOf(payer, held), most))
+    refuse(limits, 'workspace', who(payer), (limit) => adviceFor(payer, limit))
 }

@@ -8,7 +8,7 @@
  * no start.
  */
 import { setTimeout as setTimer } from 'node:timers/promises'
-import { mayTake } from '@claimcheck/core/plugin'
+import { takersOf, usedUpBy } from '../../storage/payers.ts'
 import type { PluginState, Tenant } from '../hosted.ts'
 import { createSharedReadings, type SharedReadings } from './host-calls.ts'
 import type { PluginProcess } from './plugin-process.ts'
@@ -204,11 +204,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** Lets those in for whom there is a place: what decides first, then accounts that have the fewest places. */
   #admit(): void {
-    const ofPayer = countedByPayer(this.#working())
+    const counts = countedByTaker(this.#working())
     const inOrder = [...this.#waiters].toSorted(
       (one, other) =>
-        URGENCY[one.kind] - URGENCY[other.kind] ||
-        (ofPayer.get(one.tenant.payer) ?? 0) - (ofPayer.get(other.tenant.payer) ?? 0),
+        URGENCY[one.kind] - URGENCY[other.kind] || compareTaken(counts, one.tenant.payer, other.tenant.payer),
     )
     for (const waiter of inOrder) {
       const place = this.#placeFor(waiter.tenant, waiter.kind)
@@ -240,7 +239,9 @@ export class Cells<P extends CellProcess = PluginProcess> {
       kind === 'usual'
         ? [working.filter(({ runs }) => runs.usual > 0), most - Math.floor(most / KEPT)]
         : [working, most]
-    return mayTake(countedByPayer(taken).get(payer) ?? 0, all - taken.length, PAYER_WEIGHT)
+    const counts = countedByTaker(taken)
+    const names = takersOf(payer).map(({ name }) => name)
+    return usedUpBy(names, (name) => counts.get(name) ?? 0, all - taken.length, PAYER_WEIGHT) === undefined
   }
 
   #mayStart(): boolean {
@@ -256,10 +257,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
   #evictIdle(isEnough: (place: Place<P>) => boolean): boolean {
-    const ofPayer = countedByPayer([...this.#places.values()])
+    const counts = countedByTaker([...this.#places.values()])
     const idle = [...this.#places].filter(([, place]) => isEnough(place))
     const [first] = idle.toSorted(
-      ([, one], [, other]) => ofPayer.get(other.payer)! - ofPayer.get(one.payer)! || one.idleAt - other.idleAt,
+      ([, one], [, other]) => compareTaken(counts, other.payer, one.payer) || one.idleAt - other.idleAt,
     )
     if (!first) return false
     this.#evict(...first)
@@ -349,10 +350,21 @@ function begin<P extends CellProcess>(place: Place<P>, kind: Kind): Place<P> {
   return place
 }
 
-function countedByPayer(places: readonly { readonly payer: string }[]): Map<string, number> {
+/** How many places each who pays has, with all that it brought in. */
+function countedByTaker(places: readonly { readonly payer: string }[]): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const { payer } of places) counts.set(payer, (counts.get(payer) ?? 0) + 1)
+  for (const { name } of places.flatMap(({ payer }) => takersOf(payer))) counts.set(name, (counts.get(name) ?? 0) + 1)
   return counts
+}
+
+/** Compares by what those at the top have, and then by those below them. */
+function compareTaken(counts: ReadonlyMap<string, number>, one: string, other: string): number {
+  const [ofOne, ofOther] = [one, other].map((payer) => takersOf(payer).map(({ name }) => counts.get(name) ?? 0)) as [
+    number[],
+    number[],
+  ]
+  const level = ofOne.findIndex((count, index) => count !== (ofOther[index] ?? 0))
+  return level < 0 ? 0 : ofOne[level]! - (ofOther[level] ?? 0)
 }
 
 function largest<P extends CellProcess>(processes: readonly P[]): P | undefined {

@@ -44,54 +44,58 @@ t.test('a workspace is paid for by the account that made it, and one of the comm
   t.equal((await storage.read.members.byIdWithPayer(memberId))?.payer, userId)
 })
 
-t.test('whoever is invited shares with the one who began the chain, until the operator lifts it', async (t) => {
-  const people = await openPeople(t)
-  const { allowances, members, sessions, storage } = people
-  const ann = await first(people)
-  const bob = await invited(people, ann.workspaceId, ann.userId, 'bob')
-  const cyn = await invited(people, ann.workspaceId, bob.id, 'cyn')
-  const dan = await invited(people, ann.workspaceId, null, 'dan')
-  const guest = (host: string, { id }: { readonly id: string }) => `${host}/${id}`
-  t.strictSame([bob.payer, cyn.payer, dan.payer], [guest(ann.userId, bob), guest(ann.userId, cyn), dan.id])
-  const { id: ofCyn } = await members.createWorkspace(cyn.id, 'cyn')
-  t.equal(await payerByKey(people, ofCyn), guest(ann.userId, cyn))
+t.test(
+  'whoever is invited stands below who invited them, and goes along with them where the operator puts them',
+  async (t) => {
+    const people = await openPeople(t)
+    const { allowances, members, sessions, storage } = people
+    const ann = await first(people)
+    const bob = await invited(people, ann.workspaceId, ann.userId, 'bob')
+    const cyn = await invited(people, ann.workspaceId, bob.id, 'cyn')
+    const dan = await invited(people, ann.workspaceId, null, 'dan')
+    const guest = (host: string, { id }: { readonly id: string }) => `${host}/${id}`
+    t.strictSame([bob.payer, cyn.payer, dan.payer], [guest(ann.userId, bob), guest(bob.payer, cyn), dan.id])
+    const { id: ofCyn } = await members.createWorkspace(cyn.id, 'cyn')
+    t.equal(await payerByKey(people, ofCyn), guest(bob.payer, cyn))
 
-  await allowances.separate('Bob@example.com ')
-  await allowances.separate('bob@example.com')
-  const payers = async () => Object.fromEntries((await people.accounts.list()).map(({ name, payer }) => [name, payer]))
-  t.strictSame(await payers(), { ann: ann.userId, bob: bob.id, cyn: cyn.payer, dan: dan.id }, 'his guests stay')
-  const eve = await invited(people, ann.workspaceId, bob.id, 'eve')
-  t.equal(eve.payer, guest(bob.id, eve), 'and new ones are his')
+    await allowances.separate('Bob@example.com ')
+    await allowances.separate('bob@example.com')
+    const payers = async () =>
+      Object.fromEntries((await people.accounts.list()).map(({ name, payer }) => [name, payer]))
+    t.strictSame(await payers(), { ann: ann.userId, bob: bob.id, cyn: guest(bob.id, cyn), dan: dan.id })
+    const eve = await invited(people, ann.workspaceId, bob.id, 'eve')
+    t.equal(eve.payer, guest(bob.id, eve))
 
-  await allowances.share('bob@example.com', 'dan@example.com')
-  t.strictSame(await payers(), {
-    ann: ann.userId,
-    bob: guest(dan.id, bob),
-    cyn: cyn.payer,
-    dan: dan.id,
-    eve: guest(dan.id, eve),
-  })
-  const { id: ofEve } = await members.createWorkspace(eve.id, 'eve')
-  t.equal(await payerByKey(people, ofEve), guest(dan.id, eve))
-  const session = await sessions.find(await sessions.start(eve, 'password', VISITOR))
-  t.equal(session?.user.payer, guest(dan.id, eve))
+    await allowances.share('bob@example.com', 'dan@example.com')
+    t.strictSame(await payers(), {
+      ann: ann.userId,
+      bob: guest(dan.id, bob),
+      cyn: guest(guest(dan.id, bob), cyn),
+      dan: dan.id,
+      eve: guest(guest(dan.id, bob), eve),
+    })
+    const { id: ofEve } = await members.createWorkspace(eve.id, 'eve')
+    t.equal(await payerByKey(people, ofEve), guest(guest(dan.id, bob), eve))
+    const session = await sessions.find(await sessions.start(eve, 'password', VISITOR))
+    t.equal(session?.user.payer, guest(guest(dan.id, bob), eve))
 
-  const refused = [
-    ['dan@example.com', 'eve@example.com', { code: 'conflict', message: /shares with this one/ }],
-    ['dan@example.com', 'dan@example.com', { code: 'conflict', message: /the same account/ }],
-    ['none@example.com', 'dan@example.com', { code: 'not_found', message: /none@example\.com/ }],
-    ['dan@example.com', 'none@example.com', { code: 'not_found', message: /none@example\.com/ }],
-  ] as const
-  for (const [email, other, error] of refused) await t.rejects(allowances.share(email, other), error)
-  const recorded = (await storage.read.audit.after(0, 1000)).filter(
-    ({ event }) => event === 'account.allowance_changed',
-  )
-  t.match(recorded, [
-    { userId: bob.id, details: { shares_with: null } },
-    { userId: bob.id, details: { shares_with: dan.id } },
-  ])
-  t.equal(recorded.length, 2)
-})
+    const refused = [
+      ['dan@example.com', 'eve@example.com', { code: 'conflict', message: /shares with this one/ }],
+      ['dan@example.com', 'dan@example.com', { code: 'conflict', message: /the same account/ }],
+      ['none@example.com', 'dan@example.com', { code: 'not_found', message: /none@example\.com/ }],
+      ['dan@example.com', 'none@example.com', { code: 'not_found', message: /none@example\.com/ }],
+    ] as const
+    for (const [email, other, error] of refused) await t.rejects(allowances.share(email, other), error)
+    const recorded = (await storage.read.audit.after(0, 1000)).filter(
+      ({ event }) => event === 'account.allowance_changed',
+    )
+    t.match(recorded, [
+      { userId: bob.id, details: { shares_with: null } },
+      { userId: bob.id, details: { shares_with: dan.id } },
+    ])
+    t.equal(recorded.length, 2)
+  },
+)
 
 t.test('those who share with a closed account go on sharing with each other', async (t) => {
   const people = await openPeople(t)

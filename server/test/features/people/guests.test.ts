@@ -1,4 +1,4 @@
-/** What invited accounts take of the allowance that they share, each counter by the attack of a removed guest. Threat A8 of `security.md`. */
+/** What invited accounts take of the allowance that they share, each by the attack of a removed guest with two accounts. Threat A8 of `security.md`. */
 import { byUser } from '@claimcheck/server/base/actor'
 import { createMeters } from '@claimcheck/server/base/meters'
 import { rateLimitSettings } from '@claimcheck/server/config/rate-limits'
@@ -35,7 +35,7 @@ async function takerOf({ accounts, members }: People, userId: string): Promise<T
   return { userId, payer: user.payer, workspaceId: workspace!.id, workspacePayer: workspace!.payer }
 }
 
-/** Ann, a guest that she removed, and another guest, each with one workspace. */
+/** Ann, a guest that she removed and a second account that this one made, and another guest, each with one workspace. */
 async function openGuests(t: Test) {
   const people = await openFirst(t)
   const { accounts, members, userId, workspaceId } = people
@@ -48,12 +48,19 @@ async function openGuests(t: Test) {
     return takerOf(people, user.id)
   }
   const [bob, cyn] = [await guest('bob'), await guest('cyn')]
-  return { people, ann: await takerOf(people, userId), bob, cyn }
+  const token = await accounts.inviteToken(bob.workspaceId, 'member', bob.userId)
+  const { user } = await accounts.join(token, newUser('bot'))
+  await members.createWorkspace(user.id, 'bot', byUser(user.id, '::1'))
+  const bot = (await members.workspacesOf(user.id)).find(({ payer }) => payer === user.payer)!
+  const ofBot = { userId: user.id, payer: user.payer, workspaceId: bot.id, workspacePayer: bot.payer }
+  return { people, ann: await takerOf(people, userId), bob, bot: ofBot, cyn }
 }
 
 function keyOf(keyId: string, { workspacePayer }: Taker) {
   return keyCredential(keyId, keyId, workspacePayer)
 }
+
+const keyNamed = (letter: string) => `svc_sk_${letter.repeat(43)}`
 
 /** Takes until it is refused. Returns how often it was not. */
 async function takeAll(take: (index: number) => unknown, most = 1000): Promise<number> {
@@ -75,33 +82,33 @@ async function inTurn(takers: readonly Taker[], take: (taker: Taker, index: numb
 }
 
 t.test('a removed guest makes no more workspaces than leave some to other guests and to who pays', async (t) => {
-  const { people, ann, bob, cyn } = await openGuests(t)
+  const { people, ann, bob, bot, cyn } = await openGuests(t)
   const make = ({ userId }: Taker, index: number) =>
     people.members.createWorkspace(userId, `${userId} ${index}`, byUser(userId, '::1'))
-  // Each has one already: 20 in all.
-  t.strictSame(await inTurn([bob, cyn, ann], make), [10, 3, 4])
+  // Each has one already, and one of 20 is left for nobody. Two parties have less than their equal part then.
+  t.strictSame(await inTurn([bob, bot, cyn, ann], make), [16, 0, 5, 5])
   await t.rejects(make(bob, 100), {
     code: 'conflict',
-    message: /shares the allowance of another one may have at most 11 workspaces: .*user allowance/,
+    message: /all accounts that share one allowance may have at most 20 workspaces: .*user allowance/,
   })
 })
 
 t.test('a removed guest invites no more people than leave invitations to others', async (t) => {
-  const { people, ann, bob, cyn } = await openGuests(t)
+  const { people, ann, bob, bot, cyn } = await openGuests(t)
   people.clock.now = NOON + DAY_MS
   const invite = ({ userId, workspaceId }: Taker) => people.accounts.inviteToken(workspaceId, 'member', userId)
-  t.strictSame(await inTurn([bob, cyn, ann], invite), [11, 4, 5])
-  await t.rejects(invite(bob), { code: 'too_many', message: /at most 11 a day.*user allowance/s })
+  t.strictSame(await inTurn([bob, bot, cyn, ann], invite), [20, 0, 10, 6])
+  await t.rejects(invite(bob), { code: 'too_many', message: /at most 20 a day.*user allowance/s })
 })
 
 t.test('a removed guest downloads no more files than leave downloads to others', async (t) => {
-  const { people, ann, bob, cyn } = await openGuests(t)
-  t.strictSame(await inTurn([bob, cyn, ann], (taker) => people.allowances.spendExport(taker)), [112, 38, 50])
-  await t.rejects(people.allowances.spendExport(bob), { code: 'too_many', message: /at most 112 a day/ })
+  const { people, ann, bob, bot, cyn } = await openGuests(t)
+  t.strictSame(await inTurn([bob, bot, cyn, ann], (taker) => people.allowances.spendExport(taker)), [200, 0, 100, 66])
+  await t.rejects(people.allowances.spendExport(bob), { code: 'too_many', message: /at most 200 a day/ })
 })
 
 t.test('a removed guest submits no more claims than leave some to others', async (t) => {
-  const { people, ann, bob, cyn } = await openGuests(t)
+  const { people, ann, bob, bot, cyn } = await openGuests(t)
   const { storage } = people
   const now = () => NOON
   const counters = createCounters({ storage, now })
@@ -109,40 +116,40 @@ t.test('a removed guest submits no more claims than leave some to others', async
   const { refusal } = createQuotas({ storage, counters, config: { quotas }, now, meters: createMeters() })
   const submit = async ({ workspacePayer: payer }: Taker, index: number) =>
     (await refusal({ payer, workspaceId: `ws_${index % 5}` })) === undefined
-  t.strictSame(await inTurn([bob, cyn, ann], submit), [225, 75, 100])
+  t.strictSame(await inTurn([bob, bot, cyn, ann], submit), [400, 0, 200, 133])
 })
 
 t.test('a removed guest takes no more MCP places than leave some to others', async (t) => {
-  const { ann, bob, cyn } = await openGuests(t)
+  const { ann, bob, bot, cyn } = await openGuests(t)
   const exchanges = createExchanges()
   t.teardown(() => exchanges.endAll())
   const open = ({ workspacePayer: payer }: Taker, index: number) =>
     exchanges.open({ spender: `${payer} ${index % 30}`, workspaceId: `${payer} ${index % 5}`, payer }, async () => true)
-  t.strictSame(await inTurn([bob, cyn, ann], open), [72, 24, 32])
+  t.strictSame(await inTurn([bob, bot, cyn, ann], open), [128, 0, 64, 42])
 })
 
 t.test('a removed guest takes no more slots for checks than leave some to others', async (t) => {
-  const { ann, bob, cyn } = await openGuests(t)
+  const { ann, bob, bot, cyn } = await openGuests(t)
   const slots = createConcurrencyLimit(256)
   const take = ({ workspacePayer: payer }: Taker, index: number) => {
     const asker = { payer, workspaceId: `${payer} ${index % 30}`, submittedBy: 'key', destinations: [`at ${index}`] }
     return typeof slots.take(asker, 'looking') === 'function'
   }
-  t.strictSame(await inTurn([bob, cyn, ann], take), [108, 3, 9])
+  t.strictSame(await inTurn([bob, bot, cyn, ann], take), [108, 0, 3, 9])
 })
 
 t.test('a removed guest leaves slots at one destination to others', async (t) => {
-  const { ann, bob, cyn } = await openGuests(t)
+  const { ann, bob, bot, cyn } = await openGuests(t)
   const slots = createConcurrencyLimit(256)
   const take = ({ workspacePayer: payer }: Taker, index: number) => {
     const asker = { payer, workspaceId: `${payer} ${index % 30}`, submittedBy: 'key', destinations: ['one'] }
     return typeof slots.take(asker, 'looking') === 'function'
   }
-  t.strictSame(await inTurn([bob, cyn, ann], take), [65, 1, 3])
+  t.strictSame(await inTurn([bob, bot, cyn, ann], take), [65, 0, 1, 3])
 })
 
 t.test('a removed guest uses no more of what a destination permits than leaves some to others', async (t) => {
-  const { ann, bob, cyn } = await openGuests(t)
+  const { ann, bob, bot, cyn } = await openGuests(t)
   const budgets = createRateLimitBudgets({ now: () => NOON })
   let left = 1000
   const read = ({ workspacePayer: payer }: Taker, index: number) => {
@@ -163,25 +170,29 @@ t.test('a removed guest uses no more of what a destination permits than leaves s
     end()
     return true
   }
-  t.strictSame(await inTurn([bob, cyn, ann], read), [400, 28, 72])
+  t.strictSame(await inTurn([bob, bot, cyn, ann], read), [400, 1, 27, 72])
 })
 
 t.test('a removed guest asks for no more than leaves requests to who pays', async (t) => {
-  const { ann, bob } = await openGuests(t)
-  const keys = { [KEY]: keyOf('key_1', bob), [OTHER_KEY]: keyOf('key_2', ann) }
-  const app = await startApp({ rateLimits: { ...UNLIMITED, account: 200 }, keys })
+  const { ann, bob, bot, cyn } = await openGuests(t)
+  const takers = { [KEY]: bob, [keyNamed('t')]: bot, [keyNamed('c')]: cyn, [OTHER_KEY]: ann }
+  const keys = Object.fromEntries(
+    Object.entries(takers).map(([key, taker]) => [key, keyOf(`of ${taker.userId}`, taker)]),
+  )
+  const app = await startApp({ rateLimits: { ...UNLIMITED, account: 40 * READ }, keys })
   t.teardown(app.close)
-  const ask = (key: string) => async () => (await app.ask('/v1/whoami', { key })).status === 200
-  t.equal(await takeAll(ask(KEY)), Math.floor(112 / READ))
+  const taken: number[] = []
+  for (const key of Object.keys(takers))
+    taken.push(await takeAll(async () => (await app.ask('/v1/whoami', { key })).status === 200))
+  t.strictSame(taken, [40, 0, 20, 13])
   const { headers, text } = await app.ask('/v1/whoami', { key: KEY })
-  t.match(headers, { 'ratelimit-limit': '112', 'ratelimit-policy': '"account";q=112;w=60' })
-  t.match(text, /at most 112 tokens a minute/)
-  t.equal(await takeAll(ask(OTHER_KEY)), Math.floor((200 - 108) / READ), 'what was refused counts for none')
+  t.match(headers, { 'ratelimit-remaining': '0', 'ratelimit-policy': `"account";q=${40 * READ};w=60` })
+  t.match(text, new RegExp(`at most ${40 * READ} tokens a minute`))
 })
 
 t.test('a removed guest takes nothing of others with requests of many messages that are refused', async (t) => {
   const { ann, bob } = await openGuests(t)
-  const second = `svc_sk_${'s'.repeat(43)}`
+  const second = keyNamed('s')
   const keys = { [KEY]: keyOf('key_1', bob), [second]: keyOf('key_3', bob), [OTHER_KEY]: keyOf('key_2', ann) }
   const many: RouteGroup = {
     scope: 'key',

@@ -252,16 +252,16 @@ export function Allowance({ host, guests, email }: Sharing & Pick<User, 'email'>
       {host === null ? (
         <p>
           {guests === 1 ? 'One account shares' : `${guests} accounts share`} your allowance, invited by you or by your
-          guests: the limits of claims, requests, workspaces, invitations and downloads count for all, and guests take
-          at most 3/4 of each together. For an account to get an allowance, ask the operator to run{' '}
-          <code>claimcheck user allowance EMAIL --separate</code>.
+          guests: the limits of claims, requests, workspaces, invitations and downloads count for all. Where others use
+          up a limit, your equal part of it is yours in any case; whom a guest invites counts with the guest. For an
+          account to get an allowance, ask the operator to run <code>claimcheck user allowance EMAIL --separate</code>.
         </p>
       ) : (
         <p>
           You share the allowance of <strong>{host}</strong>: the limits of claims, requests, workspaces, invitations
-          and downloads count for all who share it, and you take at most 9/16 of each. For an allowance that you share
-          with none but those you invite, ask the operator to run{' '}
-          <code>claimcheck user allowance {email} --separate</code>.
+          and downloads count for all who share it. Where others use up a limit, your equal part of it is yours in any
+          case; whom you invite counts with you. For an allowance that you share with none but those you invite, ask the
+          operator to run <code>claimcheck user allowance {email} --separate</code>.
         </p>
       )}
     </>

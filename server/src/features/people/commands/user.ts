@@ -58,7 +58,11 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
     print(options, listed, table(['ID', 'E-MAIL', 'NAME', 'SHARES WITH', 'SINCE'], rows))
   })
 
-  subcommand(user, 'allowance', 'give an invited account an allowance of claims and workspaces, or let it share one')
+  subcommand(
+    user,
+    'allowance',
+    'give an invited account, and those it invited, an allowance of claims and workspaces, or let it share one',
+  )
     .argument('<email>')
     .addOption(new Option('--separate', 'give it an allowance').conflicts('sharedWith'))
     .option('--shared-with <email>', 'let it, and those that share with it, share the allowance of this account')
