@@ -51,8 +51,7 @@ export const CLAIM_LIST: Answer<ClaimList> = answer('a list of claims', (value) 
   if (!isObject(value)) return false
   const { claims, next_cursor: next } = value
   if (!Array.isArray(claims) || !claims.every(isClaim)) return false
-  // A page that leads on, and has nothing, could do so for ever.
-  return next === null || (typeof next === 'string' && claims.length > 0)
+  return next === null || typeof next === 'string'
 })
 
 export const CONNECTION_LIST: Answer<ConnectionList> = answer(

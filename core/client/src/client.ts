@@ -56,6 +56,9 @@ export interface Client {
   whoami(options?: CallOptions): Promise<CredentialDescription>
 }
 
+/** Pages in a row without a claim: a service that reads 10,000 claims for a page has looked through ten million. */
+const MOST_EMPTY_PAGES = 1000
+
 /** @throws TypeError for an address that is none, or that others could listen to */
 export function createClient(options: ClientOptions): Client {
   const { text, json, parse } = createTransport(options)
@@ -66,11 +69,14 @@ export function createClient(options: ClientOptions): Client {
 
   async function* pages(filters: ClaimFilters = {}, options?: CallOptions) {
     let cursor: string | null | undefined = filters.cursor
+    let emptyPages = 0
     do {
       const page: ClaimList = await json(CLAIM_LIST, `/v1/claims${query({ ...filters, cursor })}`, options)
       if (page.next_cursor !== null && page.next_cursor === cursor) {
         throw new UnexpectedAnswerError('the list of claims leads from a page to the same page')
       }
+      emptyPages = page.claims.length > 0 ? 0 : emptyPages + 1
+      if (emptyPages > MOST_EMPTY_PAGES) throw new UnexpectedAnswerError('the list of claims leads on without end')
       yield page
       cursor = page.next_cursor
     } while (cursor !== null)

@@ -85,7 +85,8 @@ t.test('watching ends where a claim is "queued" long after its deadline and the 
 const LISTS: readonly (readonly [what: string, bodies: readonly string[]])[] = [
   ['no claims', ['{}']],
   ['what are no claims', ['{"claims":[{}],"next_cursor":null}']],
-  ['empty pages that lead on', ['{"claims":[],"next_cursor":"a"}']],
+  ['an empty page again and again', new Array(5).fill('{"claims":[],"next_cursor":"a"}')],
+  ['empty pages without end', Array.from({ length: 1010 }, (_, n) => `{"claims":[],"next_cursor":"${n}"}`)],
   ['a cursor that is no text', [`{"claims":[${JSON.stringify(CLAIM)}],"next_cursor":{}}`]],
   ['one page again and again', new Array(5).fill(`{"claims":[${JSON.stringify(CLAIM)}],"next_cursor":"a"}`)],
 ]
@@ -99,6 +100,15 @@ for (const [what, bodies] of LISTS) {
     await t.rejects(listed(), UnexpectedAnswerError)
   })
 }
+
+t.test('a list leads on over pages of claims that do not fit its filters', async (t) => {
+  const empty = ['a', 'b', 'c'].map((next) => `{"claims":[],"next_cursor":"${next}"}`)
+  const bodies = [...empty, `{"claims":[${JSON.stringify(CLAIM)}],"next_cursor":null}`]
+  const { url } = await FaultServer.start(bodies.map((body) => ({ status: 200, body })))
+  const listed: string[] = []
+  for await (const { claim_id } of createClient({ baseUrl: url, key: 'k' }).list()) listed.push(claim_id)
+  t.strictSame(listed, [CLAIM.claim_id])
+})
 
 t.test('other answers are looked at before they are given on, too', async (t) => {
   const { url } = await FaultServer.start(new Array(5).fill({ status: 200, body: '{"connections":{},"profiles":[1]}' }))

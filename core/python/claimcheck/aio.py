@@ -92,8 +92,10 @@ class AsyncClient(Settings):
     ) -> AsyncIterator[Claim]:
         filters = {"agent_id": agent_id, "action": action, "verdict": verdict, "state": state, "limit": page_size}
         cursor: Optional[str] = None
+        empty_pages = 0
         while True:
             page, cursor = await self._run(operations.claims_page(self._retry_for, filters, cursor))
+            empty_pages = operations.count_empty(empty_pages, page)
             for claim in page:
                 yield claim
             if cursor is None:

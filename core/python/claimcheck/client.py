@@ -125,8 +125,10 @@ class Client(Settings):
         """All that fit, newest first. Pages are read as they are needed."""
         filters = {"agent_id": agent_id, "action": action, "verdict": verdict, "state": state, "limit": page_size}
         cursor: Optional[str] = None
+        empty_pages = 0
         while True:
             page, cursor = self._run(operations.claims_page(self._retry_for, filters, cursor))
+            empty_pages = operations.count_empty(empty_pages, page)
             yield from page
             if cursor is None:
                 return

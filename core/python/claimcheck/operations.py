@@ -14,7 +14,7 @@ import time
 import uuid
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, Generator, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Generator, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 from urllib.parse import quote, urlencode
 
 from .checker import PublishedKey, Report, check_receipt, names_anchors, parse_keys
@@ -100,6 +100,7 @@ _MOST_BACK_OFF = 8.0
 _PAUSE_PER_CLAIM = 0.15
 #: So long after its deadline a claim is decided, unless the service cannot: it may have been away meanwhile.
 _OVERDUE = 3600.0
+_MOST_EMPTY_PAGES = 1000
 _TEMPORARY = (408, 425, 429, 502, 503, 504)
 
 
@@ -215,11 +216,19 @@ def claims_page(
     query = {name: value for name, value in {**filters, "cursor": cursor}.items() if value is not None}
     page = yield from _json(retry_for, "GET", f"/v1/claims?{urlencode(query)}")
     claims, after = (page.get("claims"), page.get("next_cursor")) if isinstance(page, dict) else (None, None)
-    # A page that leads on, and has nothing, could do so for ever.
-    leads_on = isinstance(after, str) and after != cursor and bool(claims)
+    leads_on = isinstance(after, str) and after != cursor
     if not isinstance(claims, list) or not (after is None or leads_on):
         raise UnexpectedAnswer("/v1/claims: the answer is no list of claims: is this the address of the service?")
     return [to_claim("/v1/claims", one) for one in claims], after
+
+
+def count_empty(before: int, page: Sequence[Claim]) -> int:
+    """Pages in a row without a claim. The service looks through 10,000 claims for each."""
+    if page:
+        return 0
+    if before == _MOST_EMPTY_PAGES:
+        raise UnexpectedAnswer("/v1/claims: the list of claims leads on without end")
+    return before + 1
 
 
 def whoami(retry_for: float) -> Operation[Mapping[str, Any]]:

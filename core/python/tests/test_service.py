@@ -463,10 +463,14 @@ class Failures(unittest.TestCase):
         with self.assertRaises(UnexpectedAnswer):
             self.client.submit("a.b.c", "t")
         on = json.dumps({"claims": [CLAIM], "next_cursor": "a"})
-        for pages in [["{}"], ["[]"], ['{"claims": [], "next_cursor": "a"}'], ['{"claims": [{}], "next_cursor": null}'], [on] * 3]:
+        empty = [json.dumps({"claims": [], "next_cursor": str(n)}) for n in range(1010)]
+        for pages in [["{}"], ["[]"], empty[:1] * 3, empty, ['{"claims": [{}], "next_cursor": null}'], [on] * 3]:
             Answers.script = [(200, {}, page) for page in pages]
             with self.subTest(pages), self.assertRaises(UnexpectedAnswer):
                 list(self.client.list())
+        last = json.dumps({"claims": [CLAIM], "next_cursor": None})
+        Answers.script = [(200, {}, page) for page in [*empty[:3], last]]
+        self.assertEqual([claim.claim_id for claim in self.client.list()], [CLAIM["claim_id"]])
 
     def test_waiting_ends_long_after_the_deadline(self):
         overdue = {**CLAIM, "deadline_at": "2026-01-01T00:00:00.000Z"}

@@ -133,7 +133,15 @@ export const SubmittedClaim = Type.Object(
 export type SubmittedClaim = Static<typeof SubmittedClaim>
 
 export const ClaimList = Type.Object(
-  { claims: Type.Array(ClaimStatus, { description: 'Newest first.' }), next_cursor: nullable(Type.String()) },
+  {
+    claims: Type.Array(ClaimStatus, { description: 'Newest first.' }),
+    next_cursor: nullable(
+      Type.String({
+        description:
+          'null: there are no more. A page of several filters looks through 10,000 claims: it may have few, or none, and lead on.',
+      }),
+    ),
+  },
   { title: 'ClaimList' },
 )
 export type ClaimList = Static<typeof ClaimList>

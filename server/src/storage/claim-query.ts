@@ -32,10 +32,16 @@ export interface ClaimQuery {
 }
 
 /** What an index finds: within it nothing is read that does not fit. */
-export type ClaimScope = Pick<ClaimQuery, 'workspaceId' | 'agentId' | 'before' | 'from' | 'since' | 'until'>
+export type ClaimScope = Omit<ClaimQuery, 'limit' | 'target' | 'search'>
 
-/** Columns that a list may be narrowed by, each by one value. */
-const FILTERS = { agentId: 'agent_id', action: 'action', target: 'target', verdict: 'verdict', state: 'state' } as const
+/** Conditions that a list may be narrowed by. Those of indexes that have some claims alone are written out. */
+const FILTERS = {
+  agentId: 'agent_id = ?',
+  action: `action = ? AND action <> ''`,
+  target: 'target = ?',
+  verdict: 'verdict = ?',
+} as const
+const STATES = { queued: 'verdict IS NULL', decided: `state = 'decided'` } as const
 
 /** Columns that a text is searched in; the params are searched as the JSON that they are stored as. */
 const SEARCHED = ['target', 'agent_id', 'claim_id', 'client_claim_id', 'receipt_id']
@@ -75,16 +81,17 @@ function searched({ matches }: Dialect, search: string) {
 /** The condition, and what it is given. */
 export function conditionOf(
   dialect: Dialect,
-  { workspaceId, before, from, since, until, search, ...filter }: Omit<ClaimQuery, 'limit'>,
+  { workspaceId, before, from, since, until, search, state, ...filter }: Omit<ClaimQuery, 'limit'>,
 ) {
   const conditions = ['workspace_id = ?']
   const bindings: Binding[] = [workspaceId]
-  for (const [name, column] of Object.entries(FILTERS)) {
+  for (const [name, filtering] of Object.entries(FILTERS)) {
     const value = filter[name as keyof typeof FILTERS]
     if (value === undefined) continue
-    conditions.push(`${column} = ?`)
+    conditions.push(filtering)
     bindings.push(value)
   }
+  if (state !== undefined) conditions.push(STATES[state])
   if (before) {
     conditions.push('(submitted_at, claim_id) < (?, ?)')
     bindings.push(before.submittedAt, before.claimId)

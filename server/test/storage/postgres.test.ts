@@ -4,7 +4,7 @@ import pg from 'pg'
 import t from 'tap'
 import { query } from '../../../test/support/sql.ts'
 import { openStorage, SCHEMA } from '../../../test/support/storage.ts'
-import { claimNumber } from '../support/claim-row.ts'
+import { claimNumber, LIST_INDEXES } from '../support/claim-row.ts'
 import { newDatabase, opened } from '../support/databases.ts'
 import { testStorage } from './contract.ts'
 
@@ -94,16 +94,22 @@ t.test('what is looked up by its key is all that is read, also by a host that be
   t.ok((reads!.rows as number) < 20 * LOOKUPS, `${reads!.rows} rows read in ${4 * LOOKUPS} statements`)
 })
 
-t.test('a list by verdict reads those of the verdict alone', async (t) => {
-  const storage = await openStorage({ databaseUrl: await newDatabase(t, 'postgres') })
+t.test('a list by one filter reads those that fit alone', async (t) => {
+  const statements: string[] = []
+  const databaseUrl = await newDatabase(t, 'postgres')
+  const storage = await openStorage({ databaseUrl }, { beforeStatement: (sql) => statements.push(sql) })
   t.teardown(() => storage.close())
-  const plan = await storage.snapshot((db) =>
-    db.query(`EXPLAIN SELECT * FROM claims WHERE workspace_id = 'ws_1' AND verdict = 'failed'
-      ORDER BY submitted_at DESC, claim_id DESC LIMIT 10`),
-  )
-  const lines = plan.map((row) => String(row['QUERY PLAN'])).join('\n')
-  t.match(lines, /Index Scan Backward using claims_verdict/)
-  t.notMatch(lines, /Sort/)
+  for (const [filter, index] of LIST_INDEXES) {
+    await storage.read.claims.list({ workspaceId: 'ws_1', ...filter, limit: 10 })
+    const sql = statements
+      .at(-1)!
+      .replace(/LIMIT \S+$/, 'LIMIT 10')
+      .replaceAll(/\?|\$\d+/g, `'1'`)
+    const plan = await storage.snapshot((db) => db.query(`EXPLAIN ${sql}`))
+    const lines = plan.map((row) => String(row['QUERY PLAN'])).join('\n')
+    t.match(lines, new RegExp(`Index Scan Backward using ${index} `))
+    t.notMatch(lines, /Sort/)
+  }
 })
 
 t.test('a connection that leads to a standby is not used again, however its statement was built', async (t) => {

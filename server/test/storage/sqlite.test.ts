@@ -8,6 +8,7 @@ import { whyMissing } from '../../../test/support/database.ts'
 import { LONG } from '../../../test/support/extent.ts'
 import { query } from '../../../test/support/sql.ts'
 import { openSqlite } from '../../../test/support/storage.ts'
+import { LIST_INDEXES } from '../support/claim-row.ts'
 import { UNUSED } from '../support/rows.ts'
 import { testStorage } from './contract.ts'
 
@@ -58,17 +59,24 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
     t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH receipts USING INDEX receipts_leaf_hash/m)
   })
 
-  t.test('a list by verdict reads those of the verdict alone', async (t) => {
-    const file = join(t.testdir(), 'claimcheck.db')
-    const statements: string[] = []
-    const storage = await openSqlite(file, { ...options, beforeStatement: (sql) => statements.push(sql) })
-    await storage.read.claims.list({ workspaceId: 'ws_1', verdict: 'failed', limit: 10 })
-    await storage.close()
-    const asked = statements.at(-1)!.replace('?', `'ws_1'`).replace('?', `'failed'`).replace('?', '10')
-    const plan = await query(`sqlite:${file}`, `EXPLAIN QUERY PLAN ${asked}`)
-    t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH claims USING INDEX claims_verdict/m)
-    t.notMatch(plan.map(({ detail }) => detail).join('\n'), /TEMP B-TREE/, 'in the order of the index')
-  })
+  for (const [filter, index] of LIST_INDEXES) {
+    t.test(`a list by ${Object.keys(filter)} reads those that fit alone`, async (t) => {
+      const file = join(t.testdir(), 'claimcheck.db')
+      const statements: string[] = []
+      const storage = await openSqlite(file, { ...options, beforeStatement: (sql) => statements.push(sql) })
+      await storage.read.claims.list({ workspaceId: 'ws_1', ...filter, limit: 10 })
+      await storage.read.claims.position({ workspaceId: 'ws_1', ...filter }, 10)
+      await storage.close()
+      const explain = (sql: string) => query(`sqlite:${file}`, `EXPLAIN QUERY PLAN ${sql.replaceAll('?', '1')}`)
+      const [list, position] = await Promise.all(statements.slice(-2).map(explain))
+      t.match(list!.map(({ detail }) => detail).join('\n'), new RegExp(`^SEARCH claims USING INDEX ${index} `, 'm'))
+      t.match(
+        position!.map(({ detail }) => detail).join('\n'),
+        new RegExp(`^SEARCH claims USING (COVERING )?INDEX ${index} `, 'm'),
+      )
+      t.notMatch([...list!, ...position!].map(({ detail }) => detail).join('\n'), /TEMP B-TREE/, 'in its order')
+    })
+  }
 
   t.test('a file that is no database is refused, and left as it is', async (t) => {
     const text = 'These are the notes of another program. '.repeat(50)

@@ -1,6 +1,14 @@
 /** A claim as it is stored, of a number that tells it from others. */
 import { type ClaimRow, claims } from '@claimcheck/server/storage/claim-row'
 
+/** Filters of lists, each with the index that has what fits. */
+export const LIST_INDEXES = [
+  [{ agentId: 'a' }, 'claims_agent'],
+  [{ verdict: 'failed' }, 'claims_verdict'],
+  [{ action: 'a.b.c' }, 'claims_action'],
+  [{ state: 'queued' }, 'claims_queued'],
+] as const
+
 const NOON = Date.UTC(2026, 8, 25, 12)
 
 const NULLS = Object.fromEntries(

@@ -331,7 +331,7 @@ function claimAnswer(claim: ClaimStatus): Answer {
 }
 
 function listAnswer({ claims, next_cursor }: ClaimList): Answer {
-  const more = next_cursor === null ? '' : ' There are more: call list_claims with the cursor.'
+  const more = next_cursor === null ? '' : ' There may be more: call list_claims with the cursor.'
   const lines = claims.map(({ claim_id, state, verdict }) => `${claim_id}: ${verdict ?? state}`)
   return {
     words: [`${claims.length} claims, newest first.${more}`, ...lines].join('\n'),

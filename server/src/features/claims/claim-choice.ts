@@ -8,8 +8,24 @@ export type ClaimChoice = Omit<ClaimQuery, 'workspaceId' | 'limit' | 'before' | 
 export const MOST_EXAMINED = 10_000
 
 /** The part of a choice that an index finds. */
-export function scopeOf(workspaceId: string, { agentId, since, until }: ClaimChoice): ClaimScope {
-  return { workspaceId, ...defined({ agentId, since, until }) }
+export function scopeOf(workspaceId: string, choice: ClaimChoice): ClaimScope {
+  const { since, until } = choice
+  const name = indexedIn(choice)
+  return { workspaceId, ...defined({ since, until }), ...(name ? { [name]: choice[name] } : {}) }
+}
+
+/** Each has an index, or for the state the claims that wait; together they have none. Those that find fewer claims are first. */
+const INDEXED = ['state', 'agentId', 'verdict', 'action'] as const
+
+function indexedIn(choice: ClaimChoice): (typeof INDEXED)[number] | undefined {
+  return INDEXED.find((name) => choice[name] !== undefined && choice[name] !== 'decided')
+}
+
+/** Tells whether an index finds all that is asked for, in its order. */
+export function isIndexed(choice: ClaimChoice): boolean {
+  const { since: _, until: __, ...narrowing } = choice
+  const name = indexedIn(choice)
+  return Object.keys(defined(narrowing)).every((one) => one === name)
 }
 
 /** False where an index finds all that is asked for. */

@@ -23,7 +23,7 @@ import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { AheadClocks } from './ahead-clocks.ts'
-import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
+import { type ClaimChoice, isBounded, isIndexed, scopeOf } from './claim-choice.ts'
 import type { ClaimsConfig } from './config.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
 import { type ClaimInput, isBoundTo, type PlannedClaim, planClaim, type Submitter } from './intake.ts'
@@ -302,7 +302,8 @@ async function list(read: Reads, workspaceId: string, filter: ClaimFilter): Prom
   const { cursor, limit, mostExamined, ...choice } = filter
   const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
   const scope = { ...scopeOf(workspaceId, choice), ...before }
-  const end = isBounded(choice, mostExamined) ? await read.claims.position(scope, mostExamined) : undefined
+  const end =
+    isBounded(choice, mostExamined) && !isIndexed(choice) ? await read.claims.position(scope, mostExamined) : undefined
   const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
   const rows = await read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
   const page = rows.slice(0, limit)
@@ -321,7 +322,10 @@ async function newerCursor(
   // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
   const from = parseCursor(cursor)
   const scope = { ...scopeOf(workspaceId, choice), from }
-  const end = isBounded(choice, mostExamined) ? await claims.positionFromOldest(scope, mostExamined + 1) : undefined
+  const end =
+    isBounded(choice, mostExamined) && !isIndexed(choice)
+      ? await claims.positionFromOldest(scope, mostExamined + 1)
+      : undefined
   const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
   const start = (await claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
   return start && writeCursor(start)

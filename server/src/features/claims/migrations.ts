@@ -22,6 +22,7 @@ export const claimMigrations = {
   '005-claims': { up },
   '012-profile-settings': { up: addProfileSettings },
   '013-claim-freshness': { up: addFreshness },
+  '014-claim-lists': { up: addListIndexes },
 }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
@@ -131,4 +132,12 @@ async function addFreshness(db: MigrationDb): Promise<void> {
   })
   // Few claims are dated after their submission; all of the last day are read every other second.
   await db.raw(`CREATE INDEX claims_ahead ON claims (submitted_at, submitted_by) WHERE fresh_by = 'claimed_ahead'`)
+}
+
+/** A list by action may look for one among many, and one of waiting claims for a few. */
+async function addListIndexes(db: MigrationDb): Promise<void> {
+  // The conditions are those of lists alone: Postgres, which plans for the tables as they were, would read these indexes where a claim is
+  // looked up by its ids.
+  await db.raw(`CREATE INDEX claims_action ON claims (workspace_id, action, submitted_at, claim_id) WHERE action <> ''`)
+  await db.raw('CREATE INDEX claims_queued ON claims (workspace_id, submitted_at, claim_id) WHERE verdict IS NULL')
 }

@@ -11,6 +11,7 @@ import { type Validator, validator } from '../../base/validation.ts'
 import { contentIssues, nestingIssues } from '../../http/text.ts'
 import { claims } from '../../storage/claim-row.ts'
 import { toErasure } from '../receipts/erased-receipt.ts'
+import { MOST_EXAMINED } from './claim-choice.ts'
 import type { ClaimStatus as Claim, ClaimFilter } from './claims.ts'
 import type { ClaimInput } from './intake.ts'
 
@@ -47,7 +48,9 @@ export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {
 }
 
 export function fromClaimQuery({ limit, cursor, agent_id, action, verdict, state }: wire.ClaimQuery): ClaimFilter {
-  return { limit, ...defined({ cursor, agentId: agent_id, action, verdict, state }) }
+  // What has a verdict is decided.
+  const also = verdict !== undefined && state === 'decided' ? {} : { state }
+  return { limit, mostExamined: MOST_EXAMINED, ...defined({ cursor, agentId: agent_id, action, verdict, ...also }) }
 }
 
 /** The members of the answer that are columns of a claim, in the order of the schema. */
