@@ -8,6 +8,10 @@ export interface Closing {
   /** The id of the backup. */
   readonly epoch: string
   readonly madeAt: Instant
+  /** It is the log's last one here. Once it is made, the log goes on where that is restored. */
+  readonly last?: 'making' | 'made'
+  /** The log was restored from it. */
+  readonly restore?: string
 }
 
 /** Each log of this installation: the open one, and those that have ended. */

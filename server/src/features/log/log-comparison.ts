@@ -26,8 +26,12 @@ export function behind({ treeSize }: LogState, signed: number): string {
 }
 
 /** Why a log is closed that nothing contradicts. */
-export function closedProblem({ treeSize }: LogState, { madeAt }: Closing): string {
+export function closedProblem({ treeSize }: LogState, { madeAt, last }: Closing): string {
   const at = formatInstant(madeAt)
+  if (last === 'making')
+    return `the last backup of the log has been under way since ${at}, or did not end: make it again with claimcheck backup FOLDER --last, or begin another log with: claimcheck log new`
+  if (last === 'made')
+    return `the log goes on where its last backup, of ${at}, is restored, and is closed here. Begin another log here with: claimcheck log new`
   return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing, and its log stays closed. Begin another log with: claimcheck log new`
 }
 

@@ -20,6 +20,8 @@ const EVERY_MS = 1000
 const WHILE_WAITING_MS = 250
 /** Then this host listens, serves reads, and says at `/readyz` what it waits for: a witness may be silent for long. */
 const LONGEST_BEGINNING_MS = 2000
+/** Of commands: by then the hosts that ran have compared, or are given up. */
+export const LONGEST_WAIT_MS = 25_000
 
 export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
   const worker = createLoop(

@@ -10,7 +10,7 @@ import { OTHER_FILE } from './file-binding.ts'
 import { closedProblem } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogMemories } from './log-memories.ts'
-import { examineWhileWaiting } from './log-watch.ts'
+import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
@@ -20,8 +20,6 @@ export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
 const ANSWER_MS = 2000
-/** By then the hosts that ran have compared, or are given up. */
-const LONGEST_WAIT_MS = 25_000
 
 /** Asks the operator: no memory proves that nothing else was signed. @throws where the answer is no */
 export type ConfirmResume = (meaning: string) => Promise<void>
@@ -42,7 +40,7 @@ export async function resumeLog(
   const problem = logGuard.problem()
   if (!log || problem === undefined)
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
-  const isRestored = log.closedBy !== null && problem === closedProblem(log, log.closedBy)
+  const isRestored = log.closedBy !== null && !log.closedBy.last && problem === closedProblem(log, log.closedBy)
   if (!isRestored && problem !== OTHER_FILE && problem !== OTHER_DATABASE) throw new ServiceError('read_only', problem)
   const unknown = logMemories.chainProblem()
   const notice = unknown === undefined ? '' : `Notice: ${unknown}.\n`

@@ -15,8 +15,10 @@ import { fileUrl } from '../../config/database-url.ts'
 import { databaseClock } from '../../storage/clock.ts'
 import { type CopyProgress, countedPages, openSource, openTarget, rowsOfDatabase } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
+import type { Closing } from '../../storage/log-state.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
+import { endClosing, undoClosing } from '../log/closing.ts'
 import { archivesIn } from '../log/log-archives.ts'
 import { ARCHIVES, type BackupFile, FORMAT, type Manifest, writeLines, writeManifest } from './backup-format.ts'
 import { handOver, type SigningKey, toFileError, using } from './handover.ts'
@@ -30,6 +32,8 @@ export interface BackupOptions {
   readonly to: string
   /** False: the backup is not restored as a trial. */
   readonly verify?: boolean
+  /** Closes the log first: it goes on in this backup. */
+  readonly close?: (backup: Pick<Closing, 'epoch' | 'madeAt'>) => Promise<Closing>
   readonly onProgress: CopyProgress
 }
 
@@ -47,22 +51,33 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const { config, schema } = options
   const to = resolve(options.to)
   const partial = `${to}.partial`
-  if (existsSync(to)) throw isThere(to, 'name another')
   return using(await openSource(config.databaseUrl, schema), async (source) => {
     makePartial(partial)
+    let closing: Closing | undefined
+    let isComplete = false
     try {
+      // Not before the other folder is there, which keeps another backup from making it meanwhile.
+      if (existsSync(to)) throw isThere(to, 'name another')
       // Before the snapshot: what was acknowledged by then is in it.
       const madeAt = Math.floor(await databaseClock(source.read.db)())
-      const manifest = await source.snapshot((snapshot) => writeBackup(options, { partial, madeAt, source, snapshot }))
+      const epoch = newId('bkp_', madeAt)
+      closing = await options.close?.({ epoch, madeAt })
+      const manifest = await source.snapshot((snapshot) =>
+        writeBackup(options, { partial, epoch, madeAt, source, snapshot }),
+      )
       source.requireUnchanged()
       if (options.verify !== false) await tryBackup(options, partial)
+      if (closing) await endClosing(source, closing)
+      // From now on the log goes on in it alone.
+      isComplete = closing !== undefined
       renameSync(partial, to)
       syncFolder(dirname(to))
       return { manifest, unrecorded: await record(source, manifest) }
     } catch (error) {
-      throw toFileError('the backup was not made', error)
-    } finally {
+      if (isComplete) throw toFileError(`the backup is complete, and stays in ${partial}`, error)
       rmSync(partial, { recursive: true, force: true })
+      if (closing) await undoClosing(source, closing)
+      throw toFileError('the backup was not made', error)
     }
   })
 }
@@ -84,14 +99,15 @@ function isThere(folder: string, hint: string): ServiceError {
 
 interface Writing {
   readonly partial: string
+  readonly epoch: string
   readonly madeAt: number
   readonly source: Storage
   readonly snapshot: Db
 }
 
 async function writeBackup(
-  { config, schema, onProgress }: BackupOptions,
-  { partial: folder, madeAt, source, snapshot }: Writing,
+  { config, schema, close, onProgress }: BackupOptions,
+  { partial: folder, epoch, madeAt, source, snapshot }: Writing,
 ): Promise<Manifest> {
   const { read, signingKey } = await handOver(source, snapshot, { config, schema })
   const secrets = openSecrets(config)
@@ -102,11 +118,12 @@ async function writeBackup(
   files[ARCHIVES] = await writeLines(folder, ARCHIVES, archivedFiles(archivesIn(config.dataDir), await archived(read)))
   const manifest: Manifest = {
     format: FORMAT,
-    epoch: newId('bkp_', madeAt),
+    epoch,
     made_at: formatInstant(madeAt),
     version: VERSION,
     schema: Object.keys(schema.migrations),
     log: await logOf(read),
+    ...(close ? { last: true } : {}),
     signing_key: signingKey ? sealedKey(signingKey, secrets) : null,
     files,
   }

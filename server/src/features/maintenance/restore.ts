@@ -1,5 +1,8 @@
-/** Restores a backup into an empty installation, on either database. Its log stays closed: what was signed since may be missing in it. */
-import { createPrivateKey } from 'node:crypto'
+/**
+ * Restores a backup into an empty installation, on either database. Its log stays closed, as what was signed since may be missing in it; that
+ * of a last backup goes on.
+ */
+import { createPrivateKey, randomUUID } from 'node:crypto'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
@@ -18,7 +21,7 @@ import type { Cells } from '../../storage/table.ts'
 import { archivesIn, createLogArchives } from '../log/log-archives.ts'
 import { sealedKeyFiles } from '../log/signing/key-files.ts'
 import { createSigner } from '../log/signing/signer.ts'
-import { ARCHIVES, checkFiles, type Manifest, readLines, readManifest } from './backup-format.ts'
+import { ARCHIVES, checkFiles, type Manifest, readLines, readManifest, takeLast } from './backup-format.ts'
 import { diagnose } from './doctor.ts'
 import { type SigningKey, takeOver, toFileError, using } from './handover.ts'
 
@@ -42,6 +45,8 @@ export interface Restored {
   readonly copied: Copied
   /** What doctor finds; empty where all is sound. */
   readonly problems: readonly string[]
+  /** Of a last backup that no other restore had before. */
+  readonly goesOn: boolean
 }
 
 /**
@@ -66,16 +71,16 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   })
 }
 
-/** Ends a restore of this backup that committed the rows and then ended before the archives were in their place. */
+/** Ends a restore of this backup that committed the rows and then ended before the archives were in their place, or the log was open. */
 async function restoredBefore(backup: OpenedBackup, options: RestoreOptions): Promise<Restored | undefined> {
   const { config, schema } = options
-  const { epoch, files } = backup.manifest
-  if (files[ARCHIVES]!.rows === 0) return undefined
+  const { epoch, files, last } = backup.manifest
+  if (files[ARCHIVES]!.rows === 0 && !last) return undefined
   const source = await openSource(config.databaseUrl, schema).catch(() => undefined)
   if (!source) return undefined
   return using(source, async () => {
     const log = await source.read.log.state()
-    if (log?.closedBy?.epoch !== epoch) return undefined
+    if (log?.closedBy?.epoch !== epoch || log.closedBy.last) return undefined
     await draftArchives(backup, config.dataDir)
     const copied = copiedTables(schema).map(({ name }) => [name, files[name]!.rows])
     return finish(backup, options, source, Object.fromEntries(copied))
@@ -83,7 +88,7 @@ async function restoredBefore(backup: OpenedBackup, options: RestoreOptions): Pr
 }
 
 async function finish(
-  { manifest }: OpenedBackup,
+  { folder, manifest }: OpenedBackup,
   { config, schema, onProgress }: RestoreOptions,
   target: Storage,
   copied: Copied,
@@ -91,7 +96,11 @@ async function finish(
   const { dataDir } = config
   placeArchives(dataDir)
   const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
-  return { manifest, copied, problems }
+  const log = await target.read.log.state()
+  const restore = log?.closedBy?.restore
+  const goesOn = manifest.last === true && problems.length === 0 && restore !== undefined && takeLast(folder, restore)
+  if (goesOn) await target.write((tx) => tx.log.close(null))
+  return { manifest, copied, problems, goesOn }
 }
 
 async function restoreAll(
@@ -103,7 +112,7 @@ async function restoreAll(
   const { signingKey, manifest } = backup
   const { epoch, made_at } = manifest
   const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
-  await writes(db, schema).log.close({ epoch, madeAt: Date.parse(made_at) })
+  await writes(db, schema).log.close({ epoch, madeAt: Date.parse(made_at), restore: randomUUID() })
   const entry = { event: 'database.restored', subject: epoch, details: { made_at } } as const
   await takeOver(target, db, { config, schema, signingKey }, entry)
   return copied

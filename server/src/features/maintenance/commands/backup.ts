@@ -8,27 +8,37 @@ import { byCommand } from '../../../base/actor.ts'
 import { newId } from '../../../base/ids.ts'
 import type { Program, WithServices } from '../../../host/feature.ts'
 import { withProgress } from '../../../host/terminal/progress.ts'
+import { type ClosingServices, closeLog } from '../../log/closing.ts'
 import { type BeginServices, beginNext } from '../../log/commands/log.ts'
+import type { BackupOptions } from '../backup.ts'
 import type { Manifest } from '../backup-format.ts'
 
 interface BackupCommandOptions extends OutputOptions {
   readonly record?: boolean
+  readonly last?: boolean
   readonly verify: boolean
 }
+
+type Services = BeginServices & ClosingServices
+
+/** The plugin of the anchors knows whether the database is an old one. */
+const ASKS_CHAIN = { plugins: true }
 
 interface RestoreCommandOptions extends OutputOptions {
   readonly begin?: boolean
 }
 
-export function addBackupCommands(program: Command, withServices: WithServices<BeginServices>, own: Program): void {
+export function addBackupCommands(program: Command, withServices: WithServices<Services>, own: Program): void {
   subcommand(program, 'backup', 'write a backup of the installation to a new folder, also while its server runs')
     .argument('[to]', 'the folder to make')
     .option('--no-verify', 'do not restore the backup as a trial')
+    .option('--last', 'close the log here for good: it goes on where this backup is restored')
     .option('--record', 'write no backup: record that another program has just made one')
     .action((to: string | undefined, options: BackupCommandOptions) => {
-      if ((options.record ?? false) === (to !== undefined))
-        throw new CommandError('usage', 'Name a folder, or give --record.')
-      return to === undefined ? recordBackup(options, own) : backup(to, options, own)
+      const { record = false, last = false } = options
+      if (record === (to !== undefined)) throw new CommandError('usage', 'Name a folder, or give --record.')
+      if (record && last) throw new CommandError('usage', 'A backup that another program made is not the last one.')
+      return to === undefined ? recordBackup(options, own) : backup(to, options, withServices, own)
     })
 
   subcommand(program, 'restore', 'restore a backup to an empty database')
@@ -37,18 +47,25 @@ export function addBackupCommands(program: Command, withServices: WithServices<B
     .action((from: string, options: RestoreCommandOptions) => restore(from, options, withServices, own))
 }
 
-async function backup(to: string, options: BackupCommandOptions, { loadConfig, schema }: Program): Promise<void> {
+async function backup(
+  to: string,
+  options: BackupCommandOptions,
+  withServices: WithServices<Services>,
+  { loadConfig, schema }: Program,
+): Promise<void> {
   const { makeBackup } = await import('../backup.ts')
   const config = loadConfig(process.env)
-  const { verify } = options
+  const { verify, last = false } = options
+  const close: BackupOptions['close'] = (made) => withServices((services) => closeLog(services, made), ASKS_CHAIN)
   const { manifest, unrecorded } = await withProgress('rows', (onProgress) =>
-    makeBackup({ config, schema, to, verify, onProgress }),
+    makeBackup({ config, schema, to, verify, onProgress, ...(last ? { close } : {}) }),
   )
   print(options, { folder: to, ...summaryOf(manifest), verified: verify, unrecorded: unrecorded ?? null }, [
     `The backup is complete: ${to}, ${sentenceOf(manifest)}.`,
     verify ? 'It was restored as a trial, and doctor found no problem.' : 'It was not restored as a trial.',
     `In it: all claims, receipts, accounts and settings, readable by all who can read the folder; ${KEYS}.`,
     'Not in it: the secret key, the configuration file, plugins, and the checkpoints that hosts remember. Keep the first two elsewhere.',
+    ...(last ? ['The log is closed here, and goes on where this backup is restored: stop all hosts here.'] : []),
     ...(unrecorded === undefined ? [] : [`The metrics do not know of it: ${unrecorded}`]),
   ])
 }
@@ -69,24 +86,24 @@ async function recordBackup(options: OutputOptions, { loadConfig, schema }: Prog
 async function restore(
   from: string,
   options: RestoreCommandOptions,
-  withServices: WithServices<BeginServices>,
+  withServices: WithServices<Services>,
   { loadConfig, schema }: Program,
 ): Promise<void> {
   const { restoreBackup } = await import('../restore.ts')
   const config = loadConfig(process.env)
-  const { manifest, copied, problems } = await withProgress('rows', (onProgress) =>
+  const { manifest, copied, problems, goesOn } = await withProgress('rows', (onProgress) =>
     restoreBackup({ from, config, schema, onProgress }),
   )
   const ok = problems.length === 0
-  const begun = options.begin && ok ? await withServices(beginNext) : undefined
-  const begin = typed('log new')
-  print(options, { ...summaryOf(manifest), copied, ok, problems, begun: begun?.value ?? null }, [
+  const begun = options.begin && ok && !goesOn ? await withServices(beginNext) : undefined
+  const closed = `Its log is closed: hosts serve it, answer claims with 503, and check, sign and mail nothing. To take claims: ${typed('log new')}`
+  const going = 'Its log goes on here. Where this backup is restored once more, its log is closed.'
+  const value = { ...summaryOf(manifest), copied, ok, problems, goes_on: goesOn, begun: begun?.value ?? null }
+  print(options, value, [
     `Restored ${sentenceOf(manifest)}.`,
     ...(ok ? ['Doctor found no problem.'] : problems),
     `What happened after ${manifest.made_at} is missing: claims and receipts, and that keys were revoked, people removed, contents erased. Do that again.`,
-    ...(begun?.words ?? [
-      `Its log is closed: hosts serve it, answer claims with 503, and check, sign and mail nothing. To take claims: ${begin}`,
-    ]),
+    ...(begun?.words ?? [goesOn ? going : closed]),
   ])
   if (!ok) process.exitCode = 1
 }

@@ -1,0 +1,111 @@
+/** The last backup of a log, which goes on where that is restored. Threat O6 of `security.md`. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { backUpStopped } from './support/backup.ts'
+import type { Env } from './support/command.ts'
+import { claimcheck, configOf, emptyDatabase, newFolder, startHost, startSource, submitMany } from './support/copies.ts'
+import { DIALECTS, type Dialect } from './support/database.ts'
+import type { Host, Installation } from './support/installation.ts'
+import { query } from './support/sql.ts'
+
+/** An empty installation: another database, and another DATA_DIR. */
+async function elsewhere(t: Test, dialect: Dialect) {
+  return { DATABASE_URL: await emptyDatabase(t, dialect), DATA_DIR: join(newFolder(t), 'data') }
+}
+
+async function run(source: Installation, args: readonly string[], env: Env = {}) {
+  const { code, stdout, stderr } = await claimcheck(source, [...args, '--json'], env)
+  return { code, stderr, value: stdout === '' ? undefined : JSON.parse(stdout) }
+}
+
+async function isSound(t: Test, source: Installation, env: Env) {
+  t.match(await run(source, ['doctor', '--signatures'], env), { code: 0, value: { ok: true, problems: [] } })
+}
+
+/** It becomes ready within seconds. */
+async function becomesReady(t: Test, host: Host) {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    if ((await host.request('/readyz')).status === 200) break
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  t.match(await host.request('/readyz'), { status: 200 })
+}
+
+/** A host looks once a second. */
+async function says(t: Test, host: Host, problem: RegExp) {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    if (problem.test(JSON.stringify((await host.request('/readyz')).body))) break
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  t.match(await host.request('/readyz'), { status: 503, body: { problems: [problem] } })
+}
+
+t.test('a last backup closes the log at its source, and the log goes on where it is restored, once', async (t) => {
+  for (const dialect of DIALECTS) {
+    const source = await startSource(t, dialect)
+    const client = await source.client('acme')
+    await submitMany(client, 3)
+    const folder = join(newFolder(t), 'last')
+    t.match(await run(source, ['backup', folder, '--last']), { code: 0, value: { tree_size: 3, verified: true } })
+    t.match(await client.submit(), { status: 503 }, 'closed')
+    await says(t, source.host, /goes on where its last backup/)
+    t.match(await source.request('/v1/log/head'), { status: 200 })
+    for (const args of [
+      ['signing-key', 'rotate'],
+      ['log', 'resume', '--yes'],
+      ['backup', `${folder}-2`, '--last'],
+    ])
+      t.match(await run(source, args), { code: 1, value: { error: { code: 'read_only' } } }, args.join(' '))
+    t.notOk(existsSync(`${folder}-2`))
+    await source.stop()
+    await source.resume()
+    t.match(await client.submit(), { status: 503 }, 'closed for good')
+
+    const env = await elsewhere(t, dialect === 'sqlite' ? 'postgres' : 'sqlite')
+    t.match(await run(source, ['restore', folder], env), { code: 0, value: { goes_on: true, begun: null } })
+    const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+    t.match(await client.at(host).submit(), { body: { verdict: 'verified' } }, 'without a question')
+    t.match(await host.request('/v1/log/head'), { body: { tree_head: { body: { tree_size: 4 } } } })
+    await isSound(t, source, env)
+
+    const second = await elsewhere(t, dialect)
+    t.match(await run(source, ['restore', folder], second), { code: 0, value: { goes_on: false } })
+    const other = await startHost(t, configOf(source, second.DATABASE_URL, second))
+    t.match(await client.at(other).submit(), { status: 503 }, 'restored once more')
+    t.match(await run(source, ['log', 'new', '--yes']), { code: 0 })
+    await becomesReady(t, source.host)
+    t.match(await client.submit(), { body: { verdict: 'verified' } }, 'another log at the source')
+  }
+})
+
+t.test('a last backup that fails leaves the log open, and one that was killed is made again', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const client = await source.client('acme')
+  await submitMany(client, 3)
+  const folder = join(newFolder(t), 'last')
+  await query(source.config.databaseUrl, 'UPDATE claims SET verdict = NULL')
+  t.match(await run(source, ['backup', folder, '--last']), { code: 1, value: { error: { code: 'conflict' } } })
+  await query(source.config.databaseUrl, `UPDATE claims SET verdict = 'verified'`)
+  await becomesReady(t, source.host)
+  t.match(await client.submit(), { body: { verdict: 'verified' } })
+  const killed = `{"epoch":"bkp_01M8K4194AN0FY8P9G4CAFFA6Y","madeAt":${Date.now()},"last":"making"}`
+  await query(source.config.databaseUrl, `UPDATE logs SET restored_from = '${killed}'`)
+  t.match(await client.submit(), { status: 503 })
+  await says(t, source.host, /did not end: make it again/)
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0 })
+  const env = await elsewhere(t, 'sqlite')
+  t.match(await run(source, ['restore', folder], env), { code: 0, value: { goes_on: true } })
+})
+
+t.test('an old database has no last backup', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const client = await source.client('acme')
+  await submitMany(client, 1)
+  const restore = await backUpStopped(source)
+  await submitMany(client, 1)
+  await source.stop()
+  await restore()
+  const refused = await run(source, ['backup', join(newFolder(t), 'last'), '--last'])
+  t.match(refused, { code: 1, value: { error: { code: 'read_only', message: /1 entries, and 2 were signed/ } } })
+})
