@@ -1,10 +1,9 @@
 /** Which connections of a workspace the same claim can fit: what an owner learns before a claim is `unverifiable` for it. */
 
-import type { Claim } from '@claimcheck/core/plugin'
+import type { Claim, Connection } from '@claimcheck/core/plugin'
 import { type Property, propertiesOf } from '../../base/schema-properties.ts'
 import type { Tenant } from '../../plugins/hosted.ts'
 import type { Registry } from '../../plugins/registry.ts'
-import type { OpenConnection } from './connections.ts'
 import { ofOnePlace } from './one-place.ts'
 
 export interface Overlap {
@@ -16,7 +15,7 @@ export interface Overlap {
   readonly hasHost: boolean
 }
 
-export interface Overlapping extends Omit<OpenConnection, 'publishesAddress' | 'sourceKey'> {
+export interface Overlapping extends Connection {
   readonly trialTarget: string | null
 }
 
