@@ -171,6 +171,25 @@ t.test('the kit says that it stopped where a claim is checked for too long', asy
   t.match(checks['case.verdict'], /^the kit stopped after 400 checks, .* shorter tolerance/)
 })
 
+t.test('the kit says of a profile that its age takes blame away', async (t) => {
+  for (const [ageMs, said] of [
+    [5000, []],
+    [60_000, [/^the profile acme\.door\.open 1 has an ageMs of 60 s: no claim becomes failed or late/]],
+  ] as const) {
+    const { untested } = await runConformance({
+      plugin: doors({ ageMs }),
+      destination: { start: async () => ({ url: 'http://127.0.0.1:9', stop: async () => {} }) },
+      cases: [],
+      only: ['profile.lint'],
+    })
+    t.match(
+      untested.filter((text) => text.includes('ageMs')),
+      said,
+    )
+    t.equal(untested.filter((text) => text.includes('ageMs')).length, said.length)
+  }
+})
+
 t.test('an age that each check measures is no difference between them', async (t) => {
   const names = ['same.observation', 'load.fifty']
   const checks = await examineClosed(

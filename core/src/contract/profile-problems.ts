@@ -1,6 +1,7 @@
 /** What is wrong with a profile beyond the form of its members: the rules that make receipts safe to publish and plain to read. */
 import type { TSchema } from 'typebox'
 import type { ActionProfile } from '../profile.ts'
+import { PROMPT_MS } from '../rules/moments.ts'
 import { comparisonProblems } from './comparison-problems.ts'
 import { boundsItself, freeTextIn } from './fact-pattern.ts'
 import { keywordProblems } from './schema-keywords.ts'
@@ -28,6 +29,14 @@ export function profileProblems(profile: ActionProfile): string[] {
     ...comparisonProblems(profile),
     ...wordsProblems(words, [...factNames!, ...paramNames!, 'target'], factNames!),
     ...foundProblems(words, [...paramNames!, 'target'], factNames!),
+  ]
+}
+
+/** What an author may not mean, and a host loads. @returns phrases that follow "the profile" */
+export function profileWarnings({ ageMs = 0 }: Pick<ActionProfile, 'ageMs'>): string[] {
+  if (ageMs <= PROMPT_MS) return []
+  return [
+    `has an ageMs of ${ageMs / 1000} s: no claim becomes failed or late by it where a check gives no stays and no mark, because that needs an answer from within ${PROMPT_MS / 1000} s of the submission`,
   ]
 }
 

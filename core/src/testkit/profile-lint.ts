@@ -2,7 +2,7 @@
 import { secretNames } from '../contract/auth.ts'
 import { CEILING } from '../contract/fetch.ts'
 import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
-import { profileProblems } from '../contract/profile-problems.ts'
+import { profileProblems, profileWarnings } from '../contract/profile-problems.ts'
 import { keywordProblems } from '../contract/schema-keywords.ts'
 import type { Verifier } from '../contract/verifier.ts'
 import { credentialProblems, hostOptionProblems } from '../hosting/credentials.ts'
@@ -12,7 +12,7 @@ import { knowsRules } from '../rules/decide.ts'
 import { type TSchema, Value } from '../typebox.ts'
 import type { Findings } from './findings.ts'
 
-export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell }: Findings): void {
+export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell, untested }: Findings): void {
   const problems = (name: string, found: readonly string[], where = 'the plugin') => {
     if (found.length === 0) tell(name, undefined)
     for (const problem of found) tell(name, `${where} ${problem}`)
@@ -26,6 +26,7 @@ export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell }: Finding
     problems('profile.aliases', aliasProblems(verifier, parts), where)
     problems('profile.examples', exampleProblems(verifier.profile), where)
     problems('profile.access', accessProblems(verifier), where)
+    for (const warning of profileWarnings(verifier.profile)) untested(`${where} ${warning}`)
   }
 }
 

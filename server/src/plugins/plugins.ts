@@ -1,7 +1,7 @@
 /** Loads the configured plugins, each trusted or into a process of its own, and reports all their problems before the service starts. */
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isPlugin } from '@claimcheck/core/hosting'
+import { isPlugin, profileWarnings } from '@claimcheck/core/hosting'
 import type { ConnectionType, Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { withinTime } from '../base/time-limit.ts'
@@ -82,6 +82,7 @@ export async function loadPlugins(
       if (wrong.length > 0) await plugin.parts.close()
       refuse(wrong)
       plugins.push(plugin)
+      warnOf(plugin, options.logger)
     } catch (error) {
       problems.push(...problemsOf(error).map((problem) => `${entry.use}: ${problem}`))
     }
@@ -94,6 +95,14 @@ export async function loadPlugins(
     throw new PluginError(problems)
   }
   return createRegistry(plugins)
+}
+
+function warnOf({ name, parts }: LoadedPlugin, logger: Pick<Logger, 'warn'>): void {
+  for (const { profile } of parts.verifiers) {
+    const { action, version } = profile
+    for (const problem of profileWarnings(profile))
+      logger.warn({ plugin: name, action, version, problem }, 'a profile may say what its author does not mean')
+  }
 }
 
 interface Located {

@@ -53,6 +53,21 @@ async function load(
   return loadPlugins({ plugins: entries, pluginDir: folder, dataDir: join(folder, 'data') }, { ...options, ...limit })
 }
 
+t.test('a profile whose age takes blame away is said when it is loaded', async (t) => {
+  const warned: unknown[] = []
+  const warning = { ...logger, warn: (fields: object) => void warned.push(fields) }
+  const folder = t.testdir({ 'aged.mjs': plugin({ name: 'aged', profile: '{ ageMs: 60_000 }' }), 'own.mjs': plugin() })
+  for (const use of ['./aged.mjs', './own.mjs'])
+    await loadPlugins(
+      { plugins: [{ use, with: {}, trusted: true }], pluginDir: folder, dataDir: join(folder, 'data') },
+      { ...options, logger: { ...warning, child: () => warning } },
+    )
+  t.match(warned, [
+    { plugin: 'aged', action: 'test.thing.do', version: '1', problem: /^has an ageMs of 60 s: no claim/ },
+  ])
+  t.equal(warned.length, 1)
+})
+
 async function problemsOf(work: Promise<unknown>): Promise<readonly string[]> {
   try {
     await work
