@@ -38,17 +38,25 @@ export function parseQuery(text: string): Fields {
   return isBounded(text, '&', MOST_FIELDS) ? parse(text, '&', '=', { maxKeys: 0 }) : REFUSED
 }
 
-/** Refuses requests with too many fields in the query, or too many cookies. */
+/**
+ * Refuses requests with too many fields in the query, or too many cookies. Where a credential is to pay, it is looked at first: what is
+ * refused before it would be neither paid for nor counted.
+ */
 export function boundFields(app: App): void {
-  app.addHook('onRequest', ({ query, headers: { cookie } }, _reply, done) => {
-    if (query === REFUSED)
-      return done(
-        new HttpError(400, `a query has at most ${MOST_FIELDS} fields, with names of at most ${LONGEST_NAME} bytes`),
-      )
-    if (cookie !== undefined && !isBounded(cookie, ';', MOST_COOKIES))
-      return done(new HttpError(400, `a request has at most ${MOST_COOKIES} cookies: delete those of this site`))
-    done()
-  })
+  app.addHook('onRequest', (request, _reply, done) =>
+    request.routeOptions.config.needsCredential ? done() : done(problemOf(request)),
+  )
+  app.addHook('preParsing', (request, _reply, _payload, done) =>
+    request.routeOptions.config.needsCredential ? done(problemOf(request)) : done(),
+  )
+}
+
+function problemOf({ query, headers: { cookie } }: FastifyRequest): HttpError | undefined {
+  if (query === REFUSED)
+    return new HttpError(400, `a query has at most ${MOST_FIELDS} fields, with names of at most ${LONGEST_NAME} bytes`)
+  if (cookie !== undefined && !isBounded(cookie, ';', MOST_COOKIES))
+    return new HttpError(400, `a request has at most ${MOST_COOKIES} cookies: delete those of this site`)
+  return undefined
 }
 
 function isBounded(text: string, separator: string, most: number): boolean {

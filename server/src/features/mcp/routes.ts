@@ -70,8 +70,9 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     return isIP(hostname.replace(/^\[|\]$/g, '')) ? [hostname] : []
   }
 
-  app.addHook('onRequest', refuseOtherNames)
   requireCredential(app, { authenticate, challenge, gate })
+  // After the credential: what is refused before it would be neither paid for nor counted.
+  app.addHook('onRequest', refuseOtherNames)
   app.addHook('preClose', async () => exchanges.endAll())
   readMessages(app)
 
