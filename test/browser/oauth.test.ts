@@ -1,10 +1,18 @@
 /** An application that a person lets in, in a real browser: from its link over signing in and consent to whoami. Threat S4 of `security.md`. */
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, OAUTH, whoami } from '../support/application.ts'
 import { Installation } from '../support/installation.ts'
 import { serving } from '../support/serving.ts'
 import { Visitor } from '../support/visitor.ts'
-import { launchBrowser, openPage, signIn } from './browser.ts'
+import { type BrowserContext, launchBrowser, openPage, signIn } from './browser.ts'
+
+/** Where the callbacks of applications lead on to, as their sources have it: to what runs on the person's own machine. */
+const LEADS_ON = {
+  'Claude on a desktop': 'claude://claude.ai/mcp-auth-callback',
+  Cursor: 'cursor://anysphere.cursor-mcp/oauth/callback',
+  'Visual Studio Code, by its web page': 'vscode://dynamicauthprovider/127.0.0.1',
+} as const
 
 /** Where the application waits for the browser to come back. */
 async function callback(t: TapTest) {
@@ -12,14 +20,39 @@ async function callback(t: TapTest) {
   const origin = await serving(t, (request, response) => {
     const url = new URL(request.url!, 'http://127.0.0.1')
     if (url.pathname === '/back') returned.push(url)
+    const next = url.searchParams.get('on')
+    if (next !== null) return response.writeHead(302, { location: next }).end()
     response.setHeader('content-type', 'text/html')
     response.end('<!doctype html><title>Backend</title><link rel="icon" href="data:,"><h1>Back at the application</h1>')
   })
   return { returned, origin }
 }
 
+/** As it registers itself. */
+async function registered(url: string, name: string, redirectUri: string): Promise<Application> {
+  const metadata = { client_name: name, redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' }
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/oauth/register`, { method: 'POST', headers, body: JSON.stringify(metadata) })
+  const { client_id } = (await answer.json()) as { client_id: string }
+  return new Application({ client_id, redirect_uris: [redirectUri] })
+}
+
+/** Waits for a request that the browser makes to an address that begins so. */
+function requestsOf(context: BrowserContext) {
+  const seen: string[] = []
+  context.on('request', (request) => seen.push(request.url()))
+  return async (start: string): Promise<URL> => {
+    for (let tries = 0; tries < 100; tries++) {
+      const found = seen.find((url) => url.startsWith(start))
+      if (found !== undefined) return new URL(found)
+      await setTimeout(50)
+    }
+    throw new Error(`nothing asked for ${start}: ${seen.join(' ')}`)
+  }
+}
+
 t.test('applications', async (t) => {
-  const { host } = await Installation.during(t, { file: { oauth: OAUTH } })
+  const { host } = await Installation.during(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
   const owner = await Visitor.first(host)
   const workspace = await owner.workspaceId()
   const browser = await launchBrowser(t)
@@ -40,7 +73,12 @@ t.test('applications', async (t) => {
     const { body } = await application.exchange(host, searchParams.get('code'))
     t.match(await whoami(host, body.access_token), {
       status: 200,
-      body: { kind: 'oauth', workspace_id: workspace, scopes: ['claims:read', 'connections:read'], audience: host.url },
+      body: {
+        kind: 'oauth',
+        workspace_id: workspace,
+        scopes: ['claims:read', 'connections:read'],
+        audience: `${host.url}/mcp`,
+      },
     })
 
     await t.test('and stops it afterwards', async (t) => {
@@ -61,6 +99,48 @@ t.test('applications', async (t) => {
     await page.getByText('Back at the application').waitFor()
     const { body } = await application.exchange(host, returned.at(-1)!.searchParams.get('code'))
     t.match(await whoami(host, body.access_token), { status: 200 })
+  })
+
+  for (const [name, next] of Object.entries(LEADS_ON)) {
+    await t.test(`${name}: the address that it named leads on to its own scheme`, async (t) => {
+      const back = `${origin}/back?${new URLSearchParams({ on: next })}`
+      const client = await registered(host.url, name, back)
+      const { page, context } = await openPage(t, browser, host.url, { alsoAt: [origin, 'null'] })
+      const asked = requestsOf(context)
+      await page.goto(client.request())
+      await signIn(page)
+      await page.getByRole('button', { name: 'Allow', exact: true }).click()
+      await asked(next)
+      const { body } = await client.exchange(host, returned.at(-1)!.searchParams.get('code'))
+      t.match(await whoami(host, body.access_token), { status: 200 })
+    })
+  }
+
+  await t.test('an application whose address leads on to a loopback server gets its answer', async (t) => {
+    const local = await callback(t)
+    const client = await registered(host.url, 'Relayed', `${origin}/back?${new URLSearchParams({ on: local.origin })}`)
+    const { page } = await openPage(t, browser, host.url, { alsoAt: [origin, local.origin] })
+    await page.goto(client.request())
+    await signIn(page)
+    await page.getByRole('button', { name: 'Allow', exact: true }).click()
+    await page.getByText('Back at the application').waitFor()
+    t.equal(new URL(page.url()).origin, local.origin)
+  })
+
+  await t.test('an application that names its own scheme is asked to open, whether it is allowed or not', async (t) => {
+    const client = await registered(host.url, 'Opened', 'cursor://anysphere.cursor-mcp/oauth/callback')
+    for (const [button, member] of [
+      ['Do not allow', 'error'],
+      ['Allow', 'code'],
+    ] as const) {
+      const { page, context } = await openPage(t, browser, host.url, { alsoAt: ['null'] })
+      const asked = requestsOf(context)
+      await page.goto(client.request())
+      await signIn(page)
+      await page.getByRole('button', { name: button, exact: true }).click()
+      t.ok((await asked('cursor://')).searchParams.has(member))
+      t.match(await page.locator('main').innerText(), /continue to Opened/)
+    }
   })
 
   await t.test('who does not allow it is led back with that', async (t) => {

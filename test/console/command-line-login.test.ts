@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { signIn } from '@claimcheck/cli/service/oauth-login'
 import t, { type Test } from 'tap'
-import { Application, OAUTH, whoami } from '../support/application.ts'
+import { Application, ledTo, OAUTH, whoami } from '../support/application.ts'
 import { runClaimcheck } from '../support/command.ts'
 import { type Host, sharedInstallation } from '../support/installation.ts'
 import { serving } from '../support/serving.ts'
@@ -32,7 +32,7 @@ async function decided(address: URL, visitor: Visitor, decision: string): Promis
   const workspace = /name="workspace" value="([^"]*)"/.exec(html)?.[1] ?? ''
   const body = new URLSearchParams({ _csrf: visitor.csrf!, decision, workspace })
   const answer = await visitor.once(path, { method: 'POST', body, headers: { origin: visitor.host.url } })
-  const resume = new URL(answer.headers.get('location')!)
+  const resume = ledTo(answer)!
   return (await visitor.once(resume.pathname + resume.search)).headers.get('location')!
 }
 

@@ -337,7 +337,7 @@ t.test('a decision needs the session’s own form, from our own page', async (t)
   for (const other of ['ws_none', '']) {
     const refused = await application.send(owner, path, { decision: 'allow', workspace: other })
     t.equal(refused.status, 422)
-    t.match(refused.headers.get('content-security-policy'), /form-action 'self' https:\/\/backend\.example;/)
+    t.match(refused.headers.get('content-security-policy'), /form-action 'self';/)
   }
   t.ok((await application.decide(owner, path, fields)).has('code'))
 })

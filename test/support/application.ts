@@ -70,7 +70,8 @@ export class Application {
 
   /** The path of the consent page. */
   async ask(visitor: Visitor, over: Readonly<Record<string, string | undefined>> = {}): Promise<string> {
-    const response = await visitor.once(this.request(over))
+    const resource = this.#origin ?? visitor.host.url
+    const response = await visitor.once(this.request({ resource, ...over }))
     const location = response.headers.get('location') ?? ''
     if (!location.startsWith('/oauth/consent/'))
       throw new Error(`${response.status} ${location} ${await response.text()}`)
@@ -80,8 +81,8 @@ export class Application {
   /** What the person answers, and what the application gets to know of it. */
   async decide(visitor: Visitor, path: string, fields: Fields): Promise<Returned> {
     const decided = await this.send(visitor, path, fields)
-    if (decided.status !== 303) throw new Error(`${decided.status} ${await decided.text()}`)
-    const resume = new URL(decided.headers.get('location')!)
+    const resume = ledTo(decided)
+    if (!resume) throw new Error(`${decided.status} ${await decided.text()}`)
     const back = await visitor.once(resume.pathname + resume.search)
     return returned(back, this.redirectUri)
   }
@@ -141,6 +142,12 @@ export class Application {
     if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
     return body
   }
+}
+
+/** Where the page after a decision leads the browser by itself. */
+export function ledTo(page: Response): URL | undefined {
+  const url = /^0;url=(.*)$/.exec(page.headers.get('refresh') ?? '')?.[1]
+  return url === undefined ? undefined : new URL(url)
 }
 
 export function returned(response: Response, redirectUri: string): Returned {

@@ -1,8 +1,7 @@
 /** Security headers of pages. */
 
-/** A page may load only from our origin. @param formAction another origin that the answer to a form may redirect to */
-export function pageHeaders(formAction?: string): Readonly<Record<string, string>> {
-  const sources = formAction === undefined ? "'self'" : `'self' ${formAction}`
+/** A page may load only from our origin, and its forms lead nowhere else. */
+export function pageHeaders(): Readonly<Record<string, string>> {
   return {
     'content-security-policy': [
       "default-src 'none'",
@@ -10,7 +9,7 @@ export function pageHeaders(formAction?: string): Readonly<Record<string, string
       "style-src 'self'",
       "img-src 'self'",
       "connect-src 'self'",
-      `form-action ${sources}`,
+      "form-action 'self'",
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),

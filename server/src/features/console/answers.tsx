@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { ServiceError } from '../../base/errors.ts'
 import { sendPage } from '../../web/document.tsx'
-import { Viewing } from './page.tsx'
+import { PlainPage, Viewing } from './page.tsx'
 import { queryOf } from './request-fields.ts'
 import { viewerOf } from './session.ts'
 
@@ -54,6 +54,22 @@ export function saveForm(
     return next
   }
   return answerForm(request, reply, { work: saved, refused })
+}
+
+/**
+ * Leads the browser from a form to another place. A redirect would count for `form-action`, and so would each one after it: applications
+ * redirect on to schemes and loopback addresses that nobody knows before. The browser follows `refresh`, which no such rule holds back.
+ */
+export function leadAway(reply: FastifyReply, url: string, place: string): FastifyReply {
+  reply.header('refresh', `0;url=${url}`)
+  return sendPage(
+    reply,
+    <PlainPage title={`Continue to ${place}`}>
+      <p>
+        If nothing happens, <a href={url}>continue to {place}</a>. Once you are there, you can close this page.
+      </p>
+    </PlainPage>,
+  )
 }
 
 /** A refusal in words for the page. @throws any error that is not about what was sent: it gets an error page */

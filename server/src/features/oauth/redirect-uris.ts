@@ -12,7 +12,7 @@ const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-// Browsers accept more in a host, such as a comma or an asterisk, which would have a meaning in a Content-Security-Policy.
+// Browsers accept more in a host, such as a comma or an asterisk, which no name of a host has.
 const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 
 /** The mistake in a redirect URI, as words that follow "the URI"; undefined when it is valid. */
@@ -34,16 +34,6 @@ export function redirectProblem(text: string): string | undefined {
 /** True for a text that readers of addresses read differently. */
 export function isUnclear(redirectUri: string): boolean {
   return /[\s\p{C}]/u.test(redirectUri)
-}
-
-/**
- * The source for `form-action` in a Content-Security-Policy that permits this redirect. Chrome applies `form-action` to the
- * redirects of a form's answer, too. The grammar of sources has no IPv6 addresses and no private-use hosts: for those the scheme.
- */
-export function formActionSource(redirectUri: string): string {
-  const { protocol, origin, hostname } = new URL(redirectUri)
-  const isWeb = protocol === 'http:' || protocol === 'https:'
-  return isWeb && !hostname.startsWith('[') ? origin : protocol
 }
 
 /** Describes the recipient to the person who is asked for consent. */

@@ -5,14 +5,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../../http/instance.ts'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
-import { pageHeaders } from '../../../web/headers.ts'
 import { Facts } from '../../../web/parts/facts.tsx'
 import { Name } from '../../../web/parts/values.tsx'
 import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
-import { formActionSource, redirectPlace } from '../../oauth/redirect-uris.ts'
+import { redirectPlace } from '../../oauth/redirect-uris.ts'
 import { allowedTo, scopeWords } from '../../oauth/scopes.ts'
 import type { WorkspaceOfMember } from '../../people/members.ts'
+import { leadAway } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { isFresh } from '../fresh-sign-in.ts'
 import { PlainPage, type Viewer } from '../page.tsx'
@@ -29,7 +29,6 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
   const { oauth, sessions, members, now } = services
 
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
-    reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
     const page = <Consent uid={request.params.uid} asked={asked} viewer={viewerOf(request)} problem={problem} />
     return sendPage(reply, page, problem === undefined ? 200 : 422)
   }
@@ -45,7 +44,8 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     const exchange = exchangeOf(request, reply)
     const asked = await oauth.consentRequest(uid, exchange)
     const { decision, workspace: id } = formOf(request)
-    if (decision === 'deny') return reply.redirect(await oauth.deny(uid, exchange), 303)
+    const application = visibleName(asked.clientName)
+    if (decision === 'deny') return leadAway(reply, await oauth.deny(uid, exchange), application)
     if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
     // An application acts for the person until they stop it, as a key does.
     if (!isFresh(request, now)) return reply.redirect(confirmPath(request.url), 303)
@@ -65,7 +65,8 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
       await sessions.confirm(signedIn.user)
       await members.confirmSignIn(workspace.id, signedIn)
     }
-    return reply.redirect(await oauth.allow(uid, exchange, { memberId: workspace.memberId, scopes, confirm }), 303)
+    const url = await oauth.allow(uid, exchange, { memberId: workspace.memberId, scopes, confirm })
+    return leadAway(reply, url, application)
   })
 }
 

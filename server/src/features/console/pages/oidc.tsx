@@ -8,7 +8,7 @@ import { sendPage } from '../../../web/document.tsx'
 import { HeldAddress, type NewUser } from '../../people/new-accounts.ts'
 import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
-import { refusalOf } from '../answers.tsx'
+import { leadAway, refusalOf } from '../answers.tsx'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
@@ -38,9 +38,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
     const purpose = await readPurpose(services, request)
     const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl())
     cookie.give(reply, ticket)
-    // Not a redirect: the policy of our pages lets forms lead to our origin only. The browser follows `refresh`.
-    reply.header('refresh', `0;url=${url}`)
-    return sendPage(reply, <GoOn name={name} url={url} />)
+    return leadAway(reply, url, name)
   })
 
   app.get(paths.oidcCallback, async (request, reply) => {
@@ -139,16 +137,6 @@ export function linkRoutes(app: App, services: ConsoleDependencies): void {
     const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer, actingOf(request))
     return changeAccount(request, reply, services, { work: unlink, done: 'sign-in-unlinked' })
   })
-}
-
-function GoOn({ name, url }: { readonly name: string; readonly url: string }) {
-  return (
-    <PlainPage title={`Continue to ${name}`}>
-      <p>
-        If nothing happens, <a href={url}>continue to {name}</a>.
-      </p>
-    </PlainPage>
-  )
 }
 
 function NotIn({ name, problem }: { readonly name: string; readonly problem: string }) {
