@@ -9,6 +9,7 @@ import {
   Application,
   CLIENT,
   CONFIDENTIAL,
+  ledTo,
   OAUTH,
   post,
   RESOURCE,
@@ -137,19 +138,37 @@ t.test('a loopback address may be of any port, and a scheme may be of the applic
   }
 })
 
-t.test('the page lets its form lead to the application that asks, and nowhere else', async (t) => {
+t.test('the form of the page leads nowhere else, and the page after it leads to the application', async (t) => {
   const { host } = await shared()
   const owner = await Visitor.owner(host)
-  const rows = [
-    ['https://backend.example/back', 'https://backend.example'],
-    ['http://127.0.0.1:49152/back', 'http://127.0.0.1:49152'],
-    ['com.example.backend:/back', 'com.example.backend:'],
-  ] as const
-  for (const [uri, source] of rows) {
-    const { headers } = await new Application({ ...CLIENT, redirect_uris: [uri] }).consentPage(owner)
-    const policy = headers.get('content-security-policy') ?? ''
-    t.ok(policy.includes(`form-action 'self' ${source};`), policy)
+  for (const decision of ['allow', 'deny']) {
+    const application = new Application()
+    const { path, headers } = await application.consentPage(owner)
+    t.match(headers.get('content-security-policy'), /form-action 'self';/)
+    const after = await application.send(owner, path, { decision, workspace: await owner.workspaceId() })
+    t.match(after, { status: 200 })
+    t.equal(after.headers.get('location'), null)
+    t.match(after.headers.get('content-security-policy'), /form-action 'self';/)
+    t.equal(after.headers.get('cache-control'), 'no-store')
+    const html = await after.text()
+    t.match(html, `href="${ledTo(after)!.href}"`, 'the same for who has to go by hand')
+    t.match(textOf(html), /continue to Backend <b>& co<\/b>/)
   }
+})
+
+t.test('without a resource a token is for the MCP server, also where it is renewed', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const application = new Application()
+  const { access_token: token, refresh_token } = await application.tokens(owner, { resource: undefined })
+  t.match((await whoami(host, token)).body, { audience: `${host.url}/mcp` })
+  const { body } = await application.refresh(host, refresh_token)
+  t.match((await whoami(host, body.access_token)).body, { audience: `${host.url}/mcp` })
+  const code = (await application.allowed(owner, { resource: undefined })).get('code')
+  const named = await application.exchange(host, code, { resource: `${host.url}/mcp` })
+  t.match((await whoami(host, named.body.access_token)).body, { audience: `${host.url}/mcp` }, 'named later')
+  const own = await new Application().tokens(owner, { resource: host.url })
+  t.equal((await whoami(host, own.access_token)).body.audience, host.url, 'the REST API is named')
 })
 
 t.test('both documents say where everything is, to scripts of any site', async (t) => {
@@ -268,7 +287,7 @@ t.test('nor does its first line change where people are led', async (t) => {
   const [, path] = /^location: (.*)\r$/im.exec(told)!
   await owner.get(path!)
   const sent = await application.send(owner, path!, { decision: 'deny' })
-  t.ok(sent.headers.get('location')?.startsWith(`${host.url}/oauth/authorize/`))
+  t.ok(ledTo(sent)?.href.startsWith(`${host.url}/oauth/authorize/`))
 })
 
 /** What is answered to a first line that fetch would not send. */

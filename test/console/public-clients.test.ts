@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t, { type Test as TapTest } from 'tap'
-import { type Fields, post, whoami } from '../support/application.ts'
+import { type Fields, ledTo, post, whoami } from '../support/application.ts'
 import { type Answer, type Host, Installation } from '../support/installation.ts'
 import { post as toMcp } from '../support/mcp.ts'
 import { Visitor } from '../support/visitor.ts'
@@ -85,7 +85,7 @@ t.test('public clients', async (t) => {
       const tokens = await authenticated(host, client, registered, fill(client.token, values))
       t.match(tokens, { status: 200, body: { token_type: 'Bearer', expires_in: 3600, scope: client.granted } })
       t.notOk('id_token' in tokens.body)
-      const audience = client.authorize.resource === undefined ? host.url : `${host.url}/mcp`
+      const audience = `${host.url}/mcp`
       t.match(await whoami(host, tokens.body.access_token), { status: 200, body: { audience } })
 
       for (const path of client.discoveryBeforeRefresh ?? []) t.equal((await host.request(path)).status, 200, path)
@@ -189,7 +189,7 @@ async function allowed(owner: Visitor, request: URL): Promise<URL> {
   const workspace = /name="workspace" value="([^"]*)"/.exec(page.html)?.[1] ?? ''
   const body = new URLSearchParams({ _csrf: owner.csrf ?? '', decision: 'allow', workspace })
   const decided = await owner.once(page.path, { method: 'POST', body, headers: { origin: owner.host.url } })
-  const resume = new URL(decided.headers.get('location') ?? '', owner.host.url)
+  const resume = ledTo(decided)!
   return new URL((await owner.once(resume.pathname + resume.search)).headers.get('location')!)
 }
 

@@ -81,6 +81,30 @@ t.test('a token of another audience is refused, and one that lacks a scope says 
   t.strictSame(completion.values, [], 'actions need connections:read')
 })
 
+t.test('the address with a slash at its end is the same server', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const provider = new Registering()
+  const url = new URL(`${mcpUrl(host)}/`)
+  const first = new StreamableHTTPClientTransport(url, { authProvider: provider })
+  await t.rejects(newClient().connect(first), UnauthorizedError)
+  const asked = provider.asked!
+  const resource = asked.searchParams.get('resource')!
+  t.equal(resource, url.href, 'clients take what they were given')
+  const application = new Application({ client_id: '', redirect_uris: [provider.redirectUrl] })
+  const consent = await owner.once(asked.pathname + asked.search)
+  const path = consent.headers.get('location')!
+  await owner.get(path)
+  const answers = { decision: 'allow', workspace: await owner.workspaceId() }
+  await first.finishAuth(await application.decide(owner, path, answers))
+  const agent = newClient()
+  await agent.connect(new StreamableHTTPClientTransport(url, { authProvider: provider }))
+  t.teardown(() => agent.close())
+  t.notMatch(await call(agent, 'list_actions'), { isError: true })
+  const other = await mcpClient(t, host, provider.tokens().access_token)
+  t.notMatch(await call(other, 'list_actions'), { isError: true }, 'its token is good at the address without one')
+})
+
 t.test('a key is good as far as it is good elsewhere', async (t) => {
   const { host } = await shared()
   const { keys, workspaces } = host.claimcheck
@@ -113,6 +137,24 @@ t.test('other names than our own, and pages of others, are refused', async (t) =
     },
   })
   t.match(preflight.headers.get('access-control-allow-headers'), /mcp-protocol-version/)
+})
+
+t.test('who is refused for a name or a page pays, and is counted', async (t) => {
+  const { host } = await Installation.during(t, { file: { rate_limits: { key: 10_000, refusals: 3 } } })
+  const { keys, workspaces } = host.claimcheck
+  const { key } = await keys.create((await workspaces.create('pays')).id, 'test')
+  const ask = (token: string) => post(host, request('tools/list'), { ...bearer(token), origin: 'https://evil.example' })
+  const leftAfter = async () => Number((await ask(key)).headers.get('ratelimit-remaining'))
+  const before = await leftAfter()
+  t.ok((await leftAfter()) < before, 'the key paid')
+  t.equal((await ask(key)).status, 403)
+  const tooMany = `/v1/claims?${'a=1&'.repeat(300)}`
+  const asked = (token: string) => host.request(tooMany, { headers: bearer(token) })
+  t.equal((await asked(key)).status, 400)
+  t.equal((await asked('svc_sk_none')).status, 401)
+  t.equal((await ask('svc_sk_none')).status, 401)
+  t.equal((await ask('svc_sk_none')).status, 401)
+  t.equal((await ask('svc_sk_none')).status, 429)
 })
 
 t.test('what is no message of the protocol is answered as the protocol says', async (t) => {

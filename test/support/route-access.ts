@@ -27,6 +27,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /v1/connections': 'key',
   'GET /v1/whoami': 'credential',
   'POST /mcp': 'audience',
+  'POST /mcp/': 'audience',
   'POST /v1/keys/self/revoke': 'key',
   'POST /v1/keys': 'application',
 
@@ -34,6 +35,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /.well-known/oauth-authorization-server/mcp': 'anyone',
   'GET /.well-known/oauth-protected-resource': 'anyone',
   'GET /.well-known/oauth-protected-resource/mcp': 'anyone',
+  'GET /.well-known/oauth-protected-resource/mcp/': 'anyone',
   'GET /.well-known/openid-configuration': 'anyone',
   'GET /.well-known/openid-configuration/mcp': 'anyone',
   'GET /.well-known/poaw-keys.json': 'anyone',

@@ -23,7 +23,7 @@ interface CredentialOptions {
   readonly authenticate: Authenticate
   readonly gate: Gate
   /** The value of `WWW-Authenticate`, which says how to get a credential. @param isRefused the request had one */
-  readonly challenge?: (isRefused: boolean) => string
+  readonly challenge?: (isRefused: boolean, request: FastifyRequest) => string
 }
 
 /** Requires a credential on the routes of `app`. Other routes ignore the Authorization header. */
@@ -39,7 +39,7 @@ export function requireCredential(app: App, options: CredentialOptions): void {
     if (isCredential(found)) return found
     if (request.headers.authorization !== undefined) await gate.refusals.count(request, reply)
     const refusal = refusalOf(found)
-    if (refusal.statusCode === 401) reply.header('www-authenticate', challenge(text !== undefined))
+    if (refusal.statusCode === 401) reply.header('www-authenticate', challenge(text !== undefined, request))
     throw refusal
   }
 

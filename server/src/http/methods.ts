@@ -16,7 +16,7 @@ export function refuseOtherMethods(app: App): () => void {
 
   return () => {
     for (const [url, methods] of [...allowed]) {
-      if (!url.startsWith('/v1/') && !url.startsWith('/.well-known/') && url !== '/mcp') continue
+      if (!url.startsWith('/v1/') && !url.startsWith('/.well-known/') && !/^\/mcp\/?$/.test(url)) continue
       const allow = [...methods].sort().join(', ')
       app.route({
         url,

@@ -28,6 +28,8 @@ export interface McpParts extends BackendParts {
   readonly publicUrl: string | undefined
 }
 
+/** People give clients the address with a slash at its end, too. */
+const PATHS = ['/mcp', '/mcp/'] as const
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<void> {
@@ -51,9 +53,11 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     return token?.audience === oauth.audiences().mcp ? token : undefined
   }
 
-  function challenge(isRefused: boolean): string {
+  const metadataUrl = ({ routeOptions }: FastifyRequest) => oauth.mcpMetadataUrl(routeOptions.url ?? PATHS[0])
+
+  function challenge(isRefused: boolean, request: FastifyRequest): string {
     const error = isRefused ? 'error="invalid_token", ' : ''
-    return `Bearer ${error}resource_metadata="${oauth.mcpMetadataUrl()}", scope="${SCOPES.join(' ')}"`
+    return `Bearer ${error}resource_metadata="${metadataUrl(request)}", scope="${SCOPES.join(' ')}"`
   }
 
   /** DNS rebinding: a page that resolves its own name to this machine sends that name as Host and as Origin. */
@@ -76,7 +80,9 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
   app.addHook('preClose', async () => exchanges.endAll())
   readMessages(app)
 
-  app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
+  for (const path of PATHS) app.post(path, { schema: { hide: true } }, answer)
+
+  async function answer(request: FastifyRequest, reply: FastifyReply) {
     const credential = credentialOf(request)
     const more = tokensOf(request.body) - COSTS.mcp.tokens
     if (more > 0) await gate.takeMore(request, reply, payersOf(credential), more)
@@ -94,16 +100,16 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     const session: Session = { backend: backendOf(credential), signal }
     const response = await handler.fetch(toRequest(request, oauth.audiences().mcp, signal), {
       parsedBody: request.body,
-      authInfo: { ...authInfoOf(credential), resourceMetadataUrl: oauth.mcpMetadataUrl(), extra: { session } },
+      authInfo: { ...authInfoOf(credential), resourceMetadataUrl: metadataUrl(request), extra: { session } },
     })
     if (signal.reason === REFUSED) {
-      reply.header('www-authenticate', challenge(true))
+      reply.header('www-authenticate', challenge(true, request))
       throw new HttpError(401, 'invalid or missing API key')
     }
     reply.code(response.status)
     for (const [name, value] of response.headers) reply.header(name, value)
     return reply.send(response.body ? Readable.from(chunksUntil(response.body, signal)) : undefined)
-  })
+  }
 }
 
 /** Tools that cost more than their message. */

@@ -11,9 +11,10 @@ export interface Audiences {
 }
 
 export function createAudiences(own: string, others: readonly string[]): Audiences {
-  // Clients may write the same URL with or without the slash after the host.
+  // Clients may write the same URL with or without the slash after the host, and people the MCP server's with one at its end.
   const mcp = `${own}/mcp`
   const known = new Map([...others, own, mcp].map((name) => [normalize(name), name]))
+  known.set(`${normalize(mcp)}/`, mcp)
   return { own, mcp, find: (resource) => known.get(normalize(resource)) }
 }
 

@@ -86,9 +86,9 @@ export class OAuth {
     return this.issuer() + OAUTH_PATHS.resourceMetadata
   }
 
-  /** The same of the MCP server. */
-  mcpMetadataUrl(): string {
-    return this.issuer() + OAUTH_PATHS.mcpMetadata
+  /** The same of the MCP server, by the path at which it was asked. */
+  mcpMetadataUrl(path: string): string {
+    return this.issuer() + (path.endsWith('/') ? OAUTH_PATHS.mcpSlashMetadata : OAUTH_PATHS.mcpMetadata)
   }
 
   /** Handles the requests of applications. */

@@ -15,4 +15,6 @@ export const OAUTH_PATHS = {
   mcpOpenidMetadata: '/.well-known/openid-configuration/mcp',
   resourceMetadata: '/.well-known/oauth-protected-resource',
   mcpMetadata: '/.well-known/oauth-protected-resource/mcp',
+  // Clients compare `resource` with the address that a person gave them: here the one with a slash at its end.
+  mcpSlashMetadata: '/.well-known/oauth-protected-resource/mcp/',
 } as const

@@ -15,8 +15,9 @@ export function metadataRoutes(app: App, oauth: OAuth): void {
     app.get(path, { schema }, async () => openidMetadata(oauth))
   }
   app.get(OAUTH_PATHS.jwks, { schema }, async () => NO_KEYS)
-  app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth, 'own'))
-  app.get(OAUTH_PATHS.mcpMetadata, { schema }, async () => resourceMetadata(oauth, 'mcp'))
+  app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth, oauth.audiences().own))
+  app.get(OAUTH_PATHS.mcpMetadata, { schema }, async () => resourceMetadata(oauth, oauth.audiences().mcp))
+  app.get(OAUTH_PATHS.mcpSlashMetadata, { schema }, async () => resourceMetadata(oauth, `${oauth.audiences().mcp}/`))
 }
 
 function serverMetadata(oauth: OAuth) {
@@ -54,9 +55,9 @@ function openidMetadata(oauth: OAuth) {
 /** No token is signed. */
 const NO_KEYS = { keys: [] }
 
-function resourceMetadata(oauth: OAuth, audience: 'own' | 'mcp') {
+function resourceMetadata(oauth: OAuth, resource: string) {
   return {
-    resource: oauth.audiences()[audience],
+    resource,
     authorization_servers: [oauth.issuer()],
     scopes_supported: SCOPES,
     bearer_methods_supported: ['header'],
