@@ -2,7 +2,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { GITIGNORE, packageJson, TSCONFIG } from './package-files.ts'
-import { templateFiles } from './template.ts'
+import { checkoutFolder, templateFiles } from './template.ts'
 
 export type ScaffoldErrorCode = 'bad_action' | 'bad_name' | 'folder_not_empty' | 'not_a_folder'
 
@@ -73,11 +73,25 @@ export async function scaffold({ action = TEMPLATE_ACTION, ...options }: Scaffol
   return { folder, action, name, files: [...files.keys()].toSorted() }
 }
 
-/** What to type next, from the folder in which the command ran. */
+/**
+ * What to type next, from the folder in which the command ran. In a checkout, whose packages no registry need have, what the new package
+ * depends on is packed into its folder.
+ */
 export function nextCommands({ folder }: Pick<Scaffolded, 'folder'>): readonly string[] {
   const path = folder === process.cwd() ? '' : `cd ${quoted(resolve(folder).replace(`${process.cwd()}/`, ''))} && `
-  return [`${path}npm install`, 'npm test', 'npm run try']
+  const checkout = checkoutFolder()
+  if (checkout === undefined) return [`${path}npm install`, 'npm test', 'npm run try']
+  const workspaces = PACKED.map((name) => `-w @claimcheck/${name}`).join(' ')
+  return [
+    `(cd ${quoted(checkout)} && npm pack ${workspaces} --pack-destination ${quoted(folder)})`,
+    `${path}npm install --no-save ./claimcheck-*.tgz`,
+    'npm test',
+    'npm run try',
+  ]
 }
+
+/** What a new package depends on, with what that depends on. */
+const PACKED = ['core', 'command-line', 'plugin-tools', 'create-plugin']
 
 /** A repository without files is as good as empty. */
 async function refuseContent(folder: string): Promise<void> {

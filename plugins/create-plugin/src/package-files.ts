@@ -58,4 +58,4 @@ export const TSCONFIG = {
 } as const
 
 /** The options of a connection hold a token. */
-export const GITIGNORE = 'node_modules/\ndist/\nconnection.json\n'
+export const GITIGNORE = 'node_modules/\ndist/\nconnection.json\n*.tgz\n'

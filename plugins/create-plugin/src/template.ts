@@ -1,7 +1,7 @@
 /** The files of the template, wherever this package runs: it brings them along, and in a checkout they are its neighbour's. */
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** In a published package, where `pack-template` puts it. */
@@ -10,6 +10,11 @@ export const TEMPLATE_SOURCE = fileURLToPath(new URL('../../example', import.met
 
 /** What of the template a new package begins with. Its package.json and tsconfig.json are written anew. */
 export const TEMPLATE_PARTS = ['README.md', 'claim.json', 'connection.json', 'src'] as const
+
+/** The checkout that this package is part of, unless it was packed. */
+export function checkoutFolder(): string | undefined {
+  return existsSync(OWN_TEMPLATE) ? undefined : resolve(TEMPLATE_SOURCE, '../..')
+}
 
 /** By path in the package, with `/`. */
 export async function templateFiles(): Promise<ReadonlyMap<string, string>> {
