@@ -117,9 +117,9 @@ t.test('archives of logs are put into their place after the rows, and nowhere el
     t.match([again.code, JSON.parse(again.stdout)], [0, { ok: true, copied: { logs: 2 } }], 'a second call ends it')
     t.ok(existsSync(join(dataDir, 'logs')))
     rmSync(join(dataDir, 'logs'), { recursive: true })
-    t.match(await claimcheck(source, ['log', 'resume', '--yes'], env), { code: 0 })
+    t.match(await claimcheck(source, ['log', 'new', '--yes'], env), { code: 0 })
     const resumed = await refused(source, ['restore', backup], env)
-    t.match(resumed, { exit: 1, message: /the target is not empty/ }, 'and not once the log goes on')
+    t.match(resumed, { exit: 1, message: /the target is not empty/ }, 'and not once another log goes on')
   }
   await withArchive(backup, '../elsewhere', source)
   const dataDir = join(newFolder(t), 'data')

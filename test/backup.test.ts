@@ -16,8 +16,8 @@ import {
   startSource,
   submitMany,
 } from './support/copies.ts'
-import { type Dialect, DIALECTS as SHORT_DIALECTS } from './support/database.ts'
-import type { Host, Installation } from './support/installation.ts'
+import { createDatabase, type Dialect, DIALECTS as SHORT_DIALECTS } from './support/database.ts'
+import { type Host, Installation } from './support/installation.ts'
 import { Mailbox } from './support/mailbox.ts'
 import { query } from './support/sql.ts'
 import { Visitor } from './support/visitor.ts'
@@ -180,33 +180,47 @@ async function backedUp(t: Test, dialect: Dialect) {
 
 const RESUME = ['log', 'resume'] as const
 
-t.test('where nothing remembers, the operator decides, and the log goes on', async (t) => {
+t.test('where nothing remembers, only another log helps', async (t) => {
   for (const dialect of SHORT_DIALECTS) {
     const { source, client, folder } = await backedUp(t, dialect)
     await source.stop()
     const env = await elsewhere(t, dialect)
     t.match(await run(source, ['restore', folder], env), { code: 0 })
     const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
-    const asked = await run(source, RESUME, env)
-    t.match(
-      asked,
-      {
-        code: 1,
-        value: { error: { code: 'not_confirmed' } },
-        stderr: /remembers neither these nor more.*going on forks the log/s,
-      },
-      dialect,
-    )
+    const refused = await run(source, [...RESUME, '--yes'], env)
+    t.match(refused, { code: 1, value: { error: { code: 'read_only', message: /nothing proves/ } } }, dialect)
     t.match(await client.at(host).submit(), { status: 503 })
-    t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 3 } })
-    await becomesReady(t, host)
-    t.match(await client.at(host).submit(), { body: { verdict: 'verified' } })
-    t.match(await host.request('/v1/log/head'), { body: { tree_head: { body: { tree_size: 4 } } } })
-    await isSound(t, source, env)
   }
 })
 
-t.test('where a folder remembers exactly the head of the backup, the question says so', async (t) => {
+t.test('the default memory of the same machine knows what another data folder signed', async (t) => {
+  const HOME = newFolder(t)
+  const common = { HOME, HEAD_MEMORY: '', XDG_STATE_HOME: '', SECRET_KEY: 'c0'.repeat(32) }
+  for (const more of [0, 1]) {
+    const database = { ...(await createDatabase('sqlite')), env: common }
+    const source = await Installation.during(t, { database, env: common })
+    const client = await source.client('acme')
+    await submitMany(client, 3)
+    const folder = join(newFolder(t), 'backup')
+    t.match(await run(source, ['backup', folder], common), { code: 0 })
+    await submitMany(client, more)
+    await source.stop()
+    const env = { ...(await elsewhere(t, 'sqlite')), ...common }
+    t.match(await run(source, ['restore', folder], env), { code: 0 })
+    const resumed = await run(source, [...RESUME, '--yes'], env)
+    if (more > 0) {
+      t.match(resumed, { code: 1, value: { error: { code: 'read_only', message: /3 entries, and 4 were signed/ } } })
+      continue
+    }
+    t.match(resumed, { code: 0, value: { tree_size: 3 } }, 'it proves that no more was signed')
+    const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+    t.match(await client.at(host).submit(), { body: { verdict: 'verified' } })
+    await source.resume()
+    t.match(await client.submit(), { status: 503 }, 'the log goes on in one folder alone')
+  }
+})
+
+t.test('where a folder remembers exactly the head of the backup, the log goes on', async (t) => {
   const { source, memory, folder } = await backedUp(t, 'sqlite')
   const env = { ...(await elsewhere(t, 'sqlite')), HEAD_MEMORY: memory }
   t.match(await run(source, ['restore', folder], env), { code: 0 })
@@ -214,7 +228,7 @@ t.test('where a folder remembers exactly the head of the backup, the question sa
   const head = join(source.config.dataDir, 'log-head.json')
   const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
   cpSync(head, join(memory, `${log_id}.json`))
-  t.match(await run(source, RESUME, env), { code: 1, stderr: /this host remembers exactly these/ })
+  t.match(await run(source, RESUME, env), { code: 1, stderr: /a folder apart from DATA_DIR remembers exactly these/ })
   t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 3 } })
 })
 

@@ -12,6 +12,7 @@ import { backUp, backUpStopped } from './support/backup.ts'
 import { runClaimcheck } from './support/command.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
+import { query } from './support/sql.ts'
 import { SCHEMA } from './support/storage.ts'
 
 async function start(t: Test, dialect: Dialect = 'sqlite') {
@@ -46,9 +47,13 @@ function erase(started: Started, receiptId: string) {
   return beside(started, ({ erasure }) => erasure.erase(receiptId, reason, byCommand()))
 }
 
-/** What an operator says of a database file that was brought back. */
-function confirmFile(started: Started) {
+function resume(started: Started) {
   return beside(started, (claimcheck) => resumeLog(claimcheck, async () => {}))
+}
+
+/** As a copy that has all rows of its source: what no operator does. */
+async function unbind({ installation }: Started) {
+  await query(installation.config.databaseUrl, `UPDATE logs SET agreed_on = ''`)
 }
 
 async function receiptOf({ client }: Started): Promise<string> {
@@ -136,8 +141,8 @@ for (const dialect of DIALECTS) {
   })
 }
 
-t.test('a host goes on when the newest database is back', async (t) => {
-  const started = await start(t)
+t.test('a host goes on when the newest database is back, as a folder apart proves', async (t) => {
+  const { started } = await startApart(t)
   const { installation } = started
   const restore = await backUpStopped(installation, 'older')
   const receiptId = await receiptOf(started)
@@ -149,11 +154,22 @@ t.test('a host goes on when the newest database is back', async (t) => {
   await installation.stop()
   await putBack()
   await installation.resume()
-  await isReadOnly(t, started, 'another file')
-  t.match((await installation.request('/readyz')).body.problems, [/claimcheck log resume/])
-  await confirmFile(started)
   await signsAgain(t, started, 'the newest one')
   t.equal((await installation.request(`/v1/receipts/${receiptId}`)).status, 200)
+})
+
+t.test('without a folder apart, the newest database in another file is as any other', async (t) => {
+  const started = await start(t)
+  const { installation } = started
+  await receiptOf(started)
+  await installation.stop()
+  const putBack = await backUp(installation.config.databaseUrl)
+  await putBack()
+  await installation.resume()
+  await isReadOnly(t, started, 'another file')
+  await t.rejects(resume(started), { code: 'read_only', message: /nothing proves that no more were signed/ })
+  await beginLog(started)
+  await signsAgain(t, started, 'a new log')
 })
 
 t.test('hosts are read-only when the database falls back while they run, and go on with another log', async (t) => {
@@ -187,9 +203,9 @@ t.test('another history of the same log is found, as long as what was signed and
     const remembered = readFileSync(memory)
     await restore()
     rmSync(memory)
+    await unbind(started)
     await installation.resume()
-    await confirmFile(started)
-    await signsAgain(t, started, 'confirmed')
+    await signsAgain(t, started, 'another history')
     for (let i = 1; i < more; i++) await receiptOf(started)
     await installation.stop()
     writeFileSync(memory, remembered)
@@ -375,35 +391,42 @@ t.test('a backup from before a rotation of the key, and from before another log 
   await stopsNewHosts(t, started, restore, 'before the other log')
 })
 
-t.test('a copy of DATA_DIR in another folder waits for a confirmation, and stops nothing else', async (t) => {
-  const HOME = t.testdir()
-  const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
-  const installation = await Installation.during(t, { database: await createDatabase('sqlite'), env })
-  const client = await installation.client('acme')
-  await client.submit()
-  await installation.stop()
-  const { dataDir } = installation.config
-  cpSync(dataDir, `${dataDir}-trial`, { recursive: true })
-  const url = installation.config.databaseUrl.replace('data/', 'data-trial/')
-  const trial = await installation.addHost({ DATA_DIR: `${dataDir}-trial`, DATABASE_URL: url })
-  t.match(await trial.request('/readyz'), { status: 503, body: { problems: [/claimcheck log resume/] } })
-  t.equal((await client.at(trial).submit()).status, 503)
-  const confirmed = await runClaimcheck(installation.folder, ['log', 'resume', '--yes'], {
-    ...env,
-    DATA_DIR: `${dataDir}-trial`,
-    DATABASE_URL: url,
-  })
-  t.match(confirmed, { code: 0, stdout: /goes on, with 1 entries/ })
-  for (let i = 0; i < 50 && (await trial.request('/readyz')).status !== 200; i++) {
-    await new Promise((done) => setTimeout(done, 100))
-  }
-  t.match(await client.at(trial).submit(), { status: 202 })
-  await trial.stop()
-  await installation.host.start()
-  t.match(await client.submit(), { status: 202 })
-  const remembered = readdirSync(join(HOME, '.local/state/claimcheck'))
-  t.equal(remembered.filter((name) => name.endsWith('.json')).length, 2)
-})
+t.test(
+  'a copy of DATA_DIR in another folder waits for a confirmation, and the log goes on in one of both',
+  async (t) => {
+    const HOME = t.testdir()
+    const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
+    const installation = await Installation.during(t, { database: await createDatabase('sqlite'), env })
+    const client = await installation.client('acme')
+    await client.submit()
+    await installation.stop()
+    const { dataDir } = installation.config
+    cpSync(dataDir, `${dataDir}-trial`, { recursive: true })
+    const url = installation.config.databaseUrl.replace('data/', 'data-trial/')
+    const trial = await installation.addHost({ DATA_DIR: `${dataDir}-trial`, DATABASE_URL: url })
+    t.match(await trial.request('/readyz'), { status: 503, body: { problems: [/claimcheck log resume/] } })
+    t.equal((await client.at(trial).submit()).status, 503)
+    const confirmed = await runClaimcheck(installation.folder, ['log', 'resume', '--yes'], {
+      ...env,
+      DATA_DIR: `${dataDir}-trial`,
+      DATABASE_URL: url,
+    })
+    t.match(confirmed, { code: 0, stdout: /goes on, with 1 entries/ })
+    for (let i = 0; i < 50 && (await trial.request('/readyz')).status !== 200; i++) {
+      await new Promise((done) => setTimeout(done, 100))
+    }
+    t.match(await client.at(trial).submit(), { status: 202 })
+    await trial.stop()
+    await installation.host.start()
+    t.match(await installation.request('/readyz'), {
+      status: 503,
+      body: { problems: [/goes on in another data folder/] },
+    })
+    t.equal((await client.submit()).status, 503)
+    const remembered = readdirSync(join(HOME, '.local/state/claimcheck'))
+    t.equal(remembered.filter((name) => name.endsWith('.json')).length, 2)
+  },
+)
 
 t.test('a head that no key of the log has signed stops nobody else', async (t) => {
   const started = await start(t, 'postgres')

@@ -2,6 +2,7 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { resumeLog } from '@claimcheck/server/features/log/resume'
 import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/signing/head-record'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
@@ -76,7 +77,7 @@ for (const aws of [false, true]) {
   )
 }
 
-t.test('a copy of the newest database goes on without a confirmation', async (t) => {
+t.test('a copy of the newest database does not go on: what a store has may be some seconds old', async (t) => {
   const { installation, client } = await start(t)
   const { dataDir } = installation.config
   await issueReceipt(t, client)
@@ -85,7 +86,15 @@ t.test('a copy of the newest database goes on without a confirmation', async (t)
   rmSync(dataDir, { recursive: true })
   renameSync(`${dataDir}.copy`, dataDir)
   await installation.resume()
-  t.equal((await client.submit()).status, 202)
+  t.match(await installation.request('/readyz'), {
+    status: 503,
+    body: { problems: [/the database file is not the one/] },
+  })
+  t.equal((await client.submit()).status, 503)
+  await t.rejects(
+    resumeLog(installation.claimcheck, async () => {}),
+    { code: 'read_only', message: /nothing proves/ },
+  )
 })
 
 t.test(

@@ -21,7 +21,7 @@ export interface Memories {
 
 /** Nothing that this host can ask remembers the log, and the database is another one than before: a dump, a clone, or a standby. */
 export const OTHER_DATABASE =
-  'the database was restarted or replaced, and this host remembers nothing of its log: it waits for a host that does. Where none is left, and this is the newest database, go on with: claimcheck log resume. Otherwise restore the newest database, or begin another log with: claimcheck log new'
+  'the database was restarted or replaced, and this host remembers nothing of its log: it waits for a host that does. Where none is left, restore the newest database, or begin another log with: claimcheck log new. Where HEAD_MEMORY proves that this is the newest, claimcheck log resume goes on with it'
 
 export interface LogAgreement {
   /** Call it before comparing. */

@@ -6,7 +6,7 @@ import type { Storage } from '../../storage/storage.ts'
 import type { LogAgreement } from './agreement.ts'
 
 export const OTHER_FILE =
-  'the database file is not the one that was signed with before: it was restored or copied. Where it is the newest, and nothing else signs with this key, go on with: claimcheck log resume. Otherwise restore the newest database, or begin another log with: claimcheck log new'
+  'the database file is not the one that was signed with before: it was restored or copied. Restore the newest database, or begin another log with: claimcheck log new. Where a folder apart from DATA_DIR proves that this is the newest, claimcheck log resume goes on with it'
 const REPLACED = 'the database file was moved or replaced while this host ran: restart it'
 /** The file system does not say when it made a file. */
 const UNKNOWN = 'file:'

@@ -15,6 +15,8 @@ export type KnownState = Pick<Head, 'treeSize' | 'rootHash'>
 export const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
 const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
+const MOVED =
+  'the log goes on in another data folder of this machine, by claimcheck log resume there. Begin another log here with: claimcheck log new'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
 export function readOnly(reason: string, cause?: unknown): ServiceError {
@@ -44,6 +46,7 @@ export function compareWritten(log: LogState): void {
 
 /** @throws ServiceError `read_only` where the database lacks what is in the head, or has another log */
 export async function compareHead(head: Head, log: LogState, rows: Reads['log']): Promise<void> {
+  if (head.movedTo !== undefined && head.logId === log.logId) throw readOnly(MOVED)
   if (head.logId !== log.logId) {
     const all = await rows.all()
     if (!all.some(({ logId, endedAt }) => logId === head.logId && endedAt !== null)) throw readOnly(OTHER_LOG)

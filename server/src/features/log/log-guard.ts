@@ -135,7 +135,10 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     isRemembered({ logId, treeSize, rootHash }) {
       const heads = logMemories.recallReadable(logId)
       const isSame = (head: Head) =>
-        head.logId === logId && head.treeSize === treeSize && bytesEqual(head.rootHash, rootHash)
+        head.movedTo === undefined &&
+        head.logId === logId &&
+        head.treeSize === treeSize &&
+        bytesEqual(head.rootHash, rootHash)
       return heads.length > 0 && heads.every(isSame)
     },
     rememberedOther({ logId }) {

@@ -13,7 +13,7 @@ import type { RemoteMemory } from './signing/remote-memory.ts'
 
 export interface Remembered {
   readonly heads: readonly Head[]
-  /** Those that do not share the fate of DATA_DIR. */
+  /** Those that are written before anyone learns of what was signed, and do not share the fate of DATA_DIR: an object store lags. */
   readonly apart: readonly Head[]
   /** Read after them: it may grow in between. */
   readonly log: LogState
@@ -28,6 +28,10 @@ export interface LogMemories {
   recall(logId: string): readonly Head[]
   /** The same; none where one cannot be read. */
   recallReadable(logId: string): readonly Head[]
+  /** All that is apart from DATA_DIR, also of other data folders of this machine. @throws ServiceError `read_only` where one cannot be read */
+  everyApart(logId: string): readonly Head[]
+  /** The log goes on here, and in no other data folder of this machine. */
+  takeOver(logId: string): void
   /** The signed heads that are remembered of the log, by all of its keys. */
   signed(logId: string): readonly string[]
   /** @throws ServiceError `read_only` where it cannot be written */
@@ -80,6 +84,8 @@ export function createLogMemories({
     readNow: () => readNow(state),
     recall: (logId) => recall(state, logId),
     recallReadable: (logId) => recallReadable(state, logId),
+    everyApart: (logId) => reading(() => [...checkpointStore.recallApart(logId), ...checkpointStore.others(logId)]),
+    takeOver: (logId) => reading(() => checkpointStore.takeOver(logId)),
     signed: (logId) => signed(state, logId),
     remember(head) {
       try {
@@ -123,7 +129,7 @@ async function remembered(state: State, logId: string): Promise<Remembered> {
   const { checkpointStore, remoteMemory, storage } = state
   const remote = remoteMemory.recall(logId)
   const heads = [...recall(state, logId), ...remote]
-  const apart = [...checkpointStore.recallApart(logId), ...remote]
+  const apart = checkpointStore.recallApart(logId)
   return { heads, apart, log: (await storage.read.log.state())! }
 }
 
@@ -153,8 +159,12 @@ function askChain(state: State, logId: string): void {
 }
 
 function recall({ checkpointStore }: State, logId: string): readonly Head[] {
+  return reading(() => checkpointStore.recall(logId))
+}
+
+function reading<T>(read: () => T): T {
   try {
-    return checkpointStore.recall(logId)
+    return read()
   } catch (error) {
     if (!(error instanceof HeadMemoryError)) throw error
     throw readOnly(`${error.message}. Restore the file, or begin another log with: claimcheck log new`, error)

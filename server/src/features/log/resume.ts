@@ -7,7 +7,7 @@ import type { HostServices } from '../../host/container.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
-import { closedProblem } from './log-comparison.ts'
+import { closedProblem, compareHead } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogMemories } from './log-memories.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
@@ -15,19 +15,20 @@ import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'confirm'>
-  readonly logMemories: Pick<LogMemories, 'recall' | 'chainProblem'>
+  readonly logMemories: Pick<LogMemories, 'everyApart' | 'takeOver' | 'chainProblem'>
 }
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
 const ANSWER_MS = 2000
 
-/** Asks the operator: no memory proves that nothing else was signed. @throws where the answer is no */
+/** Asks the operator. @throws where the answer is no */
 export type ConfirmResume = (meaning: string) => Promise<void>
 
 /**
- * Asks all that remember: this host, what HEAD_MEMORY names, the chain of the anchors, and the hosts that run, which write into the database
- * what it lacks.
- * @throws ServiceError `conflict` where no log waits, `read_only` where more was signed
+ * Asks all that remember: this host, what HEAD_MEMORY names, other data folders of this machine, the chain of the anchors, and the hosts that
+ * run, which write into the database what it lacks. Each can refute; a folder apart from DATA_DIR proves, as it was written before anyone
+ * learned of what was signed.
+ * @throws ServiceError `conflict` where no log waits, `read_only` where more was signed, or nothing proves that this is the newest
  */
 export async function resumeLog(
   { storage, now, logGuard, logAgreement, logMemories }: ResumeServices,
@@ -42,9 +43,11 @@ export async function resumeLog(
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
   const isRestored = log.closedBy !== null && !log.closedBy.last && problem === closedProblem(log, log.closedBy)
   if (!isRestored && problem !== OTHER_FILE && problem !== OTHER_DATABASE) throw new ServiceError('read_only', problem)
+  const apart = logMemories.everyApart(log.logId).filter(({ logId }) => logId === log.logId)
+  for (const head of apart) await compareHead(head, log, storage.read.log)
+  if (!apart.some(({ treeSize }) => treeSize === log.treeSize)) throw new ServiceError('read_only', unproven(log))
   const unknown = logMemories.chainProblem()
-  const notice = unknown === undefined ? '' : `Notice: ${unknown}.\n`
-  await confirm(notice + meaningOf(log, remembers(logMemories, log)))
+  await confirm((unknown === undefined ? '' : `Notice: ${unknown}.\n`) + meaningOf(log))
   await storage.write(async (tx) => {
     await tx.log.lock()
     const still = await tx.log.state()
@@ -53,6 +56,7 @@ export async function resumeLog(
     await tx.log.close(null)
     const details = { tree_size: still.treeSize, ...(still.closedBy ? { backup: still.closedBy.epoch } : {}) }
     tx.audit.record({ event: 'log.resumed', at: now(), by, subject: log.logId, details })
+    logMemories.takeOver(log.logId)
   })
   // A restored log is bound to nothing.
   if (!isRestored && !(await logAgreement.confirm(log)))
@@ -60,18 +64,14 @@ export async function resumeLog(
   return log
 }
 
-function remembers(memories: Pick<LogMemories, 'recall'>, { logId, treeSize }: LogState): boolean {
-  return memories.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
+function unproven({ treeSize }: LogState): string {
+  return `nothing was done: no folder apart from DATA_DIR remembers exactly these ${treeSize} entries, so that nothing proves that no more were signed. Restore the newest database, or begin another log with: claimcheck log new`
 }
 
-function meaningOf({ treeSize, closedBy }: LogState, isRemembered: boolean): string {
-  const at = closedBy && formatInstant(closedBy.madeAt)
-  const from = at === null ? 'in a database that was moved, copied or restarted' : `from the backup of ${at}`
-  const since = at === null ? 'with another copy of the database' : `since ${at}`
-  const known = isRemembered ? 'this host remembers exactly these' : 'this host remembers neither these nor more'
-  return `The log goes on ${from}, with ${treeSize} entries: ${known}, and no other that was
-asked remembers more. A host that is gone, or a folder that was restored with the database, may have known more.
-  - If no host has accepted a claim ${since}, going on is right.
-  - If one has, going on forks the log: anyone with a receipt from then can prove that. Then, and where you do not know, use
-    claimcheck log new: it begins another log, and all receipts in this database stay proven.`
+function meaningOf({ treeSize, closedBy }: LogState): string {
+  const from = closedBy
+    ? `from the backup of ${formatInstant(closedBy.madeAt)}`
+    : 'in a database that was moved, copied or restarted'
+  return `The log goes on ${from}, with ${treeSize} entries: a folder apart from DATA_DIR remembers exactly these.
+Where another copy of the database signs, or will, this forks the log: stop it for good.`
 }

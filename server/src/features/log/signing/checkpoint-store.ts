@@ -2,7 +2,7 @@
  * Remembers the newest head of the log outside of the database, so that a restored backup is recognized: in DATA_DIR, and in a folder that
  * does not share the fate of DATA_DIR.
  */
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { HostConfig } from '../../../config/config.ts'
@@ -19,6 +19,10 @@ export interface CheckpointStore {
   recall(logId: string): readonly Head[]
   /** Of these, what does not share the fate of DATA_DIR. */
   recallApart(logId: string): readonly Head[]
+  /** What other data folders of this machine remember of the log, in the folder that is apart from DATA_DIR. @throws HeadMemoryError `unreadable` */
+  others(logId: string): readonly Head[]
+  /** The log goes on here: no host of another data folder signs it any more. @throws HeadMemoryError */
+  takeOver(logId: string): void
   /** The last signed head of each key of the log before its present one. A file that cannot be read has none. */
   retired(logId: string): readonly string[]
   /**
@@ -29,7 +33,7 @@ export interface CheckpointStore {
   remember(head: Head): void
 }
 
-type HeadFiles = Omit<CheckpointStore, 'recallApart'>
+type HeadFiles = Omit<CheckpointStore, 'recallApart' | 'others' | 'takeOver'>
 
 const FILE = 'log-head.json'
 
@@ -41,9 +45,19 @@ interface CheckpointStoreOptions {
 export function createCheckpointStore({ config }: CheckpointStoreOptions): CheckpointStore {
   const own = inDataDir(config.dataDir)
   const apart = apartFrom(config)
-  if (!apart) return { ...own, recallApart: () => [] }
+  if (!apart) return { ...own, recallApart: () => [], others: () => [], takeOver: () => {} }
+  const { folder, isDefault } = config.headMemory!
+  const folderId = folderIdOf(config.dataDir)
+  const others = (logId: string) => otherFiles(folder, logId, isDefault ? `${logId}-${folderId}.json` : `${logId}.json`)
   return {
     recallApart: (logId) => apart.recall(logId),
+    others: (logId) => known(...others(logId).map((file) => file.recall())),
+    takeOver(logId) {
+      for (const file of others(logId)) {
+        const head = file.recall()
+        if (head) file.remember({ ...head, movedTo: folderId })
+      }
+    },
     retired: (logId) => [...own.retired(logId), ...apart.retired(logId)],
     recall: (logId) => [...own.recall(logId), ...apart.recall(logId)],
     remember(head) {
@@ -112,6 +126,19 @@ function perLog(folder: string, name: string, fileName: (logId: string) => strin
     const made = files.get(file) ?? headFile(join(folder, file), `${name}/${file}`)
     files.set(file, made)
     return made
+  }
+}
+
+function otherFiles(folder: string, logId: string, own: string): readonly HeadFile[] {
+  const isOf = (name: string) => name === `${logId}.json` || (name.startsWith(`${logId}-`) && name.endsWith('.json'))
+  try {
+    const names = readdirSync(folder).filter((name) => isOf(name) && name !== own)
+    return names.map((name) => headFile(join(folder, name), `HEAD_MEMORY/${name}`))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new HeadMemoryError('unreadable', `cannot read the folder of HEAD_MEMORY: ${(cause as Error).message}`, {
+      cause,
+    })
   }
 }
 

@@ -11,6 +11,8 @@ import type { LogState } from '../../../storage/log-state.ts'
 export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'> {
   /** The signed tree head as JSON, by which others believe it; of an earlier state, where this one came without. */
   readonly signed?: string | undefined
+  /** Of another data folder, in which the log goes on: who has this record signs no more. */
+  readonly movedTo?: string
 }
 
 /** The signed head that the next record replaces, where another key signed it. */
@@ -38,7 +40,7 @@ function keyOf(signed: string): unknown {
 }
 
 /** @returns one line */
-export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed }: Head): string {
+export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed, movedTo }: Head): string {
   const fields = {
     log_id: logId,
     name,
@@ -46,6 +48,7 @@ export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed }: 
     root_hash: toBase64url(rootHash),
     issued_at: formatInstant(issuedAt),
     ...(signed === undefined ? {} : { signed }),
+    ...(movedTo === undefined ? {} : { moved_to: movedTo }),
   }
   return JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
 }
@@ -54,11 +57,12 @@ export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed }: 
 export function fromRecord(text: string): Head | undefined {
   try {
     const { digest, ...fields } = JSON.parse(text)
-    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed } = fields
+    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed, moved_to: movedTo } = fields
     const rootHash = fromBase64url(root_hash, HASH_BYTES)
     const issuedAt = parseInstant(issued_at)
     if (digest !== digestOf(fields) || !rootHash || issuedAt === undefined) return undefined
-    return { logId, name, treeSize, rootHash, issuedAt, ...(signed === undefined ? {} : { signed }) }
+    const more = { ...(signed === undefined ? {} : { signed }), ...(movedTo === undefined ? {} : { movedTo }) }
+    return { logId, name, treeSize, rootHash, issuedAt, ...more }
   } catch {
     return undefined
   }
