@@ -93,6 +93,52 @@ t.test('what others wrote is data: marked, short, and without characters that mi
   t.match(params.content, /more characters\)$/)
 })
 
+t.test(
+  'what models write beside the schema is the same claim: JSON text, null for what is left out, "5" for 5',
+  async (t) => {
+    const installation = await shared()
+    const client = await installation.client('loose')
+    const agent = await mcpClient(t, installation.host, client.key)
+    const of = (params: unknown, over: object = {}) => ({
+      action: 'test.outcome.reach',
+      target: 'loose',
+      params,
+      ...over,
+    })
+    const params = { see: 'present', content: '5', retry_after_ms: 5 }
+    const { structuredContent: first } = await call(agent, 'submit_claim', of(params))
+    t.match(first, { created: true, verdict: 'verified' })
+    const left = { client_claim_id: null, agent_id: null, claimed_at: null, deadline_at: null }
+    for (const loose of [
+      of(JSON.stringify(params)),
+      of(JSON.stringify({ ...params, retry_after_ms: '5', later: null })),
+      of({ ...params, retry_after_ms: '5' }),
+      of({ ...params, later: null }, left),
+    ]) {
+      const { structuredContent } = await call(agent, 'submit_claim', loose)
+      t.match(structuredContent, { created: false, claim_id: first.claim_id }, JSON.stringify(loose))
+    }
+    const { claim } = (await call(agent, 'get_receipt', { receipt_id: first.receipt_id })).structuredContent.untrusted
+    t.strictSame(claim.params, params, 'a text of digits stays a text where the schema says text')
+    t.notMatch(await call(agent, 'wait_for_claim', { claim_id: first.claim_id, seconds: '1' }), { isError: true })
+    t.match((await call(agent, 'list_claims', { limit: '1', verdict: null })).structuredContent.claims.length, 1)
+
+    for (const [why, wrong] of Object.entries({
+      'a member that is needed': of({ ...params, see: null }),
+      'another number': of({ ...params, retry_after_ms: '5.0' }),
+      'no number': of({ ...params, retry_after_ms: '' }),
+      'JSON twice': of(JSON.stringify(JSON.stringify(params))),
+      'JSON that readers read differently': of('{"see":"present","see":"absent"}'),
+      'no member of the schema': of({ ...params, other: null }),
+      'a target': of(params, { target: null }),
+    })) {
+      t.match(await call(agent, 'submit_claim', wrong), { isError: true }, why)
+    }
+    const answer = await client.post(JSON.stringify({ ...claimOf(), params: JSON.stringify(params) }))
+    t.equal(answer.status, 422, 'the API takes what its description says')
+  },
+)
+
 t.test('a refusal says what to do, and repeats what was sent as data alone', async (t) => {
   const installation = await shared()
   const { key } = await installation.client('refusals')

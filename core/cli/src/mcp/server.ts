@@ -4,6 +4,7 @@ import { VERSION } from '../version.ts'
 import { type Backend, BackendError } from './backend.ts'
 import { addCompletion } from './completion.ts'
 import { asData, dataBlock, shortText } from './data.ts'
+import { readAs } from './input.ts'
 import { addPrompt } from './prompt.ts'
 import { addResources } from './resources.ts'
 import { needs } from './scopes.ts'
@@ -18,8 +19,14 @@ const INSTRUCTIONS = [
 
 // Compiled once, not for each request.
 const SCHEMAS = new Map(
-  TOOLS.map(({ name, input, output }) => [name, { inputSchema: schemaOf(input), outputSchema: schemaOf(output) }]),
+  TOOLS.map(({ name, input, output }) => [name, { inputSchema: inputOf(input), outputSchema: schemaOf(output) }]),
 )
+
+/** Takes what models send in the place of what it says. */
+function inputOf(schema: object) {
+  const { '~standard': strict } = schemaOf(schema)
+  return { '~standard': { ...strict, validate: (value: unknown) => strict.validate(readAs(schema, value)) } }
+}
 
 function schemaOf(schema: object) {
   return fromJsonSchema<object>(JSON.parse(JSON.stringify(schema)) as JsonSchemaType)

@@ -7,6 +7,7 @@ import { digestOf } from '@claimcheck/core/receipts'
 import type { JsonObject } from '@claimcheck/core/rules'
 import type { Backend } from './backend.ts'
 import { BackendError } from './backend.ts'
+import { readAs } from './input.ts'
 import type { ToolScope } from './scopes.ts'
 import { claimWords, receiptWords, reportWords } from './words.ts'
 
@@ -276,7 +277,10 @@ function memberNames(schema: object): string[] {
 
 type SubmitInput = Partial<ClaimRequest> & Pick<ClaimRequest, 'action' | 'target'>
 
-async function submit(backend: Backend, input: SubmitInput, { clientName }: Call): Promise<Answer> {
+async function submit(backend: Backend, given: SubmitInput, { clientName }: Call): Promise<Answer> {
+  const rules = (await backend.actions()).find(({ names }) => names.includes(given.action))
+  // The same claim, so also the same id, whichever way a model wrote its params.
+  const input = rules && given.params ? { ...given, params: readAs(rules.params, given.params) as JsonObject } : given
   const agent_id = input.agent_id ?? (backend.agentId || clientName || 'mcp')
   const client_claim_id = input.client_claim_id ?? idFor({ ...input, agent_id })
   const calledAt = performance.now()
