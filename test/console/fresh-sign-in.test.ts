@@ -77,6 +77,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/account/address/:token': 'the link is the proof',
   'POST /console/w/:workspace/name': 'changes words alone',
   'POST /console/w/:workspace/connections/:connection/name': 'changes words alone',
+  'POST /console/w/:workspace/payer': 'counts what is used for who asks',
   'POST /console/workspaces/new': 'an empty workspace trusts nothing yet',
   'POST /console/w/:workspace/claims/new': 'is checked like every claim',
   'POST /console/w/:workspace/connections/:connection/test': 'uses what is connected',

@@ -228,3 +228,21 @@ t.test('the last owner stays, and is told why', async (t) => {
     'and so may one of two owners',
   )
 })
+
+t.test('an owner is asked before they pay for a workspace', async (t) => {
+  const { host, owner, id } = await acme()
+  const { path: made } = await owner.post('/console/workspaces/new', { name: `of ${id}` })
+  const members = made.replace(/\/w\/([^/]+)\/.*/, '/w/$1/members')
+  const ownId = /\/w\/([^/]+)/.exec(made)![1]!
+  const [maker] = await host.claimcheck.members.list(ownId)
+  const second = await Visitor.joining(host, ownId, 'owner', 'Second')
+  t.notMatch(textOf((await second.get(members)).html), /Who pays/)
+  t.match(textOf((await second.get(`${members}/${maker!.id}/remove`)).html), /counts for your limits from then on/)
+  t.match(textOf((await owner.get(`${members}/${maker!.id}/remove`)).html), /goes on counting for your limits/)
+  await owner.post(`${members}/${maker!.id}/remove`)
+  t.match(textOf((await second.get(members)).html), /Who pays What this workspace uses counts for the limits of owner/)
+  const paid = await second.post(members.replace(/members$/, 'payer'))
+  t.match(paid.path, /done=payer-changed$/)
+  t.notMatch(textOf(paid.html), /Who pays/)
+  t.equal((await second.post(members.replace(/members$/, 'payer'))).status, 200, 'said twice it changes nothing')
+})

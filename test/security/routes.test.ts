@@ -61,7 +61,9 @@ t.test('every route has a class, and every class has a route', async (t) => {
     routes.filter(({ cost }) => cost === undefined || !Object.hasOwn(COSTS, cost)),
     [],
   )
-  t.strictSame(new Set(routes.map(({ cost }) => cost)), new Set(Object.keys(COSTS)))
+  // MCP takes it on top of a message.
+  const classes = [...routes.map(({ cost }) => cost), 'verification']
+  t.strictSame(new Set(classes), new Set(Object.keys(COSTS)))
 })
 
 t.test('what costs more than ten times the smallest answer says why', async (t) => {

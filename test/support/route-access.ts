@@ -156,6 +156,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /console/w/:workspace/name': 'owner',
   'GET /console/w/:workspace/retention/change': 'owner',
   'POST /console/w/:workspace/retention': 'owner',
+  'POST /console/w/:workspace/payer': 'owner',
   'POST /console/w/:workspace/sign-in-rule': 'owner',
   'GET /console/w/:workspace/delete': 'owner',
   'POST /console/w/:workspace/delete': 'owner',

@@ -14,7 +14,7 @@ export type SignInRule = 'any' | 'second_step' | 'passkey'
 export const workspaces = table('workspaces', ['id'], {
   id: text('id'),
   name: text('name'),
-  /** The owner that pays for what it uses: who made it, and after them the one who has been an owner longest. null: it pays for itself. */
+  /** Who pays for what it uses: who made it, or an owner who said so since. null: it pays for itself. */
   paidBy: nullable(text('paid_by')),
   createdAt: instant('created_at'),
   signInRule: text<SignInRule>('sign_in_rule'),

@@ -67,6 +67,7 @@ export const paths = {
   workspaceName: inWorkspace('name'),
   retention: inWorkspace('retention'),
   signInRule: inWorkspace('sign-in-rule'),
+  payer: inWorkspace('payer'),
   deleteWorkspace: inWorkspace('delete'),
   plugins: inWorkspace('plugins'),
   auditTrail: inWorkspace('audit-trail'),

@@ -8,7 +8,6 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import { deleteWorkspace } from '../workspaces/workspaces.ts'
 import { endAccess, requireAccount, requireCurrent } from './current.ts'
 import type { User } from './sessions.ts'
-import { keepPayer } from './workspace-payer.ts'
 
 /** A workspace in which the account is the only owner. */
 export interface OwnedAlone {
@@ -55,10 +54,7 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
     await tx.secondSteps.remove(id)
     for (const passkey of await tx.passkeys.ofUser(id)) await tx.passkeys.remove(id, passkey.id)
     for (const { issuer } of await tx.identities.ofUser(id)) await tx.identities.remove(id, issuer)
-    for (const { memberId, ...workspace } of await tx.members.workspacesOf(id)) {
-      await tx.members.remove(memberId)
-      await keepPayer(tx, workspace, now(), by)
-    }
+    for (const { memberId } of await tx.members.workspacesOf(id)) await tx.members.remove(memberId)
     // The address is free for another account; no mail reaches this one.
     await tx.users.close(id, { email: reservedAddress(id, 'closed'), name: CLOSED_NAME }, now())
     tx.audit.record({ event: 'account.closed', at: now(), by, userId: id })

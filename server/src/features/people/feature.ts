@@ -71,7 +71,7 @@ export const peopleFeature = {
     'session.signed_out': 'signed out',
     'sign_in.failed': 'tried to sign in, and was refused',
     'sign_in.succeeded': 'signed in',
-    'workspace.payer_changed': 'made another owner pay for the workspace',
+    'workspace.payer_changed': 'pays for the workspace from then on',
     'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
   },
   config: peopleConfig,

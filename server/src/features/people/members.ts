@@ -10,7 +10,7 @@ import { requireRoomForWorkspace } from '../workspaces/possession-limits.ts'
 import { insertWorkspace, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
 import { type SignedIn, toUser, type User } from './sessions.ts'
 import { isStricter, meetsRule, type SignInRule } from './sign-in-rules.ts'
-import { keepPayer } from './workspace-payer.ts'
+import { payForLeft, payForTaken } from './workspace-payer.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -103,7 +103,7 @@ export class MemberService {
       }
       await tx.members.setRole(memberId, role)
       if (from === role) return
-      await keepPayer(tx, workspace, this.#now(), by)
+      if (role !== 'owner') await payForTaken(tx, workspace, userId, this.#now(), by)
       const about = { workspaceId, userId, subject: memberId, details: { from, to: role } }
       tx.audit.record({ event: 'member.role_changed', at: this.#now(), by, ...about })
     })
@@ -129,9 +129,23 @@ export class MemberService {
       await this.#revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
       await tx.records.removeGrantsOf([memberId])
       await tx.members.remove(memberId)
-      await keepPayer(tx, workspace, this.#now(), by)
+      await payForTaken(tx, workspace, userId, this.#now(), by)
       const event = by.actor.id === userId ? 'member.left' : 'member.removed'
       tx.audit.record({ event, at: this.#now(), by, workspaceId, userId, subject: memberId, details: { role } })
+    })
+  }
+
+  /** The one who pays for what the workspace uses, who may have left. undefined: the command line made it. */
+  async payer(workspaceId: string): Promise<{ readonly id: string; readonly name: string } | undefined> {
+    const paidBy = (await this.#storage.read.workspaces.byIdOrName(workspaceId))?.paidBy
+    return paidBy == null ? undefined : this.#storage.read.users.byId(paidBy)
+  }
+
+  /** Lets an owner pay for a workspace whose payer is an owner no more. @throws ServiceError `not_found`; `conflict` */
+  pay(workspaceId: string, userId: string, by: Acting = byCommand()): Promise<void> {
+    return this.#storage.write(async (tx) => {
+      const workspace = await requireWorkspace(tx, workspaceId)
+      await payForLeft(tx, this.#limits, workspace, userId, this.#now(), by)
     })
   }
 

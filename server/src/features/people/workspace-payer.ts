@@ -1,20 +1,63 @@
-/** Who pays for a workspace that a person made: one of its owners, who can stop what they pay for. */
+/** Who pays for a workspace that a person made: that person, also once they left, until an owner says that they pay. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { WorkspaceRow } from '../../storage/workspaces.ts'
+import type { Limits } from '../workspaces/limits-config.ts'
+import { requireRoomForWorkspace } from '../workspaces/possession-limits.ts'
 
 /**
- * Once owners changed: where the one who pays is none any more, the one who joined first pays, whatever workspaces they have. Claims that
- * wait stay with who paid when they were submitted, a day at most.
- * @param workspace locked
+ * An owner who takes the workspace from the one who pays for it pays from then on, and is told before. Who goes by themself takes along what
+ * they made: nobody else pays for it without being asked. Claims that wait stay with who paid when they were submitted, a day at most.
+ * @param workspace locked @param userId who is an owner no more
  */
-export async function keepPayer(tx: Writes, { id, paidBy }: WorkspaceRow, at: Instant, by: Acting): Promise<void> {
-  if (paidBy === null) return
-  const owners = (await tx.members.ofWorkspace(id)).filter(({ role }) => role === 'owner')
-  const [next] = owners
-  if (!next || owners.some(({ userId }) => userId === paidBy)) return
-  await tx.workspaces.setPaidBy(id, next.userId)
-  const details = { from: paidBy, to: next.userId }
-  tx.audit.record({ event: 'workspace.payer_changed', at, by, workspaceId: id, userId: next.userId, details })
+export async function payForTaken(
+  tx: Writes,
+  workspace: WorkspaceRow,
+  userId: string,
+  at: Instant,
+  by: Acting,
+): Promise<void> {
+  const { kind, id } = by.actor
+  if (workspace.paidBy !== userId || kind !== 'user' || id === null || id === userId) return
+  if (await isOwner(tx, workspace.id, id)) await setPayer(tx, workspace, id, at, by)
+}
+
+/**
+ * Lets an owner pay for a workspace that nobody who owns it pays for.
+ * @param workspace locked @throws ServiceError `conflict`: another owner pays, or there is no room
+ */
+export async function payForLeft(
+  tx: Writes,
+  limits: Limits,
+  workspace: WorkspaceRow,
+  userId: string,
+  at: Instant,
+  by: Acting,
+): Promise<void> {
+  const { id, paidBy } = workspace
+  if (paidBy === userId) return
+  if (!(await isOwner(tx, id, userId))) throw new ServiceError('conflict', 'only an owner can pay for the workspace')
+  if (paidBy === null || (await isOwner(tx, id, paidBy)))
+    throw new ServiceError('conflict', 'an owner of the workspace, or the operator, pays for it already')
+  await requireRoomForWorkspace(tx, limits, userId, by)
+  await setPayer(tx, workspace, userId, at, by)
+}
+
+async function isOwner(tx: Writes, workspaceId: string, userId: string): Promise<boolean> {
+  const members = await tx.members.ofWorkspace(workspaceId)
+  return members.some((member) => member.userId === userId && member.role === 'owner')
+}
+
+async function setPayer(
+  tx: Writes,
+  { id, paidBy }: WorkspaceRow,
+  userId: string,
+  at: Instant,
+  by: Acting,
+): Promise<void> {
+  await tx.workspaces.setPaidBy(id, userId)
+  const details = { from: paidBy, to: userId }
+  tx.audit.record({ event: 'workspace.payer_changed', at, by, workspaceId: id, userId, details })
 }

@@ -11,7 +11,7 @@ import type { WorkspaceRow } from '../../storage/workspaces.ts'
 export interface Workspace {
   readonly id: string
   readonly name: string
-  /** The owner that pays for what it uses. null: the command line made it. */
+  /** Who pays for what it uses. null: the command line made it. */
   readonly paidBy: string | null
   readonly createdAt: Instant
 }

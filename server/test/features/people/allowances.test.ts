@@ -108,11 +108,13 @@ t.test('those who share with a closed account go on sharing with each other', as
     [bob.payer, cyn.payer],
   )
   t.strictSame([bob.payer, cyn.payer], [`${ann.userId}/${bob.id}`, `${ann.userId}/${cyn.id}`])
-  t.equal(await payerByKey(people, ann.workspaceId), bob.payer, 'who joined first pays for the workspace')
+  t.equal(await payerByKey(people, ann.workspaceId), ann.userId, 'who is closed takes the workspace along')
+  await people.members.pay(ann.workspaceId, cyn.id, byUser(cyn.id, ADDRESS))
+  t.equal(await payerByKey(people, ann.workspaceId), cyn.payer, 'until one of the owners says that they pay')
   await t.rejects(people.allowances.separate('ann@example.com'), { code: 'not_found' })
 })
 
-t.test('who is an owner no more pays no more: the owner who joined first does', async (t) => {
+t.test('nobody pays for a workspace that they were not asked about', async (t) => {
   const people = await openPeople(t)
   const { members, storage, workspaces } = people
   const ann = await first(people)
@@ -121,39 +123,66 @@ t.test('who is an owner no more pays no more: the owner who joined first does', 
   const memberOf = async (userId: string) =>
     (await members.list(ann.workspaceId)).find((member) => member.userId === userId)!.id
   const payer = () => payerByKey(people, ann.workspaceId)
+  const by = (userId: string) => byUser(userId, ADDRESS)
+  const setRole = async (userId: string, role: 'owner' | 'member', who: string) =>
+    members.setRole(ann.workspaceId, await memberOf(userId), role, by(who))
 
-  await members.setRole(ann.workspaceId, await memberOf(cyn.id), 'member')
+  await t.rejects(members.pay(ann.workspaceId, bob.id, by(bob.id)), { code: 'conflict' }, 'ann pays for it already')
+  await setRole(cyn.id, 'member', bob.id)
   t.equal(await payer(), ann.userId, 'another owner changes nothing')
-  await members.remove(ann.workspaceId, ann.memberId, byUser(bob.id, ADDRESS))
-  t.equal(await payer(), bob.id)
-  const make = (index: number) => members.createWorkspace(ann.userId, `w${index}`, byUser(ann.userId, ADDRESS))
+  await members.remove(ann.workspaceId, ann.memberId, by(bob.id))
+  t.equal(await payer(), bob.id, 'who takes it from her pays')
+  const make = (index: number) => members.createWorkspace(ann.userId, `w${index}`, by(ann.userId))
   for (let index = 0; index < 20; index++) await make(index)
   await t.rejects(make(20), { code: 'conflict' }, 'all of her allowance is hers')
 
-  await members.setRole(ann.workspaceId, await memberOf(cyn.id), 'owner')
-  await members.setRole(ann.workspaceId, await memberOf(bob.id), 'member', byUser(cyn.id, ADDRESS))
-  t.equal(await payer(), cyn.id, 'a member pays for nothing')
-  await members.setRole(ann.workspaceId, await memberOf(bob.id), 'owner')
-  t.equal(await payer(), cyn.id, 'and does not come back as one')
+  await setRole(cyn.id, 'owner', bob.id)
+  await setRole(bob.id, 'member', bob.id)
+  t.equal(await payer(), bob.id, 'who goes by himself takes it along')
+  t.match(await members.payer(ann.workspaceId), { id: bob.id, name: 'bob' })
+  await t.rejects(
+    members
+      .pay(ann.workspaceId, bob.id, by(bob.id))
+      .then(() => members.pay(ann.workspaceId, ann.userId, by(ann.userId))),
+    {
+      code: 'conflict',
+      message: /only an owner/,
+    },
+  )
+  await members.pay(ann.workspaceId, cyn.id, by(cyn.id))
+  t.equal(await payer(), cyn.id)
+  await setRole(bob.id, 'owner', cyn.id)
+  t.equal(await payer(), cyn.id, 'and he does not pay again as an owner')
   await people.accountDeletion.closeByEmail('cyn@example.com', { withWorkspaces: false })
-  t.equal(await payer(), bob.id, 'nor does a closed account')
+  t.equal(await payer(), cyn.id)
+  await members.pay(ann.workspaceId, bob.id, by(bob.id))
+  t.equal(await payer(), bob.id)
 
   const { id: ofOperator } = await workspaces.create('operator')
   const dan = await invited(people, ofOperator, null, 'dan')
   await invited(people, ofOperator, null, 'eve')
   const [joined] = await members.list(ofOperator)
-  await members.remove(ofOperator, joined!.id, byUser(dan.id, ADDRESS))
+  await members.remove(ofOperator, joined!.id, by(dan.id))
   t.equal(await payerByKey(people, ofOperator), ofOperator, 'one of the command line goes on paying for itself')
 
   const recorded = (await storage.read.audit.after(0, 1000)).filter(({ event }) => event === 'workspace.payer_changed')
   t.match(recorded, [
-    {
-      actorId: bob.id,
-      userId: bob.id,
-      workspaceId: ann.workspaceId,
-      details: { from: ann.userId },
-    },
-    { userId: cyn.id, details: { from: bob.id } },
-    { userId: bob.id, details: { from: cyn.id } },
+    { actorId: bob.id, userId: bob.id, workspaceId: ann.workspaceId, details: { from: ann.userId } },
+    { actorId: cyn.id, userId: cyn.id, details: { from: bob.id } },
+    { actorId: bob.id, userId: bob.id, details: { from: cyn.id } },
   ])
+})
+
+t.test('who left passes no workspaces on to who has no room for them', async (t) => {
+  const people = await openPeople(t)
+  const { members } = people
+  const ann = await first(people)
+  const bob = await invited(people, ann.workspaceId, null, 'bob')
+  const by = (userId: string) => byUser(userId, ADDRESS)
+  for (let index = 0; index < 20; index++) await members.createWorkspace(bob.id, `w${index}`, by(bob.id))
+  await members.remove(ann.workspaceId, ann.memberId, by(ann.userId))
+  await t.rejects(members.pay(ann.workspaceId, bob.id, by(bob.id)), {
+    code: 'conflict',
+    message: /at most 20 workspaces/,
+  })
 })

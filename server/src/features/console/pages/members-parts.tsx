@@ -20,6 +20,8 @@ export interface MembersProps {
   readonly invited?: Invited
   /** True where an invitation can go by mail. */
   readonly sendsMail: boolean
+  /** Who pays for what the workspace uses. undefined: it pays for itself. */
+  readonly payer: { readonly id: string; readonly name: string } | undefined
   readonly problem?: string
   /** A new name for the workspace that was refused, and why. */
   readonly refusedName?: { readonly name: string; readonly problem: string }
@@ -42,6 +44,23 @@ export function WorkspaceName({ refusedName }: Pick<MembersProps, 'refusedName'>
         />
         <button type="submit" class="quiet">
           Rename
+        </button>
+      </PostForm>
+    </>
+  )
+}
+
+/** Asks the owners who pays, once the one who does is no owner any more. */
+export function Payer({ payer, members }: Pick<MembersProps, 'payer' | 'members'>) {
+  const { id: workspaceId } = useWorkspace()
+  if (!payer || members.some(({ userId, role }) => userId === payer.id && role === 'owner')) return null
+  return (
+    <>
+      <h2>Who pays</h2>
+      <p>What this workspace uses counts for the limits of {visibleName(payer.name)}, who is no owner here any more.</p>
+      <PostForm action={paths.payer(workspaceId)}>
+        <button type="submit" class="quiet">
+          Let it count for mine
         </button>
       </PostForm>
     </>

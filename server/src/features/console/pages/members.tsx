@@ -30,6 +30,7 @@ import {
   MemberList,
   type MembersProps,
   otherRole,
+  Payer,
   REVOKE,
   SignInRules,
   WorkspaceName,
@@ -40,6 +41,8 @@ type OfMember = { Params: { member: string } }
 /** The member who is to be changed. */
 interface Asked {
   readonly member: MemberOfWorkspace
+  /** What the workspace uses counts for their limits. */
+  readonly pays: boolean
   /** No other member is an owner: they stay. */
   readonly isOnlyOwner: boolean
 }
@@ -58,12 +61,14 @@ function forOwnersNow(services: ConsoleDependencies) {
 }
 
 async function requireMember({ members }: ConsoleDependencies, request: FastifyRequest<OfMember>): Promise<Asked> {
+  const payer = await members.payer(workspaceOf(request).id)
   const listed = await members.list(workspaceOf(request).id)
   const member = listed.find(({ id }) => id === request.params.member)
   // Only owners remove others.
   const isSelf = member?.userId === sessionOf(request).user.id
   const hasOther = listed.some(({ id, role }) => role === 'owner' && id !== member?.id)
-  if (member && (isSelf || workspaceOf(request).isOwner)) return { member, isOnlyOwner: !hasOther }
+  if (member && (isSelf || workspaceOf(request).isOwner))
+    return { member, isOnlyOwner: !hasOther, pays: payer?.id === member.userId }
   throw new ServiceError('not_found', 'there is no such page')
 }
 
@@ -132,6 +137,11 @@ function settingRoutes(app: App, services: ConsoleDependencies): void {
       next: `${paths.members(id)}?done=workspace-renamed`,
       refused: (problem) => membersPage(request, services, { refusedName: { name, problem: sentence(problem) } }),
     })
+  })
+
+  app.post('/payer', { preHandler: ownersOnly }, async (request, reply) => {
+    const pay = () => services.members.pay(workspaceOf(request).id, sessionOf(request).user.id, actingOf(request))
+    return change(services, request, reply, { work: pay, done: 'payer-changed' })
   })
 
   app.post('/sign-in-rule', forOwnersNow(services), async (request, reply) => {
@@ -231,6 +241,7 @@ async function membersPage(
     ...shown,
     sendsMail: outbox.isOn,
     members: await members.list(id),
+    payer: await members.payer(id),
     invitations: isOwner ? await members.invitations(id) : [],
   }
   return <Members {...props} />
@@ -245,6 +256,7 @@ function Members(props: MembersProps) {
         claims. The account that set this service up owns each workspace that is made on the command line.
       </p>
       <MemberList {...props} />
+      {isOwner ? <Payer {...props} /> : null}
       {isOwner ? <Invitations {...props} /> : null}
       {isOwner ? <WorkspaceName {...props} /> : null}
       <p>
@@ -256,7 +268,7 @@ function Members(props: MembersProps) {
   )
 }
 
-function Remove({ member, isOnlyOwner, made }: Asked & { readonly made: readonly MadeByMember[] }) {
+function Remove({ member, isOnlyOwner, pays, made }: Asked & { readonly made: readonly MadeByMember[] }) {
   const workspace = useWorkspace()
   const isSelf = member.userId === useViewer().user.id
   return (
@@ -271,11 +283,19 @@ function Remove({ member, isOnlyOwner, made }: Asked & { readonly made: readonly
       {isSelf ? 'You lose' : `${visibleName(member.name)} (${member.email}) loses`} access to the workspace at once, and
       open invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those
       that you tick below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
+      {pays ? paying(isSelf, member) : null}
     </Ask>
   )
 }
 
-function ChangeRole({ member, isOnlyOwner }: Asked) {
+/** What becomes of the limits that the workspace's use counts for. */
+function paying(isSelf: boolean, { name }: MemberOfWorkspace): string {
+  return isSelf
+    ? ' What the workspace uses goes on counting for your limits, until another owner lets it count for theirs.'
+    : ` What the workspace uses counts for your limits from then on, and no more for those of ${visibleName(name)}.`
+}
+
+function ChangeRole({ member, isOnlyOwner, pays }: Asked) {
   const { id } = useWorkspace()
   const role = otherRole(member)
   const isSelf = member.userId === useViewer().user.id
@@ -291,7 +311,7 @@ function ChangeRole({ member, isOnlyOwner }: Asked) {
     >
       {role === 'owner'
         ? `${who} can then change everything here: invite and remove people, you too, connect and disconnect destinations, make and revoke keys, and submit claims.`
-        : `${who} can then still read everything here, and change nothing. Open invitations that ${isSelf ? 'you' : 'they'} made end.`}
+        : `${who} can then still read everything here, and change nothing. Open invitations that ${isSelf ? 'you' : 'they'} made end.${pays ? paying(isSelf, member) : ''}`}
     </Ask>
   )
 }

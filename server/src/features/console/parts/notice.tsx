@@ -10,6 +10,7 @@ const DONE: Readonly<Record<string, string>> = {
   'password-reset':
     'Your password is changed. All other sessions and connected applications are ended. API keys that this account made still work: look through them under Developers.',
   'second-step-off': 'Your second step is off. Your connected applications are ended.',
+  'payer-changed': 'You pay for what this workspace uses from now on.',
   'sign-in-rule-changed': 'From now on members need this kind of sign-in here.',
   'session-ended': 'The session is ended.',
   connected: 'Connected. It works: the destination was read through it.',
