@@ -1,10 +1,11 @@
 /** What a git checkout says about its last push: repository, branch and commit. It only reads, and runs nothing that the checkout names. */
 import { execFile } from 'node:child_process'
+import { isIP } from 'node:net'
 import { promisify } from 'node:util'
 import { CommandError } from '@claimcheck/command-line/errors'
 import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { type Repository, repositoryOf } from './remote-url.ts'
+import { firstName, type Repository, repositoryOf } from './remote-url.ts'
 
 export interface PushOptions {
   readonly remote?: string
@@ -19,7 +20,9 @@ export interface PushOptions {
   readonly host?: string
 }
 
-export interface Push extends Repository {
+export interface Push {
+  readonly host: string
+  readonly slug: string
   readonly branch: string
   readonly sha: string
 }
@@ -53,10 +56,10 @@ export async function lastPush(folder: string, options: PushOptions): Promise<Pu
     throw noPush('HEAD is detached, so it has no branch: name the one that you pushed to with --branch.')
   }
   const remote = options.remote ?? (await pushRemote(git, local))
-  const branch = options.branch ?? (await pushBranch(git, local!, remote))
+  const branch = options.branch ?? (await pushBranch(git, local!, remote, sha))
   await requireBranchName(git, branch)
   const repository = await repositoryAt(git, remote, options)
-  if (!options.unchecked) await requirePushed(git, sha, remote, branch)
+  if (!options.unchecked && !(await isPushed(git, sha, remote, branch))) throw notPushed(sha, remote, [branch])
   return { ...repository, branch, sha }
 }
 
@@ -70,7 +73,12 @@ function gitIn(folder: string): Git {
       const { stdout } = await run('git', [...SAFELY, ...args], options)
       return stdout.trimEnd()
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noPush('git is not installed, or not on the PATH.')
+      const { code, stderr } = error as { readonly code?: unknown; readonly stderr?: string }
+      if (code === 'ENOENT') throw noPush('git is not installed, or not on the PATH.')
+      const [, path] =
+        /(?:dubious ownership in repository at|unsafe repository \()\s*'([^'\n]*)'/.exec(stderr ?? '') ?? []
+      // Its owner could have git run programs as whoever reads it.
+      if (path !== undefined) throw noPush(othersCheckout(path))
       return undefined
     }
   }
@@ -96,14 +104,18 @@ async function pushRemote(git: Git, local: string | undefined): Promise<string> 
   throw noPush(`Which remote was pushed to? Name it with --remote: ${visible(remotes.join(', '))}.`)
 }
 
-async function pushBranch(git: Git, local: string, remote: string): Promise<string> {
+async function pushBranch(git: Git, local: string, remote: string, sha: string): Promise<string> {
   const format = '--format=%(push:remoteref)'
   const byRefspec = await git('for-each-ref', format, `refs/heads/${local}`)
   if (byRefspec) return byRefspec.replace(/^refs\/heads\//, '')
   const byName = ['current', 'matching'].includes((await git('config', '--get', 'push.default')) ?? '')
   const isUpstream = (await git('config', '--get', `branch.${local}.remote`)) === remote
-  const upstream = isUpstream && !byName ? await git('config', '--get', `branch.${local}.merge`) : undefined
-  return upstream?.startsWith('refs/heads/') ? upstream.slice('refs/heads/'.length) : local
+  const merge = isUpstream && !byName ? await git('config', '--get', `branch.${local}.merge`) : undefined
+  const upstream = merge?.startsWith('refs/heads/') ? merge.slice('refs/heads/'.length) : local
+  if (upstream === local) return local
+  // A branch that began at another one has that as its upstream, whichever of the two it was pushed to.
+  for (const branch of [local, upstream]) if (await isPushed(git, sha, remote, branch)) return branch
+  throw notPushed(sha, remote, [local, upstream])
 }
 
 async function requireBranchName(git: Git, branch: string): Promise<void> {
@@ -111,13 +123,31 @@ async function requireBranchName(git: Git, branch: string): Promise<void> {
   if (!isName) throw noPush(`${quoted(branch)} is no name of a branch.`)
 }
 
-async function repositoryAt(git: Git, remote: string, { target, host }: PushOptions): Promise<Repository> {
+async function repositoryAt(
+  git: Git,
+  remote: string,
+  { target, host }: PushOptions,
+): Promise<Pick<Push, 'host' | 'slug'>> {
   if (target !== undefined && host !== undefined) return { host, slug: target }
-  const { host: found, slug } = await repositoryOfRemote(git, remote)
+  const { host: written, slug, isSsh } = await repositoryOfRemote(git, remote)
+  const found = host ?? (isSsh ? await hostOfSsh(written) : written)
   if (host === undefined && !/[.:]|^localhost$/.test(found)) {
     throw noPush(`${quoted(found)} is a name for ssh on this machine: name the code host itself with --host.`)
   }
-  return { host: host ?? found, slug: target ?? slug }
+  return { host: found, slug: target ?? slug }
+}
+
+/** As the person's own configuration of ssh leads on from the name in the address. It connects to nothing. */
+async function hostOfSsh(name: string): Promise<string> {
+  try {
+    const asked = ['-G', '-o', 'CanonicalizeHostname=no', '--', name]
+    const { stdout } = await run('ssh', asked, { timeout: TIMEOUT_MS, encoding: 'utf8' })
+    const host = firstName(/^hostname (\S+)$/m.exec(stdout)?.[1] ?? name)
+    // A name says more than the address that it is reached by.
+    return isIP(host) && name.includes('.') ? name : host
+  } catch {
+    return name
+  }
 }
 
 async function repositoryOfRemote(git: Git, remote: string): Promise<Repository> {
@@ -136,13 +166,20 @@ async function repositoryOfRemote(git: Git, remote: string): Promise<Repository>
 }
 
 /** By what this checkout last heard from the remote: `git push` writes it down. */
-async function requirePushed(git: Git, sha: string, remote: string, branch: string): Promise<void> {
-  const tracking = `refs/remotes/${remote}/${branch}`
-  if ((await git('merge-base', '--is-ancestor', sha, tracking)) !== undefined) return
-  const where = `${visible(remote)}/${visible(branch)}`
-  throw noPush(
-    `${sha.slice(0, 12)} is not on ${where}, as far as this checkout knows: push it first. If it is there all the same, pass --unchecked.`,
+async function isPushed(git: Git, sha: string, remote: string, branch: string): Promise<boolean> {
+  return (await git('merge-base', '--is-ancestor', sha, `refs/remotes/${remote}/${branch}`)) !== undefined
+}
+
+function notPushed(sha: string, remote: string, branches: readonly string[]): CommandError {
+  const where = branches.map((branch) => `${visible(remote)}/${visible(branch)}`).join(' or ')
+  const name = branches.length > 1 ? '--branch and --unchecked' : '--unchecked'
+  return noPush(
+    `${sha.slice(0, 12)} is not on ${where}, as far as this checkout knows: push it first. If it is there all the same, pass ${name}.`,
   )
+}
+
+function othersCheckout(path: string): string {
+  return `git reads no checkout of another user. If you trust whoever owns it, run git config --global --add safe.directory ${quoted(path)}.`
 }
 
 function quoted(name: string): string {

@@ -5,6 +5,15 @@ export interface Repository {
   readonly host: string
   /** `owner/repo`, with groups between them where the host nests them. */
   readonly slug: string
+  /** Whether ssh leads there, which may know the host by another name. */
+  readonly isSsh: boolean
+}
+
+/** Where a code host takes ssh on port 443. */
+const SECOND_NAMES: Readonly<Record<string, string>> = {
+  'ssh.github.com': 'github.com',
+  'altssh.gitlab.com': 'gitlab.com',
+  'altssh.bitbucket.org': 'bitbucket.org',
 }
 
 /** `user@host:path`, as ssh takes it; no slash before the colon. */
@@ -23,11 +32,18 @@ export function repositoryOf(remote: string): Repository | undefined {
     .split('/')
   // `~user/` is a home folder at a host that ssh leads to.
   if (parts.length < 2 || !parts.every((part) => PART.test(part))) return undefined
-  return { host: found.host.toLowerCase(), slug: parts.join('/') }
+  return { host: firstName(found.host), slug: parts.join('/'), isSsh: found.isSsh }
+}
+
+/** The name by which a code host is known. */
+export function firstName(host: string): string {
+  const name = host.toLowerCase()
+  return Object.hasOwn(SECOND_NAMES, name) ? SECOND_NAMES[name]! : name
 }
 
 interface RemoteRepository {
   readonly host: string
+  readonly isSsh: boolean
   readonly path: string
 }
 
@@ -36,11 +52,11 @@ function ofUrl(text: string): RemoteRepository | undefined {
   if (!url || !SCHEMES.has(url.protocol)) return undefined
   // The port of ssh is not where the web address of the host is.
   const host = /^https?:$/.test(url.protocol) ? url.host : url.hostname
-  return { host, path: url.pathname }
+  return { host, path: url.pathname, isSsh: url.protocol.includes('ssh') }
 }
 
 function ofScp(text: string): RemoteRepository | undefined {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return undefined
   const [, host, path] = SCP_LIKE.exec(text) ?? []
-  return host === undefined || path === undefined ? undefined : { host, path }
+  return host === undefined || path === undefined ? undefined : { host, path, isSsh: true }
 }

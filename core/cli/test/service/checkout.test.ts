@@ -70,6 +70,78 @@ t.test('without an upstream it is the branch of the same name, at the remote tha
   t.match(await last({ unchecked: true }), { branch: 'elsewhere' })
 })
 
+t.test('a branch that began at another one is claimed where it was pushed to', async (t) => {
+  const { git, commit, push, last } = checkout(t)
+  commit()
+  push('-u', 'origin', 'main')
+  git('checkout', '-q', '-b', 'topic', 'origin/main')
+  t.equal(git('config', 'branch.topic.merge'), 'refs/heads/main')
+  const sha = commit()
+  for (const unchecked of [false, true])
+    await t.rejects(last({ unchecked }), noPush(/not on origin\/topic or origin\/main.*--branch and --unchecked/))
+  t.match(await last({ unchecked: true, branch: 'topic' }), { branch: 'topic', sha })
+  push('origin', 'topic')
+  t.match(await last(), { branch: 'topic', sha })
+  const second = commit()
+  push('origin', 'HEAD:main')
+  t.match(await last(), { branch: 'main', sha: second })
+  git('config', 'push.default', 'upstream')
+  t.match(await last(), { branch: 'main', sha: second })
+})
+
+t.test('a host of ssh is the one that the configuration of ssh leads to', async (t) => {
+  const { root, git, commit, push, last } = checkout(t)
+  commit()
+  push('-u', 'origin', 'main')
+  const config = join(root, 'config')
+  writeFileSync(
+    config,
+    [
+      'Host github.com-work\n  HostName github.com\n  IdentityFile ~/.ssh/work',
+      'Host gh\n  HostName ssh.github.com\n  Port 443',
+      'Host git.acme.example\n  HostName 192.0.2.7',
+      'Host lonely\n  User git',
+    ].join('\n'),
+  )
+  // It knows no other place for its configuration than the home folder of the user.
+  const bin = join(root, 'bin')
+  mkdirSync(bin)
+  const ssh = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim()
+  writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec ${ssh} -F '${config}' "$@"\n`, { mode: 0o755 })
+  const { PATH } = process.env
+  process.env.PATH = `${bin}:${PATH}`
+  t.teardown(() => {
+    process.env.PATH = PATH
+  })
+  for (const [address, host] of Object.entries({
+    'git@github.com-work:acme/api.git': 'github.com',
+    'ssh://git@github.com-work/acme/api.git': 'github.com',
+    'gh:acme/api.git': 'github.com',
+    'git@github.com:acme/api.git': 'github.com',
+    'ssh://git@ssh.github.com:443/acme/api.git': 'github.com',
+    'git@git.acme.example:acme/api.git': 'git.acme.example',
+    'https://gh.example/acme/api.git': 'gh.example',
+  })) {
+    git('remote', 'set-url', 'origin', address)
+    t.match(await last(), { host, slug: 'acme/api' }, address)
+  }
+  git('remote', 'set-url', 'origin', 'git@lonely:acme/api.git')
+  await t.rejects(last(), noPush(/"lonely" is a name for ssh.*--host/))
+  t.match(await last({ host: 'git.acme.example' }), { host: 'git.acme.example' })
+})
+
+t.test('a checkout of another user is not read, and the refusal says what to do', async (t) => {
+  const { commit, push, last, folder } = checkout(t)
+  commit()
+  push('-u', 'origin', 'main')
+  process.env.GIT_TEST_ASSUME_DIFFERENT_OWNER = '1'
+  t.teardown(() => {
+    delete process.env.GIT_TEST_ASSUME_DIFFERENT_OWNER
+  })
+  await t.rejects(last(), noPush(/of another user.*git config --global --add safe\.directory "\/.*work"/))
+  t.ok(existsSync(folder))
+})
+
 t.test('what was not pushed is not claimed', async (t) => {
   const { commit, push, last } = checkout(t)
   commit()

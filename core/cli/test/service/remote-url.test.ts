@@ -11,6 +11,9 @@ const rows: [remote: string, host: string, slug: string][] = [
   ['https://gitlab.example:8443/group/sub/api.git', 'gitlab.example:8443', 'group/sub/api'],
   ['ssh://git@github.com/acme/api.git', 'github.com', 'acme/api'],
   ['ssh://git@git.example:2222/acme/api.git', 'git.example', 'acme/api'],
+  ['ssh://git@ssh.github.com:443/acme/api.git', 'github.com', 'acme/api'],
+  ['ssh://git@altssh.gitlab.com:443/group/sub/api.git', 'gitlab.com', 'group/sub/api'],
+  ['git@altssh.bitbucket.org:acme/api.git', 'bitbucket.org', 'acme/api'],
   ['git@github.com:acme/api.git', 'github.com', 'acme/api'],
   ['github.com:acme/api', 'github.com', 'acme/api'],
   ['git@gitlab.example:group/sub/api.git', 'gitlab.example', 'group/sub/api'],
@@ -19,7 +22,8 @@ const rows: [remote: string, host: string, slug: string][] = [
 ]
 
 for (const [remote, host, slug] of rows) {
-  t.test(`${remote} is ${slug} at ${host}`, async (t) => t.strictSame(repositoryOf(remote), { host, slug }))
+  const isSsh = !/^(?:https?|git):/.test(remote)
+  t.test(`${remote} is ${slug} at ${host}`, async (t) => t.strictSame(repositoryOf(remote), { host, slug, isSsh }))
 }
 
 for (const remote of [
