@@ -1,4 +1,5 @@
-/** Waits for a database that is away when the host starts, or takes long to open. Meanwhile the host listens, so that a probe takes it neither for dead nor for ready. */
+/** Waits for a database that is away when the host starts, or takes long to open, and for a disk that is full. Meanwhile the host listens, so that a probe takes it neither for dead nor for ready. */
+import type { Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { createMeters } from '../base/meters.ts'
@@ -9,17 +10,25 @@ import type { App } from '../http/instance.ts'
 import { StorageError } from '../storage/storage.ts'
 import { openLogger } from './logger.ts'
 
-const PAUSE_MS = 1000
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 10_000
 const SLOW_MS = 2000
 /** An ordinary start on a busy machine takes some seconds. */
 const SAY_SLOW_MS = 10_000
 const WAITS = 'the service waits for its database: try again later'
 const SLOW = 'the database takes long to open: perhaps a migration runs, here or on another host'
 
-/** @param open is tried again until the database is there @param onWait called with each reason once @throws what `open` throws for another reason */
+/** Ends the answers of the host that waits. Gives its port away open, so that nobody is refused meanwhile; undefined where it has none. */
+export type TakePort = () => Promise<Server | undefined>
+
+/**
+ * @param start is tried again until the database is there, after pauses that grow to ten seconds
+ * @param onWait called with each reason once
+ * @throws what `start` throws for another reason than a database that is away or a disk that is full
+ */
 export async function awaitDatabase<T>(
   config: HostConfig,
-  open: () => Promise<T>,
+  start: (takePort: TakePort) => Promise<T>,
   onWait: (problem: string) => void,
 ): Promise<T> {
   const { host, port } = config
@@ -30,6 +39,19 @@ export async function awaitDatabase<T>(
     listening ??= room.listen({ host, port })
     return listening
   }
+  async function takePort(): Promise<Server | undefined> {
+    stopTimers()
+    const isListening = await listening?.then(() => true).catch(() => false)
+    const taken = room
+    room = listening = undefined
+    // Several servers listen at the addresses of localhost.
+    if (taken && isListening && host !== 'localhost') {
+      taken.server.closeAllConnections()
+      return taken.server
+    }
+    await taken?.close()
+    return undefined
+  }
 
   // Opening goes on. An address that cannot be had is an error when the host itself listens.
   const slow = setTimeout(() => void listen().catch(() => undefined), SLOW_MS)
@@ -38,25 +60,34 @@ export async function awaitDatabase<T>(
     clearTimeout(slow)
     clearTimeout(verySlow)
   }
-  let isAway = false
+  const said = new Set<string>()
   try {
-    for (;;) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(1.5 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        return await open()
+        return await start(takePort)
       } catch (error) {
-        if (!(error instanceof StorageError && error.mayReturn)) throw error
+        const problem = waitingReason(error)
+        if (problem === undefined) throw error
         stopTimers()
         await listen()
-        if (!isAway) onWait(error.message)
-        isAway = true
+        if (!said.has(problem)) onWait(problem)
+        said.add(problem)
       }
-      await pause(PAUSE_MS)
+      await pause(pauseMs)
     }
   } finally {
     stopTimers()
     await listening?.catch(() => undefined)
     await room?.close()
   }
+}
+
+/** Why it may help to try again: the database is away, or a disk is full. Features give errors of the database on in their own. */
+function waitingReason(error: unknown): string | undefined {
+  const { code, cause, message } = error as NodeJS.ErrnoException
+  if (error instanceof StorageError && error.mayReturn) return message
+  if (code === 'ENOSPC' || code === 'EDQUOT') return message
+  return cause === undefined ? undefined : waitingReason(cause)
 }
 
 /** Says nothing of the reason: anybody may read it. Without the database it knows nobody: each network pays for itself. */
@@ -76,6 +107,11 @@ function waitingRoom(config: HostConfig): App {
       notYet(reply).send({ ok: false, problems: [WAITS], warnings: [] }),
     )
   }
+  // They go to the service as soon as there is one.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.header('connection', 'close')
+    done()
+  })
   // Before a body is read.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) notYet(reply).send({ detail: WAITS })

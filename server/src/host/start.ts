@@ -1,9 +1,11 @@
 /** Starts and stops the service: HTTP server, workers and what features prepare, in an order in which nothing is lost. */
+import type { Server } from 'node:http'
 import fastifyPlugin from 'fastify-plugin'
 import { listeningUrl } from '../config/address.ts'
 import { serversInClear } from '../config/database-url.ts'
 import { type Access, buildApp } from '../http/app.ts'
 import type { App } from '../http/instance.ts'
+import type { TakePort } from './await-database.ts'
 import type { HostServices } from './container.ts'
 import type { Feature, Listener } from './feature.ts'
 
@@ -16,8 +18,8 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** @throws what a feature throws while it prepares; the errors of `listen` */
-export async function startServer(services: HostServices): Promise<RunningServer> {
+/** @param takePort gives the open port of a host that waited, if there is one @throws what a feature throws while it prepares; the errors of `listen` */
+export async function startServer(services: HostServices, takePort?: TakePort): Promise<RunningServer> {
   const { config, logger, ownAddress, features: active } = services
   for (const host of serversInClear(config))
     logger.warn({ host }, 'connections to the database are not encrypted: add sslmode=verify-full to its URL')
@@ -28,7 +30,8 @@ export async function startServer(services: HostServices): Promise<RunningServer
   // Asked for while it closes, too, when it listens no more.
   const url = () => (listening ??= listeningUrl({ host: config.host, port: boundPort(app) }))
   ownAddress.listensAt(url)
-  await app.listen({ host: config.host, port: config.port })
+  await app.ready()
+  await app.listen({ host: config.host, port: config.port, ...openPort(await takePort?.()) })
   const listeners: Listener[] = []
   try {
     for (const { listen } of active) {
@@ -83,6 +86,11 @@ function backgroundWork({ name, needs = [], workers, idle }: Feature, services: 
     },
     { name, dependencies: [...needs], fastify: '5.x' },
   )
+}
+
+/** What has a server listen at the port of another one, which hears of no more connections (Node's `server.listen(handle)`). */
+function openPort(taken: Server | undefined): object {
+  return taken ? { handle: (taken as unknown as { readonly _handle: object })._handle } : {}
 }
 
 function boundPort(app: App): number {

@@ -59,6 +59,8 @@ export interface Dialect extends Expressions {
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. */
   isUnavailable(error: unknown): boolean
+  /** Of these errors, those that end by themselves, or with room on the disk: worth another try by a host that starts. */
+  mayReturn(error: unknown): boolean
   /** Why it cannot be used, by the code of its error. They name no address and no path: they are public. */
   readonly reasons: Readonly<Record<string, string>>
   /** Values out of range, and constraints: the rows are at fault, so that trying again does not help. */

@@ -159,7 +159,11 @@ class Connections<C> {
       const { dialect, label } = this.#pools
       if (!dialect.isUnavailable(error)) throw error
       this.#use.failed(error)
-      throw new StorageError('unavailable', `cannot use ${label}: ${(error as Error).message}`, { cause: error })
+      const mayReturn = dialect.mayReturn(error)
+      throw new StorageError('unavailable', `cannot use ${label}: ${(error as Error).message}`, {
+        cause: error,
+        mayReturn,
+      })
     }
   }
 

@@ -38,14 +38,14 @@ export class NoServerError extends Error {
 }
 
 const ANSWER_MS = 5_000
-/** It starts or stops, has too many connections, or may be promoted. */
-const AWAY = /^(53300|57P0|08|25006)/
+/** It starts or stops, has too many connections or no room on its disk, or may be promoted. */
+const AWAY = /^(53100|53300|57P0|08|25006)/
 // Errors of the network and of TLS: only the database's answer tells what has happened.
 const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
 const NO_FILE = /^(ENOENT|EACCES|EISDIR)$/
-// The driver and knex give these no code.
+// The driver and knex give these no code. Before the driver's, knex writes the statement.
 const LOST =
-  /^(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
+  /(?:^| - )(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
 
 /** @param error that is no answer of the database */
 export function isNetworkTrouble(error: unknown): boolean {

@@ -62,6 +62,7 @@ export const postgres: Dialect = {
     if (error instanceof DatabaseError) return !OWN_FAULT.test(String(error.code))
     return error instanceof NoServerError || isNetworkTrouble(error)
   },
+  mayReturn,
   reasons: {
     '25006': 'it is read-only, as a standby is',
     '28P01': 'it refuses the password',

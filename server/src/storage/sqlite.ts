@@ -72,6 +72,7 @@ export const sqlite: Dialect = {
     // knex's own, when no connection was free in time.
     return name === 'KnexTimeoutError' || (/^SQLITE_/.test(String(code)) && !OWN_FAULT.test(String(code)))
   },
+  mayReturn: (error) => (error as { code?: unknown }).code === 'SQLITE_FULL',
   reasons: {
     SQLITE_FULL: 'its disk is full',
     SQLITE_READONLY: 'it is read-only',
@@ -313,5 +314,5 @@ function openingError(file: string, error: unknown): StorageError {
   if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
     return new StorageError('corrupt', `${file} is not a SQLite database, or it is damaged`, { cause: error })
   const message = `cannot open or write the database ${file}: ${(error as Error).message}`
-  return new StorageError('unavailable', message, { cause: error })
+  return new StorageError('unavailable', message, { cause: error, mayReturn: sqlite.mayReturn(error) })
 }

@@ -8,6 +8,7 @@ import { publicAddress } from '../../config/address.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { writeFirstConfig } from '../../config/first-config.ts'
 import { loadConfig } from '../../features.ts'
+import type { RunningServer } from '../../host/start.ts'
 import { logStrayErrors } from '../../plugins/stray-errors.ts'
 import { paths } from '../../web/console-paths.ts'
 
@@ -20,17 +21,24 @@ export function addServeCommand(program: Command): void {
     ])
     const written = writeFirstConfig(process.env, process.cwd())
     const config = loadConfig(process.env, process.cwd())
-    const claimcheck = await awaitDatabase(
+    const { claimcheck, server, setupToken } = await awaitDatabase(
       config,
-      () => openClaimcheck(config, { plugins: true }),
+      async (takePort) => {
+        const claimcheck = await openClaimcheck(config, { plugins: true })
+        let server: RunningServer | undefined
+        try {
+          server = await startServer(claimcheck, takePort)
+          return { claimcheck, server, setupToken: await claimcheck.accounts.setupToken() }
+        } catch (error) {
+          await server?.stop()
+          // Their processes would keep this one alive.
+          await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
+          await claimcheck.close()
+          throw error
+        }
+      },
       (problem) => writeError(`${problem}\nWaiting for the database. Meanwhile /readyz answers 503.\n`),
     )
-    const server = await startServer(claimcheck).catch(async (error) => {
-      // Their processes would keep this one alive.
-      await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
-      await claimcheck.close()
-      throw error
-    })
 
     logStrayErrors(claimcheck.registry.plugins, claimcheck.logger)
     const stop = once(async (signal: string) => {
@@ -41,10 +49,9 @@ export function addServeCommand(program: Command): void {
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
 
-    const { accounts, registry, storage } = claimcheck
+    const { registry, storage } = claimcheck
     // With PORT=0 the port is known only now.
     const address = publicAddress({ ...config, port: Number(new URL(server.url).port || 80) })
-    const setupToken = await accounts.setupToken()
     const setupUrl = setupToken && address + paths.setup(setupToken)
     const actions = registry.profiles().map(({ action }) => action)
     const urls = {
