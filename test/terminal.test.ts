@@ -50,6 +50,7 @@ const HERE: Readonly<Record<string, readonly string[]>> = {
   serve: [file],
   'signing-key rotate': [],
   'log new': [],
+  'log forget-host': ['killed'],
   'log resume': [],
   'log archive': [file],
   'audit-trail': [],

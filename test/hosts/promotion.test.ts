@@ -1,6 +1,7 @@
 /** A standby is promoted under hosts that run: they go on where nothing was lost, and all stop where something was. Threat O6 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { runClaimcheck } from '../support/command.ts'
 import { createDatabase } from '../support/database.ts'
 import { LONG, PATIENT } from '../support/extent.ts'
 import { type Host, Installation } from '../support/installation.ts'
@@ -137,12 +138,16 @@ t.test('a promoted standby that lagged: no host signs on it, nor one that is new
     t.match(await client.get(`/v1/receipts/${id}`), { status: 410, body: { lost: { receipt_id: id } } })
 })
 
-t.test('a host that is killed at the same moment is waited for, and then no more', PATIENT, async (t) => {
-  const started = await start(t)
-  const { primary, standby, hosts, installation } = started
+/** A host is killed with the primary: its lease stays. */
+async function fallOverWithHost(started: Started, isSynchronous: boolean) {
+  const { primary, standby, installation, hosts } = started
+  if (isSynchronous) {
+    await query(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '*'`)
+    await query(primary.url, 'SELECT pg_reload_conf()')
+  }
   await submitAll(started, 1)
-  await hasReplayed(primary, standby)
-  // Its lease stays, as after a kill.
+  // Hosts look every three seconds.
+  await setTimeout(4000)
   const sql = `INSERT INTO log_hosts SELECT 'killed', until, compared_on, asked, answered, knows FROM log_hosts LIMIT 1`
   await query(installation.config.databaseUrl, sql)
   await hasReplayed(primary, standby)
@@ -150,6 +155,25 @@ t.test('a host that is killed at the same moment is waited for, and then no more
   await until('says what it waits for', 10_000, async () =>
     (await problemsOf(hosts[0]!)).some((problem) => problem.includes('until another host has compared')),
   )
+}
+
+t.test('a host that is killed with the primary is waited for, until an operator forgets it', PATIENT, async (t) => {
+  const started = await start(t)
+  const { hosts, installation } = started
+  await fallOverWithHost(started, false)
+  const names = async () => (await problemsOf(hosts[0]!)).some((problem) => /may lack.*silent: killed\./.test(problem))
+  await until('no time limit in place of a witness', 30_000, names)
+  await setTimeout(5000)
+  t.ok(await names())
+  t.notOk(await takesClaims(started))
+  const forget = ['log', 'forget-host', 'killed', '--yes']
+  t.match(await runClaimcheck(installation.folder, forget, { ...installation.env, HEAD_MEMORY: 'none' }), { code: 0 })
+  t.comment(`all hosts sign again after ${await until('signing', 10_000, () => takesClaims(started))} ms`)
+})
+
+t.test('where the standby was synchronous, such a host is waited for, and then no more', PATIENT, async (t) => {
+  const started = await start(t)
+  await fallOverWithHost(started, true)
   t.comment(`all hosts sign again after ${await until('signing', 40_000, () => takesClaims(started))} ms`)
 })
 

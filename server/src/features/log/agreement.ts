@@ -34,6 +34,8 @@ export interface LogAgreement {
   confirm(log: LogState): Promise<boolean>
   /** The file that a new log is bound to; undefined: the database says. */
   file(): string | undefined
+  /** Others wait no more for a host that is gone for good. @throws ServiceError `conflict` where hosts share no database */
+  forget(hostId: string): Promise<void>
   /** Others wait for this host no more. */
   leave(): Promise<void>
 }

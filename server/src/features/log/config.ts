@@ -29,6 +29,8 @@ export interface LogConfig {
   readonly issuerName: string | undefined
   readonly headMemory: HeadMemory | undefined
   readonly remoteMemory: RemoteMemorySettings | undefined
+  /** The operator says so: a standby that is promoted has all commits. */
+  readonly isSynchronous: boolean
 }
 
 const file = { issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }
@@ -37,10 +39,14 @@ const File = Type.Object(file)
 export const logConfig: ConfigSection<LogConfig> = {
   file,
   read: ({ issuer_name: issuerName }: Static<typeof File>, { env, report }) => {
+    const standbys = env.DATABASE_STANDBYS || undefined
+    if (standbys !== undefined && standbys !== 'synchronous')
+      report('DATABASE_STANDBYS: must be synchronous, or not set')
     const isRemote = /^[a-z][a-z0-9+.-]*:\/\//i.test(env.HEAD_MEMORY ?? '')
     return {
       issuerName,
       headMemory: headMemoryOf(isRemote ? { ...env, HEAD_MEMORY: '' } : env),
+      isSynchronous: standbys === 'synchronous',
       remoteMemory: isRemote ? remoteMemoryOf(env, report) : undefined,
     }
   },

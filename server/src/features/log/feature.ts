@@ -70,6 +70,7 @@ export const logFeature = {
   },
   auditWords: {
     'log.closed': 'closed the log for its last backup, in which it goes on elsewhere',
+    'log.host_forgotten': 'had hosts wait no more for one that is gone',
     'log.resumed': 'let the log go on in a database that was restored or moved',
     'log.begun': 'ended the log, and began a new one',
     'signing_key.rotated': 'replaced the key that signs receipts',

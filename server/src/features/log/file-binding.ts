@@ -1,6 +1,7 @@
 /** Binds the log to the file that the database is in: a copy of that file may be an old one. */
 import { type BigIntStats, statSync } from 'node:fs'
 import type { FastifyBaseLogger } from 'fastify'
+import { ServiceError } from '../../base/errors.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogAgreement } from './agreement.ts'
@@ -47,6 +48,9 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
     isBound: ({ agreedOn }) => isSame(agreedOn, opened),
     confirm: (log) => bind(log, opened),
     file: () => opened,
+    forget: async () => {
+      throw new ServiceError('conflict', 'one host has this database: there is none to forget')
+    },
     leave: async () => {},
   }
 }

@@ -3,6 +3,8 @@
  *
  * - After a restart of the server, a promotion or a restore, the log is bound to what the database was before, and no append happens. When
  *   all hosts have compared, or their leases ended, the log is bound to what it is now.
+ * - Where the server is another one, and a host that ran is silent, nothing is appended until that is back: it may have signed what this server
+ *   lacks, unless a standby was synchronous until then.
  * - A host that does not know the newest state of the log asks, before its first signature, those that run.
  * - A database that is a file is bound to that file.
  */
@@ -12,15 +14,17 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { writeNewFile } from '../../base/files.ts'
 import type { HostConfig } from '../../config/config.ts'
+import type { Durability } from '../../storage/durability.ts'
 import type { LogHost } from '../../storage/log-hosts.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type LogAgreement, type Memories, OTHER_DATABASE, type Round } from './agreement.ts'
+import type { LogConfig } from './config.ts'
 import { createFileBinding } from './file-binding.ts'
 
 interface LogAgreementOptions {
   readonly storage: Pick<Storage, 'read' | 'write' | 'shared' | 'file'>
-  readonly config: Pick<HostConfig, 'dataDir'>
+  readonly config: Pick<HostConfig, 'dataDir'> & Partial<Pick<LogConfig, 'isSynchronous'>>
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }
 
@@ -28,6 +32,8 @@ const BEAT_MS = 3000
 const LEASE_MS = 10_000
 /** A host may take as long to give up a connection that leads nowhere, and to find the server that is there now. */
 const GIVE_UP_MS = 20_000
+/** Before a loss: an observation that is older says nothing of the standby that was promoted. */
+const SYNCHRONOUS_MS = 10_000
 
 export function createLogAgreement({ storage, config, logger }: LogAgreementOptions): LogAgreement {
   const { shared, file } = storage
@@ -41,6 +47,10 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     askedAt: undefined,
     beat: undefined,
     change: undefined,
+    isSynchronous: config.isSynchronous ?? false,
+    boundAt: 0,
+    observedAt: Number.NEGATIVE_INFINITY,
+    synchronousAt: Number.NEGATIVE_INFINITY,
     peers: new Set(),
   }
   return {
@@ -53,6 +63,11 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     isBound: ({ agreedOn, answersAs }) => agreedOn === answersAs,
     confirm: (log) => bind(agreement, log),
     file: () => undefined,
+    async forget(hostId) {
+      const { answersAs: comparedOn } = (await storage.read.log.state())!
+      // As one that has compared: those that ran with it know of it without the database.
+      await shared.logHosts.beat({ hostId, comparedOn, asked: 0, answered: 0, knows: '' }, 0)
+    },
     leave: () => shared.logHosts.leave(agreement.hostId),
   }
 }
@@ -72,6 +87,12 @@ interface Agreement extends Omit<LogAgreementOptions, 'config'> {
     | undefined
   /** Of the server. */
   change: { readonly to: string; readonly at: number; readonly aliveAfter: number } | undefined
+  /** As the operator says. */
+  readonly isSynchronous: boolean
+  /** When the log was last found to be bound, and when a standby was last seen to be synchronous, in the time of this process. */
+  boundAt: number
+  observedAt: number
+  synchronousAt: number
   /** Other hosts that ran before. */
   peers: ReadonlySet<string>
 }
@@ -99,9 +120,23 @@ async function settle(
   const change = log.agreedOn === log.answersAs ? undefined : changeOf(agreement, hosts, log)
   await share(agreement, { comparedOn: log.answersAs, knows: knowLog ? log.logId : '' }, asked)
   if (change) return afterChange(agreement, change, others, log, knowLog)
+  await observe(agreement)
   agreement.change = undefined
   agreement.peers = new Set(others.filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
   return ask(agreement, others)
+}
+
+/** Sees whether a standby is synchronous, while the server is the one that it was. */
+async function observe(agreement: Agreement): Promise<void> {
+  agreement.boundAt = performance.now()
+  if (agreement.boundAt - agreement.observedAt < BEAT_MS) return
+  agreement.observedAt = agreement.boundAt
+  const durability = await agreement.shared.durability().catch(() => undefined)
+  if (durability) agreement.synchronousAt = hasSynchronous(durability) ? agreement.boundAt : Number.NEGATIVE_INFINITY
+}
+
+function hasSynchronous({ synchronous, synchronousCommit }: Durability): boolean {
+  return synchronous > 0 && synchronousCommit !== 'off' && synchronousCommit !== 'local'
 }
 
 /** Others learn at once what they may wait for, and else that this host runs. */
@@ -162,6 +197,9 @@ async function afterChange(
   if (!knowLog && log.agreedOn !== '') return OTHER_DATABASE
   const system = await systemOf(agreement)
   const before = (await agreement.storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem
+  const sawSynchronous = agreement.boundAt - agreement.synchronousAt <= SYNCHRONOUS_MS
+  const mayLack = system === '' || system !== before || databaseOf(log.agreedOn) !== databaseOf(log.answersAs)
+  if (ids.size > 0 && mayLack && !sawSynchronous && !agreement.isSynchronous) return lackWords([...ids])
   if (!(await bind(agreement, log, system))) return 'another host found that something is missing, or has bound the log'
   logger.warn(
     { before, now: system, compared: compared.length + 1, silent: ids.size, ms: Math.round(waited) },
@@ -186,6 +224,15 @@ async function bind(agreement: Agreement, { logId, answersAs }: LogState, known?
     await tx.log.bind(log, answersAs, system)
     return true
   })
+}
+
+/** Without the time at which the server was started. */
+function databaseOf(answersAs: string): string {
+  return answersAs.split('/').slice(0, 2).join('/')
+}
+
+function lackWords(hosts: readonly string[]): string {
+  return `the database is on another server, or was restored, and may lack what hosts signed that ran and are silent: ${hosts.join(', ')}. Start them again. Where one is gone for good, and this is the newest database, run claimcheck log forget-host with its id. Otherwise restore the newest database, or begin another log with: claimcheck log new`
 }
 
 /** By the system's identifier and its timeline. */

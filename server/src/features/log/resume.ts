@@ -14,7 +14,7 @@ import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
-  readonly logAgreement: Pick<LogAgreement, 'confirm'>
+  readonly logAgreement: Pick<LogAgreement, 'confirm' | 'forget'>
   readonly logMemories: Pick<LogMemories, 'everyApart' | 'takeOver' | 'chainProblem'>
 }
 

@@ -3,6 +3,7 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { toBase64url } from '@claimcheck/core/receipts'
 import type { Command } from 'commander'
+import { byCommand } from '../../../base/actor.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
 import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
@@ -30,6 +31,9 @@ database is lost, it is how an older one goes on: if a newer database exists, us
   - All receipts that this database holds stay valid, and are proven in the log that ended.
   - Receipts that it does not hold (issued after its backup was made) are lost. Those that hosts know are listed.
   - All hosts and this command must use the same database. Running hosts go on with the new log.`
+
+const FORGET_MEANING = `Hosts go on without what this host knows. If it signed receipts that this database lacks, the log is forked: anyone
+with such a receipt can prove that. Where you do not know, use claimcheck log new.`
 
 function toLost({ receiptId, leafIndex, leafHash }: LostReceiptRow) {
   return { receipt_id: receiptId, leaf_index: leafIndex, leaf_hash: toBase64url(leafHash) }
@@ -93,6 +97,19 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
       print(options, { log_id: logId, tree_size: treeSize }, [
         `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
       ])
+    })
+
+  subcommand(log, 'forget-host', 'have hosts wait no more for one that is gone for good')
+    .argument('<host-id>', 'as readiness names it')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (hostId: string, options: ConfirmedOptions) => {
+      if (!options.yes) await confirm(FORGET_MEANING, `Forget ${hostId}?`)
+      await withServices(async ({ storage, now, logAgreement }) => {
+        await logAgreement.forget(hostId)
+        const entry = { event: 'log.host_forgotten', at: now(), by: byCommand(), subject: hostId } as const
+        await storage.write(async (tx) => tx.audit.record(entry))
+      })
+      print(options, { host_id: hostId }, [`Hosts wait no more for ${hostId}.`])
     })
 
   subcommand(
