@@ -82,7 +82,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
   await page.goto(`${origin}/console/setup/${setupToken}`)
   await page.getByLabel('Your name').fill('Ann Example')
   await page.getByLabel('E-mail').fill('ann@example.com')
-  await page.getByLabel('Password').fill('correct horse battery staple')
+  await page.getByLabel('Password').fill('purple lantern orbit cactus')
   await page.getByLabel('Workspace').fill('acme')
   await press('Set up')
   await page.getByRole('heading', { name: 'Claims', level: 1 }).waitFor()

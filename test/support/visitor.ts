@@ -124,7 +124,7 @@ export class Visitor {
   }
 }
 
-export const PASSWORD = 'correct horse battery staple'
+export const PASSWORD = 'purple lantern orbit cactus'
 
 export function emailOf(name: string): string {
   return `${name.toLowerCase().replace(/[^a-z0-9]+/g, '.')}@example.com`

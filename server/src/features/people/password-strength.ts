@@ -17,12 +17,28 @@ const LONGEST_CHECKED = 64
 
 const ADVICE = 'choose four or more words that do not belong together, or let a password manager make one'
 
+/** Long passwords that everybody has read of: no list of short ones has them. */
+const FAMOUS_PHRASES = [
+  'correcthorsebatterystaple',
+  'allyourbasearebelongtous',
+  'itwasthebestoftimes',
+  'loremipsumdolorsitamet',
+  'maytheforcebewithyou',
+  'openthepodbaydoors',
+  'supercalifragilisticexpialidocious',
+  'thequickbrownfoxjumpsoverthelazydog',
+  'thisisasecurepassword',
+  'tobeornottobethatisthequestion',
+  'winteriscoming',
+]
+
 let checker: Promise<ZxcvbnFactory> | undefined
 
 /** The lists take 25 MB and a tenth of a second: they are loaded for the first new password. */
 function loadChecker(): Promise<ZxcvbnFactory> {
   checker ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
-    ([{ ZxcvbnFactory: Factory }, { dictionary, adjacencyGraphs: graphs }]) => new Factory({ dictionary, graphs }),
+    ([{ ZxcvbnFactory: Factory }, { dictionary, adjacencyGraphs: graphs }]) =>
+      new Factory({ dictionary: { ...dictionary, phrases: FAMOUS_PHRASES }, graphs }),
   )
   return checker
 }
@@ -33,7 +49,13 @@ function loadChecker(): Promise<ZxcvbnFactory> {
  */
 export async function requireStrongPassword(password: string, own: OwnNames): Promise<void> {
   checkLength(password)
-  const { guesses, sequence } = (await loadChecker()).check(password.slice(0, LONGEST_CHECKED), namesOf(own))
+  const strength = await loadChecker()
+  const checked = password.slice(0, LONGEST_CHECKED)
+  const names = namesOf(own)
+  // A phrase is as famous with blanks or dashes between its words.
+  const [{ guesses, sequence }] = [...new Set([checked, checked.replace(/[\s._-]+/g, '')])]
+    .map((text) => strength.check(text, names))
+    .sort((one, other) => one.guesses - other.guesses) as [ReturnType<ZxcvbnFactory['check']>]
   if (password.trim().toLowerCase() !== own.email && guesses >= LEAST_GUESSES) return
   const isOwnName = sequence.some(({ dictionaryName }) => dictionaryName === 'userInputs')
   const reason = isOwnName

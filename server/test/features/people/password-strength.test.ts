@@ -23,15 +23,23 @@ const NAMES = [
 ]
 
 const GOOD = [
-  'correct horse battery staple',
+  'purple lantern orbit cactus',
   'another password altogether',
   'xK3mf9QpLw2z',
   'Ann likes purple submarines',
   `${'ж'.repeat(3)}кот и пёс на крыше`,
 ]
 
-t.test('the commonest passwords are refused, also in disguise', async (t) => {
-  for (const password of COMMON) {
+const FAMOUS = [
+  'correcthorsebatterystaple',
+  'correct horse battery staple',
+  'Correct-Horse-Battery-Staple1',
+  'c0rrecth0rsebatterystaple',
+  'may the force be with you',
+]
+
+t.test('the commonest passwords and phrases are refused, also in disguise', async (t) => {
+  for (const password of [...COMMON, ...FAMOUS]) {
     const message = /one of the first that others try: choose four or more words/
     await t.rejects(requireStrongPassword(password, OWN), { code: 'bad_request', message }, password)
   }

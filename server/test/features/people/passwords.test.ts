@@ -2,7 +2,7 @@
 import { hashPassword, isPassword } from '@claimcheck/server/features/people/passwords'
 import t from 'tap'
 
-const PASSWORD = 'correct horse battery staple'
+const PASSWORD = 'purple lantern orbit cactus'
 
 // First, while nobody has asked for anybody.
 t.test('somebody unknown who comes when too many wait is told so then, and not for good', async (t) => {

@@ -20,7 +20,7 @@ import { createDatabase } from '../../../../test/support/database.ts'
 import { openPostgres, openSqlite } from '../../../../test/support/storage.ts'
 
 export const NOON = Date.UTC(2026, 8, 25, 12)
-export const PASSWORD = 'correct horse battery staple'
+export const PASSWORD = 'purple lantern orbit cactus'
 export const ISSUER = 'https://id.example.com'
 export const SESSION_ENDS = { idleMs: 24 * 60 * 60_000, longestMs: 14 * 24 * 60 * 60_000 }
 /** Nothing but the password stays. */
