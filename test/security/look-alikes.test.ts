@@ -212,29 +212,50 @@ t.test('names of keys and workspaces do not look like those that are there', asy
   await t.rejects(keys.change(id, { name: 'a\u2066b' }), { code: 'bad_request', message: /U\+2066 at position 2/ })
 })
 
-t.test('no application that registers itself looks like one that the operator registered', async (t) => {
-  const redirect_uris = ['https://elsewhere.example/back']
-  const register = (client_name: string) =>
-    installation.request('/oauth/register', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ client_name, redirect_uris, token_endpoint_auth_method: 'none' }),
-    })
-  const names = ['Back office', 'BACK OFFICE', 'Back 0ffice', 'B\u0430ck office', 'CIaimcheck command line']
-  for (const name of [...names, 'Claimcheck command line']) {
-    const { status, body } = await register(name)
-    t.match([status, body], [400, { error: 'invalid_client_metadata', error_description: /is, or looks like, / }], name)
-  }
-  const made = await register('Front office')
-  t.equal(made.status, 201)
-  t.equal((await register('Front office')).status, 201, 'each installation of an application registers itself')
-  const owner = await Visitor.owner(installation.host, 'consenting')
-  await owner.get('/console')
-  const page = await new Application(made.body).consentPage(owner)
-  t.match(textOf(page.html), /It registered itself, and gave itself this name/)
-  const known = await new Application().consentPage(owner)
-  t.notMatch(textOf(known.html), /registered itself/)
-})
+t.test(
+  'no application that registers itself looks like one that the operator registered, or like the service',
+  async (t) => {
+    const redirect_uris = ['https://elsewhere.example/back']
+    const register = (client_name: string) =>
+      installation.request('/oauth/register', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ client_name, redirect_uris, token_endpoint_auth_method: 'none' }),
+      })
+    const names = ['Back office', 'BACK OFFICE', 'Back 0ffice', 'B\u0430ck office']
+    for (const name of names) {
+      const { status, body } = await register(name)
+      t.match(
+        [status, body],
+        [400, { error: 'invalid_client_metadata', error_description: /is, or looks like, / }],
+        name,
+      )
+    }
+    const likeService = [
+      'Claimcheck',
+      'CLAIMCHECK',
+      'Claim check',
+      'CIaimcheck',
+      'Clаimcheck',
+      'Claimcheck command line',
+      'Claimcheck: sign in',
+    ]
+    for (const name of likeService) {
+      const { status, body } = await register(name)
+      t.match([status, body], [400, { error_description: /begins like the name of this service/ }], name)
+    }
+    t.equal((await register('Claude Code (claimcheck)')).status, 201, 'which service it is set up for')
+    const made = await register('Front office')
+    t.equal(made.status, 201)
+    t.equal((await register('Front office')).status, 201, 'each installation of an application registers itself')
+    const owner = await Visitor.owner(installation.host, 'consenting')
+    await owner.get('/console')
+    const page = await new Application(made.body).consentPage(owner)
+    t.match(textOf(page.html), /It registered itself, and gave itself this name/)
+    const known = await new Application().consentPage(owner)
+    t.notMatch(textOf(known.html), /registered itself/)
+  },
+)
 
 t.test('a refusal at the consent page shows what is hidden in the name of a workspace', async (t) => {
   const { host, config } = installation

@@ -37,12 +37,25 @@ export function clientNameProblem(name: string): string | undefined {
   return name.length > MAX_NAME_LENGTH ? `it has more than ${MAX_NAME_LENGTH} characters` : idProblem(name)
 }
 
+const SERVICE = 'Claimcheck'
+
+/** Names such as "Claude Code (claimcheck)" only say which service the application is set up for. */
+function isLikeService(name: string): boolean {
+  const beginning = [...name.replace(/[^\p{L}\p{N}]/gu, '')].slice(0, SERVICE.length).join('')
+  return beginning.toLowerCase() === SERVICE.toLowerCase() || lookAlike(beginning, [SERVICE]) !== undefined
+}
+
 /** @param taken the names of the operator's clients */
 function readName(name: unknown, taken: readonly string[], errors: Library['errors']): string {
   if (typeof name !== 'string') throw new errors.InvalidClientMetadata('client_name must be a text')
   const read = composed(name)
   const problem = clientNameProblem(read)
   if (problem !== undefined) throw new errors.InvalidClientMetadata(`client_name must be readable: ${problem}`)
+  if (isLikeService(read)) {
+    throw new errors.InvalidClientMetadata(
+      `client_name begins like the name of this service, ${SERVICE}: register the name of your application`,
+    )
+  }
   if (!taken.includes(read) && lookAlike(read, taken) === undefined) return read
   throw new errors.InvalidClientMetadata(
     'client_name is, or looks like, that of a client that the operator registered: register another name, or use that client',
