@@ -97,7 +97,7 @@ t.test('a target that the known action cannot have is refused, and stored as not
   t.match(await client.decided(unknown.body.claim_id), { reason_code: 'unsupported_action' })
 })
 
-t.test('what a client accepts, or adds to an address, changes no answer', async (t) => {
+t.test('what a client accepts changes no answer, and what it misspells is refused', async (t) => {
   const client = await (await shared()).client('habits')
   for (const accept of [
     '*/*',
@@ -109,7 +109,8 @@ t.test('what a client accepts, or adds to an address, changes no answer', async 
     const answer = await client.request('/v1/whoami', { headers: { accept } })
     t.match(answer, { status: 200, body: { workspace_id: client.workspaceId } }, accept)
   }
-  t.match(await client.get('/v1/claims?unknown=1&limit=1'), { status: 200, body: { claims: [] } })
+  t.match(await client.get('/v1/claims?limit=1'), { status: 200, body: { claims: [] } })
+  t.match(await client.get('/v1/claims?verdicts=failed'), { status: 422 }, 'a misspelt filter would show everything')
   t.match(await client.get('/v1/whoami/'), { status: 404, body: { detail: 'not found' } })
   const head = await fetch(`${(await shared()).url}/v1/claims`, {
     method: 'HEAD',

@@ -146,12 +146,15 @@ export const ClaimList = Type.Object(
 )
 export type ClaimList = Static<typeof ClaimList>
 
-export const ClaimQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
-  cursor: Type.Optional(Type.String({ maxLength: 512, description: 'The `next_cursor` of the page before.' })),
-  agent_id: Type.Optional(Type.String({ maxLength: 256 })),
-  action: Type.Optional(Type.String({ maxLength: 128 })),
-  verdict: Type.Optional(Verdict),
-  state: Type.Optional(State),
-})
+export const ClaimQuery = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'The `next_cursor` of the page before.' })),
+    agent_id: Type.Optional(Type.String({ maxLength: 256 })),
+    action: Type.Optional(Type.String({ maxLength: 128 })),
+    verdict: Type.Optional(Verdict),
+    state: Type.Optional(State),
+  },
+  { additionalProperties: false },
+)
 export type ClaimQuery = Static<typeof ClaimQuery>

@@ -46,10 +46,13 @@ export const LogEntries = Type.Object(
 )
 export type LogEntries = Static<typeof LogEntries>
 
-export const LogEntriesQuery = Type.Object({
-  start: Type.Optional(count({ description: 'The first leaf index of the page. Without it: the newest entries.' })),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-})
+export const LogEntriesQuery = Type.Object(
+  {
+    start: Type.Optional(count({ description: 'The first leaf index of the page. Without it: the newest entries.' })),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+  },
+  { additionalProperties: false },
+)
 export type LogEntriesQuery = Static<typeof LogEntriesQuery>
 
 export const InclusionProof = Type.Object(
@@ -65,10 +68,13 @@ export const InclusionProof = Type.Object(
 )
 export type InclusionProof = Static<typeof InclusionProof>
 
-export const InclusionProofQuery = Type.Object({
-  leaf_index: count(),
-  tree_size: Type.Optional(count({ description: 'The current size when absent.' })),
-})
+export const InclusionProofQuery = Type.Object(
+  {
+    leaf_index: count(),
+    tree_size: Type.Optional(count({ description: 'The current size when absent.' })),
+  },
+  { additionalProperties: false },
+)
 export type InclusionProofQuery = Static<typeof InclusionProofQuery>
 
 export const ConsistencyProof = Type.Object(
@@ -84,10 +90,13 @@ export const ConsistencyProof = Type.Object(
 )
 export type ConsistencyProof = Static<typeof ConsistencyProof>
 
-export const ConsistencyProofQuery = Type.Object({
-  first: count(),
-  second: Type.Optional(count({ description: 'The current size when absent.' })),
-})
+export const ConsistencyProofQuery = Type.Object(
+  {
+    first: count(),
+    second: Type.Optional(count({ description: 'The current size when absent.' })),
+  },
+  { additionalProperties: false },
+)
 export type ConsistencyProofQuery = Static<typeof ConsistencyProofQuery>
 
 export const AnchorList = Type.Object(
@@ -99,8 +108,11 @@ export const AnchorList = Type.Object(
 )
 export type AnchorList = Static<typeof AnchorList>
 
-export const AnchorQuery = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  before: Type.Optional(count({ description: 'Only anchors of smaller trees: the `next` of the page before.' })),
-})
+export const AnchorQuery = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+    before: Type.Optional(count({ description: 'Only anchors of smaller trees: the `next` of the page before.' })),
+  },
+  { additionalProperties: false },
+)
 export type AnchorQuery = Static<typeof AnchorQuery>

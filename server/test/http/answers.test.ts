@@ -180,6 +180,8 @@ t.test('a 422 says its mistakes in one line, too, whatever names a client chose'
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`member ${index}`, index]))
   t.match((await app.post({ ...CLAIM, ...many })).json.message, /; and 32 more$/)
   t.match((await app.ask('/v1/log/entries?limit=x')).json.message, /^query\.limit: /)
+  const misspelt = await app.ask('/v1/log/entries?limits=5')
+  t.match(misspelt, { status: 422, json: { detail: [{ loc: ['query', 'limits'], type: 'extra_forbidden' }] } })
   t.match((await app.post('{')).json, { detail: [{ loc: ['body', Number] }], message: /^body\.1: JSON decode error$/ })
 })
 
