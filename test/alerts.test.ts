@@ -104,6 +104,8 @@ t.test('promtool finds nothing to say', { skip: WITHOUT_PROMTOOL }, async (t) =>
 const TIMELINES: readonly {
   readonly what: string
   readonly series?: readonly [name: string, values: string]
+  /** One more, for rules of two. */
+  readonly beside?: readonly [name: string, values: string]
   readonly alert: string
   readonly fires: Readonly<Record<string, number>>
 }[] = [
@@ -162,6 +164,46 @@ const TIMELINES: readonly {
     fires: { '2m': 0, '4m': 1 },
   },
   {
+    what: 'a host whose secret key is rotated: three restarts',
+    series: ['process_start_time_seconds{job="claimcheck"}', '1x8 2x8 3x8 4x60'],
+    alert: 'ClaimcheckRestarts',
+    fires: { '5m': 0, '10m': 0, '20m': 0 },
+  },
+  {
+    what: 'a host that ends every minute',
+    series: ['process_start_time_seconds{job="claimcheck"}', '1x4 2x4 3x4 4x4 5x4 6x4 7x4 8x30'],
+    alert: 'ClaimcheckRestarts',
+    fires: { '3m': 0, '10m': 1 },
+  },
+  {
+    what: 'reads that take more than ten seconds',
+    series: ['claimcheck_http_request_duration_seconds_bucket{method="GET",le="10"}', '0+8x120'],
+    beside: ['claimcheck_http_request_duration_seconds_bucket{method="GET",le="+Inf"}', '0+10x120'],
+    alert: 'ClaimcheckAnswersSlow',
+    fires: { '5m': 0, '15m': 1 },
+  },
+  {
+    what: 'reads that do not',
+    series: ['claimcheck_http_request_duration_seconds_bucket{method="GET",le="0.5"}', '0+10x120'],
+    beside: ['claimcheck_http_request_duration_seconds_bucket{method="GET",le="+Inf"}', '0+10x120'],
+    alert: 'ClaimcheckAnswersSlow',
+    fires: { '5m': 0, '15m': 0 },
+  },
+  {
+    what: 'a disk with a tenth left',
+    series: ['claimcheck_disk_free_bytes', '11x20 9x100'],
+    beside: ['claimcheck_disk_size_bytes', '100x120'],
+    alert: 'ClaimcheckDiskNearlyFull',
+    fires: { '5m': 0, '15m': 1 },
+  },
+  {
+    what: 'memory that a container does not have',
+    series: ['claimcheck_memory_taken_bytes', '80x20 95x100'],
+    beside: ['claimcheck_memory_limit_bytes', '100x120'],
+    alert: 'ClaimcheckMemoryHigh',
+    fires: { '5m': 0, '20m': 1 },
+  },
+  {
     what: 'a host that was down for 45 seconds',
     series: ['up{job="claimcheck"}', '1x4 0 0 0 1x30'],
     alert: 'ClaimcheckDown',
@@ -177,10 +219,10 @@ const TIMELINES: readonly {
 ]
 
 t.test('alerts fire when they should, and not earlier', { skip: WITHOUT_PROMTOOL }, async (t) => {
-  const tests = TIMELINES.map(({ what, series, alert, fires }) => ({
+  const tests = TIMELINES.map(({ what, series, beside, alert, fires }) => ({
     name: what,
     interval: '15s',
-    input_series: series ? [{ series: series[0], values: series[1] }] : [],
+    input_series: [series, beside].flatMap((one) => (one ? [{ series: one[0], values: one[1] }] : [])),
     promql_expr_test: Object.entries(fires).map(([eval_time, count]) => ({
       expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
       eval_time,
@@ -396,10 +438,10 @@ t.test(
       const host = new URL(installation.url).host
       await installation.stop()
       await comesTrue(t, 'a host is down')
-      for (let times = 0; times < 3; times++) {
+      for (let times = 0; times < 6; times++) {
         await installation.resume()
         await prometheus.becomesTrue(`up{instance="${host}"} == 1`)
-        if (times < 2) await installation.stop()
+        if (times < 5) await installation.stop()
       }
       await comesTrue(t, 'a host ends again and again')
     })

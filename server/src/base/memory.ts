@@ -1,8 +1,21 @@
-/** How much memory this program may take. */
+/** How much memory this program may take, and takes. */
+import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 
 /** In bytes: the machine's, or less in a container. */
 export function memoryLimit(): number {
   const constrained = process.constrainedMemory()
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem()
+}
+
+/** In bytes, without the mapped files of databases: these pages are free as soon as another program needs memory. */
+export function memoryTaken(): number {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8')
+    const kilobytes = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)].map(([, number]) => Number(number))
+    if (kilobytes.length === 2) return kilobytes.reduce((sum, one) => sum + one, 0) * 1024
+  } catch {
+    // Other systems than Linux have no such file.
+  }
+  return process.memoryUsage.rss()
 }

@@ -11,7 +11,7 @@ import type { MetricsReader } from './routes/metrics.ts'
 
 export interface Services
   extends Pick<HostServices, 'readiness' | 'readReadiness' | 'metrics' | 'storage' | 'logger' | 'now'> {
-  readonly config: MonitoringConfig & Pick<HostConfig, 'publicUrl' | 'trustProxy'>
+  readonly config: MonitoringConfig & Pick<HostConfig, 'publicUrl' | 'trustProxy' | 'dataDir'>
 }
 
 export const monitoringFeature = {

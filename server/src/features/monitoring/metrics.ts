@@ -1,5 +1,6 @@
 /** The metrics of the host itself: its build, process, readiness and database connections. */
-import { memoryLimit } from '../../base/memory.ts'
+import { statfs } from 'node:fs/promises'
+import { memoryLimit, memoryTaken } from '../../base/memory.ts'
 import type { Meters } from '../../base/meters.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import { VERSION } from '../../base/version.ts'
@@ -7,6 +8,7 @@ import type { Readiness, Watch } from '../../host/monitoring.ts'
 import type { Storage } from '../../storage/storage.ts'
 
 interface Services {
+  readonly config: { readonly dataDir: string }
   readonly readiness: () => Promise<Readiness>
   readonly storage: Pick<Storage, 'driver' | 'use' | 'writing'>
 }
@@ -15,18 +17,27 @@ interface Services {
 const LONGEST_READINESS_MS = 2_500
 const SILENT: Readiness = { ok: false, problems: [], reasons: ['database'], warnings: [] }
 
-export function hostMetrics({ readiness, storage }: Services): Watch {
+export function hostMetrics({ config, readiness, storage }: Services): Watch {
   return (meters) => {
     meters.addDefaults()
     const build = meters.gauge('build_info', '1, labelled with what runs', ['version', 'node', 'driver'])
     build.set({ version: VERSION, node: process.version, driver: storage.driver }, 1)
     const memory = meters.gauge('memory_limit_bytes', 'Memory that this process may take, by its container or machine')
     memory.set(memoryLimit())
+    const taken = meters.gauge('memory_taken_bytes', 'Memory that this process takes, without mapped files')
+    const size = meters.gauge('disk_size_bytes', 'Size of the disk of DATA_DIR, where SQLite is unless it is elsewhere')
+    const free = meters.gauge('disk_free_bytes', 'Room on that disk')
     const ready = meters.gauge('ready', '1 while claims can be stored, as /readyz says')
     const notReady = meters.gauge('not_ready', '1 for each part that keeps claims from being stored', ['reason'])
     const readDatabase = databaseMetrics(meters, storage)
     return async () => {
       readDatabase()
+      taken.set(memoryTaken())
+      const disk = await statfs(config.dataDir).catch(() => undefined)
+      if (disk) {
+        size.set(disk.bsize * disk.blocks)
+        free.set(disk.bsize * disk.bavail)
+      }
       const { ok, reasons } = (await settledWithin(readiness(), LONGEST_READINESS_MS)) ?? SILENT
       ready.set(ok ? 1 : 0)
       notReady.reset()
