@@ -44,15 +44,22 @@ export function isSameSite(one: URL, other: URL): boolean {
 }
 
 /**
- * What a redirect put before the path of the same page, which may be a language; empty where it changed only the slash at the end or `www.`
+ * What a redirect put before the path of the same page, which may be a language; empty where it changed only how the page is written, or `www.`
  * before the name; undefined where it leads to another page.
  */
 export function prefixOf(final: URL, target: URL): string | undefined {
   if (!isSameSite(final, target) || final.search !== target.search) return undefined
-  const [path, named] = [withoutSlash(final.pathname), withoutSlash(target.pathname)]
-  if (path === named) return ''
-  const [, prefix = ''] = /^\/([^/]+)/.exec(path) ?? []
-  return path === `/${prefix}${named}` ? prefix : undefined
+  const named = pageOf(target.pathname)
+  if (pageOf(final.pathname) === named) return ''
+  const [, prefix = '', path = ''] = /^\/([^/]+)(.*)/.exec(final.pathname) ?? []
+  return pageOf(path) === named ? prefix : undefined
+}
+
+/** What sites write in several forms: the case, `.html`, the page of a folder, doubled slashes, and characters that need no escape. */
+function pageOf(path: string): string {
+  const plain = path.replace(/%(?:2d|2e|5f|7e|3[0-9]|[46][1-9a-f]|[57][0-9a])/gi, decodeURIComponent)
+  const one = plain.replace(/\/{2,}/g, '/').toLowerCase()
+  return withoutSlash(one.replace(/\/index\.html?$/, '/').replace(/(?<=[^/])\.html?$/, ''))
 }
 
 function withoutSlash(path: string): string {

@@ -170,8 +170,14 @@ export function canBeAnswered(status: number): boolean {
   return status >= 200 && status !== 206 && status !== 304 && status !== 429
 }
 
-/** By which it is compressed or shared between sites, everybody gets the same. */
-const SAME_FOR_ALL: ReadonlySet<string> = new Set(['', 'accept-encoding', 'origin'])
+/**
+ * By which it is compressed or shared between sites, everybody gets the same; and so does who sends none of what the scripts of a site ask
+ * with (nextjs.org/docs/app/api-reference/config/next-config-js).
+ */
+const SAME_FOR_ALL: ReadonlySet<string> = new Set([
+  ...['', 'accept-encoding', 'origin', 'access-control-request-method', 'access-control-request-headers'],
+  ...['rsc', 'next-router-state-tree', 'next-router-prefetch', 'next-router-segment-prefetch', 'next-url'],
+])
 
 /** A site that sets a cookie knows its readers apart, and what is private or not to be stored is for one of them. */
 function isForAll(headers: Headers): boolean {

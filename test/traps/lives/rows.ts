@@ -1,5 +1,6 @@
 /** The table of lives, in parts that run side by side. */
 import { shareOf, shortened, shortenedCount } from '../../support/extent.ts'
+import { addressLives } from './addresses.ts'
 import { answerLives } from './answers.ts'
 import { botLives } from './bots.ts'
 import { clientClockLives } from './client-clocks.ts'
@@ -60,7 +61,7 @@ export const AT_OTHER_FORGES: Part = chosen(
   85,
 )
 export const ELSEWHERE: Part = chosen(
-  [...registryLives, ...recordLives, ...lagLives, ...webLives, ...wallLives, ...gitLives],
+  [...registryLives, ...recordLives, ...lagLives, ...webLives, ...wallLives, ...addressLives, ...gitLives],
   270,
 )
 
