@@ -201,6 +201,13 @@ export interface Check {
   readonly begunAt?: LogTime
 }
 
+/** It spoils the commit, and since when is not asked. */
+export function withoutBlame<T extends Check>(check: T): Omit<T, 'changedAt' | 'begunAt'> {
+  if (check.outcome !== 'failed' && check.outcome !== 'pending') return check
+  const { changedAt: _, begunAt: __, ...rest } = check
+  return { ...rest, passedBefore: true }
+}
+
 export interface FoundRelease extends FoundRepository {
   readonly release: Release | undefined
   /** Where there is none. */

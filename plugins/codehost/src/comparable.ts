@@ -29,13 +29,13 @@ export type Report = RunReport | PostedReport
 export interface ComparableCommit {
   /** The kinds of refs that it stands for: `default` for a commit of the default branch. */
   readonly refs: readonly RefKind[]
-  /** Without what a person or the time started, and without what the claimant's own account posted. */
+  /** Without what a person or the time started. What the claimant's own account posts is awaited, as its CI may be what posts it. */
   readonly reports: readonly Report[]
 }
 
 /** What a host knows of a commit, and of those before it. */
 export interface Comparable {
-  /** Those with something reported. None: nothing tells which checks there are to be. */
+  /** Those with something that others reported. None: nothing tells which checks there are to be. */
   readonly commits: readonly ComparableCommit[]
   /** The host's own runs for the claimed commit, whatever came of them. */
   readonly begun: readonly RunReport[]
@@ -162,9 +162,9 @@ export async function comparableCommits(
     const part = inOrder.slice(next, Math.min(next + most - found.length, mostRead))
     next += part.length
     const reported = await Promise.all(
-      part.map(async (candidate) => ({ refs: candidate.refs, reports: (await read(candidate)).filter(isOthers) })),
+      part.map(async (candidate) => ({ refs: candidate.refs, reports: await read(candidate) })),
     )
-    found.push(...reported.filter(({ reports }) => reports.length > 0))
+    found.push(...reported.filter(({ reports }) => reports.some(isOthers)))
   }
   return found
 

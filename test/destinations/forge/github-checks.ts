@@ -124,8 +124,6 @@ export function workflowRunAnswer(
   const url = `${api}/repos/${repository.slug}/actions/runs/${id}`
   const minimal = repositoryAnswer(api, repository)
   const isEnded = runs.length > 0 && runs.every(({ state }) => state === 'ended')
-  const good = ['success', 'skipped', 'neutral']
-  const passed = runs.every(({ outcome, mayFail }) => mayFail || good.includes(outcome ?? ''))
   return {
     id,
     node_id: `WFR_${id}`,
@@ -139,7 +137,7 @@ export function workflowRunAnswer(
     run_attempt: Math.max(1, ...runs.map(({ attempt }) => attempt)),
     event: suite.source,
     status: isEnded ? 'completed' : 'in_progress',
-    conclusion: isEnded ? outcomeOf(passed) : null,
+    conclusion: isEnded ? conclusionOf(runs) : null,
     workflow_id: 1,
     url,
     html_url: page(`${repository.slug}/actions/runs/${id}`),
@@ -208,8 +206,11 @@ export function jobAnswer(api: string, repository: ForgeRepository, run: CheckRu
   }
 }
 
-function outcomeOf(passed: boolean): 'success' | 'failure' {
-  return passed ? 'success' : 'failure'
+function conclusionOf(runs: readonly CheckRun[]): 'success' | 'failure' | 'cancelled' | 'skipped' {
+  const counting = runs.filter(({ mayFail }) => !mayFail).map(({ outcome }) => outcome ?? '')
+  if (counting.some((outcome) => !['success', 'skipped', 'neutral', 'cancelled'].includes(outcome))) return 'failure'
+  if (counting.includes('cancelled')) return 'cancelled'
+  return counting.length > 0 && counting.every((outcome) => outcome === 'skipped') ? 'skipped' : 'success'
 }
 
 /** @param statuses the newest of each context */

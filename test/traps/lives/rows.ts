@@ -9,6 +9,7 @@ import { comparableElsewhereLives } from './comparable-elsewhere.ts'
 import { cutLogLives } from './cut-logs.ts'
 import { gitLives } from './git.ts'
 import { forgeLagLives, lagLives } from './lags.ts'
+import { laterRunLives } from './later-runs.ts'
 import { forgeLies } from './lies.ts'
 import { type LifeRow, titleOf } from './life-row.ts'
 import { longListLives } from './long-lists.ts'
@@ -31,6 +32,7 @@ const atForges: readonly LifeRow[] = [
   ...comparableLives,
   ...comparableElsewhereLives,
   ...replacedLives,
+  ...laterRunLives,
   ...clientClockLives,
   ...cutLogLives,
   ...pushLogLives,

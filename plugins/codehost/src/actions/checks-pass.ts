@@ -189,7 +189,7 @@ async function observed(
     missing,
     counted: counted.length,
     ...reportedBy(counted),
-    ...(wanted ? {} : redNames(counted)),
+    ...redNames(counted),
     ...(pending > 0 || (missing > 0 && isGrowing) ? { under_way: true as const } : {}),
   }
   // Of all that the host shows, what it skips does not count against the rest. A skipped check that the claim names has not passed.
@@ -214,8 +214,10 @@ async function observed(
   if (open) {
     return { kind: 'absent', facts: { ...facts, ...factsOf(open, counted) }, ...aged, mark: 'unsettled' }
   }
-  // What was red and is there no more was taken away.
-  const wasTaken = !wanted && redBefore(query).some((one) => !haveAllPassed(one, counted))
+  const wasTaken = lastRed(query).some(({ red, seenAt }) => {
+    const isSince = ({ endedAt, changedAt }: Check) => isAfter(endedAt ?? changedAt, seenAt, found)
+    return !haveAllPassed(red, counted.filter(isSince))
+  })
   const passed = wanted ? endedAt(counted) : found.changedAt && { notAfter: found.changedAt.notAfter }
   if (wasTaken || isTooLate(claim, passed, query)) return { kind: 'absent', facts, ...aged, ...MAY_HAVE_BEEN }
   // All are green at one time: when the last one ended says nothing of it once one was red.
@@ -227,9 +229,26 @@ function wasRed({ previous }: RepositoryQuery): boolean {
   return previous.some(({ observation: { facts } }) => typeof facts.failed === 'number' && facts.failed > 0)
 }
 
-function redBefore({ previous }: RepositoryQuery): string[] {
-  const all = previous.flatMap(({ observation: { facts } }) => (typeof facts.red === 'string' ? [facts.red] : []))
-  return [...new Set(all)]
+interface LastRed {
+  /** As the fact. */
+  readonly red: string
+  /** The last look at which they were, less the age of its answer. */
+  readonly seenAt: number
+}
+
+function lastRed({ previous }: RepositoryQuery): readonly LastRed[] {
+  const last = new Map<string, number>()
+  for (const { sentAt, observation } of previous) {
+    const { facts, ageMs = 0 } = observation
+    if (typeof facts.red === 'string') last.set(facts.red, sentAt - ageMs)
+  }
+  return [...last].map(([red, seenAt]) => ({ red, seenAt }))
+}
+
+/** What was red, and is there no more, was taken away, unless it passed since. Where the host tells no time, it may have. */
+function isAfter(time: LogTime | undefined, moment: number, { clockBehindMs }: FoundChecks): boolean {
+  if (time === undefined) return true
+  return time.notAfter + (clockBehindMs ?? CLOCKS_MS) >= moment - CLOCK_STEP_MS
 }
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
@@ -291,6 +310,8 @@ function isAlike(one: Check, other: Check): boolean {
 
 /** From the claim to the first look. Milliseconds. */
 const WATCHED_MS = 10_000
+/** A host's clock is measured to about a second. */
+const CLOCK_STEP_MS = 2000
 /** A client's clock may be ahead by so much. */
 const CLOCKS_MS = 15_000
 

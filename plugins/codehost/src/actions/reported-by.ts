@@ -59,8 +59,7 @@ export const redFact = Type.Optional(
     title: 'Not passed',
     pattern: `^(?:${RED}|${MORE})(?:, (?:${RED}|${MORE})){0,${MOST}}$`,
     maxLength: 1024,
-    description:
-      'The names of the checks that failed, percent-encoded, each with who reported it, of a claim that names none.',
+    description: 'The names of the checks that failed, percent-encoded, each with who reported it.',
   }),
 )
 

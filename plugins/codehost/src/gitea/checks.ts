@@ -8,7 +8,7 @@ import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { isBy, isOfAccount } from '../reporters.ts'
-import { latestOf as latestTime, logTime } from '../times.ts'
+import { latestOf as latestTime, logTime, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import type { StatusAnswer } from './answers.ts'
 import { comparableTo } from './comparable.ts'
@@ -133,7 +133,8 @@ function postedChecks(statuses: readonly StatusAnswer[], keyOf: (status: StatusA
   return [...latest.values()].map((status) => {
     const isSame = (other: StatusAnswer) => other !== status && keyOf(other) === keyOf(status)
     const passedBefore = statuses.some((other) => isSame(other) && outcomeOf(other) === 'passed')
-    return toCheck(status, namesOf(status), passedBefore || status.status === 'warning')
+    const own = statuses.filter((other) => sourceOf(other) === sourceOf(status))
+    return toCheck(own, namesOf(status), passedBefore || status.status === 'warning')
   })
 }
 
@@ -158,11 +159,14 @@ function latestBy(
   return new Map(statuses.toReversed().map((status) => [keyOf(status), status]))
 }
 
-function toCheck(status: StatusAnswer, by: readonly string[], passedBefore: boolean): Check {
+/** @param own of this check, the newest first */
+function toCheck(own: readonly StatusAnswer[], by: readonly string[], passedBefore: boolean): Check {
+  const [status] = own as [StatusAnswer]
   const outcome = outcomeOf(status)
   const at = logTime(status.created_at)
+  const begunAt = notAfter(own.at(-1)!.created_at)
   return {
-    ...{ name: status.context, by, isRunByHost: false, outcome, passedBefore, changedAt: at },
+    ...{ name: status.context, by, isRunByHost: false, outcome, passedBefore, changedAt: at, begunAt },
     ...(outcome === 'pending' ? {} : { endedAt: at }),
   }
 }
@@ -185,10 +189,10 @@ function jobChecks(
     const [last] = own as [StatusAnswer]
     for (const job of meant) {
       told.add(job)
-      checks.push({ ...toCheck(last, RUNNERS, passes > (job.outcome === 'passed' ? 1 : 0)), ...endOf(job, last) })
+      checks.push({ ...toCheck(own, RUNNERS, passes > (job.outcome === 'passed' ? 1 : 0)), ...endOf(job, last) })
     }
     if (meant.length > 0) continue
-    if (last.creator?.id === HOST_ACCOUNT) checks.push(toCheck(last, RUNNERS, passes > 1))
+    if (last.creator?.id === HOST_ACCOUNT) checks.push(toCheck(own, RUNNERS, passes > 1))
     else orphans.push(...own)
   }
   const untold = jobs.filter((job) => !told.has(job))

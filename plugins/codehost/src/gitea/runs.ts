@@ -23,6 +23,8 @@ export interface Run {
   readonly event: string
   readonly ref: string
   readonly isEnded: boolean
+  /** All its jobs were, as after a label. */
+  readonly isSkipped: boolean
   /** The number of the account that started it, where it is told. */
   readonly actor?: number
   /** The path of its page, to which the statuses of its jobs lead. */
@@ -111,6 +113,7 @@ function toRun(answer: RunAnswer): ShownRun {
     run: {
       ...{ id, file, event: eventOf(answer.trigger_event || answer.event), ref: ref ?? prettyref ?? head_branch ?? '' },
       isEnded: outcomeOf(answer) !== 'pending',
+      isSkipped: outcomeOf(answer) === 'skipped',
       ...defined({ page, actor: (answer.actor ?? answer.trigger_user)?.id }),
     },
     state: JSON.stringify([
@@ -129,12 +132,16 @@ export function pathOf(link: string): string | undefined {
   return URL.canParse(link, 'https://host.invalid') ? new URL(link, 'https://host.invalid').pathname : undefined
 }
 
-/** A run is replaced by a newer one of the same file, event and ref. One that a person started has an event of its own. */
+/**
+ * A run is replaced by a newer one of the same file, event and ref, and not by one that was skipped. One that a person started has an event of
+ * its own.
+ */
 function newest<T extends { readonly run: Run }>(all: readonly T[]): readonly T[] {
   const latest = new Map<string, T>()
   for (const one of [...all].sort((a, b) => a.run.id - b.run.id)) {
-    const { file, event, ref } = one.run
-    latest.set(JSON.stringify([file, event, ref]), one)
+    const { file, event, ref, isSkipped } = one.run
+    const key = JSON.stringify([file, event, ref])
+    if (!isSkipped || !latest.has(key)) latest.set(key, one)
   }
   return [...latest.values()]
 }
@@ -183,7 +190,15 @@ async function readTasks({ find }: Repository, sha: string): Promise<Runs | unde
   const jobs = [...latest.values()].map((task): Job => {
     const { run_number: id, workflow_id: file, event, head_branch: ref = '', url } = task
     const page = url ? pathOf(url) : undefined
-    const run = { id, file, event: eventOf(event), ref, isEnded: false, ...(page === undefined ? {} : { page }) }
+    const run = {
+      id,
+      file,
+      event: eventOf(event),
+      ref,
+      isEnded: false,
+      isSkipped: false,
+      ...(page === undefined ? {} : { page }),
+    }
     return { name: task.name, run, outcome: outcomeOf(task) }
   })
   const runs = newest(jobs).map(({ run }) => run)

@@ -1,6 +1,6 @@
 /** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
 import { Value } from '@claimcheck/core/plugin'
-import type { Check } from '../code-host.ts'
+import { type Check, withoutBlame } from '../code-host.ts'
 import { unexpected } from '../http-failure.ts'
 import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'
 import { notAfter } from '../times.ts'
@@ -16,7 +16,7 @@ import type { Refused } from './api.ts'
 import { outcomeOf } from './outcomes.ts'
 import { readable } from './readable.ts'
 import type { ClaimedRepository } from './repository.ts'
-import { ACTIONS_APP, fileOf, isAkin, isByHand, type WorkflowRuns } from './workflow-runs.ts'
+import { ACTIONS_APP, fileOf, isAkin, isByHand, isStoppedDuplicate, type WorkflowRuns } from './workflow-runs.ts'
 
 /** `hidden`: not with these credentials. */
 export type Seen<T> = Shown<T> | 'hidden'
@@ -65,27 +65,15 @@ export async function statusesOf(
   return { entries, isCut: start.isCut }
 }
 
-/** The first page of those that count, of another commit than the claimed one; undefined where the repository does not have it. */
-export async function checkRunsStart(
+/** Those that count, of another commit than the claimed one; undefined where the repository does not have it. @throws DestinationError `too_large` */
+export async function latestCheckRunsOf(
   { api, repository }: ClaimedRepository,
   sha: string,
 ): Promise<readonly CheckRun[] | 'hidden' | undefined> {
-  const path = `${repository.root}/commits/${sha}/check-runs?filter=latest&per_page=${PAGE}&page=1`
-  const answer = await api.find(path, CheckRunsAnswer, UNREAD)
-  return 'refused' in answer ? unread(answer) : answer.value.check_runs.filter((run) => Value.Check(CheckRun, run))
-}
-
-/** As of check runs. */
-export async function statusesStart(
-  { api, repository }: ClaimedRepository,
-  sha: string,
-): Promise<readonly PostedStatus[] | 'hidden' | undefined> {
-  const answer = await api.find(
-    `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}&page=1`,
-    StatusesAnswer,
-    UNREAD,
-  )
-  return 'refused' in answer ? unread(answer) : answer.value.filter((status) => Value.Check(PostedStatus, status))
+  const path = `${repository.root}/commits/${sha}/check-runs?filter=latest&per_page=${PAGE}`
+  const answer = await api.findList(path, CheckRunsAnswer, UNREAD)
+  if ('refused' in answer) return unread(answer)
+  return answer.flatMap(({ check_runs }) => check_runs).filter((run) => Value.Check(CheckRun, run))
 }
 
 /** Either the list is hidden, or there is no such commit. */
@@ -117,10 +105,25 @@ export function isSomeUnderWay(runs: readonly CheckRun[]): boolean {
   return [...groupedBy(runs, nameAndApp).values()].some(isUnderWay)
 }
 
-/** Those that no newer run of their workflow has replaced. */
+/** Those that no newer run of their workflow has replaced. What is red is not replaced by what was skipped. */
 export function withoutReplaced(runs: readonly CheckRun[], { all, latest }: WorkflowRuns): CheckRun[] {
-  const replaced = new Set(all.filter((run) => !latest.includes(run)).map((run) => run.check_suite_id))
-  return runs.filter((run) => !isOfActions(run) || run.check_suite === null || !replaced.has(run.check_suite.id))
+  const workflows = new Map(all.map((run) => [run.check_suite_id, run]))
+  const workflowOf = ({ check_suite }: CheckRun) => (check_suite === null ? undefined : workflows.get(check_suite.id))
+  const isReplaced = (run: CheckRun) => {
+    const own = workflowOf(run)
+    return own !== undefined && !latest.includes(own)
+  }
+  const counting = runs.filter((run) => !isOfActions(run) || !isReplaced(run))
+  const skipped = counting.filter((run) => isOfActions(run) && outcomeOf(run) === 'skipped')
+  const isSkipped = (run: CheckRun) => {
+    const own = workflowOf(run)
+    return skipped.some((other) => {
+      const since = workflowOf(other)
+      return own && since && run.name === other.name && since.id > own.id && isAkin(own, since)
+    })
+  }
+  const spoiling = runs.filter((run) => !counting.includes(run) && outcomeOf(run) === 'failed' && isSkipped(run))
+  return [...counting, ...spoiling]
 }
 
 /**
@@ -154,6 +157,8 @@ export function checksOfRuns(
     })
     const isOvertaken = passing.some(({ id }) => id > run.id)
     const check = checkOf(run, passing.length > 0, ofWorkflow, isOvertaken)
+    const isStopped = ofWorkflow !== undefined && isStoppedDuplicate(ofWorkflow, workflows!.all)
+    if (isStopped && run.conclusion === 'cancelled') return withoutBlame(check)
     const changedAt = ofWorkflow ? undefined : run.check_suite && changed.get(run.check_suite.id)
     return changedAt ? { ...check, changedAt: notAfter(changedAt) } : check
   })
@@ -195,7 +200,7 @@ function checkOfWorkflow(run: WorkflowRun, all: readonly WorkflowRun[]): Check {
   const by = [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)]
   const passing = all.filter((other) => other.conclusion === 'success' && isAkin(run, other))
   const passedBefore = passing.length > 0
-  return {
+  const check: Check = {
     name: fileOf(run),
     by,
     isRunByHost: true,
@@ -205,6 +210,7 @@ function checkOfWorkflow(run: WorkflowRun, all: readonly WorkflowRun[]): Check {
     ...(passedBefore || run.run_attempt === 1 ? { passedBefore } : {}),
     ...(passing.some(({ id }) => id > run.id) ? {} : timesOf(run)),
   }
+  return isStoppedDuplicate(run, all) ? withoutBlame(check) : check
 }
 
 function timesOf({ status, created_at, updated_at }: WorkflowRun): Pick<Check, 'begunAt' | 'changedAt'> {

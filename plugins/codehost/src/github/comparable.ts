@@ -19,7 +19,7 @@ import {
 import { account, accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { AuthoredCommitAnswer, CommitsAnswer, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
-import { checkRunsStart, isOfActions, reportersOf, statusesStart } from './check-runs.ts'
+import { isOfActions, latestCheckRunsOf, reportersOf, statusesOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
 import { fileOf, isByHand, isOfPull, refKindOf, type WorkflowRuns } from './workflow-runs.ts'
 
@@ -43,12 +43,11 @@ const EVENTS: Readonly<Record<string, string>> = {
   workflow_run: 'workflow_run',
   deployment: 'deployment',
   deployment_status: 'deployment_status',
+  dynamic: 'dynamic',
 }
-const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status'])
-/** Nobody's time. */
-const OF_NO_COMMIT: ReadonlySet<string> = new Set(['schedule', 'dynamic'])
-/** What jobs post by the token of their run comes with it. */
-const ACTIONS_BOT = 'github-actions[bot]'
+/** The default setup of code scanning, which begins some time after a push. */
+const SCANNING = 'dynamic/github-code-scanning/'
+const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status', 'dynamic'])
 
 interface Claimed extends Pick<RepositoryQuery, 'windowFrom'> {
   readonly sha: string
@@ -63,7 +62,7 @@ export async function comparableTo(
 ): Promise<Comparable> {
   const { repository } = claimed
   const { defaultBranch } = repository
-  const own = runs.all.filter((run) => !isByHand(run) && !OF_NO_COMMIT.has(run.event))
+  const own = runs.all.filter((run) => !isByHand(run) && run.event !== 'schedule' && isOfCommits(run))
   const kinds = new Set(own.map((run) => refKindOf(run, defaultBranch)))
   const isOnDefault = kinds.has('default') && !kinds.has('pull_request')
   const [written, pulls] = await Promise.all([authorOf(claimed, sha), isOnDefault ? [] : pullsOf(claimed, sha)])
@@ -86,7 +85,8 @@ export async function comparableTo(
 
   const before = comparableBefore({ windowFrom })
   const bases = [...new Set([defaultBranch, ...heads.map(({ base }) => base.ref)])].slice(0, 2)
-  const reader = readerOf(claimed, before, context)
+  const isQueued = own.some(({ event }) => event === 'merge_group')
+  const reader = readerOf(claimed, { before, isQueued }, context)
   const most = bases.length === 1 ? MOST_OF_BRANCH : MOST_OF_BASE
   const ofBranches = await Promise.all(
     bases.map(async (branch) => {
@@ -119,6 +119,11 @@ function identify(one: { readonly login?: string; readonly id?: number } | null 
 function reportOf(run: WorkflowRun, ref: RefKind): RunReport {
   const event = EVENTS[run.event] ?? run.event
   return { file: fileOf(run), event, ref, ...(CHAINED.has(run.event) ? { isChained: true } : {}) }
+}
+
+/** What the host runs for its own purposes, as the updates of dependencies, need not come for the next commit. */
+function isOfCommits({ event, path }: Pick<WorkflowRun, 'event' | 'path'>): boolean {
+  return event !== 'dynamic' || path.startsWith(SCANNING)
 }
 
 function kindOf({ head_branch }: WorkflowRun, tags: ReadonlySet<string>, kind: RefKind): RefKind {
@@ -162,8 +167,14 @@ async function pullsOf({ api, repository }: ClaimedRepository, sha: string) {
 
 const REFUSALS = [403, 404, 409, 422] as const
 
+interface Reading {
+  readonly before: Instant
+  /** The commit came by a merge queue, whose runs are not those of the branch. */
+  readonly isQueued: boolean
+}
+
 /** Reads what was there before a moment, and keeps it. */
-function readerOf(claimed: ClaimedRepository, before: Instant, context: CheckContext) {
+function readerOf(claimed: ClaimedRepository, { before, isQueued }: Reading, context: CheckContext) {
   const { api, repository } = claimed
   const theirBefore = before - Math.max(repository.clockBehindMs ?? 0, 0)
   const isBefore = (time: string | null | undefined) => !!time && logTime(time).notAfter <= theirBefore
@@ -176,19 +187,24 @@ function readerOf(claimed: ClaimedRepository, before: Instant, context: CheckCon
     const path = `${repository.root}/actions/runs?${filter}&per_page=${RUNS_PAGE}&page=1`
     const answer = await api.find(path, WorkflowRunsAnswer, [404])
     const runs = 'refused' in answer ? [] : answer.value.workflow_runs
-    return runs.filter((run) => run.repository.id === repository.id && run.event in EVENTS).map(shortened)
+    return runs
+      .filter((run) => run.repository.id === repository.id && run.event in EVENTS && isOfCommits(run))
+      .map(shortened)
   }
 
   /** By the commits that GitHub ran something for, and where these are few also by the branch. */
   async function ofBranch(branch: string, kind: RefKind): Promise<readonly Candidate[]> {
-    const found = await kept(`runs of ${branch}`, async () => {
-      const filter = `branch=${encodeURIComponent(branch)}&created=${encodeURIComponent(`<=${until}`)}`
-      const runs = (await runsOf(filter)).filter(
+    const found = await kept(`runs of ${branch}${isQueued ? ' and its queue' : ''}`, async () => {
+      const created = `created=${encodeURIComponent(`<=${until}`)}`
+      const runs = (await runsOf(`branch=${encodeURIComponent(branch)}&${created}`)).filter(
         (run) => run.head_branch === branch && !isOfPull(run) && isBefore(run.created_at),
       )
       const shas = [...new Set(runs.map(({ head_sha }) => head_sha))]
       const listed = shas.length >= LEAST_OF_RUNS ? [] : await commitsOf(branch)
-      return { runs, listed }
+      const shasListed = new Set(listed.map(({ sha }) => sha))
+      const queued = isQueued ? await runsOf(`event=merge_group&${created}`) : []
+      const ofQueue = queued.filter((run) => shasListed.has(run.head_sha) && isBefore(run.created_at))
+      return { runs: [...runs, ...ofQueue], listed }
     })
     for (const run of found.runs) ofRuns.set(run.head_sha, found.runs)
     const ran = [...new Set(found.runs.map(({ head_sha }) => head_sha))].map((sha) => ({
@@ -228,19 +244,21 @@ function readerOf(claimed: ClaimedRepository, before: Instant, context: CheckCon
       const own = runs.filter((run) => run.head_sha === sha && isBefore(run.created_at ?? run.updated_at))
       const asked = own.map((run) => {
         const ref = refKindOf(run, repository.defaultBranch) ?? kind!
-        return reportOf(run, CHAINED.has(run.event) || !isHead ? kind! : ref)
+        const isOfKind = CHAINED.has(run.event) || (!isHead && run.event !== 'merge_group')
+        return reportOf(run, isOfKind ? kind! : ref)
       })
       return unique([...asked, ...(await postedOn(sha))])
     })
   }
 
   async function postedOn(sha: string): Promise<readonly PostedReport[]> {
-    const [runs, statuses] = await Promise.all([checkRunsStart(claimed, sha), statusesStart(claimed, sha)])
+    const [runs, statuses] = await Promise.all([latestCheckRunsOf(claimed, sha), statusesOf(claimed, sha)])
     if (runs === 'hidden' || statuses === 'hidden') throw new DestinationError('forbidden', { status: 403 })
+    // Whoever may write can post by the thousand, and hide what there was before.
+    if (statuses?.isCut) throw new DestinationError('too_large')
     const ofApps = (runs ?? []).filter((run) => !isOfActions(run))
-    const ofAccounts = (statuses ?? []).filter(
-      ({ creator, created_at }) =>
-        creator && creator.login !== ACTIONS_BOT && (created_at === undefined || isBefore(created_at)),
+    const ofAccounts = (statuses?.entries ?? []).filter(
+      ({ creator, created_at }) => creator && (created_at === undefined || isBefore(created_at)),
     )
     return [
       ...ofApps.flatMap((run) =>

@@ -3,7 +3,7 @@
  * those of some workflow: only a list of jobs has none of them.
  */
 import { type CheckContext, Value } from '@claimcheck/core/plugin'
-import type { Check } from '../code-host.ts'
+import { type Check, withoutBlame } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { app, GITHUB_JOBS, workflow } from '../reporters.ts'
@@ -12,7 +12,7 @@ import { Job, JobsAnswer, type WorkflowRun } from './answers.ts'
 import { outcomeOf } from './outcomes.ts'
 import { readable } from './readable.ts'
 import type { ClaimedRepository } from './repository.ts'
-import { ACTIONS_APP, fileOf, isAkin, isByHand, type WorkflowRuns } from './workflow-runs.ts'
+import { ACTIONS_APP, fileOf, isAkin, isByHand, isStoppedDuplicate, type WorkflowRuns } from './workflow-runs.ts'
 
 const JOBS_PAGE = 50
 /** Whose jobs one check reads: those of the others are for the next ones. */
@@ -58,7 +58,7 @@ export async function jobsOf(
   await reader.read(all.filter((run) => !wanted.includes(run) && red.some((one) => isAkin(one, run))))
   const checks = wanted.flatMap((run) => {
     const akin = all.filter((other) => isAkin(run, other)).map((other) => ({ run: other, jobs: jobsIn(other) }))
-    return checksOf(run, jobsIn(run) ?? [], akin)
+    return checksOf(run, jobsIn(run) ?? [], akin, isStoppedDuplicate(run, all))
   })
   return { checks, unread }
 }
@@ -115,7 +115,7 @@ interface Akin {
 }
 
 /** @param jobs oldest first */
-function checksOf(run: WorkflowRun, jobs: readonly Job[], akin: readonly Akin[]): JobCheck[] {
+function checksOf(run: WorkflowRun, jobs: readonly Job[], akin: readonly Akin[], isDuplicate: boolean): JobCheck[] {
   const lastAttempts = new Map<string, number>()
   for (const job of jobs) lastAttempts.set(job.name, Math.max(attemptOf(job), lastAttempts.get(job.name) ?? 0))
   // Two jobs of one workflow can have the same name: each counts.
@@ -129,7 +129,7 @@ function checksOf(run: WorkflowRun, jobs: readonly Job[], akin: readonly Akin[])
     const isKnown = akin.every((one) => one.jobs !== undefined)
     // It would have been replaced by what is there since.
     const isOvertaken = passing.some((one) => one.run.id > run.id)
-    return {
+    const check: JobCheck = {
       name: job.name,
       ids: jobs.filter(({ name }) => name === job.name).map(({ id }) => id),
       by: [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)],
@@ -143,6 +143,7 @@ function checksOf(run: WorkflowRun, jobs: readonly Job[], akin: readonly Akin[])
       ...(isUnchanged(job) && !isOvertaken ? { changedAt: notAfter(run.updated_at) } : {}),
       ...(run.created_at !== undefined && !isOvertaken ? { begunAt: notAfter(run.created_at) } : {}),
     }
+    return isDuplicate && job.conclusion === 'cancelled' ? withoutBlame(check) : check
   })
 }
 

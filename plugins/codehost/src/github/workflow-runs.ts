@@ -49,11 +49,17 @@ export function isByHand({ event }: Pick<WorkflowRun, 'event'>): boolean {
   return BY_HAND.has(event)
 }
 
-/** Of two files that differ in case alone, none replaces the other. */
+/** Of two files that differ in case alone, none replaces the other; one whose jobs were all skipped, as after a label, replaces none. */
 function replaces(newer: WorkflowRun, older: WorkflowRun): boolean {
-  if (newer.id <= older.id || isByHand(newer) || isByHand(older)) return false
+  if (newer.id <= older.id || newer.conclusion === 'skipped' || isByHand(newer) || isByHand(older)) return false
   const ref = refOf(newer)
   return ref !== undefined && ref === refOf(older) && newer.event === older.event && fileOf(newer) === fileOf(older)
+}
+
+/** A run that was stopped, with another one of its file for the commit, as groups of runs stop duplicates. */
+export function isStoppedDuplicate(run: WorkflowRun, all: readonly WorkflowRun[]): boolean {
+  const isTwin = (other: WorkflowRun) => other.id !== run.id && !isByHand(other) && fileOf(other) === fileOf(run)
+  return run.conclusion === 'cancelled' && all.some(isTwin)
 }
 
 /** A pass of the one may be what somebody saw of the other: it would have replaced it, or was replaced. */

@@ -119,6 +119,7 @@ export const PipelinesAnswer = Type.Array(
     ref: nullable(Type.String()),
     status: Type.String(),
     source: orNull(Type.String()),
+    created_at: orNull(Time),
     updated_at: orNull(Time),
   }),
 )

@@ -3,7 +3,7 @@
  * that there is and counts in its state, so that the state of a pipeline never stands for a job that ran.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import { latestOf, notAfter } from '../times.ts'
@@ -133,13 +133,6 @@ function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'pending'
 }
 
-/** It spoils the commit, and since when is not asked. */
-function withoutBlame(check: Check): Check {
-  if (!isRed(check)) return check
-  const { changedAt: _, ...rest } = check
-  return { ...rest, passedBefore: true }
-}
-
 /** Reads on only while a claimed check was not found, or has not passed. */
 async function namedChecks(
   source: Pipelines,
@@ -224,14 +217,14 @@ interface Surroundings {
 }
 
 function toCheck(run: Run, { runs, pipelines, unread }: Surroundings): Check {
-  const { name, by, isRunByHost, outcome, endedAt, changedAt } = run
+  const { name, by, isRunByHost, outcome, endedAt, changedAt, begunAt } = run
   const own = pipelines.find(({ id }) => id === run.pipeline)!
   const passes = runs.filter((other) => other.id !== run.id && other.name === name && other.outcome === 'passed')
   const isAkin = ({ ref, source }: Pick<Run, 'ref' | 'source'>) => ref === own.ref || source === own.source
   const check: Check = {
     ...{ name, by, isRunByHost, outcome, passedBefore: passes.some(isAkin) || unread.some(isAkin) },
     ...(own.isByHand ? { isByHand: true } : {}),
-    ...defined({ endedAt, changedAt }),
+    ...defined({ endedAt, changedAt, begunAt }),
   }
   // It passed on another branch, or on this one when something else started it.
   const seriesOf = (run: Run) => pipelines.find(({ id }) => id === run.pipeline)?.series
@@ -253,7 +246,7 @@ function isStoppedDuplicate(
 
 /** The state of all in it, with what others posted and where it had no job at all. */
 function pipelineCheck(pipeline: CountedPipeline, all: readonly CountedPipeline[], runs: readonly Run[]): Check {
-  const { id, ref, source, status, updatedAt, isOutdated } = pipeline
+  const { id, ref, source, status, createdAt, updatedAt, isOutdated } = pipeline
   const isAkin = (other: CountedPipeline) => other.ref === ref || other.source === source
   const isDuplicate = status === 'canceled' && isStoppedDuplicate(pipeline, all, runs)
   const check: Check = {
@@ -263,6 +256,7 @@ function pipelineCheck(pipeline: CountedPipeline, all: readonly CountedPipeline[
     outcome: outcomeOf({ status }, false),
     passedBefore: all.some((other) => other.id !== id && isAkin(other) && other.status === 'success'),
     ...(updatedAt ? { endedAt: notAfter(updatedAt) } : {}),
+    ...(createdAt ? { begunAt: notAfter(createdAt) } : {}),
   }
   return isOutdated || isDuplicate ? withoutBlame(check) : check
 }

@@ -136,7 +136,7 @@ async function readKnown(place: Place, before: number): Promise<readonly KnownCo
   const commits: KnownCommit[] = []
   let left = MOST_REQUESTS
   for (const sha of [...shas, ...heads.slice(0, MOST_COMMITS)]) {
-    const pipelines = all.filter((one) => one.sha === sha && told(one))
+    const pipelines = all.filter((one) => one.sha === sha)
     left -= pipelines.length + 1
     if (left < 0) break
     const refs: RefKind[] = shas.includes(sha) ? ['default'] : ['branch', 'pull_request']
@@ -160,10 +160,14 @@ async function readReports(
   pipelines: readonly Pipeline[],
 ): Promise<Pick<KnownCommit, 'reports' | 'owners'>> {
   const source = openPipelines(api, project, { sha, countsAll: false })
-  const own = pipelines.filter((one) => one.source !== EXTERNAL)
+  const own = pipelines.filter(isStarted)
   const runs = await source.runs(own, 'jobs')
-  const posted = seesPosted ? await postedBeside(source, runs) : []
-  const isUntold = !seesPosted && own.length < pipelines.length
+  const beside = seesPosted ? await postedBeside(source, runs) : []
+  const others = pipelines.filter((one) => one.source !== EXTERNAL && !isStarted(one))
+  // The jobs of what time or a person started look like statuses of theirs.
+  const ofOthers = beside.length > 0 ? await source.runs(others, 'jobs') : []
+  const posted = beside.filter(({ id }) => !ofOthers.some((run) => run.id === id))
+  const isUntold = !seesPosted && pipelines.some((one) => one.source === EXTERNAL)
   return {
     owners: unique(runs.flatMap(({ startedBy }) => startedBy ?? [])).map(accountId),
     reports: [

@@ -2,7 +2,7 @@
 import type { Check } from '../code-host.ts'
 import { unexpected } from '../http-failure.ts'
 import { account, accountId, GITLAB_JOBS, workflow } from '../reporters.ts'
-import { logTime } from '../times.ts'
+import { logTime, notAfter } from '../times.ts'
 import {
   type JobAnswer,
   JobsAnswer,
@@ -23,6 +23,7 @@ export interface Pipeline {
   /** What started it: `push`, `merge_request_event`, `parent_pipeline`; `external`: somebody posted a status where there was none. */
   readonly source: string
   readonly status: string
+  readonly createdAt?: string
   readonly updatedAt?: string
 }
 
@@ -70,7 +71,7 @@ export function openPipelines(
   const { path, answer } = project
   const file = answer.ci_config_path || USUAL_FILE
 
-  function toRun(job: JobAnswer, { id, ref, source }: Pipeline): Run {
+  function toRun(job: JobAnswer, { id, ref, source, createdAt }: Pipeline): Run {
     if (job.pipeline.id !== id) throw unexpected()
     const by = [GITLAB_JOBS, ...(OTHER_FILES.has(source) ? [] : [workflow(file)]), startedBy(source)]
     const end = job.finished_at && isOwnTime(job.finished_at, project) ? logTime(job.finished_at) : undefined
@@ -79,6 +80,7 @@ export function openPipelines(
       outcome: outcomeOf(job, countsAll),
       // A job that is run again is another one.
       ...(end ? { endedAt: end, changedAt: end } : {}),
+      ...(createdAt && isOwnTime(createdAt, project) ? { begunAt: notAfter(createdAt) } : {}),
       ...(BY_HAND.has(source) ? { isByHand: true } : {}),
       ...(job.user ? { startedBy: job.user.id } : {}),
       ...(job.tag ? { isOfTag: true } : {}),
@@ -154,7 +156,7 @@ export function startedBy(source: string): string {
   return `pipeline:${source}`
 }
 
-export function toPipeline({ id, sha, ref, source, status, updated_at }: PipelineAnswer): Pipeline {
-  const updatedAt = updated_at ? { updatedAt: updated_at } : {}
-  return { id, sha, ref: ref ?? '', source: source ?? 'unknown', status, ...updatedAt }
+export function toPipeline({ id, sha, ref, source, status, created_at, updated_at }: PipelineAnswer): Pipeline {
+  const times = { ...(created_at ? { createdAt: created_at } : {}), ...(updated_at ? { updatedAt: updated_at } : {}) }
+  return { id, sha, ref: ref ?? '', source: source ?? 'unknown', status, ...times }
 }
