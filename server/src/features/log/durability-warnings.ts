@@ -4,7 +4,7 @@ import type { HostConfig } from '../../config/config.ts'
 import type { Durability } from '../../storage/durability.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogConfig } from './config.ts'
-import { apartFolderOf } from './signing/checkpoint-store.ts'
+import { apartFolderOf, type CheckpointStore } from './signing/checkpoint-store.ts'
 import type { RemoteMemory } from './signing/remote-memory.ts'
 
 /** As metrics name them. */
@@ -27,6 +27,7 @@ export interface DurabilityWarnings {
 interface DurabilityWarningsOptions {
   readonly storage: Pick<Storage, 'read' | 'shared'>
   readonly remoteMemory: Pick<RemoteMemory, 'problem'>
+  readonly checkpointStore: Pick<CheckpointStore, 'problem'>
   readonly config: Pick<HostConfig, 'dataDir' | 'databaseUrl'> & Pick<LogConfig, 'headMemory' | 'remoteMemory'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
@@ -34,10 +35,10 @@ interface DurabilityWarningsOptions {
 const EVERY_MS = 10_000
 
 export function createDurabilityWarnings(options: DurabilityWarningsOptions): DurabilityWarnings {
-  const { storage, remoteMemory, config, logger } = options
+  const { storage, remoteMemory, checkpointStore, config, logger } = options
   const { shared, read } = storage
   const said = new Set<string>()
-  const isAlone = !shared && !config.remoteMemory && apartFolderOf(config) === undefined
+  const hasMemory = config.remoteMemory !== undefined || apartFolderOf(config) !== undefined
   let found = new Map<Risk, string>()
   let readAt = Number.NEGATIVE_INFINITY
 
@@ -48,6 +49,8 @@ export function createDurabilityWarnings(options: DurabilityWarningsOptions): Du
     const durability = await shared.durability().catch(() => undefined)
     if (!durability) return found
     found = warningsOf(durability)
+    const hosts = await shared.logHosts.all().catch(() => [])
+    if (!hasMemory && hosts.filter(({ isAlive }) => isAlive).length < 2) found.set('no_head_memory', NO_WITNESS)
     if ((await read.log.system()) === undefined) found.set('system_hidden', SYSTEM_HIDDEN)
     return found
   }
@@ -55,8 +58,8 @@ export function createDurabilityWarnings(options: DurabilityWarningsOptions): Du
   return {
     async current() {
       const warnings = new Map(await ofDatabase())
-      const problem = remoteMemory.problem()
-      if (isAlone) warnings.set('no_head_memory', NO_MEMORY)
+      const problem = remoteMemory.problem() ?? checkpointStore.problem()
+      if (!hasMemory && !shared) warnings.set('no_head_memory', NO_MEMORY)
       if (problem !== undefined) warnings.set('head_memory', problem)
       for (const warning of warnings.values()) {
         if (!said.has(warning)) logger.warn({ warning }, 'a disaster may lose receipts')
@@ -69,6 +72,8 @@ export function createDurabilityWarnings(options: DurabilityWarningsOptions): Du
 
 const NO_MEMORY =
   'nothing outside of DATA_DIR remembers the newest entry of the log: where DATA_DIR is restored as a whole, the loss stays unnoticed. Name a folder on another disk, or a URL, in HEAD_MEMORY'
+const NO_WITNESS =
+  'nothing outside of DATA_DIR remembers the newest entry of the log, and no other host runs: where the database and DATA_DIR are restored together, the loss stays unnoticed. Name a folder on another disk, or a URL, in HEAD_MEMORY'
 const SYSTEM_HIDDEN =
   'the database does not tell its system identifier and timeline: after a failover hosts compare what they remember with the log as always, and cannot name what happened'
 

@@ -1,6 +1,9 @@
 /** What of a database's settings may lose receipts in a disaster. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { HeadMemory } from '@claimcheck/server/features/log/config'
 import { createDurabilityWarnings, warningsOf } from '@claimcheck/server/features/log/durability-warnings'
+import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import t from 'tap'
 
 const SAFE = {
@@ -43,10 +46,36 @@ t.test('SQLite without a memory outside of DATA_DIR', async (t) => {
     createDurabilityWarnings({
       storage: { shared: undefined, read: undefined as never },
       remoteMemory: { problem: () => undefined },
+      checkpointStore: { problem: () => undefined },
       config: { dataDir: folder, databaseUrl: 'sqlite:x.db', headMemory, remoteMemory: undefined },
       logger: { warn() {} },
     }).current()
   t.match((await current(undefined)).get('no_head_memory'), /^nothing outside of DATA_DIR/)
   t.match((await current({ folder: `${folder}/file/none`, isDefault: true })).get('no_head_memory'), /HEAD_MEMORY/)
   t.equal((await current({ folder, isDefault: false })).size, 0)
+})
+
+t.test('a default memory that vanished is warned of with the next write, and no more when it is back', async (t) => {
+  const dataDir = t.testdir({ data: {}, home: {} })
+  const folder = join(dataDir, 'home', 'claimcheck')
+  const config = { dataDir: join(dataDir, 'data'), databaseUrl: 'sqlite:x.db', headMemory: { folder, isDefault: true } }
+  const checkpointStore = createCheckpointStore({ config })
+  const { current } = createDurabilityWarnings({
+    storage: { shared: undefined, read: undefined as never },
+    remoteMemory: { problem: () => undefined },
+    checkpointStore,
+    config: { ...config, remoteMemory: undefined },
+    logger: { warn() {} },
+  })
+  const write = (treeSize: number) =>
+    checkpointStore.remember({ logId: 'log', name: 'log', treeSize, rootHash: new Uint8Array(32), issuedAt: 0 })
+  write(1)
+  t.equal((await current()).size, 0)
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, 'no folder')
+  write(2)
+  t.match((await current()).get('head_memory'), /^cannot write HEAD_MEMORY/)
+  rmSync(folder)
+  write(3)
+  t.equal((await current()).size, 0)
 })

@@ -31,9 +31,11 @@ export interface CheckpointStore {
    * @throws HeadMemoryError `unwritable`
    */
   remember(head: Head): void
+  /** Why the default folder apart from DATA_DIR, which stops no host, did not remember the last head. */
+  problem(): string | undefined
 }
 
-type HeadFiles = Omit<CheckpointStore, 'recallApart' | 'others' | 'takeOver'>
+type HeadFiles = Pick<CheckpointStore, 'recall' | 'retired' | 'remember'>
 
 const FILE = 'log-head.json'
 
@@ -45,12 +47,13 @@ interface CheckpointStoreOptions {
 export function createCheckpointStore({ config }: CheckpointStoreOptions): CheckpointStore {
   const own = inDataDir(config.dataDir)
   const apart = apartFrom(config)
-  if (!apart) return { ...own, recallApart: () => [], others: () => [], takeOver: () => {} }
+  if (!apart) return { ...own, recallApart: () => [], others: () => [], takeOver: () => {}, problem: () => undefined }
   const { folder, isDefault } = config.headMemory!
   const folderId = folderIdOf(config.dataDir)
   const others = (logId: string) => otherFiles(folder, logId, isDefault ? `${logId}-${folderId}.json` : `${logId}.json`)
   return {
     recallApart: (logId) => apart.recall(logId),
+    problem: () => apart.problem(),
     others: (logId) => known(...others(logId).map((file) => file.recall())),
     takeOver(logId) {
       for (const file of others(logId)) {
@@ -88,13 +91,28 @@ function inDataDir(dataDir: string): HeadFiles {
 function apartFrom(config: CheckpointStoreOptions['config']) {
   const folder = apartFolderOf(config)
   if (folder === undefined) return undefined
-  if (!config.headMemory!.isDefault) return eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => logId))
+  if (!config.headMemory!.isDefault)
+    return { ...eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => logId)), problem: () => undefined }
   const folderId = folderIdOf(config.dataDir)
   const { recall, retired, remember } = eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => `${logId}-${folderId}`))
+  let problem: string | undefined
+  /** @returns undefined where the file cannot be used */
+  function quietly<T>(use: () => T): T | undefined {
+    try {
+      const used = use()
+      problem = undefined
+      return used
+    } catch (error) {
+      if (!(error instanceof HeadMemoryError)) throw error
+      problem = error.message
+      return undefined
+    }
+  }
   return {
     recall: (logId: string) => quietly(() => recall(logId)) ?? [],
     retired,
     remember: (head: Head) => quietly(() => remember(head)),
+    problem: () => problem,
   }
 }
 
@@ -144,16 +162,6 @@ function otherFiles(folder: string, logId: string, own: string): readonly HeadFi
 
 function known(...heads: readonly (Head | undefined)[]): readonly Head[] {
   return heads.filter((head) => head !== undefined)
-}
-
-/** Undefined where the file cannot be used. */
-function quietly<T>(use: () => T): T | undefined {
-  try {
-    return use()
-  } catch (error) {
-    if (!(error instanceof HeadMemoryError)) throw error
-    return undefined
-  }
 }
 
 /** A service without a home, or with a read-only one, cannot write there. */
