@@ -34,13 +34,8 @@ export interface ClaimQuery {
 /** What an index finds: within it nothing is read that does not fit. */
 export type ClaimScope = Omit<ClaimQuery, 'limit' | 'target' | 'search'>
 
-/** Conditions that a list may be narrowed by. Those of indexes that have some claims alone are written out. */
-const FILTERS = {
-  agentId: 'agent_id = ?',
-  action: `action = ? AND action <> ''`,
-  target: 'target = ?',
-  verdict: 'verdict = ?',
-} as const
+/** Columns that a list may be narrowed by, each by one value: those that find fewer claims are first, as in `scopeOf`. */
+const FILTERS = { agentId: 'agent_id', verdict: 'verdict', action: 'action', target: 'target' } as const
 const STATES = { queued: 'verdict IS NULL', decided: `state = 'decided'` } as const
 
 /** Columns that a text is searched in; the params are searched as the JSON that they are stored as. */
@@ -85,10 +80,14 @@ export function conditionOf(
 ) {
   const conditions = ['workspace_id = ?']
   const bindings: Binding[] = [workspaceId]
-  for (const [name, filtering] of Object.entries(FILTERS)) {
+  let isNarrowed = state === 'queued'
+  for (const [name, column] of Object.entries(FILTERS)) {
     const value = filter[name as keyof typeof FILTERS]
     if (value === undefined) continue
-    conditions.push(filtering)
+    // By one index alone: another one may have many claims of which none fits.
+    const plain = column === 'action' ? `action = ? AND action <> ''` : `${column} = ?`
+    conditions.push(isNarrowed ? `COALESCE(${column}, '') = ?` : plain)
+    isNarrowed = true
     bindings.push(value)
   }
   if (state !== undefined) conditions.push(STATES[state])
