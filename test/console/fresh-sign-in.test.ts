@@ -23,6 +23,12 @@ const shared = sharedInstallation({
 const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string, string>>])[] = [
   ['POST /console/account/passkeys/options', {}],
   ['POST /console/account/passkeys', { passkey_name: 'laptop', credential: '{}' }],
+  ['POST /console/account/passkeys/remove', { passkey: 'pky_none' }],
+  ['POST /console/account/sessions/end', { session: 'ses_none' }],
+  ['POST /console/account/sessions/end-others', {}],
+  ['POST /console/account/unlink', {}],
+  ['POST /console/account/applications/:grant/revoke', {}],
+  ['POST /console/account/machines/:machine/revoke', {}],
   ['GET /console/account/second-step', {}],
   ['POST /console/account/second-step', { code: '123456' }],
   ['POST /console/account/second-step/codes', {}],
@@ -33,6 +39,9 @@ const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string,
   ['POST /console/w/:workspace/developers/keys', { name: 'planted' }],
   ['POST /console/w/:workspace/developers/keys/:key', { name: 'wider' }],
   ['POST /console/w/:workspace/developers/keys/:key/rotate', {}],
+  ['POST /console/w/:workspace/developers/keys/:key/revoke', {}],
+  ['POST /console/w/:workspace/claims/export', {}],
+  ['POST /console/w/:workspace/audit-trail/export', {}],
   ['POST /console/w/:workspace/developers/agents/release', { agent: 'bot' }],
   ['POST /console/w/:workspace/developers/sites', { sites: 'https://planted.example' }],
   ['POST /console/account/machines', { name: 'planted' }],
@@ -63,13 +72,6 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /oauth/consent/:uid': 'asks in the handler, where the answer is to allow',
   'POST /console/forgotten': 'sends a mail to the person',
   'POST /console/sign-out': 'ends access',
-  'POST /console/account/sessions/end': 'ends access',
-  'POST /console/account/sessions/end-others': 'ends access',
-  'POST /console/account/passkeys/remove': 'ends access',
-  'POST /console/account/unlink': 'ends access',
-  'POST /console/account/applications/:grant/revoke': 'ends access',
-  'POST /console/account/machines/:machine/revoke': 'ends access',
-  'POST /console/w/:workspace/developers/keys/:key/revoke': 'ends access',
   'POST /console/w/:workspace/connections/:connection/disconnect': 'ends access',
   'POST /console/w/:workspace/members/invitations/withdraw': 'ends access',
   'POST /console/account/name': 'changes words alone',
@@ -81,11 +83,9 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/workspaces/new': 'an empty workspace trusts nothing yet',
   'POST /console/w/:workspace/claims/new': 'is checked like every claim',
   'POST /console/w/:workspace/connections/:connection/test': 'uses what is connected',
-  'POST /console/w/:workspace/claims/export': 'shows what the pages show',
-  'POST /console/w/:workspace/audit-trail/export': 'shows what the pages show',
 }
 
-const ids = { key: 'key_none', provider: 'mailbox', connection: 'con_none' }
+const ids = { grant: 'none', machine: 'mch_none', key: 'key_none', provider: 'mailbox', connection: 'con_none' }
 
 async function acme() {
   const installation = await shared()

@@ -55,13 +55,13 @@ export function accountRoutes(app: App, services: ConsoleDependencies): void {
     return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
   })
 
-  app.post(paths.endSession, async (request, reply) => {
+  app.post(paths.endSession, { preHandler: freshSignInOnly(services) }, async (request, reply) => {
     // A session that has ended already is no problem.
     await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
     return reply.redirect(`${paths.account}?done=session-ended`, 303)
   })
 
-  app.post(paths.endOtherSessions, async (request, reply) => {
+  app.post(paths.endOtherSessions, { preHandler: freshSignInOnly(services) }, async (request, reply) => {
     const { user, session } = sessionOf(request)
     await sessions.endOthers(user.id, session.id, actingOf(request))
     return reply.redirect(`${paths.account}?done=sessions-ended`, 303)

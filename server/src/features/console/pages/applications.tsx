@@ -10,6 +10,7 @@ import type { Application } from '../../oauth/applications.ts'
 import { scopeWords } from '../../oauth/scopes.ts'
 import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
@@ -41,7 +42,8 @@ export function applicationRoutes(app: App, services: ConsoleDependencies): void
 
   machineRoutes(app, services, page)
 
-  app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, async (request, reply) => {
+  const fresh = { preHandler: freshSignInOnly(services) }
+  app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, fresh, async (request, reply) => {
     await applications.revoke(sessionOf(request).user.id, request.params.grant, actingOf(request))
     return reply.redirect(`${paths.applications}?done=application-revoked`, 303)
   })

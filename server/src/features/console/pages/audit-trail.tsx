@@ -24,6 +24,7 @@ import {
   trailPath,
 } from '../audit-trail/query.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { ownersNow } from '../fresh-sign-in.ts'
 import { ConsolePage, useWorkspace } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
 import { Pager } from '../parts/pager.tsx'
@@ -41,7 +42,7 @@ export function auditTrailRoutes(app: App, services: ConsoleDependencies): void 
   )
 
   // A form and no link, because an export is recorded: no other site can have it recorded.
-  app.post('/audit-trail/export', { config: { cost: 'export' }, preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/audit-trail/export', { config: { cost: 'export' }, ...ownersNow(services) }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const { filter, problems } = readTrailQuery(formOf(request), auditTrail.groups)
     // A file cannot say that a filter was ignored.

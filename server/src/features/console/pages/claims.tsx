@@ -17,6 +17,7 @@ import { EXPORT_FORMATS, exported, exportType } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, sessionOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
@@ -69,31 +70,36 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-function exportRoutes(app: App, { allowances, auditTrail, claims, now, ownAddress }: ConsoleDependencies): void {
+function exportRoutes(app: App, services: ConsoleDependencies): void {
+  const { allowances, auditTrail, claims, now, ownAddress } = services
   // A form and no link, because an export is recorded: no other site can have it recorded.
-  app.post('/claims/export', { config: { cost: 'export' } }, async (request, reply) => {
-    const { id: workspaceId } = workspaceOf(request)
-    const fields = formOf(request)
-    const format = EXPORT_FORMATS.find((one) => one === fields.format)
-    if (!format) throw new ServiceError('bad_request', `choose ${EXPORT_FORMATS.join(' or ')} as the format`)
-    const { filter, problems } = readListQuery(fields)
-    // A file cannot say that a filter was ignored.
-    if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
-    await allowances.spendExport(sessionOf(request).user)
-    const details = { format, ...filter }
-    await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
-    const origin = ownAddress.origin()
-    const rows = exported(format, claimChoiceOf(filter), {
-      list: (choice) => claims.list(workspaceId, choice),
-      decidedAt: (claimIds) => claims.decidedAt(claimIds),
-      receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
-    })
-    const name = `claims-${dayOf(now())}.${format}`
-    return reply
-      .type(exportType(format))
-      .header('content-disposition', `attachment; filename="${name}"`)
-      .send(Readable.from(rows))
-  })
+  app.post(
+    '/claims/export',
+    { config: { cost: 'export' }, preHandler: freshSignInOnly(services) },
+    async (request, reply) => {
+      const { id: workspaceId } = workspaceOf(request)
+      const fields = formOf(request)
+      const format = EXPORT_FORMATS.find((one) => one === fields.format)
+      if (!format) throw new ServiceError('bad_request', `choose ${EXPORT_FORMATS.join(' or ')} as the format`)
+      const { filter, problems } = readListQuery(fields)
+      // A file cannot say that a filter was ignored.
+      if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+      await allowances.spendExport(sessionOf(request).user)
+      const details = { format, ...filter }
+      await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
+      const origin = ownAddress.origin()
+      const rows = exported(format, claimChoiceOf(filter), {
+        list: (choice) => claims.list(workspaceId, choice),
+        decidedAt: (claimIds) => claims.decidedAt(claimIds),
+        receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
+      })
+      const name = `claims-${dayOf(now())}.${format}`
+      return reply
+        .type(exportType(format))
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .send(Readable.from(rows))
+    },
+  )
 }
 
 function pageRoutes(app: App, services: ConsoleDependencies): void {

@@ -83,7 +83,7 @@ export function machineRoutes(app: App, services: ConsoleDependencies, pageWithF
     return showPage(request, reply, <RevokeMachine machine={machine} />)
   })
 
-  app.post<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
+  app.post<MachinePath>(`${paths.machines}/:machine/revoke`, fresh, async (request, reply) => {
     const { id, workspaceId } = await requireMachine(request, request.params.machine)
     await machines.revoke(id, workspaceId, actingOf(request))
     return reply.redirect(`${paths.applications}?done=machine-revoked`, 303)

@@ -133,7 +133,7 @@ export function linkRoutes(app: App, services: ConsoleDependencies): void {
   const { identities, oidcSignIn } = services
   if (!oidcSignIn) return
 
-  app.post(paths.unlink, async (request, reply) => {
+  app.post(paths.unlink, { preHandler: freshSignInOnly(services) }, async (request, reply) => {
     const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer, actingOf(request))
     return changeAccount(request, reply, services, { work: unlink, done: 'sign-in-unlinked' })
   })

@@ -67,7 +67,7 @@ export function passkeyRoutes(app: App, services: ConsoleDependencies): void {
     return changeAccount(request, reply, services, { work: register, done: 'passkey-added' })
   })
 
-  app.post(paths.removePasskey, async (request, reply) => {
+  app.post(paths.removePasskey, fresh, async (request, reply) => {
     const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
     return changeAccount(request, reply, services, { work: remove, done: 'passkey-removed' })
   })
