@@ -113,7 +113,8 @@ t.test('a claim that several connections fit names the hosts to choose from', as
   const chosen = await all.client.submit({ ...claim, params: { ...claim.params, host: '127.0.0.1:1/team/sub' } })
   t.not(chosen.body.reason_code, 'claim_ambiguous', 'such a host is taken')
 
-  const twin = await connect(claimcheck, all.workspaceId, 'git', { base_url: 'https://127.0.0.1:1/team/sub' })
+  const other = { base_url: 'https://127.0.0.1:1/team/sub', prunes_at_once: true }
+  const twin = await connect(claimcheck, all.workspaceId, 'git', other)
   t.match(
     await pageOf(all, body.claim_id),
     `in its params: ${host} . 2 others have no host that names one of them alone`,
@@ -122,10 +123,12 @@ t.test('a claim that several connections fit names the hosts to choose from', as
   t.match(await pageOf(all, body.claim_id), /That is no longer so: submit it again/)
 })
 
-t.test('connections to one address are told to be alike', async (t) => {
+t.test('connections to one address, by which an answer counts otherwise, are told to be alike', async (t) => {
   const all = await person(t)
-  const options = { base_url: 'https://127.0.0.1:1' }
-  for (const _ of [1, 2]) await connect(all.installation.claimcheck, all.workspaceId, 'git', options)
+  for (const prunes_at_once of [false, true]) {
+    const options = { base_url: 'https://127.0.0.1:1', prunes_at_once }
+    await connect(all.installation.claimcheck, all.workspaceId, 'git', options)
+  }
   const claim = { action: 'codehost.commit.push', target: 'acme/app', params: { sha: SHA, branch: 'main' } }
   const { body } = await all.client.submit(claim)
   t.match(await pageOf(all, body.claim_id), /They have no host that names one of them alone/)

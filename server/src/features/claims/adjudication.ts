@@ -20,7 +20,6 @@ import type { Registry } from '../../plugins/registry.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
 import { laneOf } from '../../storage/claims.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { REFUSALS } from '../../storage/workspaces.ts'
 import type { Decided } from '../log/receipt-content.ts'
 import type { Outcome, Sequencer } from '../log/sequencer.ts'
 import type { Admission, Entry } from './admission.ts'
@@ -37,8 +36,8 @@ export interface Adjudication {
    * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
    * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
    * nothing, when the database refuses it (`mayBeStored`).
-   * @param alike other connections that read the same place, oldest first: the claim is stored with the first one that does not refuse its
-   * target, and keeps it. Where all refuse it, or there is no slot or answer, with its own
+   * @param alike other connections that read the same place, oldest first: the claim is stored with the first one that reads its
+   * target, and keeps it. Where none does, or there is no slot or answer, with its own
    */
   first(claim: NewClaim, alike: readonly string[]): Promise<FirstCheck | undefined>
   /**
@@ -86,8 +85,10 @@ const STORING_MS = 5_000
 /** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
 const STORE_AFTER_MS = 1_000
 
-/** A new claim waits this long, in all, for refusals of connections that read the same place. */
+/** A new claim waits this long, in all, for connections that read the same place and refuse it, or fail. */
 const CHOOSING_MS = 3_000
+/** Each asks the destination, for one claim. */
+const MOST_CHOICES = 4
 
 interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
   readonly settings: ClaimsConfig['checks']
@@ -175,15 +176,16 @@ async function readFirst(
   const { claimId, target, deadlineAt } = planned
   const until = now() + Math.min(CHOOSING_MS, settings.firstAnswerMs)
   let own: FirstReading | undefined
-  for (const connectionId of [planned.connectionId, ...alike]) {
+  for (const connectionId of [planned.connectionId, ...alike].slice(0, MOST_CHOICES)) {
     const claim = { ...planned, connectionId }
     const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
-    if (!entry) break
+    if (!entry) continue
     const reading = { claim, record: read(adjudicator, claim, [], entry) }
     own ??= reading
     if (alike.length === 0) break
     const record = await settledWithin(reading.record, Math.max(until - now(), 0))
-    if (!record || isRead(record) || !REFUSALS.has(record.failure.code)) return reading
+    if (record && isRead(record)) return reading
+    if (now() >= until) break
   }
   return own
 }

@@ -18,8 +18,12 @@ export async function ofOnePlace<C extends Omit<Connection, 'id'>>(
   const byOptions = new Map(connections.toReversed().map((one) => [optionsOf(one), one]))
   const different = connections.filter((one) => byOptions.get(optionsOf(one)) === one)
   if (different.length < 2) return different
+  const [first] = different as [C]
   const isOne = different.every(
-    ({ provider }) => provider === different[0]!.provider && registry.connectionType(provider)?.refusesHidden === true,
+    (one) =>
+      one.provider === first.provider &&
+      switchesOf(one) === switchesOf(first) &&
+      registry.connectionType(one.provider)?.refusesHidden === true,
   )
   if (!isOne) return undefined
   const addresses = new Set((await Promise.all(different.map(addressOf))).map(oneForm))
@@ -28,6 +32,11 @@ export async function ofOnePlace<C extends Omit<Connection, 'id'>>(
 
 function optionsOf({ provider, options }: Omit<Connection, 'id'>): string {
   return canonicalize({ provider, options })
+}
+
+/** What an owner says of the place itself, as that it forgets at once: by it the same answer may count otherwise. */
+function switchesOf({ options }: Omit<Connection, 'id'>): string {
+  return canonicalize(Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === 'boolean')))
 }
 
 function oneForm(address: string): string {
