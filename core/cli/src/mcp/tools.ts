@@ -278,12 +278,13 @@ function memberNames(schema: object): string[] {
 type SubmitInput = Partial<ClaimRequest> & Pick<ClaimRequest, 'action' | 'target'>
 
 async function submit(backend: Backend, given: SubmitInput, { clientName }: Call): Promise<Answer> {
+  // Before anything that may take time.
+  const calledAt = performance.now()
   const rules = (await backend.actions()).find(({ names }) => names.includes(given.action))
   // The same claim, so also the same id, whichever way a model wrote its params.
   const input = rules && given.params ? { ...given, params: readAs(rules.params, given.params) as JsonObject } : given
   const agent_id = input.agent_id ?? (backend.agentId || clientName || 'mcp')
   const client_claim_id = input.client_claim_id ?? idFor({ ...input, agent_id })
-  const calledAt = performance.now()
   const now = await backend.now()
   const claimed_at = input.claimed_at ?? new Date(now).toISOString()
   // What was done at a time that the agent names was not measured.
