@@ -52,6 +52,7 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     observedAt: Number.NEGATIVE_INFINITY,
     synchronousAt: Number.NEGATIVE_INFINITY,
     peers: new Set(),
+    completed: undefined,
   }
   return {
     async begin() {
@@ -95,6 +96,8 @@ interface Agreement extends Omit<LogAgreementOptions, 'config'> {
   synchronousAt: number
   /** Other hosts that ran before. */
   peers: ReadonlySet<string>
+  /** The log of which it is stored on which server it is. */
+  completed: string | undefined
 }
 
 /** The same after a restart: no host waits for what this one was before. */
@@ -121,9 +124,21 @@ async function settle(
   await share(agreement, { comparedOn: log.answersAs, knows: knowLog ? log.logId : '' }, asked)
   if (change) return afterChange(agreement, change, others, log, knowLog)
   await observe(agreement)
+  await completeBinding(agreement, log)
   agreement.change = undefined
   agreement.peers = new Set(others.filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
   return ask(agreement, others)
+}
+
+/** A log that was made, or bound by an earlier version, does not say on which server: only one that does survives a plain restart. */
+async function completeBinding(agreement: Agreement, log: LogState): Promise<void> {
+  if (agreement.completed === log.logId) return
+  const before = await systemBefore(agreement, log)
+  if (before !== '' || (await bind(agreement, log))) agreement.completed = log.logId
+}
+
+async function systemBefore({ storage }: Agreement, { logId }: LogState): Promise<string | undefined> {
+  return (await storage.read.log.all()).find((log) => log.logId === logId)?.agreedSystem
 }
 
 /** Sees whether a standby is synchronous, while the server is the one that it was. */
@@ -196,7 +211,7 @@ async function afterChange(
   // What was copied with all rows of its source is bound to nothing.
   if (!knowLog && log.agreedOn !== '') return OTHER_DATABASE
   const system = await systemOf(agreement)
-  const before = (await agreement.storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem
+  const before = await systemBefore(agreement, log)
   const sawSynchronous = agreement.boundAt - agreement.synchronousAt <= SYNCHRONOUS_MS
   const mayLack = system === '' || system !== before || databaseOf(log.agreedOn) !== databaseOf(log.answersAs)
   if (ids.size > 0 && mayLack && !sawSynchronous && !agreement.isSynchronous) return lackWords([...ids])

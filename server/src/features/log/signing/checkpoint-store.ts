@@ -99,9 +99,7 @@ function apartFrom(config: CheckpointStoreOptions['config']) {
   /** @returns undefined where the file cannot be used */
   function quietly<T>(use: () => T): T | undefined {
     try {
-      const used = use()
-      problem = undefined
-      return used
+      return use()
     } catch (error) {
       if (!(error instanceof HeadMemoryError)) throw error
       problem = error.message
@@ -111,7 +109,11 @@ function apartFrom(config: CheckpointStoreOptions['config']) {
   return {
     recall: (logId: string) => quietly(() => recall(logId)) ?? [],
     retired,
-    remember: (head: Head) => quietly(() => remember(head)),
+    remember(head: Head) {
+      // What can be read may still be no place to write.
+      problem = undefined
+      return quietly(() => remember(head))
+    },
     problem: () => problem,
   }
 }
