@@ -13,6 +13,8 @@ import { openLogger } from './logger.ts'
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10_000
 const SLOW_MS = 2000
+/** Who asked the host that waited has an answer by then. */
+const LAST_ANSWERS_MS = 1000
 /** An ordinary start on a busy machine takes some seconds. */
 const SAY_SLOW_MS = 10_000
 const WAITS = 'the service waits for its database: try again later'
@@ -46,7 +48,7 @@ export async function awaitDatabase<T>(
     room = listening = undefined
     // Several servers listen at the addresses of localhost.
     if (taken && isListening && host !== 'localhost') {
-      taken.server.closeAllConnections()
+      setTimeout(() => taken.server.closeAllConnections(), LAST_ANSWERS_MS).unref()
       return taken.server
     }
     await taken?.close()
