@@ -18,7 +18,7 @@ t.test('a restart with a clock ahead blames no waiting claim before its time', a
   const installation = await Installation.during(t, {
     plugins: [{ use: resolve('build/test/plugins/reading.js'), trusted: true }],
     env: { ALLOW_PRIVATE: new URL(origin).host },
-    file: { sources: { pages: [origin] } },
+    file: { sources: { pages: [{ url: origin, plugins: ['reading'] }] } },
     wall: () => Date.now() + aheadMs,
   })
   const client = await installation.client('acme')

@@ -75,7 +75,7 @@ t.test('of two links to a new password that are used at once, one gives it', asy
   await first(people)
   for (let round = 0; round < ROUNDS; round++) {
     const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')]
-    const passwords = [`the one password ${round}`, `the other password ${round}`]
+    const passwords = [`violet tram under harbours ${round}`, `amber kettle over meadows ${round}`]
     const outcomes = await Promise.allSettled(
       tokens.map((token, index) => accounts.passwords.reset(token, passwords[index]!, NONE_KEPT)),
     )
