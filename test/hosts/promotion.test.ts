@@ -166,6 +166,12 @@ t.test('a host that is killed with the primary is waited for, until an operator 
   await setTimeout(5000)
   t.ok(await names())
   t.notOk(await takesClaims(started))
+  const { databaseUrl } = installation.config
+  const ago = (ms: number) => query(databaseUrl, `UPDATE log_hosts SET until = until - ${ms} WHERE host_id = 'killed'`)
+  await ago(7_200_000)
+  await installation.claimcheck.storage.shared!.logHosts.leave('another')
+  await ago(-7_200_000)
+  t.equal((await query(databaseUrl, `SELECT 1 FROM log_hosts WHERE host_id = 'killed'`)).length, 1, 'and not forgotten')
   const forget = ['log', 'forget-host', 'killed', '--yes']
   t.match(await runClaimcheck(installation.folder, forget, { ...installation.env, HEAD_MEMORY: 'none' }), { code: 0 })
   t.comment(`all hosts sign again after ${await until('signing', 10_000, () => takesClaims(started))} ms`)

@@ -40,9 +40,14 @@ export function logHosts(db: Db) {
           knows = excluded.knows`
       await db.query(sql, [hostId, forMs, comparedOn, asked, answered, knows])
     },
-    /** A host that ends. */
+    /**
+     * A host that ends. Others that ended are forgotten too, unless the log is bound to another server than this one: they may have signed
+     * there what is not here.
+     */
     async leave(hostId: string): Promise<void> {
-      await db.query(`DELETE FROM log_hosts WHERE host_id = ? OR until < ${now} - ${FORGET_MS}`, [hostId])
+      const isBound = `EXISTS (SELECT 1 FROM logs WHERE ended_at IS NULL AND agreed_on = ${db.dialect.answersAs ?? "''"})`
+      const isForgotten = `(until < ${now} - ${FORGET_MS} AND ${isBound})`
+      await db.query(`DELETE FROM log_hosts WHERE host_id = ? OR ${isForgotten}`, [hostId])
     },
   }
 }
