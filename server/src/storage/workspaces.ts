@@ -325,11 +325,11 @@ export function connectionReads(db: Db) {
           ])
         : selectRows(db, connections, `${ACTIVE} ${order}`)
     },
-    /** How many active ones there are, and of these how many the destination refuses, and how many failed when they were last read. */
+    /** How many active ones there are, and of these how many the destination refuses, and how many failed when they were last read. What is hidden from one is no failure of it. */
     async counts(): Promise<{ readonly active: number; readonly refused: number; readonly failing: number }> {
       const counted = (condition: string) => `COALESCE(SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`
       const [row] = await db.query(`SELECT COUNT(*) AS active, ${counted("state = 'refused'")} AS refused,
-        ${counted("COALESCE(state, '') <> 'refused' AND last_failure_at >= COALESCE(last_read_at, 0)")} AS failing
+        ${counted("COALESCE(state, '') <> 'refused' AND last_failure_at >= COALESCE(last_read_at, 0) AND last_failure <> 'forbidden'")} AS failing
         FROM connections ${ACTIVE}`)
       return { active: Number(row!.active), refused: Number(row!.refused), failing: Number(row!.failing) }
     },
