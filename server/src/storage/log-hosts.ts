@@ -24,7 +24,8 @@ export interface LogHost extends RowOf<typeof hosts> {
 const FORGET_MS = 3_600_000
 
 export function logHosts(db: Db) {
-  const now = `CAST(${db.dialect.clock} AS bigint)`
+  const { clock, answersAs = `''` } = db.dialect
+  const now = `CAST(${clock} AS bigint)`
   return {
     async all(): Promise<LogHost[]> {
       const rows = await db.query(`SELECT ${hosts.names}, until > ${now} AS is_alive FROM log_hosts ORDER BY host_id`)
@@ -45,7 +46,7 @@ export function logHosts(db: Db) {
      * there what is not here.
      */
     async leave(hostId: string): Promise<void> {
-      const isBound = `EXISTS (SELECT 1 FROM logs WHERE ended_at IS NULL AND agreed_on = ${db.dialect.answersAs ?? "''"})`
+      const isBound = `EXISTS (SELECT 1 FROM logs WHERE ended_at IS NULL AND agreed_on = ${answersAs})`
       const isForgotten = `(until < ${now} - ${FORGET_MS} AND ${isBound})`
       await db.query(`DELETE FROM log_hosts WHERE host_id = ? OR ${isForgotten}`, [hostId])
     },

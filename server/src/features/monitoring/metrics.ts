@@ -25,7 +25,7 @@ export function hostMetrics({ config, readiness, storage }: Services): Watch {
     const memory = meters.gauge('memory_limit_bytes', 'Memory that this process may take, by its container or machine')
     memory.set(memoryLimit())
     const taken = meters.gauge('memory_taken_bytes', 'Memory that this process takes, without mapped files')
-    const size = meters.gauge('disk_size_bytes', 'Size of the disk of DATA_DIR, where SQLite is unless it is elsewhere')
+    const size = meters.gauge('disk_size_bytes', 'Size of the disk of DATA_DIR')
     const free = meters.gauge('disk_free_bytes', 'Room on that disk')
     const ready = meters.gauge('ready', '1 while claims can be stored, as /readyz says')
     const notReady = meters.gauge('not_ready', '1 for each part that keeps claims from being stored', ['reason'])
