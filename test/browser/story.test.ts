@@ -23,8 +23,9 @@ const clock = new SkippingClock()
 /** One claim for each verdict, and one that waits; those that need an end of the tolerance were made ten minutes ago. @returns the commit that is to come late */
 async function claimEverything(client: Client, agent: Agent, remote: string, base: string): Promise<string> {
   let count = 0
-  const ago = clock.now() + 10_000 - TOLERANCE_MS
-  const soon = { claimed_at: ago, deadline_at: ago + TOLERANCE_MS + 20_000 }
+  // An answer of the first look may be older, and still from after the tolerance.
+  const ago = clock.now() - 15_000 - TOLERANCE_MS
+  const soon = { claimed_at: ago, deadline_at: ago + TOLERANCE_MS + 45_000 }
   const claim = async (
     sha: string,
     agentId: string,

@@ -184,7 +184,7 @@ function endKeyRoutes(app: App, services: ConsoleDependencies): void {
     showPage(request, reply, <RevokeKey apiKey={await requireKey(services, request)} />),
   )
 
-  app.post<KeyPath>('/developers/keys/:key/revoke', forOwnersNow(services), async (request, reply) => {
+  app.post<KeyPath>('/developers/keys/:key/revoke', forOwners, async (request, reply) => {
     await keys.revoke(request.params.key, workspaceOf(request).id, actingOf(request))
     return reply.redirect(doneAt(request, 'key-revoked'), 303)
   })
