@@ -3,7 +3,7 @@
  * tells its key and not who posted it, so whoever may write can post any. A run of Pipelines nobody can post.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { isBy, isNamed, isSame, key as keyed } from '../reporters.ts'
@@ -59,9 +59,7 @@ export async function findChecks(
 
 /** Accounts that may write can stop what is about to fail. Why it was stopped nothing tells, so that it spoils the commit and blames nobody. */
 function stoppedIsRed(check: Check): Check {
-  if (check.outcome !== 'skipped') return check
-  const { changedAt: _, ...rest } = check
-  return { ...rest, outcome: 'failed', passedBefore: true }
+  return check.outcome === 'skipped' ? withoutBlame({ ...check, outcome: 'failed' }) : check
 }
 
 function isOfPipelines({ by }: WantedCheck): boolean {

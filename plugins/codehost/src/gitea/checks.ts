@@ -4,7 +4,7 @@
  * job's outcome.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { isBy, isOfAccount } from '../reporters.ts'
@@ -145,9 +145,7 @@ function overruled(checks: readonly Check[], statuses: readonly StatusAnswer[]):
     const status = newest.get(check.name)
     const outcome = status && outcomeOf(status)
     const isLifted = check.outcome === 'passed' && outcome !== undefined && isRed({ outcome })
-    if (!isLifted) return check
-    const { name, by, isRunByHost } = check
-    return { name, by, isRunByHost, outcome, passedBefore: true }
+    return isLifted ? withoutBlame({ ...check, outcome }) : check
   })
 }
 

@@ -107,23 +107,27 @@ export function isSomeUnderWay(runs: readonly CheckRun[]): boolean {
 
 /** Those that no newer run of their workflow has replaced. What is red is not replaced by what was skipped. */
 export function withoutReplaced(runs: readonly CheckRun[], { all, latest }: WorkflowRuns): CheckRun[] {
+  const workflowOf = bySuite(all)
+  const ofActions = runs.flatMap((run) => {
+    const workflow = workflowOf(run)
+    return workflow ? [{ run, workflow, isReplaced: !latest.includes(workflow) }] : []
+  })
+  const skipped = ofActions.filter(({ run, isReplaced }) => !isReplaced && outcomeOf(run) === 'skipped')
+  const isSkippedSince = ({ run, workflow }: (typeof ofActions)[number]) =>
+    skipped.some(
+      (since) => since.run.name === run.name && since.workflow.id > workflow.id && isAkin(workflow, since.workflow),
+    )
+  const replaced = ofActions.filter(
+    (one) => one.isReplaced && !(outcomeOf(one.run) === 'failed' && isSkippedSince(one)),
+  )
+  const gone = new Set(replaced.map(({ run }) => run))
+  return runs.filter((run) => !gone.has(run))
+}
+
+/** Finds the workflow run to which a check run belongs, undefined for what another app reported. */
+function bySuite(all: readonly WorkflowRun[]): (run: CheckRun) => WorkflowRun | undefined {
   const workflows = new Map(all.map((run) => [run.check_suite_id, run]))
-  const workflowOf = ({ check_suite }: CheckRun) => (check_suite === null ? undefined : workflows.get(check_suite.id))
-  const isReplaced = (run: CheckRun) => {
-    const own = workflowOf(run)
-    return own !== undefined && !latest.includes(own)
-  }
-  const counting = runs.filter((run) => !isOfActions(run) || !isReplaced(run))
-  const skipped = counting.filter((run) => isOfActions(run) && outcomeOf(run) === 'skipped')
-  const isSkipped = (run: CheckRun) => {
-    const own = workflowOf(run)
-    return skipped.some((other) => {
-      const since = workflowOf(other)
-      return own && since && run.name === other.name && since.id > own.id && isAkin(own, since)
-    })
-  }
-  const spoiling = runs.filter((run) => !counting.includes(run) && outcomeOf(run) === 'failed' && isSkipped(run))
-  return [...counting, ...spoiling]
+  return (run) => (isOfActions(run) && run.check_suite !== null ? workflows.get(run.check_suite.id) : undefined)
 }
 
 /**
@@ -136,9 +140,7 @@ export function checksOfRuns(
   suites: readonly CheckSuite[] = [],
 ): Check[] {
   const changed = new Map(suites.map(({ id, updated_at }) => [id, updated_at]))
-  const bySuite = new Map(workflows?.all.map((run) => [run.check_suite_id, run]))
-  const workflowOf = (run: CheckRun) =>
-    isOfActions(run) && run.check_suite !== null ? bySuite.get(run.check_suite.id) : undefined
+  const workflowOf = bySuite(workflows?.all ?? [])
   const latest = new Map<string, CheckRun>()
   const counting = workflows ? withoutReplaced(runs, workflows) : [...runs]
   for (const run of counting.sort((one, other) => one.id - other.id)) {
