@@ -22,9 +22,9 @@ export interface ConnectionType<O extends TObject = TObject> {
   /** Whether this claim can be read through a connection with these options. */
   fits(options: Static<O>, claim: Claim): boolean
   /**
-   * With other credentials, the same address shows the same, except for what they may not see: and that a check refuses, by `forbidden` or
-   * `unauthorized`, and never takes for absent. Of several such connections that a claim fits, the oldest that does not refuse it is used.
-   * Left out, as for mailboxes: each has a view of its own, and a claim that fits two is ambiguous, unless all their options are the same.
+   * Promises that other credentials show the same at the same address, except for what they may not see. A check answers that with
+   * `forbidden` or `unauthorized`, and never takes it for absent. Of several such connections that a claim fits, the oldest that reads its
+   * target is used. Left out, as for mailboxes, each has a view of its own, and a claim that fits two is ambiguous unless their options are the same.
    */
   readonly refusesHidden?: true
   /** What a probe can try: the form asks for one. Left out: the credentials alone say what they can read. */

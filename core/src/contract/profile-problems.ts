@@ -32,7 +32,7 @@ export function profileProblems(profile: ActionProfile): string[] {
   ]
 }
 
-/** What an author may not mean, and a host loads. @returns phrases that follow "the profile" */
+/** Finds what an author may not mean, and a host loads. @returns phrases that follow "the profile" */
 export function profileWarnings({ ageMs = 0 }: Pick<ActionProfile, 'ageMs'>): string[] {
   if (ageMs <= PROMPT_MS) return []
   return [

@@ -21,7 +21,7 @@ interface VerdictRun {
   reach(): Promise<void>
 }
 
-/** As many as looks every 15 s make in 100 minutes. */
+/** Number of looks in 100 minutes, one every 15 s. */
 export const MOST_CHECKS = 400
 
 /** undefined: the rules came to none within `MOST_CHECKS`. */

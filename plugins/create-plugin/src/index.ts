@@ -74,8 +74,8 @@ export async function scaffold({ action = TEMPLATE_ACTION, ...options }: Scaffol
 }
 
 /**
- * What to type next, from the folder in which the command ran. In a checkout, whose packages no registry need have, what the new package
- * depends on is packed into its folder.
+ * Says what to type next, from the folder in which the command ran. In a checkout it packs what the new package depends on into its folder:
+ * no registry need have those packages.
  */
 export function nextCommands({ folder }: Pick<Scaffolded, 'folder'>): readonly string[] {
   const path = folder === process.cwd() ? '' : `cd ${quoted(resolve(folder).replace(`${process.cwd()}/`, ''))} && `

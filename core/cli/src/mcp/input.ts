@@ -11,7 +11,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[]
 }
 
-/** What fits no better is as it was: the schema refuses it then. */
+/** Leaves what fits no schema as it was: its check refuses it then. */
 export function readAs(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') return ofText(schema, value)
   if (Array.isArray(value) && isSchema(schema.items)) {

@@ -137,7 +137,7 @@ async function repositoryAt(
   return { host: found, slug: target ?? slug }
 }
 
-/** As the person's own configuration of ssh leads on from the name in the address. It connects to nothing. */
+/** Asks the person's own configuration of ssh which host the name in an address stands for, and connects to nothing. */
 async function hostOfSsh(name: string): Promise<string> {
   try {
     const asked = ['-G', '-o', 'CanonicalizeHostname=no', '--', name]

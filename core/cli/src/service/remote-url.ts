@@ -5,11 +5,11 @@ export interface Repository {
   readonly host: string
   /** `owner/repo`, with groups between them where the host nests them. */
   readonly slug: string
-  /** Whether ssh leads there, which may know the host by another name. */
+  /** Says that ssh leads there, which may know the host by another name. */
   readonly isSsh: boolean
 }
 
-/** Where a code host takes ssh on port 443. */
+/** Names under which code hosts take ssh on port 443. */
 const SECOND_NAMES: Readonly<Record<string, string>> = {
   'ssh.github.com': 'github.com',
   'altssh.gitlab.com': 'gitlab.com',

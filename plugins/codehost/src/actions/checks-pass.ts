@@ -214,6 +214,7 @@ async function observed(
   if (open) {
     return { kind: 'absent', facts: { ...facts, ...factsOf(open, counted) }, ...aged, mark: 'unsettled' }
   }
+  // A red check that is there no more was deleted, unless it passed since.
   const wasTaken = lastRed(query).some(({ red, seenAt }) => {
     const isSince = ({ endedAt, changedAt }: Check) => isAfter(endedAt ?? changedAt, seenAt, found)
     return !haveAllPassed(red, counted.filter(isSince))
@@ -230,7 +231,7 @@ function wasRed({ previous }: RepositoryQuery): boolean {
 }
 
 interface LastRed {
-  /** As the fact. */
+  /** Names them as the fact does. */
   readonly red: string
   /** The last look at which they were, less the age of its answer. */
   readonly seenAt: number
@@ -245,7 +246,7 @@ function lastRed({ previous }: RepositoryQuery): readonly LastRed[] {
   return [...last].map(([red, seenAt]) => ({ red, seenAt }))
 }
 
-/** What was red, and is there no more, was taken away, unless it passed since. Where the host tells no time, it may have. */
+/** Compares a time by the host's clock with one by ours. What the host does not date may be later. */
 function isAfter(time: LogTime | undefined, moment: number, { clockBehindMs }: FoundChecks): boolean {
   if (time === undefined) return true
   return time.notAfter + (clockBehindMs ?? CLOCKS_MS) >= moment - CLOCK_STEP_MS

@@ -121,7 +121,7 @@ function reportOf(run: WorkflowRun, ref: RefKind): RunReport {
   return { file: fileOf(run), event, ref, ...(CHAINED.has(run.event) ? { isChained: true } : {}) }
 }
 
-/** What the host runs for its own purposes, as the updates of dependencies, need not come for the next commit. */
+/** Leaves out what the host runs for itself: an update of dependencies need not come for the next commit. */
 function isOfCommits({ event, path }: Pick<WorkflowRun, 'event' | 'path'>): boolean {
   return event !== 'dynamic' || path.startsWith(SCANNING)
 }

@@ -49,7 +49,7 @@ export function isByHand({ event }: Pick<WorkflowRun, 'event'>): boolean {
   return BY_HAND.has(event)
 }
 
-/** Of two files that differ in case alone, none replaces the other; one whose jobs were all skipped, as after a label, replaces none. */
+/** Tells files apart by their case. A run whose jobs were all skipped, as after a label, replaces none. */
 function replaces(newer: WorkflowRun, older: WorkflowRun): boolean {
   if (newer.id <= older.id || newer.conclusion === 'skipped' || isByHand(newer) || isByHand(older)) return false
   const ref = refOf(newer)
