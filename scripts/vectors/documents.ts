@@ -34,7 +34,7 @@ export interface EvidenceDocumentVector {
   readonly expected: EvidenceFinding
 }
 
-const CLAIMED_AT = parseInstant('2026-09-25T14:01:58.000Z')!
+const CLAIMED_AT = parseInstant('2026-12-01T14:01:58.000Z')!
 const SECOND_MS = 1000
 const HOUR_MS = 3_600_000
 const SOURCE: Source = { provider: 'github', listed: true, baseUrl: 'https://api.github.com' }
@@ -66,6 +66,8 @@ function read(
     ...own,
   }
 }
+
+const uncounted = ({ answers, ...read }: ReadRecord): ReadRecord => read
 
 const failed = (at: number): CheckRecord => ({
   sentAt: CLAIMED_AT + at,
@@ -175,7 +177,7 @@ function contradictoryRows(profile: ActionProfile, sample: Sample): Row[] {
     ...past.flatMap((fact) => [
       {
         name: `verified with ${fact} an hour after the answer`,
-        checks: seen({ ...sample.shown, [fact]: '2026-09-25T15:02:04.000Z' }),
+        checks: seen({ ...sample.shown, [fact]: '2026-12-01T15:02:04.000Z' }),
       },
       { name: `verified with ${fact} that is no time`, checks: seen({ ...sample.shown, [fact]: 'yesterday' }) },
     ]),
@@ -241,6 +243,16 @@ function limitRows(profile: ActionProfile, sample: Sample): Row[] {
       name: 'an answer that is 30 days old',
       checks: [shown(5000, { ageMs: 30 * 24 * HOUR_MS })],
       expected: against('age_ms'),
+    },
+    {
+      name: 'a read without a count of answers',
+      checks: [absent(1000), uncounted(shown(5000))],
+      expected: against('answers'),
+    },
+    {
+      name: 'an earlier read without a count of answers',
+      checks: [uncounted(absent(1000)), shown(5000)],
+      expected: against('answers'),
     },
     {
       name: 'a check of five hours',

@@ -115,7 +115,7 @@ const CHEATS: readonly CheatRow[] = [
   ['answers-below-none', 'A number of answers that there is not.', FORM, { 'document.checks.0.answers': -1 }],
   [
     'answers-not-counted',
-    'The answers of a check were not counted.',
+    'The answers of a check were not counted, at a time when some hosts did not.',
     follows('published'),
     { 'document.checks.0.answers': undefined },
   ],

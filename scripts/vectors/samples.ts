@@ -33,23 +33,23 @@ export const OPENED = {
   state: 'open',
   base: 'main',
   head_sha: SHA,
-  opened_at: '2026-09-25T14:01:57.000Z',
+  opened_at: '2026-12-01T14:01:57.000Z',
 }
 const MERGED = {
   ...OPENED,
   state: 'merged',
   merge_commit: OTHER_SHA,
   merge_commit_on_base: true,
-  merged_at: '2026-09-25T14:01:58.000Z',
+  merged_at: '2026-12-01T14:01:58.000Z',
 }
 const RELEASED = {
   ...REPOSITORY,
   commit: SHA,
   prerelease: false,
-  published_at: '2026-09-25T14:01:58.000Z',
+  published_at: '2026-12-01T14:01:58.000Z',
   assets_missing: 0,
 }
-const CLOSED = { ...REPOSITORY, state: 'closed', closed_as: 'completed', closed_at: '2026-09-25T14:01:58.000Z' }
+const CLOSED = { ...REPOSITORY, state: 'closed', closed_as: 'completed', closed_at: '2026-12-01T14:01:58.000Z' }
 const ANSWERED = { answered_status: 200, redirected: false, bytes: 0, fingerprint: HASH }
 const LISTED = { version: '1.2.0', integrity: INTEGRITY, integrity_by: 'registry', package_listed: true }
 
@@ -57,7 +57,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'codehost.commit.push': {
     target: 'acme/widgets',
     params: { sha: SHA, branch: 'main' },
-    shown: { ...REPOSITORY, branch_listed: true, head: SHA, pushed_at: '2026-09-25T14:01:58.000Z' },
+    shown: { ...REPOSITORY, branch_listed: true, head: SHA, pushed_at: '2026-12-01T14:01:58.000Z' },
     absent: { ...REPOSITORY, branch_listed: true, head: OTHER_SHA },
     differing: { branch: { ...REPOSITORY, branch_listed: true, head: OTHER_SHA, found_on: 'dev' } },
   },
@@ -119,7 +119,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'registry.package.publish': {
     target: 'npm:left-pad',
     params: { version: '1.2.0', integrity: INTEGRITY },
-    shown: { ...LISTED, published_at: '2026-09-25T14:01:58.000Z' },
+    shown: { ...LISTED, published_at: '2026-12-01T14:01:58.000Z' },
     absent: { package_listed: true },
     differing: { integrity: { ...LISTED, integrity: OTHER_INTEGRITY } },
   },

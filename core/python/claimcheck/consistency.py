@@ -20,6 +20,8 @@ _CLOCKS_MS = 2000
 #: How far a clock may be off that nothing bounds. Milliseconds.
 _UNDATED_MS = 24 * 60 * 60_000
 _MOST_STAYS = 8
+#: Reads before then may be of hosts that did not count answers yet: 2026-11-29T02:00:00.000Z.
+_COUNTED_SINCE = 1_795_917_600_000
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ def _limit_problem(read: Read) -> Optional[str]:
     """A contradiction within a read, whatever was claimed."""
     if read.answered_at - read.sent_at > _LONGEST_CHECK_MS:
         return "order"
+    if read.answered_at >= _COUNTED_SINCE if read.answers is None else read.answers < 1:
+        return "answers"
     if read.age_ms > _MAX_AGE_MS:
         return "age_ms"
     if read.mark is not None and read.shows_outcome:

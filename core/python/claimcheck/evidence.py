@@ -253,6 +253,7 @@ def _check_of(check: Mapping[str, Any]) -> Check:
         mark=check.get("mark"),
         stays=[_stay_of(stay) for stay in check["stays"]] if "stays" in check else None,
         facts=check.get("facts", {}),
+        answers=check.get("answers"),
     )
 
 

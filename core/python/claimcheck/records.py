@@ -44,6 +44,8 @@ class Read(Check):
     #: None where no log can be read.
     stays: Optional[Sequence[Stay]]
     facts: Mapping[str, Any]
+    #: Of the source's origin. None where they were not counted.
+    answers: Optional[int] = None
 
     @property
     def shows_outcome(self) -> bool:

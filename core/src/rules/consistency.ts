@@ -37,7 +37,7 @@ export interface Said {
 }
 
 /** By its name in evidence, or in the body of a receipt. */
-export type Contradicted = 'order' | 'age_ms' | 'stays' | 'mark' | 'differs' | 'observation.facts'
+export type Contradicted = 'order' | 'answers' | 'age_ms' | 'stays' | 'mark' | 'differs' | 'observation.facts'
 
 export interface Contradiction {
   readonly of: Contradicted
@@ -53,6 +53,8 @@ export const LONGEST_CHECK_MS = 120_000
 const CLOCKS_MS = 2000
 /** How far a clock may be off that nothing bounds. Milliseconds. */
 const UNDATED_MS = 24 * 60 * 60_000
+/** Reads before then may be of hosts that did not count answers yet. */
+const COUNTED_SINCE = Date.UTC(2026, 10, 29, 2)
 
 /**
  * The first contradiction of a read that is recorded by rules of this version; undefined where there is none.
@@ -85,9 +87,11 @@ function byRules1(
 
 /** A contradiction within a read, whatever was claimed. */
 function limitProblem(read: ReadRecord): Contradiction | undefined {
-  const { sentAt, answeredAt, ageMs = 0, observation } = read
+  const { sentAt, answeredAt, ageMs = 0, answers, observation } = read
   const { mark, stays = [] } = observation
   if (answeredAt - sentAt > LONGEST_CHECK_MS) return contradiction('order', 'the check took too long')
+  if (answers === undefined ? answeredAt >= COUNTED_SINCE : answers < 1)
+    return contradiction('answers', 'no answer of the source is counted')
   if (ageMs > MAX_AGE_MS) return contradiction('age_ms', 'the answer is older than a day')
   if (mark !== undefined && observation.kind === 'present' && observation.differs.length === 0)
     return contradiction('mark', 'a mark is given with what is there as claimed')

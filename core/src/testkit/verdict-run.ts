@@ -72,6 +72,7 @@ export function wrongIn(outcome: Outcome, asked: Asked, sentAt: number, answered
 
 const CONTRADICTED: Readonly<Record<Contradiction['of'], Wrong['name']>> = {
   order: 'observation.form',
+  answers: 'observation.form',
   age_ms: 'observation.form',
   stays: 'observation.stays',
   mark: 'observation.mark',
