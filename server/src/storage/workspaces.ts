@@ -146,12 +146,12 @@ export function workspaceReads(db: Db) {
       )
       return row && String(row.payer)
     },
-    /** Who pays for each of the workspaces that the allowance of an account pays for. */
-    async payersOf(allowance: string): Promise<Payer[]> {
+    /** Who pays for each of the workspaces that the allowance of an account pays for. @param but the id of one that does not count */
+    async payersOf(allowance: string, but = ''): Promise<Payer[]> {
       const sharing = `SELECT id FROM users WHERE id = ? OR ${allowanceSql('shares_with')} = ?`
       const sql = `SELECT ${payerOfWorkspace('workspaces.id')} AS payer FROM workspaces
-        WHERE ${THERE} AND paid_by IN (${sharing})`
-      return (await db.query(sql, [allowance, allowance])).map(({ payer }) => String(payer))
+        WHERE ${THERE} AND id <> ? AND paid_by IN (${sharing})`
+      return (await db.query(sql, [but, allowance, allowance])).map(({ payer }) => String(payer))
     },
     async any(): Promise<boolean> {
       return (await db.query(`SELECT id FROM workspaces WHERE ${THERE} LIMIT 1`)).length > 0

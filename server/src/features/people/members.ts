@@ -92,7 +92,7 @@ export class MemberService {
     })
   }
 
-  /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
+  /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner, or as `payForTaken` does */
   setRole(workspaceId: string, memberId: string, role: Role, by: Acting = byCommand()): Promise<void> {
     return this.#storage.write(async (tx) => {
       const workspace = await requireWorkspace(tx, workspaceId)
@@ -103,7 +103,7 @@ export class MemberService {
       }
       await tx.members.setRole(memberId, role)
       if (from === role) return
-      if (role !== 'owner') await payForTaken(tx, workspace, userId, this.#now(), by)
+      if (role !== 'owner') await payForTaken(tx, this.#limits, workspace, userId, this.#now(), by)
       const about = { workspaceId, userId, subject: memberId, details: { from, to: role } }
       tx.audit.record({ event: 'member.role_changed', at: this.#now(), by, ...about })
     })
@@ -112,7 +112,7 @@ export class MemberService {
   /**
    * Also ends the open invitations of the removed member, and what applications may do for them in the workspace.
    * @param revoked the ids of keys and machines that are revoked with it: those that others made stay
-   * @throws ServiceError `not_found`; `conflict` for the last owner
+   * @throws ServiceError `not_found`; `conflict` for the last owner, or as `payForTaken` does
    */
   remove(
     workspaceId: string,
@@ -129,7 +129,7 @@ export class MemberService {
       await this.#revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
       await tx.records.removeGrantsOf([memberId])
       await tx.members.remove(memberId)
-      await payForTaken(tx, workspace, userId, this.#now(), by)
+      await payForTaken(tx, this.#limits, workspace, userId, this.#now(), by)
       const event = by.actor.id === userId ? 'member.left' : 'member.removed'
       tx.audit.record({ event, at: this.#now(), by, workspaceId, userId, subject: memberId, details: { role } })
     })

@@ -10,10 +10,11 @@ import { requireRoomForWorkspace } from '../workspaces/possession-limits.ts'
 /**
  * An owner who takes the workspace from the one who pays for it pays from then on, and is told before. Who goes by themself takes along what
  * they made: nobody else pays for it without being asked. Claims that wait stay with who paid when they were submitted, a day at most.
- * @param workspace locked @param userId who is an owner no more
+ * @param workspace locked @param userId who is an owner no more @throws ServiceError `conflict`: who takes it has no room for it
  */
 export async function payForTaken(
   tx: Writes,
+  limits: Limits,
   workspace: WorkspaceRow,
   userId: string,
   at: Instant,
@@ -21,7 +22,7 @@ export async function payForTaken(
 ): Promise<void> {
   const { kind, id } = by.actor
   if (workspace.paidBy !== userId || kind !== 'user' || id === null || id === userId) return
-  if (await isOwner(tx, workspace.id, id)) await setPayer(tx, workspace, id, at, by)
+  if (await isOwner(tx, workspace.id, id)) await setPayer(tx, limits, workspace, id, at, by)
 }
 
 /**
@@ -41,8 +42,7 @@ export async function payForLeft(
   if (!(await isOwner(tx, id, userId))) throw new ServiceError('conflict', 'only an owner can pay for the workspace')
   if (paidBy === null || (await isOwner(tx, id, paidBy)))
     throw new ServiceError('conflict', 'an owner of the workspace, or the operator, pays for it already')
-  await requireRoomForWorkspace(tx, limits, userId, by)
-  await setPayer(tx, workspace, userId, at, by)
+  await setPayer(tx, limits, workspace, userId, at, by)
 }
 
 async function isOwner(tx: Writes, workspaceId: string, userId: string): Promise<boolean> {
@@ -52,11 +52,13 @@ async function isOwner(tx: Writes, workspaceId: string, userId: string): Promise
 
 async function setPayer(
   tx: Writes,
+  limits: Limits,
   { id, paidBy }: WorkspaceRow,
   userId: string,
   at: Instant,
   by: Acting,
 ): Promise<void> {
+  await requireRoomForWorkspace(tx, limits, userId, by, id)
   await tx.workspaces.setPaidBy(id, userId)
   const details = { from: paidBy, to: userId }
   tx.audit.record({ event: 'workspace.payer_changed', at, by, workspaceId: id, userId, details })

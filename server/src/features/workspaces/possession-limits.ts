@@ -54,15 +54,24 @@ export function requireRoom(
   refuse(limits, possession, WORKSPACE, (limit) => `ask the operator to raise ${limit}`)
 }
 
-/** Before the workspace is stored. @param userId who pays for it @throws ServiceError `conflict` */
-export async function requireRoomForWorkspace(tx: Writes, limits: Limits, userId: string, by: Acting): Promise<void> {
+/**
+ * Before the workspace is stored, or passes to another payer.
+ * @param userId who pays for it @param passed the id of a workspace that passes @throws ServiceError `conflict`
+ */
+export async function requireRoomForWorkspace(
+  tx: Writes,
+  limits: Limits,
+  userId: string,
+  by: Acting,
+  passed?: string,
+): Promise<void> {
   const most = limits.workspacesPerAccount
   if (most === 0 || by.actor.kind === 'command') return
   const user = await tx.users.byId(userId)
   const payer = user ? payerOf(user) : userId
   // All who share one allowance lock one row.
   await tx.users.lock(allowanceOf(payer))
-  const held = (await tx.workspaces.payersOf(allowanceOf(payer))).map((one) => [one, 1] as const)
+  const held = (await tx.workspaces.payersOf(allowanceOf(payer), passed)).map((one) => [one, 1] as const)
   if (!mayAdd(holdingsOf(payer, held), most))
     refuse(limits, 'workspace', who(payer), (limit) => adviceFor(payer, limit))
 }

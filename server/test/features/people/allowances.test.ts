@@ -186,3 +186,38 @@ t.test('who left passes no workspaces on to who has no room for them', async (t)
     message: /at most 20 workspaces/,
   })
 })
+
+t.test('whoever takes over what another account made needs room for it', async (t) => {
+  const people = await openPeople(t)
+  const { accounts, members } = people
+  const ann = await first(people)
+  const bob = await invited(people, ann.workspaceId, ann.userId, 'bob')
+  const cyn = await invited(people, ann.workspaceId, null, 'cyn')
+  const by = (userId: string) => byUser(userId, ADDRESS)
+  const memberOf = async (workspaceId: string, userId: string) =>
+    (await members.list(workspaceId)).find((member) => member.userId === userId)!.id
+  const full = { code: 'conflict', message: /at most 20 workspaces/ }
+
+  /** The first makes a workspace, which the second takes from them. */
+  const passOn = async (makerId: string, taker: { readonly id: string; readonly email: string }, name: string) => {
+    const { id } = await members.createWorkspace(makerId, name, by(makerId))
+    await accounts.join(await accounts.inviteToken(id, 'owner', null), { user: await userOf(taker.id) })
+    await members.remove(id, await memberOf(id, makerId), by(taker.id))
+  }
+  const userOf = async (userId: string) => (await accounts.list()).find(({ id }) => id === userId)!
+
+  for (let index = 0; index < 19; index++) await passOn(ann.userId, bob, `of bob ${index}`)
+  await members.remove(ann.workspaceId, await memberOf(ann.workspaceId, ann.userId), by(bob.id))
+  t.equal(await payerByKey(people, ann.workspaceId), bob.payer, 'what passes within a full allowance has room')
+  await t.rejects(passOn(ann.userId, bob, 'one more'), full)
+  t.equal((await members.workspacesOf(bob.id)).filter(({ payer }) => payer === bob.payer).length, 20)
+
+  for (let index = 0; index < 20; index++) await members.createWorkspace(cyn.id, `of cyn ${index}`, by(cyn.id))
+  const makers = await members.workspacesOf(bob.id)
+  const passed = makers.find(({ name }) => name === 'of bob 0')!.id
+  await accounts.join(await accounts.inviteToken(passed, 'owner', null), { user: await userOf(cyn.id) })
+  const ofBob = await memberOf(passed, bob.id)
+  await t.rejects(members.remove(passed, ofBob, by(cyn.id)), full)
+  await t.rejects(members.setRole(passed, ofBob, 'member', by(cyn.id)), full)
+  t.equal((await members.list(passed)).length, 2, 'and nothing changed')
+})
