@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const peopleMigrations = { '002-people': { up } }
+export const peopleMigrations = { '002-people': { up }, '016-inviters': { up: placeBelowInviters } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await createAccounts(db)
@@ -157,4 +157,47 @@ async function createSecrets(db: MigrationDb): Promise<void> {
     table.bigInteger('expires_at').notNullable()
     table.index(['expires_at'], 'throttles_expiry')
   })
+}
+
+/** An account is made within moments of the use of its invitation: what waits for the database in between does so for less. */
+const JOINS_WITHIN_MS = 60_000
+const MOST_LEVELS = 8
+
+/**
+ * Earlier versions stored whose allowance an account shares, and not who invited it: whoever was invited deeper counted beside who invited
+ * them. The use of an invitation and the first time that someone joined its workspace tell who did. Where the operator chose whose allowance
+ * it is, or nothing tells, an account stays where it is.
+ */
+async function placeBelowInviters(db: MigrationDb): Promise<void> {
+  const users = await db('users').select('id', 'shares_with').orderBy(['created_at', 'id'])
+  const chosen = new Set(await db('audit_trail').where({ event: 'account.allowance_changed' }).pluck('user_id'))
+  const inviters = await invitersByLinks(db)
+  const paths = new Map<string, string>()
+  for (const { id, shares_with: above } of users) {
+    const known = above?.includes('/') ? above.split('/').at(-1) : inviters.get(id)
+    const below = above === null || chosen.has(id) ? undefined : paths.get(known)?.split('/', MOST_LEVELS).join('/')
+    const placed = below?.split('/')[0] === above?.split('/')[0] ? (below ?? above) : above
+    paths.set(id, placed === null ? id : `${placed}/${id}`)
+    if (placed !== above) await db('users').where({ id }).update({ shares_with: placed })
+  }
+}
+
+async function invitersByLinks(db: MigrationDb): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .select('users.id', 'links.created_by')
+    .from('users')
+    .join(
+      db
+        .select('user_id', 'workspace_id')
+        .from('members')
+        .union(db.select('user_id', 'workspace_id').from('audit_trail').where({ event: 'member.joined' }))
+        .as('joined'),
+      'joined.user_id',
+      'users.id',
+    )
+    .join('links', 'links.workspace_id', 'joined.workspace_id')
+    .where('links.kind', 'invitation')
+    .whereRaw('links.used_at BETWEEN users.created_at AND users.created_at + ?', [JOINS_WITHIN_MS])
+    .orderBy('links.used_at', 'desc')
+  return new Map(rows.map(({ id, created_by }) => [id, created_by]))
 }
