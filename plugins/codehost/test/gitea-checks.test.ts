@@ -159,6 +159,28 @@ t.test('a newer run of the same file, event and branch replaces the older one', 
   t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], mark: 'may_have_been' })
 })
 
+t.test('what an account that is gone posted in green over a red job is not the job, which never passed', async (t) => {
+  const { clock, look, repository, base: sha, ways } = await atGitea(t)
+  ways.deleted.add('liar')
+  repository.checks.run({ sha, name: 'build', outcome: 'failure' })
+  clock.now += 60_000
+  repository.checks.post({ sha, context: BUILD, state: 'success', by: 'liar' })
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], mark: undefined, stays: [] })
+})
+
+t.test('a job that passed and is red now may have been as claimed, also where an older run passes last', async (t) => {
+  const { clock, look, repository, base: sha } = await atGitea(t)
+  const older = repository.checks.queue({ sha, name: 'build' })
+  repository.checks.start(older)
+  repository.checks.run({ sha, name: 'build', outcome: 'failure' })
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], stays: [] })
+  clock.now += 60_000
+  repository.checks.end(older, 'success')
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], mark: 'may_have_been' })
+  repository.checks.run({ sha, name: 'build', outcome: 'failure' })
+  t.match(await look(ACTION, { sha, checks: RUNNER }), { differs: ['checks'], mark: 'may_have_been' })
+})
+
 for (const flavour of ['gitea', 'forgejo'] as const) {
   for (const runs of ['jobs', 'tasks', 'none'] as const) {
     t.test(`a status of an account that is gone is not the runner's: ${flavour} that lists ${runs}`, async (t) => {

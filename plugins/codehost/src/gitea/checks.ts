@@ -181,8 +181,9 @@ function jobChecks(
   const checks: Check[] = []
   const orphans: StatusAnswer[] = []
   for (const context of new Set(ofRunners.map(({ context }) => context))) {
-    const own = ofRunners.filter((status) => status.context === context)
-    const meant = jobsOf(context, own, jobs)
+    const all = ofRunners.filter((status) => status.context === context)
+    const meant = jobsOf(context, all, jobs)
+    const own = withoutLifts(all, meant)
     const passes = own.filter((status) => outcomeOf(status) === 'passed').length
     const [last] = own as [StatusAnswer]
     for (const job of meant) {
@@ -204,6 +205,22 @@ function jobChecks(
       })),
     ],
   }
+}
+
+/**
+ * Leaves out what an account that is gone posted as passed after the job failed: the runner posts what becomes of a job, so that of a job that is
+ * red its newest status is red. One that leads to another run may be of a run that this one replaced.
+ */
+function withoutLifts(statuses: readonly StatusAnswer[], meant: readonly Job[]): readonly StatusAnswer[] {
+  if (meant.length === 0 || !meant.every(({ outcome }) => outcome === 'failed')) return statuses
+  const pages = meant.map(({ run: { page } }) => page)
+  const isLift = (status: StatusAnswer) => {
+    const page = pageOf(status.target_url) ?? ''
+    const isOfOther = page.includes('/actions/runs/') && !pages.includes(page)
+    return outcomeOf(status) === 'passed' && !isOfOther
+  }
+  const newest = statuses.findIndex((status) => !isLift(status))
+  return newest === -1 ? statuses : statuses.slice(newest)
 }
 
 /** A status is posted as its job ends, by the host's clock. */
