@@ -13,6 +13,7 @@ import { refuseOtherMethods } from './methods.ts'
 import { describeApi, type SecuritySchemes } from './openapi.ts'
 import { measureRequests } from './request-metrics.ts'
 import { traceRequests } from './request-traces.ts'
+import type { TreeHeads } from './tree-heads.ts'
 import { compileValidator } from './validate.ts'
 
 /** Who may make requests, and from where. */
@@ -25,6 +26,8 @@ export interface Access {
   readonly securitySchemes?: SecuritySchemes
   /** Without them scripts of no other site submit claims. */
   readonly allowedOrigins?: AllowedOrigins
+  /** Without them clients are no witnesses of the log. */
+  readonly treeHeads?: TreeHeads
 }
 
 /**
@@ -76,10 +79,11 @@ export async function buildApp(options: AppOptions): Promise<App> {
 
   const prepare: Readonly<Record<Exclude<Scope, 'own'>, (scope: App) => void>> = {
     key(scope) {
-      requireKey(scope, keys, gate)
+      requireKey(scope, keys, gate, access.treeHeads)
       refuseOtherSites(scope, allowedOrigins)
     },
-    credential: (scope) => requireCredential(scope, { ...acceptedCredentials(access), gate }),
+    credential: (scope) =>
+      requireCredential(scope, { ...acceptedCredentials(access), gate, treeHeads: access.treeHeads }),
     api() {},
     public: (scope) => void scope.addHook('onRequest', cachePublicly),
   }

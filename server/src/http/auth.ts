@@ -8,10 +8,12 @@ import {
   type KeyRefusal,
   payersOf,
   setCredential,
+  spenderOf,
 } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { Gate } from './gate.ts'
 import type { App } from './instance.ts'
+import { announceTreeHeads, hearTreeHead, type TreeHeads } from './tree-heads.ts'
 
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
@@ -24,12 +26,15 @@ interface CredentialOptions {
   readonly gate: Gate
   /** The value of `WWW-Authenticate`, which says how to get a credential. @param isRefused the request had one */
   readonly challenge?: (isRefused: boolean, request: FastifyRequest) => string
+  /** Of the log that its clients witness. */
+  readonly treeHeads?: TreeHeads | undefined
 }
 
 /** Requires a credential on the routes of `app`. Other routes ignore the Authorization header. */
 export function requireCredential(app: App, options: CredentialOptions): void {
-  const { authenticate, gate, challenge = () => 'Bearer' } = options
+  const { authenticate, gate, challenge = () => 'Bearer', treeHeads } = options
   carryCredentials(app)
+  if (treeHeads) announceTreeHeads(app, treeHeads)
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, needsCredential: true }
   })
@@ -50,12 +55,13 @@ export function requireCredential(app: App, options: CredentialOptions): void {
     const credential = await lookUp(text, request, reply)
     setCredential(request, credential)
     await gate.admit(request, reply, payersOf(credential))
+    if (treeHeads) hearTreeHead(request, treeHeads, spenderOf(credential))
   })
 }
 
 /** Accepts keys only, and no tokens of applications. */
-export function requireKey(app: App, keys: Keys, gate: Gate): void {
-  requireCredential(app, { authenticate: (text, address) => keys.authenticate(text, address), gate })
+export function requireKey(app: App, keys: Keys, gate: Gate, treeHeads?: TreeHeads): void {
+  requireCredential(app, { authenticate: (text, address) => keys.authenticate(text, address), gate, treeHeads })
 }
 
 export interface Keys {

@@ -2,6 +2,7 @@
  * What scripts of other sites may do with the API. Any site may read: no answer depends on a cookie, and who has a key can ask without a
  * browser. To submit claims, the workspace of the key has to list the site.
  */
+import { TREE_HEAD_FIELD } from '@claimcheck/core/log'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { credentialOf } from './credential.ts'
@@ -25,6 +26,7 @@ const EXPOSED_HEADERS = [
   'ratelimit-limit',
   'ratelimit-remaining',
   'ratelimit-reset',
+  TREE_HEAD_FIELD,
 ]
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** What every answer says that any site may read. */

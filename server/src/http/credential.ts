@@ -45,6 +45,10 @@ export function setCredential(request: FastifyRequest, credential: Credential): 
   request.setDecorator(DECORATOR, credential)
 }
 
+export function hasCredential(request: FastifyRequest): boolean {
+  return request.getDecorator<Credential | undefined>(DECORATOR) !== undefined
+}
+
 /** Only for routes that require a credential. */
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)

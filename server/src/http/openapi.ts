@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { ErrorBody } from '@claimcheck/core/api'
 import swagger from '@fastify/swagger'
+import type { FastifySchema } from 'fastify'
 import type { App } from './instance.ts'
 
 /** The version of the API, which is independent of the program's version. */
@@ -38,13 +39,32 @@ export async function describeApi(
     transform: ({ schema, url }) => {
       const { security = [] } = schema ?? {}
       const offered = security.filter((ways) => Object.keys(ways).every((way) => way in securitySchemes))
-      return { schema: { ...schema, security: offered }, url }
+      const described = { ...schema, security: offered }
+      return { schema: offered.length > 0 ? withTreeHead(described) : described, url }
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) return document.swaggerObject
       return withComponents(document.openapiObject as Json)
     },
   })
+}
+
+/** What requests with a credential may carry, and their answers have. It is no schema that requests are validated with: no head fails a request. */
+function withTreeHead(schema: FastifySchema): FastifySchema {
+  const answers = Object.entries((schema.response ?? {}) as Json).map(([status, answer]) => {
+    return [status, status.startsWith('2') ? { ...(answer as Json), headers: { [TREE_HEAD]: ANSWERED_HEAD } } : answer]
+  })
+  const headers = { type: 'object', properties: { [TREE_HEAD]: { type: 'string', description: SENT_HEAD } } }
+  return { ...schema, headers, response: Object.fromEntries(answers) }
+}
+
+const TREE_HEAD = 'Poaw-Tree-Head'
+const SENT_HEAD =
+  'The newest signed tree head that you saw in an answer of this service, unchanged. The service looks at it after the answer: one that its log does not contain stops the log.'
+const ANSWERED_HEAD = {
+  type: 'string',
+  description:
+    'The newest signed tree head, as a dictionary of structured fields (RFC 9651): `log_id`, `tree_size`, `root_hash`, `issued_at`, `key_id`, `signature`.',
 }
 
 /** Without `PUBLIC_URL` a client asks where it read the description. */

@@ -14,6 +14,15 @@ export interface Closing {
   readonly restore?: string
 }
 
+/** Why a log stopped once by the word of a client: a client's head stops no log twice. */
+export interface Witnessed {
+  /** A signed tree head, as JSON, which the log lacked. */
+  readonly head: string
+  readonly at: Instant
+  /** When the operator let the log go on all the same. */
+  readonly acknowledgedAt?: Instant
+}
+
 /** Each log of this installation: the open one, and those that have ended. */
 export const logs = table('logs', ['logId'], {
   logId: text('log_id'),
@@ -25,6 +34,8 @@ export const logs = table('logs', ['logId'], {
   archivedAt: nullable(instant('archived_at')),
   /** A signed tree head, as JSON, which this log lacks: its rows are those of a backup. Nothing is appended. */
   contradictedBy: nullable(text('contradicted_by')),
+  /** Where the head came from a client. */
+  witnessed: nullable(json<Witnessed>('witnessed')),
   /** As what the database answered when the hosts last agreed that it is the newest: elsewhere nothing is appended. Empty: they have not. */
   agreedOn: text('agreed_on'),
   /** The system and timeline that it had then; empty where the server does not tell. */
@@ -49,7 +60,7 @@ export const treeHeads = table('tree_heads', ['logId', 'number'], {
 
 const state = part(treeHeads, 'number', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
 const named = part(logs, 'logId', 'name')
-const guarded = part(logs, 'contradictedBy', 'closedBy', 'agreedOn')
+const guarded = part(logs, 'contradictedBy', 'witnessed', 'closedBy', 'agreedOn')
 
 export type LogRow = RowOf<typeof logs>
 export type TreeHeadRow = RowOf<typeof treeHeads>

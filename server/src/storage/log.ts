@@ -15,6 +15,7 @@ import {
   type TreeHeadRow,
   toLogState,
   treeHeads,
+  type Witnessed,
 } from './log-state.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { bigint, bytes, instant, integer, nullable, part, type RowOf, table, text } from './table.ts'
@@ -65,11 +66,14 @@ export const sealedSigningKeys = table('sealed_signing_keys', ['keyId'], {
 const leaves = part(receipts, 'leafIndex', 'leafHash', 'issuedAt')
 const leafHashes = part(receipts, 'leafHash')
 const tilePlaces = part(tiles, 'level', 'index')
+const sizedRoots = part(treeHeads, 'treeSize', 'rootHash')
+const sizes = part(treeHeads, 'treeSize')
 
 export type ReceiptRow = RowOf<typeof receipts>
 export type EvidenceRow = RowOf<typeof evidence>
 export type LeafRow = RowOf<typeof leaves>
 export type TileRow = RowOf<typeof tiles>
+export type SizedRoot = RowOf<typeof sizedRoots>
 export type TilePlace = RowOf<typeof tilePlaces>
 export type SigningKeyRow = RowOf<typeof signingKeys>
 
@@ -89,6 +93,7 @@ const NEW_LOG = {
   endedAt: null,
   archivedAt: null,
   contradictedBy: null,
+  witnessed: null,
   closedBy: null,
   agreedOn: '',
   agreedSystem: '',
@@ -139,6 +144,17 @@ export function logReads(db: Db) {
       const which = logId === undefined ? OPEN_LOG_ID : '?'
       const rest = `WHERE log_id = ${which} ORDER BY number DESC LIMIT 1`
       return selectRow(db, treeHeads, rest, logId === undefined ? [] : [logId])
+    },
+    /** The roots that the log had at these sizes, where heads were signed. */
+    async rootsAt(logId: string, treeSizes: readonly number[]): Promise<SizedRoot[]> {
+      const rest = `WHERE log_id = ? AND tree_size IN (SELECT tree_size FROM ${rowsOf(db.dialect, sizes)} AS wanted)`
+      return selectRows(db, sizedRoots, rest, [
+        logId,
+        toJson(
+          sizes,
+          treeSizes.map((treeSize) => ({ treeSize })),
+        ),
+      ])
     },
     /** Ascending, those that follow the number. */
     async headsAfter(logId: string, number: number, limit: number): Promise<TreeHeadRow[]> {
@@ -261,7 +277,11 @@ export function logWrites(db: Db) {
       const which = 'WHERE log_id = ? AND ended_at IS NULL AND contradicted_by IS NULL'
       await db.query(`UPDATE logs SET contradicted_by = ? ${which}`, [head, logId])
     },
-    /** @param head that it includes after all */
+    /** Says of a log that was contradicted that a client did. */
+    async witness(logId: string, witnessed: Witnessed): Promise<void> {
+      await db.query('UPDATE logs SET witnessed = ? WHERE log_id = ?', [JSON.stringify(witnessed), logId])
+    },
+    /** @param head that it includes after all, or that it goes on without */
     async agree(logId: string, head: string): Promise<void> {
       await db.query('UPDATE logs SET contradicted_by = NULL WHERE log_id = ? AND contradicted_by = ?', [logId, head])
     },

@@ -31,6 +31,7 @@ const LOG = {
   logId: 'log',
   name: 'log',
   contradictedBy: null,
+  witnessed: null,
   closedBy: null,
   number: 0,
   keyId: 'key',

@@ -25,6 +25,7 @@ import type { LogService } from './log.ts'
 import type { LogArchives } from './log-archives.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogWatch } from './log-watch.ts'
+import type { LogWitness } from './log-witness.ts'
 import { logMetrics } from './metrics.ts'
 import { logMigrations } from './migrations.ts'
 import type { Sequencer } from './sequencer.ts'
@@ -36,6 +37,7 @@ export interface Services extends Pick<HostServices, 'storage'> {
   readonly signingKeys: SigningKeys
   readonly logGuard: LogGuard
   readonly logWatch: LogWatch
+  readonly logWitness: LogWitness
   readonly durabilityWarnings: DurabilityWarnings
   readonly remoteMemory: RemoteMemory
   readonly vault: KeyVault
@@ -69,6 +71,7 @@ export const logFeature = {
     migrations: logMigrations,
   },
   auditWords: {
+    'log.acknowledged': 'let the log go on that a client had stopped',
     'log.closed': 'closed the log for its last backup, in which it goes on elsewhere',
     'log.host_forgotten': 'had hosts wait no more for one that is gone',
     'log.resumed': 'let the log go on in a database that was restored or moved',
@@ -86,8 +89,10 @@ export const logFeature = {
     await logWatch.begin()
     await durabilityWarnings.current()
   },
+  access: ({ logWitness }) => ({ treeHeads: logWitness }),
   workers: ({ logWatch }) => [logWatch],
-  async idle({ sequencer, remoteMemory }) {
+  async idle({ sequencer, remoteMemory, logWitness }) {
+    await logWitness.idle()
     await sequencer.idle()
     await remoteMemory.flush()
   },

@@ -13,6 +13,8 @@ import { SHA256_TREE, tileReader } from './stored-log.ts'
 export type KnownState = Pick<Head, 'treeSize' | 'rootHash'>
 
 export const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
+const ACKNOWLEDGE =
+  'Where you know why, as after a rehearsal that signed with the same key, claimcheck log acknowledge goes on with this log'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
 const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
 const MOVED =
@@ -37,11 +39,21 @@ export function closedProblem({ treeSize }: LogState, { madeAt, last }: Closing)
   return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing, and its log stays closed. Begin another log with: claimcheck log new`
 }
 
+/** Tells whether it was a client that stopped the log, and no host that remembers more. */
+export function isStoppedByClient({ contradictedBy, witnessed }: LogState): boolean {
+  return contradictedBy !== null && witnessed?.head === contradictedBy
+}
+
 /** @throws ServiceError `read_only` where a host has written a head into the database that it lacks */
 export function compareWritten(log: LogState): void {
   if (log.contradictedBy === null) return
   const { treeSize } = toHead(log.contradictedBy)
-  throw readOnly(log.treeSize < treeSize ? `${behind(log, treeSize)}. ${RECOVERY}` : FORKED)
+  const isBehind = log.treeSize < treeSize
+  if (!isStoppedByClient(log)) throw readOnly(isBehind ? `${behind(log, treeSize)}. ${RECOVERY}` : FORKED)
+  const lacking = isBehind
+    ? behind(log, treeSize)
+    : `the log has other entries than the first ${treeSize} that were signed`
+  throw readOnly(`a client has a signed head that the log does not contain: ${lacking}. ${RECOVERY}. ${ACKNOWLEDGE}`)
 }
 
 /** @throws ServiceError `read_only` where the database lacks what is in the head, or has another log */

@@ -29,6 +29,8 @@ import { HeadMemoryError } from './signing/head-file.ts'
 import type { Head } from './signing/head-record.ts'
 
 export interface LogGuard {
+  /** The newest signed head that this host knows to be on disk; undefined before it has compared the log. */
+  newest(): Head | undefined
   /** Why this host is read-only, and how to recover; undefined while it may sign. */
   problem(): string | undefined
   /** Checks the whole log and remembers its head. A mistake becomes the `problem`; without one the `problem` ends. */
@@ -90,6 +92,7 @@ const NOTHING_ELSE =
   'nothing else remembers the log: this host signs when the chain has answered, or another host runs that remembers. Where the chain cannot answer for good, start this host once without the plugin of the anchors'
 
 interface Guard extends LogGuardOptions {
+  newest: Head | undefined
   problem: string | undefined
   isWaiting: boolean
   examining: Promise<void> | undefined
@@ -102,6 +105,7 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
   const { logMemories, lostReceipts, logAgreement } = options
   const guard: Guard = {
     ...pick(options, 'logMemories', 'lostReceipts', 'storage', 'clock', 'logger', 'logAgreement'),
+    newest: undefined,
     problem: undefined,
     isWaiting: false,
     examining: undefined,
@@ -109,6 +113,7 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     checkedAt: Number.NEGATIVE_INFINITY,
   }
   return {
+    newest: () => guard.newest,
     problem: () => guard.problem,
     examine: () => examine(guard),
     async maySign() {
@@ -127,7 +132,10 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     file: () => logAgreement.file(),
     checkRoot: (log, storedRoot) => notingNow(guard, () => compareRoot(log, storedRoot)),
     checkStored: (log, rows) => noting(guard, () => compareStored(log, rows)),
-    remember: (head) => notingNow(guard, () => logMemories.remember(head)),
+    remember(head) {
+      notingNow(guard, () => logMemories.remember(head))
+      if (head.signed !== undefined) guard.newest = head
+    },
     rememberBegun: (head) =>
       notingNow(guard, () => {
         if (logMemories.recall(head.logId).length === 0) logMemories.remember(head)
@@ -266,6 +274,8 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   const head = isWhole || !newest ? await withSignature(log, rows) : newest
   if (isWhole || !knowNewest) logMemories.remember(head)
   else logMemories.follow(head)
+  // What was signed meanwhile stays.
+  if (guard.newest?.logId !== head.logId || guard.newest.treeSize <= head.treeSize) guard.newest = head
 }
 
 /** Writes into the database what it lacks. @returns the log as it is stored then */

@@ -239,7 +239,7 @@ async function openEnded({ storage, archives }: Served, logId: string): Promise<
   return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
 }
 
-function toConsistency(
+export function toConsistency(
   logId: string,
   first: number,
   second: number,

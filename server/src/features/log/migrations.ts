@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const logMigrations = { '006-log': { up } }
+export const logMigrations = { '006-log': { up }, '015-log-witnesses': { up: addWitnessed } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await createKeys(db)
@@ -125,5 +125,12 @@ async function createLogs(db: MigrationDb): Promise<void> {
     table.integer('width').notNullable()
     table.binary('hashes').notNullable()
     table.primary(['log_id', 'level', 'tile_index', 'width'])
+  })
+}
+
+/** The head of a client for which a log stopped, once. */
+async function addWitnessed(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('logs', (table) => {
+    table.text('witnessed')
   })
 }

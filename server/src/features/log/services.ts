@@ -8,6 +8,7 @@ import { createLogArchives } from './log-archives.ts'
 import { createLogGuard } from './log-guard.ts'
 import { createLogMemories } from './log-memories.ts'
 import { createLogWatch } from './log-watch.ts'
+import { createLogWitness } from './log-witness.ts'
 import { createLogWriter } from './log-writer.ts'
 import { createLostReceipts } from './lost-receipts.ts'
 import { createSequencer } from './sequencer.ts'
@@ -32,6 +33,7 @@ export const services = {
   lostReceipts: createLostReceipts,
   logGuard: createLogGuard,
   logWatch: createLogWatch,
+  logWitness: createLogWitness,
   durabilityWarnings: createDurabilityWarnings,
   signingKeys: createSigningKeys,
   logWriter: createLogWriter,

@@ -20,6 +20,6 @@ export const mcpFeature = {
       publicActions: [...registry.publicActions(), ...registry.publicAliases()],
       publicUrl: config.publicUrl,
     }
-    return [{ scope: 'api', cost: 'mcp', add: (app, gate) => mcpRoutes(app, parts, gate) }]
+    return [{ scope: 'api', cost: 'mcp', add: (app, gate, { treeHeads }) => mcpRoutes(app, parts, gate, treeHeads) }]
   },
 } satisfies Feature<Services>

@@ -13,6 +13,7 @@ import { HttpError, prepareRefusal } from '../../http/errors.ts'
 import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
 import { MAX_NESTING, MAX_VALUES } from '../../http/text.ts'
+import type { TreeHeads } from '../../http/tree-heads.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import { SCOPES } from '../oauth/scopes.ts'
 import type { TokenService } from '../oauth/tokens.ts'
@@ -32,7 +33,7 @@ export interface McpParts extends BackendParts {
 const PATHS = ['/mcp', '/mcp/'] as const
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<void> {
+export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads?: TreeHeads): Promise<void> {
   const { keys, tokens, oauth, publicUrl, logger } = parts
   const exchanges = createExchanges()
   const backendOf = serviceBackends(parts)
@@ -74,7 +75,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     return isIP(hostname.replace(/^\[|\]$/g, '')) ? [hostname] : []
   }
 
-  requireCredential(app, { authenticate, challenge, gate })
+  requireCredential(app, { authenticate, challenge, gate, treeHeads })
   // After the credential: what is refused before it would be neither paid for nor counted.
   app.addHook('onRequest', refuseOtherNames)
   app.addHook('preClose', async () => exchanges.endAll())

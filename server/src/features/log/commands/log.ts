@@ -8,6 +8,7 @@ import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
 import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
+import { acknowledgeWitnessed } from '../contradiction.ts'
 import type { LogArchives } from '../log-archives.ts'
 import type { ResumeServices } from '../resume.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
@@ -31,6 +32,10 @@ database is lost, it is how an older one goes on: if a newer database exists, us
   - All receipts that this database holds stay valid, and are proven in the log that ended.
   - Receipts that it does not hold (issued after its backup was made) are lost. Those that hosts know are listed.
   - All hosts and this command must use the same database. Running hosts go on with the new log.`
+
+const ACKNOWLEDGE_MEANING = `A client has a head that a key of this log signed, and that this log does not contain. Either the newest entries are
+lost (then restore the newest database, or use claimcheck log new), or another copy signed with the same key.
+Anyone with that head can prove that the log has two forms. No client stops this log again.`
 
 const FORGET_MEANING = `Hosts go on without what this host knows. If it signed receipts that this database lacks, the log is forked: anyone
 with such a receipt can prove that. Where you do not know, use claimcheck log new.`
@@ -96,6 +101,21 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
       )
       print(options, { log_id: logId, tree_size: treeSize }, [
         `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
+      ])
+    })
+
+  subcommand(
+    log,
+    'acknowledge',
+    'let a log go on that a client stopped, which had a head that the log does not contain',
+  )
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (options: ConfirmedOptions) => {
+      if (!options.yes) await confirm(ACKNOWLEDGE_MEANING, 'Go on with this log?')
+      const { logId, treeSize } = await withServices(({ storage, now }) => acknowledgeWitnessed(storage, now()))
+      print(options, { log_id: logId, tree_size: treeSize }, [
+        `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
+        'Heads of clients that contradict it are counted from now on, and stop it no more.',
       ])
     })
 

@@ -223,7 +223,7 @@ function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)]
 }
 
-function toEntry({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRow): KeyEntry {
+export function toEntry({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRow): KeyEntry {
   return {
     key_id: keyId,
     public_key: publicKey,
