@@ -228,6 +228,14 @@ export interface Release {
   readonly publishedAt?: LogTime
   /** The names of its files. */
   readonly assets: readonly string[]
+  /** Under which name the host keeps a file of this one; under the same, when left out. */
+  keptAs?(file: string): KeptName
+}
+
+export interface KeptName {
+  readonly name: string
+  /** The host does not say how it names such files: a file that is not there under this name may be there under another. */
+  readonly isUnsure?: true
 }
 
 export interface FoundIssue extends FoundRepository {

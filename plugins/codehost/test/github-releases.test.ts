@@ -74,6 +74,29 @@ t.test('files that were uploaded count, also where there are many', async (t) =>
   )
 })
 
+t.test('files have the names that GitHub gives them, or had before', async (t) => {
+  const { repository, look } = await atGitHub(t)
+  const id = await repository.releases.create({ tag: TAG })
+  const KEPT: readonly (readonly [file: string, kept: string])[] = [
+    ['My App Setup 1.0.0.exe', 'My.App.Setup.1.0.0.exe'],
+    ['app (x64) [beta].zip', 'app.x64.beta.zip'],
+    ['tool_1.0-1~buster_amd64.deb', 'tool_1.0-1.buster_amd64.deb'],
+    ['.env', 'default.env'],
+    ['façade.exposé', 'facade.expose'],
+    ['Hello, दुनिया', 'default.Hello'],
+    ['a+b@c.zip', 'a+b@c.zip'],
+  ]
+  for (const [, kept] of KEPT) repository.releases.addAsset(id, kept)
+  for (const name of KEPT.flat()) {
+    t.match(await look(PUBLISH, { tag: TAG, assets: [name] }), { differs: [], facts: { assets_missing: 0 } }, name)
+  }
+  const missing = async (name: string) => outcome(look(PUBLISH, { tag: TAG, assets: [name] }))
+  t.equal(await missing('My App.exe'), 'differs: assets')
+  t.match(await look(PUBLISH, { tag: TAG, assets: ['My App.exe'] }), { mark: undefined })
+  for (const name of ['żółw.zip', 'x+y.zip'])
+    t.match(await look(PUBLISH, { tag: TAG, assets: [name] }), { differs: ['assets'], mark: 'may_have_been' }, name)
+})
+
 t.test('without the right to contents nothing is absent', async (t) => {
   const { look, token } = await atGitHub(t, { isPrivate: true })
   t.equal(await outcome(look(PUBLISH, { tag: TAG }, { token: token(['issues', 'pull_requests']) })), 'forbidden')

@@ -69,6 +69,15 @@ const pages: readonly ForgeLife[] = [
     }),
     { where: isNamed('github', 'gitlab', 'forgejo') },
   ),
+  releasing(
+    'a file that the host renamed',
+    VERIFIED,
+    (scene) => ({
+      params: { assets: ['My App Setup (x64).exe'] },
+      happens: [scene.publish(-MINUTE, 'My.App.Setup.x64.exe')],
+    }),
+    { where: isNamed('github') },
+  ),
   releasing('a release with 130 files, of which the last one is claimed', VERIFIED, (scene) => ({
     params: { assets: ['file-129.tar.gz'] },
     happens: [

@@ -25,7 +25,8 @@ const Params = Type.Object(
         title: 'Files',
         minItems: 1,
         maxItems: 50,
-        description: 'The names of files that the release has; it may have more.',
+        description:
+          'The names of files that the release has, as they were uploaded or as the host shows them; it may have more.',
         examples: [['app.tar.gz']],
       }),
     ),
@@ -118,20 +119,21 @@ export const releasePublish = defineAction({
       }
     }
     const { publishedAt, commit, isPrerelease } = release
-    const missing = params.assets?.filter((name) => !release.assets.includes(name)).length
+    const missing = params.assets?.filter((name) => !hasFile(release, name))
     const facts = {
       ...repositoryFactsOf(found),
       ...defined({ commit }),
       prerelease: isPrerelease,
       ...(publishedAt ? { published_at: shownTime(publishedAt) } : {}),
-      ...defined({ assets_missing: missing }),
+      ...defined({ assets_missing: missing?.length }),
       ...(isLongBefore(publishedAt, found, query) ? { preexisting: true as const } : {}),
     }
     const differs = differing(release, params)
     if (differs.length > 0) {
       const told = differs.includes('commit') ? defined({ ageMs: tagAgeMs }) : aged
       // Tags move, and files are removed.
-      return { kind: 'present', differs, facts, ...told, ...(hasChanged(release, query) ? MAY_HAVE_BEEN : {}) }
+      const isUnsure = missing?.some((name) => release.keptAs?.(name).isUnsure) || hasChanged(release, query)
+      return { kind: 'present', differs, facts, ...told, ...(isUnsure ? MAY_HAVE_BEEN : {}) }
     }
     // When a file was added, or the tag moved here, the release does not tell.
     const isDated = publishedAt && params.commit === undefined && params.assets === undefined
@@ -148,11 +150,16 @@ export const releasePublish = defineAction({
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
-function differing({ commit, assets }: Release, claimed: Params): ('commit' | 'assets')[] {
+function differing(release: Release, claimed: Params): ('commit' | 'assets')[] {
   return [
-    ...(claimed.commit !== undefined && claimed.commit !== commit ? (['commit'] as const) : []),
-    ...(claimed.assets?.some((name) => !assets.includes(name)) ? (['assets'] as const) : []),
+    ...(claimed.commit !== undefined && claimed.commit !== release.commit ? (['commit'] as const) : []),
+    ...(claimed.assets?.some((name) => !hasFile(release, name)) ? (['assets'] as const) : []),
   ]
+}
+
+/** Agents claim a file by the name that it has with them, or by the one that it got. */
+function hasFile({ assets, keptAs }: Release, name: string): boolean {
+  return assets.includes(name) || (keptAs !== undefined && assets.includes(keptAs(name).name))
 }
 
 /** An earlier read shows a release that was not as claimed. */

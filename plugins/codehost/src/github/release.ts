@@ -1,6 +1,6 @@
 /** What GitHub shows of the published release of a tag. */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { FoundRelease, Release, ReleaseQuery } from '../code-host.ts'
+import type { FoundRelease, KeptName, Release, ReleaseQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
@@ -23,7 +23,7 @@ export async function findRelease(
   const release = await context.cache.share(`github ${repository.id} release ${query.tag}`, () =>
     readRelease(claimed, query.tag),
   )
-  return { ...found, ageMs: WITHOUT_LOG_AGE_MS, release }
+  return { ...found, ageMs: WITHOUT_LOG_AGE_MS, release: release && { ...release, keptAs } }
 }
 
 /** Drafts are not shown to who can only read. */
@@ -49,4 +49,16 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
     publishedAt: logTime(published_at),
     assets: files.filter(({ state }) => state === 'uploaded').map(({ name }) => name),
   }
+}
+
+/**
+ * GitHub renames what is uploaded with other characters in its name: `My App 1.0.exe` is `My.App.1.0.exe`. How, its command line shows: cli/cli,
+ * pkg/cmd/release/upload. What becomes of other letters than English ones, and of a plus, is not the same everywhere.
+ */
+function keptAs(file: string): KeptName {
+  const plain = file.normalize('NFKD').replace(/\p{M}/gu, '')
+  const named = plain.startsWith('.') ? `default${plain}` : plain
+  const kept = named.replace(/[^A-Za-z0-9_+@-]+/g, '.').replace(/^\.|\.$/g, '')
+  const name = kept !== file && !kept.includes('.') ? `default.${kept}` : kept
+  return { name, ...(/[^\x20-\x7e]|[+@]/.test(file) ? { isUnsure: true } : {}) }
 }
