@@ -46,7 +46,7 @@ export interface SimpleIndex {
   readonly form: 'html' | 'json-1.1' | 'json-1.0'
   /** What links and files tell of their content. */
   readonly digest?: 'sha256' | 'md5'
-  /** Asked for JSON alone, it answers 406. */
+  /** Asked for no page, it answers 406. */
   readonly isStrict?: boolean
 }
 
@@ -117,7 +117,7 @@ function answer(projects: ReadonlyMap<string, Project>, { url = '', headers }: I
   const project = projects.get(key(releaseOf ?? simpleOf ?? ''))
   if (!project) return { status: 404, body: { message: 'Not Found' } }
   if (simpleOf !== undefined) {
-    const isJson = headers.accept === 'application/vnd.pypi.simple.v1+json'
+    const isJson = headers.accept?.startsWith('application/vnd.pypi.simple.v1+json')
     return isJson ? { body: held(ProjectForm, simple(project)) } : { body: Buffer.from('<!DOCTYPE html>') }
   }
   const asked = canonical(decodeURIComponent(version!))

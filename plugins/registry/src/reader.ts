@@ -76,6 +76,11 @@ export function unexpected(): DestinationError {
   return new DestinationError('unexpected_response', { status: 200 })
 }
 
+/** The registry answered, and it was not what was asked for. It may still show the same elsewhere, unless it asks to wait. */
+export function isAnswer(error: unknown): error is DestinationError {
+  return isDestinationError(error) && error.status !== undefined && error.code !== 'rate_limited'
+}
+
 /** The host counts any age of the public registries' answers, but only a minute of others'. */
 export function isOldCopy(headers: Headers, isPublic: boolean): boolean {
   const ageMs = Number(headers.get('age') ?? 0) * 1000

@@ -59,14 +59,27 @@ const rows: readonly Row[] = [
   ['a tag with the name of a version', documented({ version: '2.0.0' }), 'unexpected_response'],
   ['a version without a file', { '/tool/1.0.0': { name: 'tool', version: '1.0.0' } }, 'unexpected_response'],
   ['401', { '/tool/1.0.0': { status: 401 }, '/tool': { status: 401 } }, 'unauthorized'],
-  ['403', { '/tool/1.0.0': { status: 403 } }, 'forbidden'],
-  ['400', { '/tool/1.0.0': { status: 400 } }, 'unexpected_response'],
+  ...(
+    [
+      [400, 'unexpected_response'],
+      [401, 'unauthorized'],
+      [403, 'forbidden'],
+      [500, 'unavailable'],
+    ] as const
+  ).flatMap(([status, code]): Row[] => [
+    [
+      `${status} for versions, as some registries answer for those of a scope`,
+      (url) => ({ '/tool/1.0.0': { status }, '/tool': packument({ versions: { '1.0.0': manifest(url) } }) }),
+      'as claimed',
+    ],
+    [`${status} for versions, and no such one`, { '/tool/1.0.0': { status }, '/tool': packument(others) }, code],
+  ]),
   [
-    '401 for versions, as some registries answer for those of a scope',
-    (url) => ({ '/tool/1.0.0': { status: 401 }, '/tool': packument({ versions: { '1.0.0': manifest(url) } }) }),
+    'a page in place of versions',
+    (url) => ({ '/tool/1.0.0': '<!doctype html>', '/tool': packument({ versions: { '1.0.0': manifest(url) } }) }),
     'as claimed',
   ],
-  ['401 for versions, and no such one', { '/tool/1.0.0': { status: 401 }, '/tool': packument(others) }, 'unauthorized'],
+  ['429 for versions', { '/tool/1.0.0': { status: 429 } }, 'rate_limited'],
   ...[404, 405].flatMap((status): Row[] => [
     [
       `${status} for versions, as where there are no documents of them`,
@@ -100,7 +113,7 @@ const rows: readonly Row[] = [
     ],
   ),
   ['429', { '/tool/1.0.0': { status: 429 } }, 'rate_limited'],
-  ['502', { '/tool/1.0.0': { status: 502 } }, 'unavailable'],
+  ['502', { '/tool/1.0.0': { status: 502 }, '/tool': { status: 502 } }, 'unavailable'],
   ['304 to what was not asked for', { '/tool/1.0.0': { status: 304 } }, 'unexpected_response'],
   ['no version', absent(packument(others)), 'absent (never_before)'],
   [

@@ -114,16 +114,34 @@ const SIMPLE: readonly [name: string, listing: unknown, result: string, asked?: 
   ['an archive', page(link('tool-1.0.0.tar.gz')), 'as claimed'],
   ['an archive with the name as its owner writes it', page(link('Tool-1.0.zip')), 'as claimed'],
   ['an egg', page(link('tool-1.0.0-py3.9.egg')), 'as claimed'],
+  ...[
+    `<A HREF=../../tool-1.0.0.tar.gz#sha256=${SHA}>tool-1.0.0.tar.gz</A>`,
+    `<a\n  data-requires-python=">=3.8"\n  href='../../tool-1.0.0.tar.gz#sha256=${SHA}&amp;egg=tool'\n>x</a >`,
+    `<li><a title="it's > 1" href = "/tool-1.0.0.tar.gz?a=1#sha256=${SHA}"><span>tool</span></a></li>`,
+    `<a href="/download/17#sha256=${SHA}"><code>tool-1.0.0.tar.gz</code></a>`,
+    `<!-- <a href="x"> --><p>1 < 2<a href="/tool-1.0.0.tar.gz#sha256=${SHA}">x`.concat('</a>'),
+  ].map((one): (typeof SIMPLE)[number] => [one.slice(0, 60), page(one), 'as claimed', DIGEST]),
+  ['in a comment', page(link('tool-0.9.tar.gz'), `<!-- ${link('tool-1.0.0.tar.gz')} -->`), 'absent'],
+  ['in the name of an attribute', page(link('tool-0.9.tar.gz'), '<a title="href=/tool-1.0.0.tar.gz">x</a>'), 'absent'],
   ['its digest', page(link('tool-1.0.0.tar.gz')), 'as claimed', DIGEST],
   ['another digest', page(link('tool-1.0.0.tar.gz', `#sha256=${'c'.repeat(64)}`)), 'differs', { ...DIGEST, now: NOON }],
   ['no digest', page(link('tool-1.0.0.tar.gz', '')), 'unexpected_response', DIGEST],
   ['no digest, and none is claimed', page(link('tool-1.0.0.tar.gz', '')), 'as claimed'],
   ['another version', page(link('tool-1.0.1.tar.gz')), 'absent'],
   ['a file whose version is not known', page(link('tool-0.9.tar.gz'), link('tool-1.0.0.rpm')), 'unexpected_response'],
+  ['an installer alone', page(link('tool-0.9.tar.gz'), link('tool-1.0.win32.exe')), 'unexpected_response'],
+  [
+    'a local version as old wheels write it',
+    page(link('tool-0.9.tar.gz'), link('tool-1.0.0_cpu-py3-none-any.whl')),
+    'unexpected_response',
+    { params: { version: '1.0.0+cpu' } },
+  ],
+  ['an installer of another version', page(link('tool-0.9.tar.gz'), link('tool-0.9.win32.exe')), 'absent'],
   ['no file', page('<a href="/login">Sign in</a>'), 'unexpected_response'],
   ['files of another project alone', page(link('other-1.0.0.tar.gz')), 'unexpected_response'],
-  ['a link without an end', page('<a href="x">'.repeat(20_000)), 'too_large'],
-  ['a link that is too long', page(`</p><a href="${'x'.repeat(100_000)}">`), 'too_large'],
+  ['links without an end', page('<a href="x">'.repeat(20_000)), 'unexpected_response'],
+  ['a link that is too long', page(`</p><a href="${'x'.repeat(100_000)}`), 'too_large'],
+  ['a link with too much text', page(`<a href="x">${'x<b>'.repeat(100_000)}`), 'too_large'],
   ['a list', { name: 'tool', files: files('tool-1.0.0.tar.gz') }, 'as claimed', DIGEST],
   ['a list without it', { name: 'tool', files: files('tool-0.9.tar.gz') }, 'absent'],
   [
@@ -147,6 +165,20 @@ for (const [name, listing, result, asked] of SIMPLE) {
     t.equal(await outcome(look({ target: 'pypi:tool', connection, ...asked })), result)
   })
 }
+
+t.test("an index of one's own need not have the JSON API, whatever it answers in its place", async (t) => {
+  const places = [400, 401, 403, 410, 500].map((status): unknown => ({ status }))
+  const others = ['<!doctype html>', { status: 302, headers: { location: 'https://pypi.org/' } }, { releases: {} }]
+  for (const place of [...places, ...others, release([file()], { name: 'other' })]) {
+    const { url } = await serve(t, { [RELEASE]: place, [PROJECT]: page(link('tool-1.0.0.tar.gz')) })
+    const connection = { provider: 'pypi', options: { base_url: url } }
+    t.equal(await outcome(look({ target: 'pypi:tool', connection })), 'as claimed')
+    t.equal(await outcome(look({ target: 'pypi:tool', connection, params: { version: '2.0' } })), 'absent')
+  }
+  const { url } = await serve(t, { [RELEASE]: { status: 429 }, [PROJECT]: page(link('tool-1.0.0.tar.gz')) })
+  const connection = { provider: 'pypi', options: { base_url: url } }
+  t.equal(await outcome(look({ target: 'pypi:tool', connection })), 'rate_limited')
+})
 
 t.test('a page of links tells what is yanked, and a list when it came', async (t) => {
   const facts = async (listing: unknown) => {

@@ -233,6 +233,14 @@ const npmLives: readonly PackageLife<NpmPlace>[] = [
 
 /** A registry of a company: it forgets, and has not all addresses of the public one. */
 const ownNpmLives: readonly PackageLife<NpmPlace>[] = [
+  ...[400, 401, 403, 500].flatMap((code) =>
+    [true, false].map((isThere) =>
+      row<NpmPlace>(isThere ? content : untold, `${code} for versions, ${isThere ? 'published' : 'a lie'}`, (place) => {
+        place.npm.faults.inject({ fault: status(code), on: /\/tool\/1\.0\.0$/ })
+        return isThere ? [toNpm(place)] : []
+      }),
+    ),
+  ),
   ...[405, 404].flatMap((code) => {
     const refused = (about: Kind, name: string, set: (place: NpmPlace) => Given) =>
       row<NpmPlace>(about, `${code} for the document of a version, ${name}`, (place) => {

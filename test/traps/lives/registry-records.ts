@@ -1,5 +1,5 @@
 /** Lives of packages by the record of their registry: where it is large, where it may be replaced, and where answers lag behind it. */
-import { html } from '../../destinations/faults.ts'
+import { html, status } from '../../destinations/faults.ts'
 import type { SimpleIndex } from '../../destinations/pypi.ts'
 import { at, BLAME, DAY, HOUR, kind, type LifeRow, MINUTE, NOT_VERIFIED, SECOND, UNVERIFIABLE } from './life-row.ts'
 import {
@@ -69,6 +69,12 @@ function livesOfIndex([name, index]: (typeof INDEXES)[number]): LifeRow[] {
       happens: [toPypi(place)],
       facts: isDated ? { published_at: '2026-03-11T09:30:00.000Z' } : { published_at: undefined, undated: true },
     })),
+    ...[400, 403, 500].map((code) =>
+      row<PypiPlace>(simple, `where PyPI has its JSON API it answers ${code}`, (place) => {
+        place.pypi.faults.inject({ fault: status(code), on: /\/json$/ })
+        return [toPypi(place)]
+      }),
+    ),
     row(simple, 'a source archive', (place) => [toPypi(place, 0, { kind: 'tar.gz' })]),
     row(simple, 'by its digest', (place) => ({ params: sha(place), happens: [toPypi(place)] })),
     row(simple, 'published four minutes after the claim', (place) => ({

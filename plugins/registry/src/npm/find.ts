@@ -6,7 +6,7 @@ import { type CheckContext, DestinationError, isDestinationError, Value } from '
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { json } from '../json.ts'
 import { readPruned } from '../pruned-json.ts'
-import { createReader, type Read, unexpected } from '../reader.ts'
+import { createReader, isAnswer, type Read, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { Manifest, Packument, Ping } from './answers.ts'
 import { hashTarball } from './tarball.ts'
@@ -17,42 +17,42 @@ const TIMES_OF_ALL = ['modified', 'unpublished'] as const
 type PackageRecord = Pick<FoundVersion, 'published' | 'removedBy' | 'clockBehindMs'>
 
 export async function findOnNpm(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
-  const { isRefused, ...found } = await lookFor(query, place, context)
+  const { refusal, ...found } = await lookFor(query, place, context)
   const isAsClaimed = found.isListed && found.hasContent !== false
-  if (isRefused && !isAsClaimed) throw new DestinationError('unauthorized', { status: 401 })
+  if (refusal && !isAsClaimed) throw refusal
   return found
 }
 
-/** Some registries refuse the documents of versions with a scope in their names. What else they show counts only for the claim. */
+/** Some registries refuse the documents of versions, which npm does not ask for. What else they show counts only for the claim. */
 async function lookFor(
   query: Query,
   place: Place,
   context: CheckContext,
-): Promise<FoundVersion & { readonly isRefused?: boolean }> {
+): Promise<FoundVersion & { readonly refusal?: DestinationError }> {
   const { name, version } = query
   const { readManifest, readPackument, readRecord, asked, found, ping } = documentsOf(query, place, context)
   const manifest = await readManifest()
-  if (manifest !== undefined && manifest !== 'refused') return found(manifest, readRecord)
-  const isRefused = manifest === 'refused'
+  if (manifest !== undefined && !isDestinationError(manifest)) return found(manifest, readRecord)
+  const refused = manifest && { refusal: manifest }
 
   // That there is no such version is said only of a package that is seen.
   const packument = await readPackument()
   if (!packument) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
     await ping()
-    return { isListed: false, isRefused, facts: { package_listed: false } }
+    return { isListed: false, ...refused, facts: { package_listed: false } }
   }
   const { versions = {} } = packument.value
   if (Object.hasOwn(versions, version)) {
     const listed = versions[version]
     if (!Value.Check(Manifest, listed)) throw unexpected()
     const seen = await found(asked(listed), async () => recordOf(version, packument))
-    return { ...seen, isRefused, isDoubtful: packument.isDoubtful || seen.isDoubtful === true }
+    return { ...seen, ...refused, isDoubtful: packument.isDoubtful || seen.isDoubtful === true }
   }
   const record = recordOf(version, packument)
   return {
     isListed: false,
-    isRefused,
+    ...refused,
     isDoubtful: packument.isDoubtful,
     ...record,
     facts: { package_listed: true, ...(record.published && { unpublished: true }) },
@@ -72,14 +72,14 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
     return manifest
   }
 
-  /** Undefined where there is none, `refused` for a 401. */
-  function readManifest(): Promise<Manifest | 'refused' | undefined> {
+  /** Undefined where there is none, the error for another answer. */
+  function readManifest(): Promise<Manifest | DestinationError | undefined> {
     return shared('version', async () => {
       try {
         const read = await reader.get(`${url}/${version}`, { ...json('npm version', Manifest), also: [404, 405] })
         return read && asked(read.value)
       } catch (error) {
-        if (isDestinationError(error) && error.code === 'unauthorized') return 'refused'
+        if (isAnswer(error)) return error
         throw error
       }
     })

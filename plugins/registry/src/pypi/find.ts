@@ -3,11 +3,11 @@ import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/c
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
-import { createReader, type Read, unexpected } from '../reader.ts'
+import { createReader, isAnswer, type Read, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { Release } from './answers.ts'
 import { normalizeProject } from './name.ts'
-import { readListing, SIMPLE_JSON } from './simple.ts'
+import { readListing, SIMPLE } from './simple.ts'
 import { isSamePep440 } from './version.ts'
 
 export async function findOnPypi(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
@@ -17,12 +17,16 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   const { simple, root } = rootsOf(place.baseUrl)
   const url = `${root}/pypi/${name}/${encodeURIComponent(version)}/json`
 
-  /** Undefined where there is none, also because the index has no JSON API. */
+  /** Undefined where there is none, also because the index has no JSON API: whatever it answers then, its listing says what it has. */
   async function readRelease(): Promise<Read<Release> | undefined> {
-    const also = place.isPublic ? [404] : [404, 405, 501]
-    const read = await reader.get(url, { ...json('pypi release', Release), also })
-    if (read && !isAsked(read.value, query)) throw unexpected()
-    return read
+    try {
+      const read = await reader.get(url, { ...json('pypi release', Release), also: [404] })
+      if (read && !isAsked(read.value, query)) throw unexpected()
+      return read
+    } catch (error) {
+      if (place.isPublic || !isAnswer(error)) throw error
+      return undefined
+    }
   }
 
   const release = await cache.share(url, readRelease)
@@ -38,7 +42,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   const listing = await cache.share(`${simple} ${name} ${version}`, () => readListing(simple, query, reader))
   if (!listing) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
-    await http.head(`${simple}/`, { headers: { accept: SIMPLE_JSON }, auth: place.auth })
+    await http.head(`${simple}/`, { headers: { accept: SIMPLE }, auth: place.auth })
     return { isListed: false, facts: { package_listed: false } }
   }
   const { files, hasVersion, isEmptied, isWhole } = listing.value

@@ -2,42 +2,61 @@
 import { DestinationError } from '@claimcheck/core/plugin'
 import { bodyOf } from '../reader.ts'
 import type { SimpleFile } from './answers.ts'
+import { isPackageFile } from './filename.ts'
 
 /** In characters. */
 const LONGEST_LINK = 64 * 1024
-const LINK = /<a\b([^>]*)>([^<]*)<\/a\s*>/gi
-const ATTRIBUTE = /\b(href|data-yanked)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/gi
+/** A comment, a declaration, a tag with its attributes, or text. One that has not come to its end is none yet. */
+const TOKEN =
+  /<!--[\s\S]*?-->|<!(?!--)[^>]*>|<(\/?[a-z][a-z0-9]*)((?:[^>=]|=(?:\s*"[^"]*"|\s*'[^']*'|(?!\s*["'])))*)>|[^<]+|<(?=[^a-z/!]|\/[^a-z])/giy
+const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g
 
 /** @param take is given each file that the page links */
 export async function readLinks(response: Response, take: (file: SimpleFile) => void): Promise<void> {
   const decoder = new TextDecoder('utf-8')
+  let link: { readonly attributes: string; text: string } | undefined
   let rest = ''
   const takeAll = () => {
     let end = 0
-    for (const { 0: link, 1: attributes = '', 2: text = '', index } of rest.matchAll(LINK)) {
-      const file = fileOf(attributes, text)
-      if (file) take(file)
-      end = index + link.length
+    TOKEN.lastIndex = 0
+    for (let token = TOKEN.exec(rest); token; token = TOKEN.exec(rest)) {
+      const { 0: text, 1: tag = '', 2: attributes = '' } = token
+      end = TOKEN.lastIndex
+      switch (tag.toLowerCase()) {
+        case 'a':
+          link = { attributes, text: '' }
+          break
+        case '/a': {
+          const file = link && fileOf(link)
+          if (file) take(file)
+          link = undefined
+          break
+        }
+        default:
+          if (link && !text.startsWith('<')) link.text += text
+      }
     }
     rest = rest.slice(end)
   }
   for await (const part of bodyOf(response)) {
     rest += decoder.decode(part, { stream: true })
-    if (rest.includes('</')) takeAll()
-    if (rest.length > LONGEST_LINK) throw new DestinationError('too_large', { status: response.status })
+    takeAll()
+    if (rest.length + (link?.text.length ?? 0) > LONGEST_LINK)
+      throw new DestinationError('too_large', { status: response.status })
   }
   rest += decoder.decode()
   takeAll()
 }
 
-function fileOf(attributes: string, text: string): SimpleFile | undefined {
+function fileOf({ attributes, text }: { readonly attributes: string; readonly text: string }): SimpleFile | undefined {
   const given = new Map([...attributes.matchAll(ATTRIBUTE)].map(([, name, ...values]) => [name!.toLowerCase(), values]))
   const href = attributeOf(given.get('href'))
   if (href === undefined) return undefined
   const [path = '', fragment = ''] = href.split('#', 2)
-  const [, sha256] = /(?:^|&)sha256=([0-9a-f]{64})$/i.exec(fragment) ?? []
+  const [, sha256] = /(?:^|&)sha256=([0-9a-f]{64})(?:&|$)/i.exec(fragment) ?? []
+  const names = [decoded(path.split('?', 1)[0]!.split('/').at(-1)!), text.trim()]
   return {
-    filename: decoded(path.split('?', 1)[0]!.split('/').at(-1)!) || text.trim(),
+    filename: names.find(isPackageFile) ?? names[0]!,
     hashes: sha256 === undefined ? {} : { sha256: sha256.toLowerCase() },
     ...(given.has('data-yanked') && { yanked: true }),
   }

@@ -5,7 +5,7 @@ import type { Ecosystem } from '../ecosystem.ts'
 import { packageTrial, tryPackage } from '../trial.ts'
 import { findOnPypi, rootsOf } from './find.ts'
 import { normalizeProject } from './name.ts'
-import { SIMPLE_HTML, SIMPLE_JSON } from './simple.ts'
+import { SIMPLE } from './simple.ts'
 import { normalizePep440 } from './version.ts'
 
 export const PUBLIC_PYPI = 'https://pypi.org'
@@ -71,12 +71,12 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
       trial: packageTrial('acme-widgets'),
       async probe(options, context) {
         const { simple } = rootsOf(addressOf(options, publicUrl))
-        // Not every index answers HEAD, and one without the JSON may refuse to answer otherwise.
+        // Not every index answers HEAD.
         const read = async (url: string, auth: Auth | undefined, also: readonly number[] = []) => {
-          const asked = { headers: { accept: SIMPLE_JSON }, auth }
-          const { status } = await context.http.head(url, { ...asked, also: [...also, 405, 406, 501] })
-          if (status !== 405 && status !== 406 && status !== 501) return status
-          const response = await context.fetch(url, { auth, headers: { accept: `${SIMPLE_JSON}, ${SIMPLE_HTML}` } })
+          const asked = { headers: { accept: SIMPLE }, auth }
+          const { status } = await context.http.head(url, { ...asked, also: [...also, 405, 501] })
+          if (status !== 405 && status !== 501) return status
+          const response = await context.fetch(url, asked)
           await response.body?.cancel()
           if (!response.ok && !also.includes(response.status)) throw statusError(response, context.now())
           return response.status

@@ -1,5 +1,5 @@
 /** Reads what an index lists of a project in the simple API, which every index has: as JSON (PEP 691), or as a page of links (PEP 503). */
-import { DestinationError, Value } from '@claimcheck/core/plugin'
+import { Value } from '@claimcheck/core/plugin'
 import type { Query } from '../ecosystem.ts'
 import { json } from '../json.ts'
 import { readPruned } from '../pruned-json.ts'
@@ -10,8 +10,8 @@ import { readLinks } from './links.ts'
 import { normalizeProject } from './name.ts'
 import { isSamePep440 } from './version.ts'
 
-export const SIMPLE_JSON = 'application/vnd.pypi.simple.v1+json'
-export const SIMPLE_HTML = 'application/vnd.pypi.simple.v1+html, text/html;q=0.9'
+/** As pip asks: some indexes refuse to be asked for one form alone. */
+export const SIMPLE = 'application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01'
 
 export interface Listing {
   /** Those of the claimed version. */
@@ -36,17 +36,7 @@ export async function readListing(
   const as = `pypi project ${version}`
   const parse = (response: Response) =>
     isPage(response) ? fromPage(response, name, version) : fromJson(response, name, version)
-  try {
-    return await reader.get(url, { as, accept: SIMPLE_JSON, also: [404], parse })
-  } catch (error) {
-    if (!isNotAcceptable(error)) throw error
-    return reader.get(url, { as, accept: SIMPLE_HTML, also: [404], parse })
-  }
-}
-
-/** An index without the JSON may refuse to answer otherwise, PEP 691. */
-function isNotAcceptable(error: unknown): boolean {
-  return error instanceof DestinationError && error.status === 406
+  return reader.get(url, { as, accept: SIMPLE, also: [404], parse })
 }
 
 function isPage({ headers }: Response): boolean {
