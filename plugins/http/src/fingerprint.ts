@@ -23,8 +23,9 @@ export interface Content {
 
 /** To bring a text into its one form takes some 40 ms for the worst text of this size. */
 const LONGEST_TEXT_BYTES = 512 * 1024
-/** Less than a host reads. */
+/** Less than a host reads, and waits. */
 const MOST_COUNTED_BYTES = 4 * 1024 * 1024
+const LONGEST_COUNT_MS = 3000
 /**
  * Text with more combining characters in a row is no text that a person reads, and to sort them takes time that grows with their square:
  * more than a minute for half a mebibyte. UAX #15, stream-safe text, allows 30.
@@ -57,12 +58,13 @@ export async function takeAnswer(
   url: string,
   { form, reads, recalls }: Wanted,
   asked: Asked,
-  { fetch, digest, cache }: Pick<CheckContext, 'fetch' | 'digest' | 'cache'>,
+  { fetch, digest, cache, now }: Pick<CheckContext, 'fetch' | 'digest' | 'cache' | 'now'>,
 ): Promise<Taken> {
   if (form === 'bytes') return takeBytes(url, asked, recalls, { digest, cache })
   const response = await fetch(url, asked)
   const { status, headers } = response
-  if (reads(status)) return { status, headers, ...(await (form === 'text' ? readText(response) : readSize(response))) }
+  if (reads(status) && (form === 'text' || !isEndless(headers)))
+    return { status, headers, ...(await (form === 'text' ? readText(response) : readSize(response, now))) }
   await response.body?.cancel()
   return { status, headers }
 }
@@ -102,15 +104,21 @@ async function takeBytes(
   return { ...content, status, headers }
 }
 
+/** A stream of events goes on for as long as somebody listens. */
+function isEndless(headers: Headers): boolean {
+  return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
+}
+
 /** The status alone is claimed, which a body of any size may follow; one that soon breaks off may be a fault. */
-async function readSize(response: Response): Promise<Content> {
+async function readSize(response: Response, now: CheckContext['now']): Promise<Content> {
+  const until = now() + LONGEST_COUNT_MS
   const opening: Uint8Array[] = []
   let left = OPENING_BYTES
   const take = (chunk: Uint8Array) => {
     if (left > 0) opening.push(chunk.subarray(0, left))
     left -= chunk.length
   }
-  const bytes = await readChunks(response, take, MOST_COUNTED_BYTES)
+  const bytes = await readChunks(response, take, MOST_COUNTED_BYTES, () => now() > until)
   return { opening: Buffer.concat(opening).toString('latin1'), ...(bytes !== undefined && { bytes }) }
 }
 
@@ -121,20 +129,22 @@ async function readText(response: Response): Promise<Content> {
   const content = Buffer.concat(chunks)
   const hasMark = BYTE_ORDER_MARK.every((byte, index) => content[index] === byte)
   const opening = content.toString('latin1', 0, OPENING_BYTES)
-  return { bytes, opening, fingerprint: fingerprintOf(content, response.status), hasMark }
+  const text = decoded(content, 'utf-8') ?? decoded(content, charsetOf(response.headers))
+  return { bytes, opening, fingerprint: fingerprintOf(text, response.status), hasMark }
 }
 
-/** @returns undefined for a body of more than `most` bytes, which is read no further */
+/** @returns undefined for a body of more than `most` bytes, or that takes too long, which is read no further */
 async function readChunks(
   { body }: Response,
   take: (chunk: Uint8Array) => void,
   most: number,
+  isTooLong = () => false,
 ): Promise<number | undefined> {
   let bytes = 0
   const reader = (body as ReadableStream<Uint8Array> | null)?.getReader()
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     bytes += part.value.length
-    if (bytes > most) {
+    if (bytes > most || isTooLong()) {
       await reader?.cancel()
       return undefined
     }
@@ -143,16 +153,21 @@ async function readChunks(
   return bytes
 }
 
-/** Of what is no text in UTF-8, no text has the fingerprint. */
-function fingerprintOf(bytes: Uint8Array, status: number): string {
-  const text = decoded(bytes)
+/** Of what is no text, no text has the fingerprint. */
+function fingerprintOf(text: string | undefined, status: number): string {
   if (text === undefined || TOO_MANY_MARKS.test(text)) throw new DestinationError('unexpected_response', { status })
   return textFingerprint(text)
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
+/** The encoding that an answer names; empty where it names none. */
+export function charsetOf(headers: Headers): string {
+  return /;\s*charset\s*=\s*["']?([^"';,\s]*)/i.exec(headers.get('content-type') ?? '')?.[1] ?? ''
+}
+
+/** Undefined for what is no text in this encoding, and for one that is not known. */
+function decoded(bytes: Uint8Array, charset: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder(charset, { fatal: true }).decode(bytes)
   } catch {
     return undefined
   }

@@ -19,7 +19,7 @@ const LONGEST_ADDRESS = 512
 const address = {
   pattern: TARGET_PATTERN,
   'x-pattern-help':
-    'write an address that begins with `https://`, without a user name, a query (`?`) and a fragment (`#`)',
+    'write an address that begins with `https://`, without a user name, a query (`?`) and a fragment (`#`), and with other letters than English ones percent-encoded in its path',
   minLength: 1,
   maxLength: LONGEST_ADDRESS,
 }
@@ -51,7 +51,7 @@ const Params = Type.Object(
         ...address,
         title: 'Address in the end',
         description:
-          'The address that answers after all redirects, without its query. When left out: the target itself.',
+          'The address that answers after all redirects, without its query, or to which a claimed redirect leads. When left out: the target itself.',
         examples: ['https://example.com/en/'],
       }),
     ),
@@ -70,7 +70,7 @@ const Facts = Type.Object(
       Type.Integer({
         title: 'Bytes',
         description:
-          'The size of the content, when it is no longer compressed. Absent for a large one that was not read to its end.',
+          'The size of the content, when it is no longer compressed. Absent for a large or slow one that was not read to its end.',
       }),
     ),
     fingerprint: Type.Optional(
@@ -87,7 +87,7 @@ const Facts = Type.Object(
         maxLength: LONGEST_ADDRESS,
         title: 'Address in the end',
         description:
-          'The address that answered after all redirects, without its query, where it is not the target, or where the claim names one.',
+          'The address that answered after all redirects, or to which the claimed one leads, without its query, where it is not the target, or where the claim names one.',
       }),
     ),
   },

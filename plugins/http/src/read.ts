@@ -1,13 +1,13 @@
 /** Reads an address once: one GET, its redirects within the site, and the body. */
 import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
 import { isSameSite, prefixOf, withoutQuery } from './address.ts'
-import { type Content, type Form, type Taken, takeAnswer } from './fingerprint.ts'
+import { type Content, charsetOf, type Form, type Taken, takeAnswer } from './fingerprint.ts'
 import { isLanguage } from './languages.ts'
 import { isWall } from './walls.ts'
 
 export interface Answer extends Content {
   readonly status: number
-  /** The address that answered, without its query. */
+  /** The address that answered, without its query; of a redirect that is claimed, where it leads. */
   readonly finalUrl: string
   readonly redirected: boolean
   /** A redirect led to another page of the site, such as its sign-in. */
@@ -52,7 +52,9 @@ export async function readUrl({ target, status, form, recalls }: Question, conte
     if (next === undefined) {
       const held = heldOf(one, status, context.now())
       if (taken.some(isWall)) throw new DestinationError('forbidden', { status: held.status })
-      return answerOf(taken, url, await wayOf(url, asked, context), { status, form })
+      const answer = answerOf(taken, url, await wayOf(url, asked, context), { status, form })
+      const goal = locationOf(one, url)
+      return goal === undefined ? answer : { ...answer, finalUrl: withoutQuery(goal) }
     }
     // A connection is for one origin, and a public place may have its `www.`.
     const isHere = context.connection === null ? isSameSite(next, asked) : next.origin === asked.origin
@@ -144,8 +146,7 @@ function tellsItsEnd(headers: Headers): boolean {
 /** A server that compresses unasked may mean the compressed bytes, as of an archive; another encoding than UTF-8 makes another text. */
 function isAsAsked(headers: Headers, form: Form | undefined): boolean {
   if (form === 'bytes') return /^(?:identity)?$/i.test((headers.get('content-encoding') ?? '').trim())
-  const charset = /;\s*charset\s*=\s*["']?([^"';,\s]*)/i.exec(headers.get('content-type') ?? '')?.[1]
-  return charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)
+  return /^(?:|utf-?8|us-ascii)$/i.test(charsetOf(headers))
 }
 
 /** 206 answers a request that was not made. */

@@ -254,6 +254,24 @@ const rows: readonly Row[] = [
     'unexpected_response',
   ],
   ['the text after a byte order mark', sends(`\ufeff${TEXT}`), THE_TEXT, 'present'],
+  ...[
+    ['iso-8859-1', Buffer.from('Größe', 'latin1')] as const,
+    ['UTF-16LE', Buffer.from('\ufeffGröße', 'utf16le')] as const,
+    ['ISO-8859-1', 'Größe'] as const,
+  ].map(
+    ([charset, body]): Row => [
+      `a text that is called ${charset}`,
+      sends(body, { 'content-type': `text/plain; charset="${charset}"` }),
+      { content_fingerprint: textFingerprint('Größe') },
+      'present',
+    ],
+  ),
+  [
+    'a text in an encoding that nobody knows',
+    sends(Buffer.from('Größe', 'latin1'), { 'content-type': 'text/plain; charset=x-own' }),
+    { content_fingerprint: textFingerprint('Größe') },
+    'unexpected_response',
+  ],
   [
     'another text in another encoding',
     sends('\x1b$B4A\x1b(B', { 'content-type': 'text/html; charset=ISO-2022-JP' }),
@@ -505,6 +523,37 @@ t.test('the address in the end is a param and a fact, without its query', async 
     const { url, context } = await serve(t, sites.get(site)!)
     t.equal(await outcome(check(`${url}/x`, { final_url: url + path }, context())), expected, `${site} ${path}`)
   }
+})
+
+t.test('a claimed redirect leads to the address in the end, also of another site', async (t) => {
+  const place = answers(301, { location: 'https://b.example/new?from=x', etag: '"1"' })
+  for (const [final_url, expected] of [
+    ['https://b.example/new', 'present'],
+    ['https://b.example/other', 'present final_url'],
+  ] as const) {
+    const { url, context } = await serve(t, place)
+    const observation = await check(`${url}/x`, { status: 301, final_url }, context())
+    t.match(observation.facts, { answered_status: 301, redirected: false, final_url: 'https://b.example/new' })
+    t.equal(await outcome(check(`${url}/x`, { status: 301, final_url }, context())), expected)
+  }
+})
+
+t.test('what goes on and on was answered', async (t) => {
+  const endless = (type: string, everyMs: number, size: number): RequestListener => {
+    return (_, response) => {
+      response.writeHead(200, { 'content-type': type })
+      const timer = setInterval(() => response.write(Buffer.alloc(size)), everyMs)
+      response.on('close', () => clearInterval(timer))
+      response.flushHeaders()
+    }
+  }
+  const events = await serve(t, endless('text/event-stream; charset=utf-8', 60_000, 1))
+  t.equal(await outcome(check(`${events.url}/x`, {}, events.context())), 'present')
+  const download = await serve(t, endless('application/zip', 5, 100))
+  let now = CLAIMED_AT
+  const passing = { ...download.context(), now: () => (now += 100) }
+  const { facts } = await check(`${download.url}/x`, {}, passing)
+  t.match(facts, { answered_status: 200, bytes: undefined })
 })
 
 t.test('a download that has not changed is not sent again while a claim waits for another', async (t) => {

@@ -1,4 +1,5 @@
 /** Lives of pages that a site shows under another form of their address, of headers that say less than they seem to, and of blocked answers. */
+import { textFingerprint } from '@claimcheck/core/plugin'
 import { BLAME, kind, type LifeRow, NOT_VERIFIED, UNVERIFIABLE } from './life-row.ts'
 import { type Answer, page, row, says } from './web.ts'
 
@@ -52,7 +53,22 @@ const BLOCKED: readonly (readonly [by: string, body: string])[] = [
   ],
 ]
 
+const moved: Answer = (_, response) =>
+  response.writeHead(301, { location: 'https://new.example/page?x', etag: '"1"' }).end()
+const goal = (final_url: string) => ({ status: 301, final_url })
+
 export const addressLives: readonly LifeRow[] = [
+  row(honest, 'a claimed redirect, and where it leads', (since) =>
+    page([since(moved, 0)], goal('https://new.example/page')),
+  ),
+  row({ ...elsewhere, right: BLAME }, 'a claimed redirect that leads elsewhere', (since) =>
+    page([since(moved)], goal('https://site.example/new')),
+  ),
+  row(honest, 'a text in another encoding than UTF-8', (since) =>
+    page([since(says(200, Buffer.from('Größe', 'latin1'), { 'content-type': 'text/plain; charset=ISO-8859-1' }), 0)], {
+      content_fingerprint: textFingerprint('Größe'),
+    }),
+  ),
   ...FORMS.map(([named, shown]) =>
     row(honest, `${named} leads to ${shown}`, (since) => page([since(leading(named, shown), 0)], {}, at(named))),
   ),
