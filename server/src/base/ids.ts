@@ -1,5 +1,5 @@
 /** Identifiers: a prefix that says what the id names, then a ULID. */
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 
 // Crockford's base 32, which the ULID specification prescribes.
@@ -7,6 +7,9 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 const TIME_LETTERS = 10
 const RANDOM_LETTERS = 16
+// The bytes of 256 ids at a time: asking for random bytes takes longer than making them.
+const pool = new Uint8Array(256 * RANDOM_LETTERS)
+let used = pool.length
 
 type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_' | 'mail_' | 'bkp_'
 
@@ -17,8 +20,18 @@ export function newId(prefix: Prefix, now: Instant): string {
     time = ALPHABET[left % 32] + time
   let id = prefix + time
   // 256 is a multiple of 32, so every letter is equally likely.
-  for (const byte of randomBytes(RANDOM_LETTERS)) id += ALPHABET[byte % 32]
+  for (const byte of takeRandom()) id += ALPHABET[byte % 32]
   return id
+}
+
+/** Returns each byte of the pool once. */
+function takeRandom(): Uint8Array {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += RANDOM_LETTERS
+  return pool.subarray(used - RANDOM_LETTERS, used)
 }
 
 /** The time in an id; undefined when the text is not an id of this form. */
