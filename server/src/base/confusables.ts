@@ -1,4 +1,5 @@
 /** Names that look alike, by the skeletons of UTS 39. */
+import { LRUCache } from 'lru-cache'
 import { CONFUSABLES, CONFUSABLES_VERSION } from './confusable-table.ts'
 
 /** What `looksOf` follows from, without the Unicode of Node.js, which refuses what it does not know (`names.ts`). */
@@ -18,6 +19,8 @@ interface Look {
 }
 
 const looks = new Map<string, Look>()
+/** Of whole names: an agent's is looked at for each of its claims. */
+const knownNames = new LRUCache<string, readonly string[]>({ max: MOST_KNOWN })
 let prototypes: ReadonlyMap<string, string> | undefined
 
 /** The skeleton of UTS 39, section 4. */
@@ -33,6 +36,14 @@ export function skeleton(text: string): string {
  * A capital I is both i and l, each time that a name has it, so that those are one letter.
  */
 export function looksOf(name: string): readonly string[] {
+  const known = knownNames.get(name)
+  if (known) return known
+  const found = findLooks(name)
+  knownNames.set(name, found)
+  return found
+}
+
+function findLooks(name: string): readonly string[] {
   const isAscii = ASCII.test(name)
   const letters = isAscii ? name : name.normalize('NFC').replace(LOOSE_MARKS, '').replace(IGNORED, '').normalize('NFD')
   let [shape, small] = ['', '']
