@@ -18,6 +18,7 @@ import {
 } from './claim-row.ts'
 import { type Binding, type Db, runAll } from './db.ts'
 import type { Expressions } from './dialect.ts'
+import { LargeValues } from './large-values.ts'
 import { type EvidenceRow, evidence, type ReceiptRow, receipts, type TileRow, tiles } from './log.ts'
 import { type LogTip, type TreeHeadRow, treeHeads } from './log-state.ts'
 import { rowsOf, toJson } from './rows.ts'
@@ -41,7 +42,7 @@ export interface Changes {
   readonly tiles?: readonly TileRow[]
 }
 
-/** What the statement is given, in this order. Lists are JSON. */
+/** What the statement is given, in this order. Lists are JSON, but for their large values. */
 export const PARAMETERS = [
   'log_id',
   'key_id',
@@ -56,6 +57,7 @@ export const PARAMETERS = [
   'receipts',
   'evidence',
   'tiles',
+  'large_values',
 ] as const
 
 type Parameter = (typeof PARAMETERS)[number]
@@ -63,6 +65,7 @@ type Parameter = (typeof PARAMETERS)[number]
 /** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim may not be stored */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
   const { log, head } = changes
+  const large = new LargeValues()
   const bindings: Readonly<Record<Parameter, Binding>> = {
     log_id: log.logId,
     key_id: log.keyId,
@@ -70,13 +73,15 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     from_root: toHex(log.rootHash),
     head: toJson(treeHeads, head ? [head] : []),
     head_count: head ? 1 : 0,
-    new_claims: toJson(newClaims, changes.newClaims ?? []),
+    new_claims: toJson(newClaims, changes.newClaims ?? [], large),
     new_count: changes.newClaims?.length ?? 0,
-    progress: toJson(progress, changes.progress ?? []),
+    progress: toJson(progress, changes.progress ?? [], large),
     progress_count: changes.progress?.length ?? 0,
-    receipts: toJson(receipts, changes.receipts ?? []),
-    evidence: toJson(evidence, changes.evidence ?? []),
-    tiles: toJson(tiles, changes.tiles ?? []),
+    receipts: toJson(receipts, changes.receipts ?? [], large),
+    evidence: toJson(evidence, changes.evidence ?? [], large),
+    tiles: toJson(tiles, changes.tiles ?? [], large),
+    // The last: those before fill it.
+    large_values: large.bytes(),
   }
   await db.query(
     db.dialect.applyChanges,
@@ -98,7 +103,7 @@ export function changeParts(
   given: (name: Parameter) => string,
   { lock = '', isHeld = 'true', isGrown = 'true' } = {},
 ) {
-  const rows = (table: Table<unknown>, name: Parameter) => rowsOf(sql, table, given(name))
+  const rows = (table: Table<unknown>, name: Parameter) => rowsOf(sql, table, given(name), given('large_values'))
   const moved = rows(progress, 'progress')
   const added = rows(newClaims, 'new_claims')
   const insert = <R>(table: Table<R>, rows: string, condition = isGrown, columns = table.names) =>

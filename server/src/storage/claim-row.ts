@@ -11,6 +11,7 @@ import {
   instant,
   integer,
   json,
+  large,
   nullable,
   part,
   type RowOf,
@@ -98,7 +99,7 @@ const FIELDS = {
   unsigned: field(integer('unsigned'), { isChecked: true }),
   /** 1: it ended because the connection under which it was submitted was removed. */
   connectionRemoved: field(integer('connection_removed'), { isChecked: true }),
-  lastCheck: field(nullable(json<CheckRecord>('last_check')), {
+  lastCheck: field(large(nullable(json<CheckRecord>('last_check'))), {
     isShown: true,
     isChecked: true,
     left: () => null,

@@ -12,6 +12,8 @@ export interface Expressions {
   unfold(binding: string): string
   /** An element of `value`, which is an array itself, as a column of this type. */
   cell(index: number, type: ColumnType): string
+  /** The same for one that says where its value is in bound bytes: a `Slice`. */
+  slice(bytes: string, index: number, type: ColumnType): string
   /** The texts of a bound JSON array, as something that a column is IN. */
   readonly texts: string
   /** Whether the JSON array of texts in a column has this one; not true for null. */

@@ -18,7 +18,7 @@ import {
   type Witnessed,
 } from './log-state.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { bigint, bytes, instant, integer, nullable, part, type RowOf, table, text } from './table.ts'
+import { bigint, bytes, instant, integer, large, nullable, part, type RowOf, table, text } from './table.ts'
 
 export const receipts = table('receipts', ['logId', 'leafIndex'], {
   logId: text('log_id'),
@@ -28,7 +28,7 @@ export const receipts = table('receipts', ['logId', 'leafIndex'], {
   leafHash: bytes('leaf_hash'),
   issuedAt: instant('issued_at'),
   /** JCS of { body, signature }. */
-  entry: text('entry'),
+  entry: large(text('entry')),
 })
 
 export const tiles = table('tiles', ['logId', 'level', 'index', 'width'], {
@@ -38,7 +38,7 @@ export const tiles = table('tiles', ['logId', 'level', 'index', 'width'], {
   /** How many hashes: 256 in a full tile. */
   width: integer('width'),
   /** In a full tile, the nodes above the hashes follow. */
-  hashes: bytes('hashes'),
+  hashes: large(bytes('hashes')),
 })
 
 /** What the verdict of a receipt follows from. */
@@ -46,7 +46,7 @@ export const evidence = table('evidence', ['logId', 'receiptId'], {
   logId: text('log_id'),
   receiptId: text('receipt_id'),
   /** Exactly the bytes of the digest that the receipt signs. */
-  document: text('document'),
+  document: large(text('document')),
 })
 
 export const signingKeys = table('signing_keys', ['keyId'], {

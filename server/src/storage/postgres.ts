@@ -30,6 +30,11 @@ const expressions: Expressions = {
   // jsonb, which finds each member at once: json would read the row's text again for each column.
   unfold: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
   cell: (index, type) => (type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${type})`),
+  slice: (bytes, index, type) => {
+    const [start, length] = [0, 1].map((part) => `CAST(value->${index}->>${part} AS integer)`)
+    const value = `substring(CAST(${bytes} AS bytea) FROM ${start} FOR ${length})`
+    return type === 'bytes' ? value : `convert_from(${value}, 'UTF8')`
+  },
   texts: '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))',
   // The operator for it is a question mark, which marks a binding here.
   includes: (column, text) => `jsonb_exists(CAST(${column} AS jsonb), ${text})`,

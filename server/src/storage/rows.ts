@@ -2,6 +2,7 @@
 
 import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Expressions } from './dialect.ts'
+import type { LargeValues } from './large-values.ts'
 import type { Cell, Cells, Table } from './table.ts'
 
 /** The rows that meet what follows FROM. */
@@ -31,14 +32,23 @@ export async function countRows(db: Db, from: string, bindings?: readonly Bindin
   return Number(row!.count)
 }
 
-/** The rows of one binding, made by `toJson`, as something to select from. */
-export function rowsOf(sql: Pick<Expressions, 'cell' | 'unfold'>, { columns }: Table<unknown>, binding = '?'): string {
-  const cells = columns.map(({ name, type }, index) => `${sql.cell(index, type)} AS ${name}`)
+/** The rows of one binding, made by `toJson`, as something to select from. @param large the binding of their `LargeValues`, if any */
+export function rowsOf(
+  sql: Pick<Expressions, 'cell' | 'slice' | 'unfold'>,
+  { columns }: Table<unknown>,
+  binding = '?',
+  large?: string,
+): string {
+  const cells = columns.map(({ name, type, isLarge }, index) => {
+    const cell = isLarge && large !== undefined ? sql.slice(large, index, type) : sql.cell(index, type)
+    return `${cell} AS ${name}`
+  })
   return `(SELECT ${cells.join(', ')} FROM ${sql.unfold(binding)})`
 }
 
-export function toJson<R>(table: Table<R>, rows: readonly R[]): string {
-  return JSON.stringify(rows.map(table.cells))
+/** @param large takes their large values */
+export function toJson<R>(table: Table<R>, rows: readonly R[], large?: LargeValues): string {
+  return JSON.stringify(rows.map((row) => table.cells(row, large)))
 }
 
 /** The cells of a row by their columns, as knex's builder takes them. */
@@ -49,7 +59,8 @@ export function columnsOf<R>({ columns, cells }: Table<R>, row: R): Readonly<Rec
 
 /** Inserts rows in one statement. Returns what `suffix` returns. */
 export function insertRows<R>(db: Db, table: Table<R>, rows: readonly NoInfer<R>[], suffix?: string): Promise<Row[]> {
-  return insertCells(db, table, rows.map(table.cells), suffix)
+  const cells = rows.map((row) => table.cells(row))
+  return insertCells(db, table, cells, suffix)
 }
 
 /** False when a row is there that has the same in these columns. */

@@ -40,6 +40,10 @@ const expressions: Expressions = {
   // jsonb, which finds each member at once: json would read the row's text again for each column.
   unfold: (binding) => `jsonb_each(CAST(${binding} AS text))`,
   cell: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
+  slice: (bytes, index, type) => {
+    const value = `substr(${bytes}, value->>'$[${index}][0]', value->>'$[${index}][1]')`
+    return type === 'bytes' ? value : `CAST(${value} AS text)`
+  },
   texts: '(SELECT value FROM json_each(CAST(? AS text)))',
   includes: (column, text) => `EXISTS (SELECT 1 FROM json_each(${column}) AS item WHERE item.value = ${text})`,
   // A long pattern is bound as bytes.

@@ -2,9 +2,10 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Row } from './db.ts'
 import type { ColumnType } from './dialect.ts'
+import type { LargeValues, Slice } from './large-values.ts'
 
-/** A stored value as JSON carries it: bytes are hex. */
-export type Cell = string | number | null
+/** A stored value as JSON carries it, where bytes are hex, or where it is among `LargeValues`. */
+export type Cell = string | number | Slice | null
 
 /** One for each column, in the order of the columns. */
 export type Cells = readonly Cell[]
@@ -15,6 +16,8 @@ export interface Column<T = unknown> {
   /** Stored as text. */
   readonly isJson: boolean
   readonly isNullable: boolean
+  /** Its values go to `LargeValues` where there are such. */
+  readonly isLarge: boolean
   /** What a row has there follows from the rest of it. */
   readonly computed: ((row: never) => unknown) | null
   /** What a row has there: for the compiler alone. */
@@ -33,7 +36,8 @@ export interface Table<R> {
   readonly columns: readonly (Column & { readonly field: string })[]
   /** The columns for a SELECT: never `*`, which changes its meaning with the schema under prepared statements. */
   readonly names: string
-  cells(row: R): Cells
+  /** @param large takes the large values */
+  cells(row: R, large?: LargeValues): Cells
   /** Takes a row that has other columns as well. */
   read(stored: Row): R
 }
@@ -70,6 +74,11 @@ export function nullable<T>({ name, type, ...kind }: Column<T>): Column<T | null
 /** Of what is only written. */
 export function computed<T, R>({ name, type, ...kind }: Column<T>, of: (row: R) => T): Column<T> {
   return column(name, type, { ...kind, computed: of })
+}
+
+/** @param column of text or bytes */
+export function large<T>({ name, type, ...kind }: Column<T>): Column<T> {
+  return column(name, type, { ...kind, isLarge: true })
 }
 
 export function table<F extends Fields>(
@@ -117,9 +126,9 @@ type Kind = Omit<Column, 'name' | 'type' | 'value'>
 function column<T>(
   name: string,
   type: ColumnType,
-  { isJson = false, isNullable = false, computed = null }: Partial<Kind> = {},
+  { isJson = false, isNullable = false, isLarge = false, computed = null }: Partial<Kind> = {},
 ): Column<T> {
-  return { name, type, isJson, isNullable, computed }
+  return { name, type, isJson, isNullable, isLarge, computed }
 }
 
 function named(fields: Fields): Table<unknown>['columns'] {
@@ -130,17 +139,17 @@ function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['c
   const fields = columns.map(({ field }) => field)
   const empty = Object.fromEntries(fields.map((field) => [field, null]))
   const encoded = [...columns.entries()].filter(
-    ([, { isJson, computed, type }]) => isJson || computed || type === 'bytes',
+    ([, { isJson, isLarge, computed, type }]) => isJson || isLarge || computed || type === 'bytes',
   )
   return {
     name,
     key,
     columns,
     names: columns.map((column) => column.name).join(', '),
-    cells: (row) => {
+    cells: (row, large) => {
       const cells = fields.map((field) => (row as Row)[field])
       for (const [index, column] of encoded) {
-        cells[index] = encode(column, column.computed ? column.computed(row as never) : cells[index])
+        cells[index] = encode(column, column.computed ? column.computed(row as never) : cells[index], large)
       }
       return cells as Cell[]
     },
@@ -152,10 +161,11 @@ function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['c
   }
 }
 
-function encode({ isJson, type }: Column, value: unknown): Cell {
+function encode({ isJson, isLarge, type }: Column, value: unknown, large: LargeValues | undefined): Cell {
   if (value === null) return null
-  if (isJson) return JSON.stringify(value)
-  return type === 'bytes' ? toHex(value as Uint8Array) : (value as string)
+  const stored = isJson ? JSON.stringify(value) : (value as string | Uint8Array)
+  if (isLarge && large) return large.add(stored)
+  return type === 'bytes' ? toHex(stored as Uint8Array) : (stored as string)
 }
 
 /** Makes of what a damaged database holds the type that the row has, where that is possible. */
