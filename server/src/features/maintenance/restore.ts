@@ -210,7 +210,8 @@ function openKey({ signing_key }: Manifest, secrets: Secrets): SigningKey | unde
   if (!signing_key) return undefined
   const { key_id: keyId, sealed } = signing_key
   const pem = secrets.open(sealed, signingKeyContext(keyId))
-  if (createSigner(createPrivateKey(pem)).keyId !== keyId) throw new SecretError('wrong_key', `${keyId} is another key`)
+  if (createSigner(createPrivateKey(pem), null).keyId !== keyId)
+    throw new SecretError('wrong_key', `${keyId} is another key`)
   return { keyId, pem }
 }
 

@@ -106,7 +106,7 @@ function keyFiles(dataDir: string): readonly Omit<SealedKeyFile, 'sealed'>[] {
 /** Undefined for what is no key: it stays as it is. */
 function idOf(pem: string): string | undefined {
   try {
-    return createSigner(createPrivateKey(pem)).keyId
+    return createSigner(createPrivateKey(pem), null).keyId
   } catch {
     return undefined
   }

@@ -16,6 +16,7 @@ import { loadConfig } from '@claimcheck/server/features'
 import { createKeyVault } from '@claimcheck/server/features/log/signing/key-vault'
 import { createSigner } from '@claimcheck/server/features/log/signing/signer'
 import { createSigningKeys } from '@claimcheck/server/features/log/signing/signing-keys'
+import { loadSodium, working } from '@claimcheck/server/features/log/signing/sodium'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../../../../test/support/database.ts'
@@ -64,6 +65,43 @@ t.test('what the server signs holds by the strict rules of the checker', async (
   t.notOk(verifyEd25519(bytes, signedMessage(DOMAINS.treeHead, canonicalBytes(body)), signer.publicKey))
   t.notOk(JSON.stringify(signer).includes(String(privateKey.export({ format: 'jwk' }).d)))
   t.throws(() => createSigner(generateKeyPairSync('x25519').privateKey))
+})
+
+const sodium = loadSodium()
+const withoutSodium = sodium ? false : 'libsodium has no binary for this machine'
+
+t.test('libsodium and OpenSSL sign the same', { skip: withoutSodium }, async (t) => {
+  for (let keys = 0; keys < 50; keys++) {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const [one, other] = [createSigner(privateKey, sodium), createSigner(privateKey, null)]
+    for (const text of ['', '{}', JSON.stringify({ text: 'ä€😀'.repeat(keys) })]) {
+      const body = Buffer.from(text)
+      t.strictSame(await one.sign(DOMAINS.receipt, body), await other.sign(DOMAINS.receipt, body))
+    }
+  }
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const wrong = { ...sodium!, crypto_sign_seed_keypair() {} }
+  t.throws(() => createSigner(privateKey, wrong), /another public key/)
+  t.equal(
+    working(() => sodium!),
+    sodium,
+  )
+  t.equal(
+    working(() => wrong),
+    null,
+    'one that signs something else is not used',
+  )
+})
+
+t.test('where libsodium does not load, OpenSSL signs', async (t) => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const none = working(() => {
+    throw new Error('no binary for this machine')
+  })
+  const { publicKey, sign } = createSigner(privateKey, none)
+  const body = Buffer.from('{}')
+  const { value } = await sign(DOMAINS.receipt, body)
+  t.ok(verifyEd25519(fromBase64url(value, 64)!, signedMessage(DOMAINS.receipt, body), publicKey))
 })
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
