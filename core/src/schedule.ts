@@ -10,11 +10,12 @@ const FIRST_GAP_MS = CONFIRMATION_MS
 const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
 /** Gaps while something is under way, by how long that lasts at most: what takes long ends within a gap that is short against it. */
-const CLOSEST_GAP_MS = 12_000
 const CLOSE_GAPS = [
-  { untilMs: 10 * 60_000, gapMs: CLOSEST_GAP_MS },
+  { untilMs: 3 * 60_000, gapMs: 12_000 },
   { untilMs: 60 * 60_000, gapMs: 18_000 },
 ]
+/** A minute that has to be quiet ends by the third look. */
+const SETTLING_GAP_MS = 20_200
 /** Between the sendings of looks on whose gaps blame rests. Half of the largest gap, so that one look may fail or take long. */
 const WATCH_GAP_MS = 15_000
 const FIRST_RETRY_MS = 1_000
@@ -82,7 +83,7 @@ function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecor
   if (markOf(last) === 'final' && markOf(checks.at(-2)) !== 'final') return FIRST_GAP_MS
   // Nothing but time is missing to what is unsettled.
   if (isUnderWay(last, rules))
-    return markOf(last) !== undefined ? CLOSEST_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
+    return markOf(last) === 'unsettled' ? SETTLING_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
   return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
 }
 

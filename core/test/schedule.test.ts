@@ -133,7 +133,9 @@ t.test('what is under way is looked at every 12 s, later every 18 s, and after a
   const atFirst = 2000
   t.equal(gapAt(1000), 12_000)
   t.equal(gapAt(1000, true), 12_000)
-  t.equal(gapAt(590_000), 12_000)
+  t.equal(gapAt(170_000), 12_000)
+  t.equal(gapAt(200_000), 18_000)
+  t.equal(gapAt(590_000), 18_000)
   t.equal(gapAt(700_000), 18_000)
   t.equal(gapAt(3_590_000), 18_000)
   t.equal(gapAt(3_601_000), 40_000)
