@@ -3,7 +3,8 @@
  * there tells nothing of what has not begun: commits from before the claim tell it, and none that the claimant pushed for the purpose.
  */
 import type { CheckCache, Instant } from '@claimcheck/core/plugin'
-import { isSame } from './reporters.ts'
+import type { ChecksQuery, FoundChecks } from './code-host.ts'
+import { isNamed, isSame } from './reporters.ts'
 
 /** The kind of ref from which a run was started. Files are run for some kinds and not for others. */
 export type RefKind = 'default' | 'branch' | 'tag' | 'pull_request'
@@ -201,6 +202,24 @@ export async function keptForLong<T>(
       return entry
     }))
   return kept.value as T
+}
+
+/**
+ * Reads the checks of a claim that waits for one to end. Such a look decides nothing, so that what was read lately of the repository itself is
+ * not read again. All is, as soon as nothing is pending.
+ */
+export async function whileWaiting(
+  query: ChecksQuery,
+  read: (isWaiting: boolean) => Promise<FoundChecks>,
+): Promise<FoundChecks> {
+  const { previous, sentAt, inTimeUntil, checks: wanted } = query
+  const pending = previous.at(-1)?.observation.facts.pending
+  if (!(typeof pending === 'number' && pending > 0 && sentAt < inTimeUntil)) return read(false)
+  const found = await read(true)
+  const isPending = found.checks?.some(
+    (check) => check.outcome === 'pending' && (!wanted || wanted.some((one) => isNamed(check, one))),
+  )
+  return isPending ? found : read(false)
 }
 
 /** The window's start in steps of ten minutes, so that claims of about the same time compare with the same commits. */

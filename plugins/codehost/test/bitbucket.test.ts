@@ -416,3 +416,23 @@ t.test('the activity of a pull request tells whether it changed since it was ope
     t.equal(await outcome(lookAtOpen({ number, base: 'main' })), failure)
   }
 })
+
+t.test(
+  'looks that wait for a run read the repository once, and the one that shows its end reads it anew',
+  async (t) => {
+    const { repository, base: sha, lookAtChecks, requestsOf, clock } = await atBitbucket(t)
+    const run = repository.checks.queue({ sha, name: 'branches/main' })
+    const cache = createCache()
+    const waiting = [{ sentAt: NOON, observation: { kind: 'absent', facts: { pending: 1 } } }] as const
+    const count = (previous: typeof waiting | readonly [], seen: object) => {
+      clock.now += MINUTE
+      return requestsOf(async () => t.match(await lookAtChecks({ sha }, { cache, previous }), seen))
+    }
+    const pending = { kind: 'absent', facts: { repository: repository.slug, pending: 1 } }
+    t.equal(await count([], pending), 4, 'the repository, the commit, statuses, pipelines')
+    t.equal(await count(waiting, pending), 4)
+    t.equal(await count(waiting, pending), 2)
+    repository.checks.end(run, 'failure')
+    t.equal(await count(waiting, { kind: 'present', differs: ['sha'] }), 6, 'all is read anew')
+  },
+)

@@ -1,7 +1,7 @@
 /** Checks at GitLab: jobs by the source of their pipeline, what they forgive, who posted, and what earlier runs say. */
 import t from 'tap'
-import { outcome } from './context.ts'
-import { type AtGitLab, atGitLab, MINUTE, NOON } from './gitlab-fixture.ts'
+import { createCache, outcome } from './context.ts'
+import { type AtGitLab, atGitLab, type LookOptions, MINUTE, NOON } from './gitlab-fixture.ts'
 
 const CHECKS = 'codehost.checks.pass'
 
@@ -338,4 +338,23 @@ t.test('more pipelines than are read', async (t) => {
   t.match(await green(world, world.first), { differs: ['sha'], mark: 'may_have_been' })
   for (let i = 0; i < 11; i++) world.repository.checks.run({ sha: world.base, name: 'test', branch: `b${i}` })
   t.equal(await outcome(green(world, world.base)), 'too_large')
+})
+
+t.test('looks that wait for a job read the project once, and the one that shows its end reads it anew', async (t) => {
+  const { repository, base: sha, look, requestsOf } = await atGitLab(t)
+  const job = repository.checks.queue({ sha, name: 'build', at: NOON })
+  repository.checks.start(job)
+  const params = { sha, checks: [{ name: 'build', by: 'gitlab-ci' }] }
+  const cache = createCache()
+  const waiting = [{ sentAt: NOON, observation: { kind: 'absent', facts: { pending: 1 } } }] as const
+  const count = async (previous: NonNullable<LookOptions['previous']>, at: number, seen: object) =>
+    (await requestsOf(async () => t.match(await look(CHECKS, params, { cache, previous, at }), seen))).length
+  const pending = { kind: 'absent', facts: { repository: repository.slug, pending: 1 } }
+  t.equal(await count([], NOON + 10 * MINUTE, pending), 3, 'the project, its pipelines and their jobs')
+  t.equal(await count(waiting, NOON + 11 * MINUTE, pending), 3)
+  t.equal(await count(waiting, NOON + 12 * MINUTE, pending), 2)
+  const late = waiting.map((look) => ({ ...look, sentAt: NOON + 12 * MINUTE }))
+  repository.checks.end(job, 'success')
+  t.equal(await count(late, NOON + 13 * MINUTE, { kind: 'present', differs: [] }), 5, 'all is read anew')
+  t.equal(await count(late, NOON + 62 * MINUTE, { kind: 'present' }), 3, 'after the tolerance it is read once')
 })

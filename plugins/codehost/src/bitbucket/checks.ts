@@ -4,6 +4,7 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
+import { keptForLong, whileWaiting } from '../comparable.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { isBy, isNamed, isSame, key as keyed } from '../reporters.ts'
@@ -16,29 +17,36 @@ import { checksOf, PIPELINES, readPipelines } from './pipelines.ts'
 import { AGE_MS, openRepository } from './repository.ts'
 import { isOfRun, readStatuses, statusName } from './statuses.ts'
 
-export async function findChecks(
+export function findChecks(access: BitbucketAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
+  return whileWaiting(query, (isWaiting) => readChecks(access, query, context, isWaiting))
+}
+
+async function readChecks(
   access: BitbucketAccess,
   query: ChecksQuery,
   context: CheckContext,
+  isWaiting: boolean,
 ): Promise<FoundChecks> {
   const { repository: slug, sha, checks: wanted } = query
   const { cache, now } = context
   const repository = openRepository(access, slug, context)
-  const { createdAt, mainBranch: _, ...shown } = await repository.show()
+  const lately = <T>(key: string, read: () => Promise<T>) => (isWaiting ? keptForLong(context, key, read) : read())
+  const { createdAt, mainBranch: _, ...shown } = await lately(`bitbucket ${slug} lately`, repository.show)
+  const isKnown = () => lately(`bitbucket ${slug} knows ${sha}`, () => repository.isKnown(sha))
   const found = { ...shown, ageMs: AGE_MS }
 
   // A branch may be called like a commit, and its tip has statuses.
   const statuses = wanted?.every(isOfPipelines)
     ? []
     : await cache.share(`bitbucket ${slug} statuses ${sha}`, async () =>
-        (await repository.isKnown(sha)) ? readStatuses(repository, sha) : undefined,
+        (await isKnown()) ? readStatuses(repository, sha) : undefined,
       )
   const runs =
     statuses && (!wanted || wanted.some(isOfPipelines))
       ? await cache.share(`bitbucket ${slug} pipelines ${sha}`, () => readPipelines(repository, sha))
       : []
   // The list of pipelines is empty for a commit that there is not, too.
-  const isMissing = !statuses || (wanted?.every(isOfPipelines) && runs.length === 0 && !(await repository.isKnown(sha)))
+  const isMissing = !statuses || (wanted?.every(isOfPipelines) && runs.length === 0 && !(await isKnown()))
   if (isMissing) return { ...found, checks: undefined, mark: missingCommitMark(query, now(), createdAt) }
   if (wanted) {
     refuseUntold(wanted, statuses)

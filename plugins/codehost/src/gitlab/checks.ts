@@ -4,6 +4,7 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
+import { whileWaiting } from '../comparable.ts'
 import { defined } from '../defined.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import { latestOf, notAfter } from '../times.ts'
@@ -19,14 +20,19 @@ import { type CountedPipeline, countedPipelines, hasEndedWell, lastOf } from './
 /** Whose jobs are read at most, and of how many older ones where these matter. */
 const MOST_PIPELINES = 10
 
-export async function findChecks(
+export function findChecks(access: GitLabAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
+  return whileWaiting(query, (isWaiting) => readChecks(access, query, context, isWaiting))
+}
+
+async function readChecks(
   access: GitLabAccess,
   query: ChecksQuery,
   context: CheckContext,
+  isWaiting: boolean,
 ): Promise<FoundChecks> {
   const { sha, checks: wanted } = query
   const api = createGitLabApi(access, context)
-  const project = await readProject(api, query, context)
+  const project = await readProject(api, query, context, isWaiting)
   const { found } = project
   const repository = openRepository(api, project, context)
   // That something may fail is no pass of what a claim names.

@@ -1,6 +1,7 @@
 /** Reads a project at GitLab, and what it shows of the rights of these credentials. */
 import { type CheckContext, clockBehindMs, DestinationError } from '@claimcheck/core/plugin'
 import type { RepositoryQuery } from '../code-host.ts'
+import { keptForLong } from '../comparable.ts'
 import { ProjectAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 
@@ -12,13 +13,18 @@ export const AGE_MS = 60_000
 /** Planner: the first of the roles that see confidential issues. */
 const SEES_CONFIDENTIAL = 15
 
-/** @throws DestinationError `forbidden` when we cannot see the project: it is private, missing, or the permission is */
+/**
+ * @param isWaiting what was read lately is as good
+ * @throws DestinationError `forbidden` when we cannot see the project: it is private, missing, or the permission is
+ */
 export async function readProject(
   api: GitLabApi,
   { repository }: Pick<RepositoryQuery, 'repository'>,
-  { cache, now }: Pick<CheckContext, 'cache' | 'now'>,
+  context: Pick<CheckContext, 'cache' | 'now'>,
+  isWaiting = false,
 ) {
-  return cache.share(`gitlab ${repository}`, async () => {
+  const { cache, now } = context
+  const read = async () => {
     const { value: answer, headers } = await api.get(`/projects/${encodeURIComponent(repository)}`, ProjectAnswer)
     const behindMs = clockBehindMs(headers, now())
     const createdAt = Date.parse(answer.created_at)
@@ -42,7 +48,9 @@ export async function readProject(
         clockBehindMs: behindMs,
       },
     }
-  })
+  }
+  const key = `gitlab ${repository}`
+  return isWaiting ? keptForLong(context, `${key} lately`, read) : cache.share(key, read)
 }
 
 /** @throws DestinationError `forbidden` where these credentials may see that the project exists, and not its code */
