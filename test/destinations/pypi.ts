@@ -48,6 +48,8 @@ export interface SimpleIndex {
   readonly digest?: 'sha256' | 'md5'
   /** Asked for no page, it answers 406. */
   readonly isStrict?: boolean
+  /** Its pages escape no `>` in quoted values, as HTML allows. */
+  readonly isUnescaped?: boolean
 }
 
 export class PypiStandIn extends RegistryStandIn {
@@ -128,7 +130,7 @@ function answer(projects: ReadonlyMap<string, Project>, { url = '', headers }: I
 }
 
 function answerSimply(projects: ReadonlyMap<string, Project>, index: SimpleIndex, request: IncomingMessage): Reply {
-  const { path, form, digest = 'sha256', isStrict = false } = index
+  const { path, form, digest = 'sha256', isStrict = false, isUnescaped = false } = index
   const { url = '', headers } = request
   if (!url.startsWith(`${path}/`)) return { status: 404, body: Buffer.from('Not found') }
   const accepts = (type: string) => (headers.accept ?? '*/*').split(',').some((one) => one.trim().startsWith(type))
@@ -139,14 +141,18 @@ function answerSimply(projects: ReadonlyMap<string, Project>, index: SimpleIndex
   if (name === '') return reply(form === 'html' ? '<!DOCTYPE html><html><body></body></html>' : '{"projects":[]}')
   const project = projects.get(name)
   if (!project) return { status: 404, body: Buffer.from('Not found') }
-  return reply(form === 'html' ? page(project, digest) : JSON.stringify(listing(project, form, digest)))
+  return reply(
+    form === 'html'
+      ? page(project, digest, isUnescaped ? '>' : '&gt;')
+      : JSON.stringify(listing(project, form, digest)),
+  )
 }
 
-function page({ name, uploads }: Project, digest: 'sha256' | 'md5'): string {
+function page({ name, uploads }: Project, digest: 'sha256' | 'md5', above: string): string {
   const links = uploads.map(({ filename, sha256, yanked }) => {
     const told = digest === 'sha256' ? sha256 : 'd41d8cd98f00b204e9800998ecf8427e'
     const attributes = yanked ? ' data-yanked="broken"' : ''
-    return `<a href="../../packages/ab/${encodeURIComponent(filename)}#${digest}=${told}"${attributes} data-requires-python="&gt;=3.8">${filename}</a><br/>`
+    return `<a data-requires-python="${above}=3.8" href="../../packages/ab/${encodeURIComponent(filename)}#${digest}=${told}"${attributes}>${filename}</a><br/>`
   })
   return `<!DOCTYPE html>\n<html><head><meta name="pypi:repository-version" content="1.0"><title>Links for ${name}</title></head>
 <body><h1>Links for ${name}</h1>\n${links.join('\n')}\n</body></html>`

@@ -105,6 +105,8 @@ const page =
     response.setHeader('content-type', 'text/html').end(`<!DOCTYPE html><body>${links.join('\n')}</body>`)
 const link = (filename: string, fragment = `#sha256=${SHA}`, more = '') =>
   `<a href='../../packages/${filename}${fragment}' ${more}>${filename}</a>`
+const loose = (filename: string) =>
+  `<a data-requires-python=">=3.8,<4" href="../../packages/${filename}#sha256=${SHA}">${filename}</a>`
 const files = (...named: readonly (string | object)[]) =>
   named.map((one) => (typeof one === 'string' ? { filename: one, hashes: { sha256: SHA } } : one))
 
@@ -127,6 +129,14 @@ const SIMPLE: readonly [name: string, listing: unknown, result: string, asked?: 
   ['another digest', page(link('tool-1.0.0.tar.gz', `#sha256=${'c'.repeat(64)}`)), 'differs', { ...DIGEST, now: NOON }],
   ['no digest', page(link('tool-1.0.0.tar.gz', '')), 'unexpected_response', DIGEST],
   ['no digest, and none is claimed', page(link('tool-1.0.0.tar.gz', '')), 'as claimed'],
+  ['a value with the end of a tag in it', page(loose('tool-1.0.0.tar.gz')), 'as claimed', DIGEST],
+  [
+    'the value of another attribute',
+    page(`<a data-href="tool-2.0.tar.gz" ${link('tool-1.0.0.tar.gz').slice(3)}`),
+    'as claimed',
+  ],
+  ['a value without quotes', page('<a href=../tool-1.0.0.tar.gz>tool</a>'), 'as claimed'],
+  ['a text with marks', page('<a href="../tool-1.0.0.tar.gz"><b>tool</b></a>'), 'as claimed'],
   ['another version', page(link('tool-1.0.1.tar.gz')), 'absent'],
   ['a file whose version is not known', page(link('tool-0.9.tar.gz'), link('tool-1.0.0.rpm')), 'unexpected_response'],
   ['an installer alone', page(link('tool-0.9.tar.gz'), link('tool-1.0.win32.exe')), 'unexpected_response'],

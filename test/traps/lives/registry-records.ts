@@ -51,6 +51,7 @@ const INDEXES: readonly (readonly [name: string, index: SimpleIndex])[] = [
   ['devpi', { path: '/+simple', form: 'html' }],
   ['pypiserver', { path: '/simple', form: 'html', isStrict: true }],
   ['nexus', { path: '/simple', form: 'html' }],
+  ['an index that escapes little', { path: '/simple', form: 'html', isUnescaped: true }],
   ['an index with JSON', { path: '/simple', form: 'json-1.1' }],
   ['an index with the first JSON', { path: '/simple', form: 'json-1.0' }],
 ]

@@ -49,7 +49,9 @@ export async function readLinks(response: Response, take: (file: SimpleFile) => 
 }
 
 function fileOf({ attributes, text }: { readonly attributes: string; readonly text: string }): SimpleFile | undefined {
-  const given = new Map([...attributes.matchAll(ATTRIBUTE)].map(([, name, ...values]) => [name!.toLowerCase(), values]))
+  // Of two attributes of one name the first counts.
+  const all = [...attributes.matchAll(ATTRIBUTE)].toReversed()
+  const given = new Map(all.map(([, name, ...values]) => [name!.toLowerCase(), values]))
   const href = attributeOf(given.get('href'))
   if (href === undefined) return undefined
   const [path = '', fragment = ''] = href.split('#', 2)
