@@ -121,7 +121,8 @@ t.test('a key is kept in a profile that only its owner reads', async (t) => {
   t.match(await bare(['login', url, '--key', '@key.txt', '--profile', 'work']), { code: 0, stdout: client.workspaceId })
   t.equal(statSync(file).mode & 0o777, 0o600)
   t.equal(statSync(join(file, '..')).mode & 0o777, 0o700)
-  t.strictSame(readdirSync(join(file, '..')), ['profiles.json'], 'no draft is left')
+  t.strictSame(readdirSync(join(file, '..')), ['profiles.json', 'tree-heads.json'], 'no draft is left')
+  t.equal(statSync(join(file, '../tree-heads.json')).mode & 0o777, 0o600)
   t.match(await bare([...CLAIM, '--param', 'see=present']), { code: 0 })
 
   t.match(await bare(['login', 'http://localhost:1', '--key', '@key.txt', '--profile', 'work']), {

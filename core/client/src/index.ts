@@ -20,6 +20,7 @@ export {
   UnexpectedAnswerError,
 } from './errors.ts'
 export type { CallOptions } from './transport.ts'
+export type { TreeHeadMemory } from './tree-head.ts'
 export type { VerifyOptions } from './verify.ts'
 export type { ClaimRef, WaitOptions } from './watch.ts'
 export type {

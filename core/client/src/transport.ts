@@ -3,6 +3,7 @@ import type { Answer } from './answers.ts'
 import { ClaimcheckError, ConnectionError, errorOf, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import { pause, pauseBefore } from './retry.ts'
 import { startTimer } from './timer.ts'
+import { headerOf, inMemory, keepFrom, type TreeHeadMemory } from './tree-head.ts'
 
 export interface TransportOptions {
   /** `https://claimcheck.example.com` */
@@ -17,6 +18,8 @@ export interface TransportOptions {
   readonly retryForMs?: number
   /** Sends the key also over http to other machines. On this machine http needs no leave. */
   readonly allowHttp?: boolean
+  /** Keeps the newest signed head of the service's log beyond the life of the client. */
+  readonly treeHead?: TreeHeadMemory
 }
 
 export interface CallOptions {
@@ -40,7 +43,7 @@ const MOST_BYTES = 32 * 1024 * 1024
 
 export function createTransport(options: TransportOptions): Transport {
   const root = serviceAddress(options.baseUrl, options.allowHttp ?? false)
-  const { key, timeoutMs = TIMEOUT_MS, retryForMs = RETRY_FOR_MS } = options
+  const { key, timeoutMs = TIMEOUT_MS, retryForMs = RETRY_FOR_MS, treeHead = inMemory() } = options
   const send = options.fetch ?? globalThis.fetch
   if (typeof key === 'string') authorization(key)
 
@@ -58,6 +61,7 @@ export function createTransport(options: TransportOptions): Transport {
       if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
         throw new UnexpectedAnswerError(`${root} leads to another address: pass the one at which the service answers`)
       }
+      keepFrom(response, treeHead)
       const text = await textOf(response, root)
       if (!response.ok) throw errorOf(response.status, response.headers, text)
       return text
@@ -106,7 +110,10 @@ export function createTransport(options: TransportOptions): Transport {
     async json(answer, path, options, body) {
       const make = async () => {
         const given = typeof key === 'function' ? await key() : key
-        const headers = { ...ACCEPT, ...(given === undefined ? {} : authorization(given)) }
+        const headers = {
+          ...ACCEPT,
+          ...(given === undefined ? {} : { ...authorization(given), ...headerOf(treeHead) }),
+        }
         return body === undefined
           ? { headers }
           : {

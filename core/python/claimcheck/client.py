@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any, Callable, Dict, Iterator, Mapping, Optional, TypeVar, Union
 
@@ -10,7 +11,8 @@ from . import operations
 from .checker import Report
 from .errors import ConnectionFailed
 from .operations import RETRY_FOR, Claim, Operation, Pause, Response, Step, Times, Watch
-from .transport import authorization, base_of, send
+from .transport import TREE_HEAD, authorization, base_of, send
+from .tree_head import newer
 
 T = TypeVar("T")
 
@@ -45,6 +47,9 @@ class Settings:
         self._agent_id = agent_id
         self._timeout = timeout
         self._retry_for = retry_for
+        #: It goes along with each request, so that the log cannot lose entries unseen.
+        self._tree_head: Optional[str] = None
+        self._keeping = threading.Lock()
 
     def prepare(
         self,
@@ -65,7 +70,10 @@ class Settings:
 
     def _send(self, request: operations.Request) -> Response:
         key = self._key() if callable(self._key) and request.needs_key else self._key
-        return send(self._base, key if isinstance(key, str) else None, request, self._timeout)
+        response = send(self._base, key if isinstance(key, str) else None, request, self._timeout, self._tree_head)
+        with self._keeping:
+            self._tree_head = newer(self._tree_head, response.headers.get(TREE_HEAD))
+        return response
 
 
 class Client(Settings):

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 from .errors import ConnectionFailed, UnexpectedAnswer
 from .operations import Request, Response
 
+#: Of a request, the newest signed head of the log that the client saw; of an answer, the newest of all.
+TREE_HEAD = "poaw-tree-head"
 _MOST_BYTES = 32 * 1024 * 1024
 _LOOPBACK = re.compile(r"(?:.+\.)?localhost|127(?:\.\d+){3}|::1")
 
@@ -52,7 +54,7 @@ def authorization(key: str) -> str:
     return f"Bearer {key}"
 
 
-def send(base: str, key: Optional[str], request: Request, timeout: float) -> Response:
+def send(base: str, key: Optional[str], request: Request, timeout: float, tree_head: Optional[str] = None) -> Response:
     """Raises ConnectionFailed. ``timeout`` is in seconds, of each wait for the network."""
     body = None if request.body is None else request.body.encode()
     typed = {"accept": "application/json"}
@@ -60,6 +62,8 @@ def send(base: str, key: Optional[str], request: Request, timeout: float) -> Res
         typed["content-type"] = "application/json"
     if key is not None and request.needs_key:
         typed["authorization"] = authorization(key)
+        if tree_head is not None:
+            typed[TREE_HEAD] = tree_head
     asked = urllib.request.Request(base + request.path, data=body, headers=typed, method=request.method)
     opener = _opener_on_this_machine if _is_loopback(urlsplit(base).hostname) else _opener
     try:

@@ -258,6 +258,7 @@ class Answers(BaseHTTPRequestHandler):
 
     script = []
     asked = []
+    heads = []
 
     def do_POST(self):
         self.answer(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
@@ -267,6 +268,7 @@ class Answers(BaseHTTPRequestHandler):
 
     def answer(self, body):
         self.asked.append((self.path, body, self.headers.get("authorization")))
+        self.heads.append(self.headers.get("poaw-tree-head"))
         status, headers, text = self.script.pop(0)
         if status is None:
             self.close_connection = True
@@ -340,7 +342,7 @@ class Failures(unittest.TestCase):
     """What the network and the service do wrong, by a server that does so."""
 
     def setUp(self):
-        Answers.script, Answers.asked = [], []
+        Answers.script, Answers.asked, Answers.heads = [], [], []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
         threading.Thread(target=self.server.serve_forever, args=[0.02], daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -362,6 +364,28 @@ class Failures(unittest.TestCase):
         ago = [body.pop("claimed_ago_ms") for body in bodies]
         self.assertEqual((len(bodies), [body for body in bodies if body != bodies[0]]), (6, []))
         self.assertTrue(ago[0] >= 0 and ago == sorted(ago) and ago[-1] > ago[0])
+
+    def test_the_newest_head_goes_along(self):
+        def head(size, log="L", at="2026-09-25T12:00:00.000Z"):
+            return (
+                f'log_id="{log * 43}", tree_size={size}, root_hash="{"R" * 43}", issued_at="{at}",'
+                f' key_id="ed25519:{"K" * 43}", signature="{"S" * 86}"'
+            )
+
+        next_log = head(0, "N", "2026-09-25T13:00:00.000Z")
+        answered = [head(3), head(2), "nonsense", None, head(4), next_log, head(9)]
+        Answers.script = [(200, {} if given is None else {"poaw-tree-head": given}, "{}") for given in answered]
+        Answers.script[3] = (401, {}, "{}")
+        for given in answered:
+            try:
+                self.client.whoami()
+            except NotAuthorized:
+                self.assertIsNone(given)
+        sent = [None, head(3), head(3), head(3), head(3), head(4), next_log]
+        self.assertEqual(Answers.heads, sent)
+        Answers.script = [(200, {}, "{}")]
+        self.client.keys()
+        self.assertIsNone(Answers.heads[-1], "nobody without a key is a witness")
 
     def test_what_was_not_measured_is_not_said(self):
         done = (202, {}, json.dumps({**CLAIM, "created": True}))

@@ -33,7 +33,7 @@ export function readHeadField(text: string): SignedTreeHead | undefined {
 }
 
 /**
- * The field that says more of the log: of one log, that of the larger tree; of two logs, that which was issued later. What is no tree head says
+ * The field that says more of the log: of one log, that of the larger tree; of two logs, that which was issued later. Text that is no tree head says
  * nothing.
  */
 export function newerHeadField(one: string | undefined, other: string | undefined): string | undefined {

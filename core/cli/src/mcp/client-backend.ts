@@ -1,6 +1,6 @@
 /** The backend elsewhere: a service is asked over its REST API, and receipts are checked here. */
 
-import { ApiError, ClaimcheckError, createClient } from '@claimcheck/client'
+import { ApiError, ClaimcheckError, createClient, type TreeHeadMemory } from '@claimcheck/client'
 import type { ClaimList } from '@claimcheck/core/api'
 import { type ActionRules, actionRules, type Backend, BackendError } from './backend.ts'
 
@@ -8,11 +8,13 @@ interface Service {
   readonly url: string
   readonly key: string
   readonly agentId?: string | undefined
+  /** Keeps the newest signed head of the service's log. */
+  readonly treeHead?: TreeHeadMemory
   /** Sends the requests. The global `fetch` when left out. */
   readonly fetch?: typeof fetch
 }
 
-export function clientBackend({ url, key, agentId, fetch: send = globalThis.fetch }: Service): Backend {
+export function clientBackend({ url, key, agentId, treeHead, fetch: send = globalThis.fetch }: Service): Backend {
   /** How far the service's clock is ahead of this computer's, by its last answer. */
   let aheadMs: number | undefined
   const fetch: typeof send = async (...request) => {
@@ -21,7 +23,7 @@ export function clientBackend({ url, key, agentId, fetch: send = globalThis.fetc
     if (Number.isFinite(date)) aheadMs = date - Date.now()
     return response
   }
-  const client = createClient({ baseUrl: url, key, fetch })
+  const client = createClient({ baseUrl: url, key, fetch, ...(treeHead ? { treeHead } : {}) })
   let rules: Promise<readonly ActionRules[]> | undefined
 
   async function readRules(): Promise<readonly ActionRules[]> {

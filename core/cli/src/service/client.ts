@@ -14,13 +14,15 @@ import { CommandError, type CommandErrorCode } from '@claimcheck/command-line/er
 import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { Access } from './access.ts'
+import { treeHeadMemory } from './tree-heads.ts'
 
 /** How long a person waits at a terminal for a service that is away. */
 const RETRY_FOR_MS = 20_000
 
 export function clientOf({ url, key }: Access): Client {
   try {
-    return createClient({ baseUrl: url, retryForMs: RETRY_FOR_MS, ...(key === undefined ? {} : { key }) })
+    const own = { baseUrl: url, retryForMs: RETRY_FOR_MS, treeHead: treeHeadMemory(process.env, url) }
+    return createClient({ ...own, ...(key === undefined ? {} : { key }) })
   } catch (error) {
     throw asCommandError(error)
   }

@@ -1,0 +1,57 @@
+/** The newest signed heads of the logs of services, in a file beside the profiles: commands witness the logs together. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { TreeHeadMemory } from '@claimcheck/client'
+import { newerHeadField } from '@claimcheck/core/checker'
+import { objectIn } from '@claimcheck/core/rules'
+import { type Env, profilesFile } from './profiles.ts'
+
+const MOST_SERVICES = 100
+
+export function treeHeadsFile(env: Env): string {
+  return join(dirname(profilesFile(env)), 'tree-heads.json')
+}
+
+/** A file that cannot be read or written fails no command. @param url of the service */
+export function treeHeadMemory(env: Env, url: string): TreeHeadMemory {
+  const file = treeHeadsFile(env)
+  let known: string | undefined
+  let isRead = false
+  return {
+    recall() {
+      if (!isRead) known = newerHeadField(undefined, readHeads(file).get(url))
+      isRead = true
+      return known
+    },
+    keep(head) {
+      // Another command may have seen a newer one.
+      const heads = readHeads(file)
+      known = newerHeadField(heads.get(url), head)!
+      heads.delete(url)
+      writeHeads(file, new Map([...heads, [url, known] as const].slice(-MOST_SERVICES)))
+    },
+  }
+}
+
+function readHeads(file: string): Map<string, string> {
+  try {
+    const heads = Object.entries(objectIn(readFileSync(file, 'utf8')))
+    return new Map(heads.filter((head): head is [string, string] => typeof head[1] === 'string'))
+  } catch {
+    return new Map()
+  }
+}
+
+function writeHeads(file: string, heads: ReadonlyMap<string, string>): void {
+  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeFileSync(draft, `${JSON.stringify(Object.fromEntries(heads), undefined, 2)}\n`, { flag: 'wx', mode: 0o600 })
+    renameSync(draft, file)
+  } catch {
+    // The command has done its work.
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
