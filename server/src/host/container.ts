@@ -75,6 +75,7 @@ export async function openInstallation<S extends HostServices>(
   const schema = schemaOfFeatures(features)
   const tracing = plugins ? await openTracing(config) : NO_TRACING
   const storage = await openStorage(config, { schema, beforeStatement, drivers, patient, asIs })
+  if (storage.lacking.length > 0) logger.warn({ lacking: storage.lacking }, 'the database lacks a part of its schema')
   const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
   const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
   const { now } = clock

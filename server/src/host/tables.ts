@@ -9,7 +9,7 @@ export const HOST_STORED: Stored = {
     { table: leases, isCopied: false },
     { table: rateCounters, isCopied: false, isShared: true },
   ],
-  migrations: { '000-hosts': { up } },
+  migrations: { '000-hosts': { up }, '017-migration-digests': { up: addDigests } },
 }
 
 async function up(db: MigrationDb, { shared }: Dialect): Promise<void> {
@@ -22,4 +22,11 @@ async function up(db: MigrationDb, { shared }: Dialect): Promise<void> {
   // Counts of one minute are worthless after a crash: they are not written to the write-ahead log.
   await db.raw(`${shared.createUnlogged} rate_counters (limiter text NOT NULL, subject text NOT NULL,
     window_start bigint NOT NULL, count integer NOT NULL, PRIMARY KEY (window_start, limiter, subject))`)
+}
+
+async function addDigests(db: MigrationDb): Promise<void> {
+  await db.schema.alterTable('migrations', (table) => {
+    // Of the statements that it ran; null until its transaction ends, and while the schema lacks what it makes now.
+    table.text('digest')
+  })
 }

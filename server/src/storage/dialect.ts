@@ -59,6 +59,7 @@ export interface Dialect extends Expressions {
   rewrite(tables: readonly string[]): readonly string[]
   /** Of all tables, also those that are not the service's. */
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
+  indexAndTriggerNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. */
   isUnavailable(error: unknown): boolean
   /** Of these errors, those that end by themselves, or with room on the disk: worth another try by a host that starts. */

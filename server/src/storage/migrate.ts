@@ -1,7 +1,12 @@
-/** Brings a database to this version's schema; refuses one that is ahead of it. */
+/**
+ * Brings a database to this version's schema; refuses one that is ahead of it. The digest of each migration is stored when it runs: one that
+ * was edited later would hide unequal schemas behind equal names.
+ */
 import type { Knex } from 'knex'
 import type { Dialect } from './dialect.ts'
 import { logs } from './log-state.ts'
+import { digestOf, lackingIn } from './migrated-schema.ts'
+import type { PreparedSchema } from './pools.ts'
 import type { Migrations, Schema, StoredTable } from './schema.ts'
 import { StorageError } from './storage.ts'
 
@@ -10,15 +15,37 @@ const TABLE = 'migrations'
 /** The tables of migrations themselves. They have rows in a database that is otherwise empty. */
 export const BOOKKEEPING: readonly string[] = [TABLE, `${TABLE}_lock`]
 
-/** In one transaction: of processes that start together one migrates, and no other sees a part of it. Returns what it ran. @throws StorageError `newer_schema`, `older_schema` */
-export function migrate(db: Knex, dialect: Dialect, { migrations, tables }: Schema): Promise<string[]> {
+/** In one transaction: of processes that start together one migrates, and no other sees a part of it. @throws StorageError `newer_schema`, `older_schema` */
+export function migrate(db: Knex, dialect: Dialect, schema: Schema): Promise<PreparedSchema> {
+  const { migrations, tables } = schema
   return db.transaction(async (tx) => {
     for (const sql of dialect.migrations.lock) await tx.raw(sql)
     const applied = await knownMigrations(tx, migrations)
     if (applied.length > 0 && applied.length < Object.keys(migrations).length) await takeTables(tx, dialect, tables)
     const [, ran] = await tx.migrate.latest({ migrationSource: sourceFor(dialect, migrations), tableName: TABLE })
-    return ran
+    return { migrated: ran, lacking: await compareDigests(tx, dialect, schema, ran) }
   })
+}
+
+/**
+ * Stores the digests of migrations that ran now. Those that ran as another text, or before digests were stored, count as today's where the
+ * schema lacks nothing that they make.
+ */
+async function compareDigests(
+  tx: Knex.Transaction,
+  dialect: Dialect,
+  schema: Schema,
+  ran: readonly string[],
+): Promise<string[]> {
+  const digests = new Map<string, string>()
+  for (const { name, digest } of await tx(TABLE).select('name', 'digest')) {
+    const today = await digestOf(tx, dialect, schema.migrations[name]!)
+    if (digest !== today) digests.set(name, today)
+  }
+  const lacking = [...digests.keys()].every((name) => ran.includes(name)) ? [] : await lackingIn(tx, dialect, schema)
+  for (const [name, digest] of digests)
+    if (lacking.length === 0 || ran.includes(name)) await tx(TABLE).where({ name }).update({ digest })
+  return lacking
 }
 
 /**
@@ -32,10 +59,10 @@ async function takeTables(tx: Knex.Transaction, dialect: Dialect, tables: readon
 }
 
 /** Changes nothing. @throws StorageError `newer_schema`, `older_schema` */
-export async function requireThisSchema(db: Knex, _dialect: Dialect, { migrations }: Schema): Promise<string[]> {
+export async function requireThisSchema(db: Knex, _dialect: Dialect, { migrations }: Schema): Promise<PreparedSchema> {
   const applied = await knownMigrations(db, migrations)
   const missing = Object.keys(migrations).filter((name) => !applied.includes(name))
-  if (missing.length === 0) return []
+  if (missing.length === 0) return { migrated: [], lacking: [] }
   const message = `the database has an older schema (it lacks ${missing.join(', ')}): bring it to this version with claimcheck migrate`
   throw new StorageError('older_schema', message)
 }

@@ -198,8 +198,8 @@ class Connections<C> {
 export interface OpenStorageOptions {
   readonly schema: Schema
   readonly beforeStatement?: BeforeStatement | undefined
-  /** Replaces what is done to the schema on opening. Returns the migrations that it ran. */
-  readonly prepareSchema?: (db: Knex, dialect: Dialect, schema: Schema) => Promise<string[]>
+  /** Replaces what is done to the schema on opening. */
+  readonly prepareSchema?: (db: Knex, dialect: Dialect, schema: Schema) => Promise<PreparedSchema>
   /** Waits for answers as long as they take: for work that goes through everything while no client waits. */
   readonly patient?: boolean
   /** Opens an existing database of this version and leaves it as it is, also where its disk takes no writes. Otherwise it is made and migrated. */
@@ -210,4 +210,11 @@ export interface OpenStorageOptions {
   readonly readUrl?: string | undefined
 }
 
-export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }
+export interface PreparedSchema {
+  /** The migrations that were run. */
+  readonly migrated: readonly string[]
+  /** Sentences about what the schema lacks although its migrations have run: an edited migration had another text then. */
+  readonly lacking: readonly string[]
+}
+
+export type OpenedStorage = Storage & WholeDatabase & PreparedSchema

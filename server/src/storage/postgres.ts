@@ -63,6 +63,10 @@ export const postgres: Dialect = {
   // A plain vacuum gives the space of old rows to new ones, and leaves their bytes until then.
   rewrite: (tables) => tables.map((table) => `VACUUM (FULL, ANALYZE) ${table}`),
   tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
+  indexAndTriggerNames: async (table) => [
+    ...(await table('pg_indexes').whereRaw('schemaname = current_schema()').pluck('indexname')),
+    ...(await table('pg_trigger').whereRaw('NOT tgisinternal').pluck('tgname')),
+  ],
   isUnavailable: (error) => {
     if (error instanceof DatabaseError) return !OWN_FAULT.test(String(error.code))
     return error instanceof NoServerError || isNetworkTrouble(error)
@@ -180,15 +184,15 @@ export async function openPostgres(
   const { pool, storage } = storageAt(url, common, { silenceMs: patient ? 0 : SILENCE_MS, byKeys: !patient })
   try {
     await requireUtf8(pool)
-    const migrated = await prepareSchema(pool, postgres, schema)
-    if (readUrl === undefined) return { ...storage, migrated }
+    const prepared = await prepareSchema(pool, postgres, schema)
+    if (readUrl === undefined) return { ...storage, ...prepared }
     const { storage: at } = storageAt(readUrl, common, REPLICA)
     const replica = readsOfReplica(storage.read, at.read)
     const close = async () => {
       await at.close()
       await storage.close()
     }
-    return { ...storage, ...replica, close, migrated }
+    return { ...storage, ...replica, close, ...prepared }
   } catch (error) {
     await storage.close()
     if (error instanceof StorageError) throw error

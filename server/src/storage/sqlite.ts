@@ -71,6 +71,7 @@ export const sqlite: Dialect = {
   rewrite: () => ['VACUUM'],
   tableNames: (table) =>
     table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
+  indexAndTriggerNames: (table) => table('sqlite_master').whereIn('type', ['index', 'trigger']).pluck('name'),
   isUnavailable: (error) => {
     const { code, name } = error as { code?: unknown; name?: unknown }
     // knex's own, when no connection was free in time.
@@ -221,7 +222,7 @@ async function openWith(
     beforeStatement,
   })
   try {
-    return { ...storage, migrated: await prepareSchema(writer, sqlite, schema) }
+    return { ...storage, ...(await prepareSchema(writer, sqlite, schema)) }
   } catch (error) {
     await storage.close()
     throw error instanceof StorageError ? error : openingError(name, error)

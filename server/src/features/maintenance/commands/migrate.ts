@@ -17,7 +17,12 @@ export function addMigrateCommand(commands: Command, { loadConfig, schema }: Pro
       }
       await storage.close()
       const lines = storage.migrated.map((name) => `Applied ${name}.`)
-      print(options, { migrated: storage.migrated }, lines.length > 0 ? lines : ['The database is up to date.'])
+      for (const sentence of storage.lacking) console.error(sentence)
+      print(
+        options,
+        { migrated: storage.migrated, lacking: storage.lacking },
+        lines.length > 0 ? lines : ['The database is up to date.'],
+      )
     },
   )
 }
