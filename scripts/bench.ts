@@ -2,6 +2,7 @@
  * `npm run bench`: measures everything in one run. Machines differ, and one machine from minute to minute: what counts is the ratios,
  * with two sides that are measured in turn.
  */
+import { comparisonTable, measureAgainst } from './bench/against.ts'
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAccount } from './bench/measurements/account.ts'
 import { measureCells } from './bench/measurements/cells.ts'
@@ -43,10 +44,17 @@ Measure the service, and print figures. Everything takes about a quarter of an h
 Options:
   --only NAMES  measure these parts, separated by commas (default: all):
                 ${Object.keys(MEASUREMENTS).join(', ')}
+  --against COMMIT
+                measure that commit, in a folder of its own, and this version in turns, four times each, and
+                print each figure's ratio; ends with 1 where one fell by more than a tenth
   --json        print one JSON array
   --help        print this help`
 
-const values = readOptions(USAGE, { json: { type: 'boolean', default: false }, only: { type: 'string' } })
+const values = readOptions(USAGE, {
+  against: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  only: { type: 'string' },
+})
 const names = values.only === undefined ? Object.keys(MEASUREMENTS) : values.only.split(',')
 const unknown = names.find((name) => !Object.hasOwn(MEASUREMENTS, name))
 if (unknown !== undefined) {
@@ -54,19 +62,32 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 
-const figures: Figure[] = []
-const noise = watchMachine()
-for (const name of names) {
-  const start = performance.now()
-  process.stderr.write(`measuring ${name} ...`)
-  try {
-    figures.push(...(await MEASUREMENTS[name]!()))
-    process.stderr.write(` ${Math.round((performance.now() - start) / 1000)} s\n`)
-  } catch (error) {
-    // The others are worth their figures.
-    process.stderr.write(` failed: ${(error as Error).stack}\n`)
-    process.exitCode = 1
-  }
+if (values.against === undefined) await measure()
+else await compare(values.against)
+
+async function compare(commit: string): Promise<void> {
+  const compared = await measureAgainst(commit, names)
+  process.stdout.write(
+    `${values.json ? JSON.stringify(compared, null, 2) : `\n${comparisonTable(commit, compared)}`}\n`,
+  )
+  if (compared.some(({ hasFallen }) => hasFallen)) process.exitCode = 1
 }
-const results = [...figures, ...noise()].map(judge)
-process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : `\n${table(results)}\n`)
+
+async function measure(): Promise<void> {
+  const figures: Figure[] = []
+  const noise = watchMachine()
+  for (const name of names) {
+    const start = performance.now()
+    process.stderr.write(`measuring ${name} ...`)
+    try {
+      figures.push(...(await MEASUREMENTS[name]!()))
+      process.stderr.write(` ${Math.round((performance.now() - start) / 1000)} s\n`)
+    } catch (error) {
+      // The others are worth their figures.
+      process.stderr.write(` failed: ${(error as Error).stack}\n`)
+      process.exitCode = 1
+    }
+  }
+  const results = [...figures, ...noise()].map(judge)
+  process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : `\n${table(results)}\n`)
+}

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { compareRounds, comparisonTable } from '../scripts/bench/against.ts'
 import { pagesOfRepository } from './docs/pages.ts'
 
 const execute = promisify(execFile)
@@ -59,6 +60,28 @@ async function run(script: string, ...args: readonly string[]): Promise<string> 
 t.test('the benchmark prints the figures of a measurement', async (t) => {
   const figures = JSON.parse(await run('bench.js', '--only', 'pages', '--json'))
   t.ok(figures.length > 2)
+})
+
+t.test('a figure that fell by more than a tenth is said loudly, whichever way is better', async (t) => {
+  const round = (claims: number, micros: number, share: number) => [
+    { name: 'claims', value: claims, unit: '1/s', bar: null, ok: true },
+    { name: 'time', value: micros, unit: 'µs', bar: null, ok: true },
+    { name: 'share', value: share, unit: '', bar: '<= 1.5', ok: true },
+    { name: 'others', value: 50 * share, unit: '%', bar: null, ok: true },
+  ]
+  const earlier = [round(1000, 300, 1), round(900, 310, 1), round(1100, 290, 1)]
+  const now = [round(890, 320, 1.2), round(880, 325, 1.2), round(950, 335, 1)]
+  const withNew = now.map((results) => [...results, { ...results[0]!, name: 'new' }])
+  const compared = compareRounds(earlier, withNew)
+  t.match(compared, [
+    { name: 'claims', earlier: 1000, now: 890, ratio: 0.89, hasFallen: true },
+    { name: 'time', earlier: 300, now: 325, hasFallen: false },
+    { name: 'share', ratio: 1.2, hasFallen: true },
+    { name: 'others', hasFallen: false },
+  ])
+  t.equal(compared.length, 4, 'what the earlier commit did not measure is left out')
+  t.match(comparisonTable('a745b495', compared), /2 of 4 figures fell by more than a tenth since a745b495/)
+  t.match(comparisonTable('a745b495', [compared[1]!]), /Nothing fell/)
 })
 
 t.test('the fuzzer lists what it was answered', async (t) => {

@@ -38,20 +38,28 @@ const VERDICTS = { true: 'ok', false: 'missed' } as const
 export function table(results: readonly Result[]): string {
   const rows = results.map(({ name, value, unit, bar, ok }) => [
     name,
-    value.toLocaleString('en-US', { maximumSignificantDigits: 4 }),
+    shown(value),
     unit,
     bar ?? '',
     bar === null ? '' : VERDICTS[`${ok}`],
   ])
-  const head = ['figure', 'value', 'unit', 'bar', 'ok']
-  const widths = head.map((title, column) =>
-    Math.max(...[head, ...rows].map((row) => row[column]!.length), title.length),
-  )
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => (column === 1 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
-      .join('  ')
-      .trimEnd()
+  const [head, ...lines] = columns([['figure', 'value', 'unit', 'bar', 'ok'], ...rows], new Set([1]))
   const paint = (text: string, { ok, bar }: Result) => (bar === null ? text : styleText(ok ? 'green' : 'red', text))
-  return [styleText('bold', line(head)), ...rows.map((row, index) => paint(line(row), results[index]!))].join('\n')
+  return [head, ...lines.map((line, index) => paint(line, results[index]!))].join('\n')
+}
+
+export function shown(value: number): string {
+  return value.toLocaleString('en-US', { maximumSignificantDigits: 4 })
+}
+
+/** Lines of equal columns, the first in bold. @param numbers the columns that are aligned to the right */
+export function columns(rows: readonly (readonly string[])[], numbers: ReadonlySet<number>): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const lines = rows.map((cells) =>
+    cells
+      .map((cell, column) => (numbers.has(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  )
+  return lines.map((line, index) => (index === 0 ? styleText('bold', line) : line))
 }
