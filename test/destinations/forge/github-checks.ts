@@ -141,7 +141,7 @@ export function workflowRunAnswer(
     workflow_id: 1,
     url,
     html_url: page(`${repository.slug}/actions/runs/${id}`),
-    pull_requests: suite.pull === undefined ? [] : [pullOf(api, repository, suite.pull, suite.sha)],
+    pull_requests: suite.pull === undefined ? [] : pullsOf(api, repository, suite.pull, suite.sha),
     created_at: iso(suite.createdAt),
     updated_at: iso(Math.max(suite.createdAt, ...runs.map(({ updatedAt }) => updatedAt))),
     run_started_at: iso(suite.createdAt),
@@ -159,6 +159,14 @@ export function workflowRunAnswer(
     repository: minimal,
     head_repository: suite.fromRepository === undefined ? minimal : { ...minimal, id: suite.fromRepository },
   }
+}
+
+/** The open ones of the branch, whichever it ran for; one of which nothing is told stands for itself. */
+function pullsOf(api: string, repository: ForgeRepository, number: number, sha: string) {
+  const all = repository.pullRequests.all(Number.POSITIVE_INFINITY)
+  const own = all.find((pull) => pull.number === number)
+  const open = all.filter(({ state, head, headSha }) => state === 'open' && head === own?.head && headSha === sha)
+  return (own ? open.map((pull) => pull.number) : [number]).map((one) => pullOf(api, repository, one, sha))
 }
 
 function pullOf(api: string, repository: ForgeRepository, number: number, sha: string) {

@@ -226,6 +226,27 @@ const atGitHub: readonly ForgeLife[] = [
     },
     HONEST,
   ),
+  ...(['release', 'main'] as const).flatMap((base) =>
+    [allGreen, checking].map((kind, index) =>
+      kind(
+        `${index ? 'named: ' : ''}red for a closed pull request into ${base}, and green for a newer one into main`,
+        base === 'main' ? VERIFIED : NOT_VERIFIED,
+        async (scene) => {
+          ranBefore(scene, {})
+          const { pullRequests } = scene.repository
+          await scene.repository.push('release', scene.base)
+          const first = await pullRequests.open({ head: 'topic', base, at: START - 30 * MINUTE })
+          pullRequests.close(first, { at: START - 25 * MINUTE })
+          const { opened: of } = await fromTopic(scene)
+          const older = runs(scene, -28 * MINUTE, { name: 'build', ...of, pull: first, ...RED })
+          const happens = [older, runs(scene, -15 * MINUTE, { name: 'build', ...of })]
+          const checks = [{ name: 'build', by: 'github-actions' }]
+          return { params: { sha: of.sha, ...(index ? { checks } : {}) }, happens }
+        },
+        base === 'main' ? HONEST : ELSEWHERE,
+      ),
+    ),
+  ),
   allGreen(
     'a group of runs stopped the twin of a green one',
     NOT_BLAMED,

@@ -67,12 +67,15 @@ export const CommitsAnswer = Type.Array(AuthoredCommit)
 export const PullsAnswer = Type.Array(
   Type.Object({
     number: Id,
+    created_at: Type.Optional(Time),
+    closed_at: orNull(Time),
     merged_at: orNull(Time),
     user: orNull(Account),
     head: Type.Object({ sha: Sha, ref: Type.Optional(Type.String()) }),
     base: Type.Object({ ref: Type.String() }),
   }),
 )
+export type ListedPull = Static<typeof PullsAnswer>[number]
 
 export const PullRequestAnswer = Type.Object({
   number: Id,

@@ -1,7 +1,7 @@
 /** The runs of workflows that GitHub has for a commit: which of them count, and which a newer one has replaced. */
 import type { RefKind } from '../comparable.ts'
 import { unexpected } from '../http-failure.ts'
-import { type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import { type ListedPull, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import type { ClaimedRepository } from './repository.ts'
 
 /** The app of GitHub's workflows. */
@@ -39,7 +39,47 @@ export async function workflowRunsOf(claimed: ClaimedRepository, sha: string): P
   const runs = [...first.pages, ...pages].flatMap(({ workflow_runs }) => workflow_runs)
   if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) throw unexpected()
   const all = [...new Map(runs.map((run) => [run.id, run])).values()].sort((one, other) => other.id - one.id)
-  return { all, latest: all.filter((run) => !all.some((other) => replaces(other, run))), isCut: first.isCut }
+  const isReplaced = (run: WorkflowRun) => all.some((other) => replaces(other, run))
+  const red = all.filter((run) => isOfPull(run) && run.conclusion !== 'success' && isReplaced(run))
+  const pulls = await pullsFrom(claimed, new Set(red.flatMap(({ head_branch }) => head_branch ?? [])))
+  const ofOthers = new Set(red.filter((run) => isOfOtherBase(run, pulls)))
+  return { all, latest: all.filter((run) => ofOthers.has(run) || !isReplaced(run)), isCut: first.isCut }
+}
+
+/** The pull requests from branches of the repository; none where they may not be read. */
+async function pullsFrom(
+  { api, repository: { root, name } }: ClaimedRepository,
+  branches: ReadonlySet<string>,
+): Promise<readonly ListedPull[]> {
+  const [owner = ''] = name.split('/')
+  const lists = await Promise.all(
+    [...branches].slice(0, MOST_BRANCHES).map((branch) => {
+      const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, per_page: String(PULLS_PAGE) })
+      return api.find(`${root}/pulls?${query}`, PullsAnswer, [403, 404])
+    }),
+  )
+  return lists.flatMap((list) => ('refused' in list ? [] : list.value))
+}
+
+const MOST_BRANCHES = 5
+const PULLS_PAGE = 100
+
+/**
+ * A run tells the open pull requests of its commit, and not the one that it was for. One that began before its pull request was for another, and
+ * into another base, whose workflow may be another.
+ */
+function isOfOtherBase({ pull_requests: told, created_at }: WorkflowRun, pulls: readonly ListedPull[]): boolean {
+  const own = pulls.find(({ number }) => number === told?.[0]?.number)
+  if (!created_at || !own?.created_at || isUntil(own.created_at, created_at)) return false
+  const wasOpen = (pull: ListedPull) =>
+    pull.created_at !== undefined &&
+    isUntil(pull.created_at, created_at) &&
+    (!pull.closed_at || isUntil(created_at, pull.closed_at))
+  return pulls.some((pull) => wasOpen(pull) && pull.base.ref !== own.base.ref)
+}
+
+function isUntil(one: string, other: string): boolean {
+  return Date.parse(one) <= Date.parse(other)
 }
 
 const BY_HAND: ReadonlySet<string> = new Set(['workflow_dispatch', 'repository_dispatch'])
