@@ -23,6 +23,8 @@ const same: Readonly<Record<Exclude<Comparator, 'none'>, readonly (readonly unkn
     ['https://Example.com', 'HTTPS://example.com:443/', 'https://example.com/#top', 'https://example.com:'],
     ['https://example.com/%7ea%2fb?q=%41', 'https://example.com/~a%2Fb/?q=A'],
     ['http://example.com:80/a', 'http://example.com/a/'],
+    // A scheme that is called like what every object inherits.
+    ['constructor://example.com:/a', 'constructor://example.com/a'],
   ],
   package: [
     ['pypi:Flask_SQLAlchemy', 'pypi:flask-sqlalchemy', 'pypi:flask.-_sqlalchemy'],

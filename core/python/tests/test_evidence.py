@@ -173,6 +173,7 @@ class Documents(unittest.TestCase):
             "address": [
                 ("https://Example.com", "HTTPS://example.com:443/#top"),
                 ("https://example.com/%7ea%2fb?q=%41", "https://example.com/~a%2Fb/?q=A"),
+                ("constructor://example.com:/a", "constructor://example.com/a"),
             ],
             "package": [("pypi:Flask_SQLAlchemy", "pypi:flask.-sqlalchemy"), ("cargo:Serde_json", "cargo:serde-json")],
         }

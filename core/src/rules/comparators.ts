@@ -65,7 +65,10 @@ function fromHex(digits: string): Uint8Array {
 }
 
 const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?$/is
-const USUAL_PORTS: Readonly<Record<string, RegExp>> = { https: /:(?:443)?$/, http: /:(?:80)?$/ }
+const USUAL_PORTS: ReadonlyMap<string, RegExp> = new Map([
+  ['https', /:(?:443)?$/],
+  ['http', /:(?:80)?$/],
+])
 const UNRESERVED = /^[A-Za-z0-9._~-]$/
 
 /** RFC 3986 6.2.2 and 6.2.3, without what needs tables of names. Undefined for what is no address. */
@@ -73,7 +76,7 @@ function addressForm(text: string): string | undefined {
   const [, scheme = '', host = '', path = '', query = ''] = ADDRESS.exec(text) ?? []
   if (scheme === '') return undefined
   const named = lowerCase(scheme)
-  const place = lowerCase(host).replace(USUAL_PORTS[named] ?? /:$/, '')
+  const place = lowerCase(host).replace(USUAL_PORTS.get(named) ?? /:$/, '')
   return `${named}://${place}${unescaped(path).replace(/\/$/, '')}${unescaped(query)}`
 }
 
