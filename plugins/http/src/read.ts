@@ -67,10 +67,19 @@ export async function readUrl({ target, status, form, recalls }: Question, conte
 function locationOf({ status, headers }: Pick<Taken, 'status' | 'headers'>, from: URL): URL | undefined {
   const location = headers.get('location')
   if (!REDIRECTS.has(status) || location === null) return undefined
-  const next = parseUrl(location, from.href)
+  const next = parseUrl(inUtf8(location), from.href)
   if (next === undefined) throw unexpected({ status })
   next.hash = ''
   return next
+}
+
+/** Headers are read byte by byte, and sites write letters of their own in UTF-8, as browsers take them. */
+function inUtf8(header: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'))
+  } catch {
+    return header
+  }
 }
 
 /** @throws DestinationError for an answer by which the site does not say how it stands with the page */

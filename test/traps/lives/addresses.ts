@@ -64,6 +64,19 @@ export const addressLives: readonly LifeRow[] = [
   row({ ...elsewhere, right: BLAME }, 'a claimed redirect that leads elsewhere', (since) =>
     page([since(moved)], goal('https://site.example/new')),
   ),
+  row(honest, 'letters of its own in the address to which a redirect leads', (since) =>
+    page(
+      [
+        since((request, response) => {
+          const isThere = request.url === '/gr%C3%B6%C3%9Fe/'
+          if (isThere) return says(200)(request, response)
+          response.writeHead(301, { location: Buffer.from('/größe/').toString('latin1') }).end()
+        }, 0),
+      ],
+      {},
+      at('/gr%C3%B6%C3%9Fe'),
+    ),
+  ),
   row(honest, 'a text in another encoding than UTF-8', (since) =>
     page([since(says(200, Buffer.from('Größe', 'latin1'), { 'content-type': 'text/plain; charset=ISO-8859-1' }), 0)], {
       content_fingerprint: textFingerprint('Größe'),
