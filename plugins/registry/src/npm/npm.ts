@@ -27,7 +27,7 @@ another's packages shows them as its own.`
 
 /** @param publicUrl read for claims that no connection fits */
 export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
-  const names = (url: string) => (url === publicUrl ? [registryName(url), 'npmjs.com'] : [registryName(url)])
+  const names = (url: string) => [registryName(url), ...(url === publicUrl ? ['npmjs.com', 'www.npmjs.com'] : [])]
   return {
     name: 'npm',
     publicUrl,

@@ -45,7 +45,11 @@ function authOf({ username = '', password }: Pick<Options, 'username' | 'passwor
 
 /** @param publicUrl read for claims that no connection fits */
 export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
-  const names = (url: string) => [registryName(url)]
+  // Tools that upload name the address to which they do.
+  const names = (url: string) => [
+    registryName(url),
+    ...(url === publicUrl ? ['pypi.org/simple', 'upload.pypi.org', 'upload.pypi.org/legacy'] : []),
+  ]
   return {
     name: 'pypi',
     publicUrl,
