@@ -4,6 +4,7 @@ import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storag
 import { runOutageTest } from '../test/crash/outage.ts'
 import { type CrashOptions, runCrashTest } from '../test/crash/run.ts'
 import { type Dialect, whyMissing } from '../test/support/database.ts'
+import { commitSeed } from './commit-seed.ts'
 import { readOptions } from './options.ts'
 
 const USAGE = `Usage: npm run crash -- [options]
@@ -16,7 +17,7 @@ Options:
   --driver NAME    driver of SQLite: sqlite3, node:sqlite or both (default: both)
   --hosts N        hosts on PostgreSQL (default: 3)
   --outage N       seconds without PostgreSQL, 0 for none (default: 20)
-  --seed N         seed of the random choices (default: from the clock)
+  --seed N         seed of the random choices (default: from the commit)
   --help           print this help`
 const DIALECTS: Readonly<Record<string, readonly Dialect[]>> = {
   sqlite: ['sqlite'],
@@ -38,7 +39,7 @@ const values = readOptions(USAGE, {
   driver: { type: 'string', default: 'both' },
   hosts: { type: 'string', default: '3' },
   outage: { type: 'string', default: '20' },
-  seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
+  seed: { type: 'string', default: String(commitSeed()) },
 })
 const numbers = [values.seconds, values.hosts, values.outage, values.seed].map(Number)
 const [seconds, hosts, outageSeconds, seed] = numbers as [number, number, number, number]

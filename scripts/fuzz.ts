@@ -1,5 +1,6 @@
 /** `npm run fuzz`: sends malformed requests to the service, and lists wrong answers. `npm test` runs a short form. */
 import { runFuzz } from '../test/fuzz/run.ts'
+import { commitSeed } from './commit-seed.ts'
 import { readOptions } from './options.ts'
 
 const USAGE = `Usage: npm run fuzz -- [options]
@@ -8,13 +9,13 @@ Send malformed requests to every route, operation and form, and list wrong answe
 
 Options:
   --requests N     number of requests (default: 20000)
-  --seed N         seed of the random choices, to repeat a run (default: from the clock)
+  --seed N         seed of the random choices, to repeat a run (default: from the commit)
   --database NAME  sqlite or postgres (default: sqlite)
   --help           print this help`
 
 const values = readOptions(USAGE, {
   requests: { type: 'string', default: '20000' },
-  seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
+  seed: { type: 'string', default: String(commitSeed()) },
   database: { type: 'string', default: 'sqlite' },
 })
 const [requests, seed] = [values.requests, values.seed].map(Number) as [number, number]

@@ -1,5 +1,4 @@
 /** Which processes the test files run in, and on which databases: one table, by folder. */
-import { randomInt } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import type { Dialect } from '../test/support/database.ts'
 import { type Extent, extentOf } from '../test/support/extent.ts'
@@ -169,7 +168,7 @@ const IN_TURN: readonly string[] = [
   'test/traces',
   'test/traps/lives/',
 ]
-const TURNS = 4
+export const TURNS = 4
 
 interface PlannedProcess {
   readonly name: string
@@ -221,8 +220,8 @@ export function withoutSlow(tests: readonly string[]): string[] {
   return tests.filter((path) => !takesTurns(path))
 }
 
-/** Of these tests those that this run plays. @param turn which quarter of what runs in turn, from 0; a random one without it */
-export function inTurn(tests: readonly string[], turn = randomInt(TURNS)): string[] {
+/** Of these tests those that this run plays. @param turn which quarter of what runs in turn, from 0 */
+export function inTurn(tests: readonly string[], turn: number): string[] {
   const leftOut = new Set(tests.filter(takesTurns).filter((_, index) => index % TURNS !== turn % TURNS))
   return tests.filter((path) => !leftOut.has(path))
 }

@@ -6,7 +6,7 @@
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
- *     npm test -- --all                         both kinds; of the slowest files a quarter, another quarter each time
+ *     npm test -- --all                         both kinds; of the slowest files a quarter, drawn from the commit
  *     npm test -- --every-node                  what `.ci/run` runs on each version of Node
  *     npm run test:thorough                     both kinds, with all that takes long: `test/support/extent.ts`
  *
@@ -17,9 +17,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commitSeed } from './commit-seed.ts'
 import { changedFiles, changedTests, reaches } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
-import { allTests, extentFor, inTurn, planProcesses, testsFor, withoutSlow } from './test-plan.ts'
+import { allTests, extentFor, inTurn, planProcesses, TURNS, testsFor, withoutSlow } from './test-plan.ts'
 
 const LONGEST_MS = 600_000
 /** What test files that store something import. */
@@ -88,8 +89,11 @@ function chooseTests(): readonly string[] {
     const chosen = testsFor(allTests(), words)
     if (words.includes('--changed')) return changedTests(chosen, changedFiles())
     if (extent === 'thorough' || words.some((word) => !word.startsWith('--'))) return chosen
-    const played = words.length === 0 ? withoutSlow(chosen) : inTurn(chosen)
-    console.log(`# ${chosen.length - played.length} slow files are not in this run: npm run test:thorough runs all`)
+    const turn = commitSeed() % TURNS
+    const played = words.length === 0 ? withoutSlow(chosen) : inTurn(chosen, turn)
+    const quarter = words.length === 0 ? '' : `: quarter ${turn + 1} of the slowest plays`
+    const leftOut = chosen.length - played.length
+    console.log(`# ${leftOut} slow files are not in this run${quarter}: npm run test:thorough runs all`)
     return played
   } catch (error) {
     console.error((error as Error).message)
