@@ -3,9 +3,12 @@
 export type { AnchorChecker, AnchorReading, ReadConsistency } from './anchor/checker.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
+  type AgentNames,
+  agentNames,
   aroundBody,
   type DecidedClaim,
   entryText,
+  isDomain,
   type Proof,
   type ProofAnchor,
   type Receipt,

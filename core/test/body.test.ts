@@ -2,6 +2,7 @@
 
 import {
   canonicalBytes,
+  canonicalize,
   claimDigest,
   createNobleSigner,
   type DecidedClaim,
@@ -88,6 +89,11 @@ t.test('a member that is not known is absent, never null', async (t) => {
 t.test('a receipt says that the agent is bound where the claim came through a key of that agent', async (t) => {
   t.strictSame(receiptBody({ ...DECIDED, agentBound: true }).agent, { id: 'agent-1', bound: true })
   t.strictSame(receiptBody({ ...DECIDED, agentBound: false }).agent, { id: 'agent-1' })
+  const agentNames = { pseudonym: `${'p'.repeat(42)}A`, domain: 'acme.com' }
+  const named = receiptBody({ ...DECIDED, agentBound: true, agentNames }).agent
+  t.strictSame(named, { id: 'agent-1', bound: true, ...agentNames })
+  t.equal(JSON.stringify(named), canonicalize(named), 'in canonical order')
+  t.strictSame(receiptBody({ ...DECIDED, agentBound: false, agentNames }).agent, { id: 'agent-1' })
 })
 
 t.test('a receipt names the package, the version and the digest of the plugin, as far as they are known', async (t) => {

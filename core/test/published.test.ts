@@ -20,7 +20,13 @@ t.test('every published receipt, change entry, tree head and consistency documen
 t.test('the published schema of receipts accepts an agent that is bound', async (t) => {
   const accepts = new Ajv2020({ strict: false }).compile(JSON.parse(readPublished('poaw', 'receipt.schema.json')))
   const receipt = JSON.parse(readPublished('poaw', '001-valid-verified.json'))
-  const bound = { ...receipt, body: { ...receipt.body, agent: { ...receipt.body.agent, bound: true } } }
+  const bound = {
+    ...receipt,
+    body: {
+      ...receipt.body,
+      agent: { ...receipt.body.agent, bound: true, pseudonym: `${'p'.repeat(42)}A`, domain: 'acme.com' },
+    },
+  }
   t.ok(accepts(bound), JSON.stringify(accepts.errors))
   t.ok(isReceipt(bound))
 })

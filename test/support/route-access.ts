@@ -147,6 +147,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/w/:workspace/developers/keys/:key/rotate': 'owner',
   'POST /console/w/:workspace/developers/keys/:key/rotate': 'owner',
   'POST /console/w/:workspace/developers/sites': 'owner',
+  'POST /console/w/:workspace/developers/domain': 'owner',
   'GET /console/w/:workspace/developers/agents/release': 'owner',
   'POST /console/w/:workspace/developers/agents/release': 'owner',
   'GET /console/w/:workspace/developers/keys/:key/revoke': 'owner',

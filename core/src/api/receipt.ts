@@ -82,6 +82,19 @@ export const Receipt = Type.Object(
               'The workspace lets only certain API keys speak for this agent, and the claim came through one of them.',
           }),
         ),
+        domain: Type.Optional(
+          Type.String({
+            description:
+              'Of a bound agent: the domain that its workspace showed by DNS to be its own, at most a day before.',
+          }),
+        ),
+        pseudonym: Type.Optional(
+          Type.String({
+            ...Hash,
+            description:
+              'Of a bound agent: the same in all receipts of this issuer for this agent of this workspace, and in no others.',
+          }),
+        ),
       }),
       claim: Type.Object({
         action: Type.String(),

@@ -23,11 +23,19 @@ export type ReceiptBody = {
     readonly id: string
     /** Ours: true where the workspace lets only certain keys speak for the agent, and the claim came through one of them. */
     readonly bound?: boolean
-  }
+  } & AgentNames
   readonly claim: ReceiptClaim
   readonly observation: ReceiptObservation
   readonly verdict: { readonly value: VerdictValue; readonly reason_code?: ReasonCode }
   readonly trust_level: number
+}
+
+/** By what a bound agent is told from those of other workspaces. Other issuers may mean something else by these members. */
+export type AgentNames = {
+  /** The same in every receipt of this issuer for this agent of this workspace, and in no other; base64url, 32 bytes. */
+  readonly pseudonym?: string
+  /** In DNS as it is written there; the workspace proved that it is its own. */
+  readonly domain?: string
 }
 
 type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
@@ -100,6 +108,8 @@ export interface DecidedClaim {
   readonly agentId: string
   /** The claim came through a key that is bound to the agent. */
   readonly agentBound?: boolean
+  /** Of a bound agent. */
+  readonly agentNames?: AgentNames | undefined
   /** With the digest that was made when it was submitted. */
   readonly claim: SubmittedClaim & { readonly claimDigest: string }
   readonly observation: {
@@ -121,11 +131,11 @@ export interface DecidedClaim {
 const TRUST_LEVEL = 2
 
 export function receiptBody(decided: DecidedClaim): ReceiptBody {
-  const { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict } = decided
+  const { receiptId, issuedAt, issuer, claim, observation, verdict } = decided
   const { action, target, params, claimed_at, client_claim_id } = toWireClaim(claim)
   // Here and below the members are in canonical order, so that nothing is sorted.
   return {
-    agent: agentBound ? { bound: true, id: agentId } : { id: agentId },
+    agent: toWireAgent(decided),
     claim: { action, claim_digest: claim.claimDigest, claimed_at, client_claim_id, params, target },
     issued_at: formatInstant(issuedAt),
     issuer: issuer.name === undefined ? { key_id: issuer.keyId } : { key_id: issuer.keyId, name: issuer.name },
@@ -134,6 +144,31 @@ export function receiptBody(decided: DecidedClaim): ReceiptBody {
     spec_version: 'poaw/0.1',
     trust_level: TRUST_LEVEL,
     verdict: toWireVerdict(verdict),
+  }
+}
+
+function toWireAgent({ agentId, agentBound, agentNames = {} }: DecidedClaim): ReceiptBody['agent'] {
+  if (!agentBound) return { id: agentId }
+  const { domain, pseudonym } = agentNames
+  const agent = domain === undefined ? { bound: true, id: agentId } : { bound: true, domain, id: agentId }
+  return pseudonym === undefined ? agent : { ...agent, pseudonym }
+}
+
+const PSEUDONYM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
+/** In letters of ASCII, so that no other name looks like it. */
+const DOMAIN = /^(?=.{4,240}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/
+
+/** Tells whether a text is a domain's name in the form that receipts have. */
+export function isDomain(text: string): boolean {
+  return DOMAIN.test(text)
+}
+
+/** The names of a bound agent that have the form in which Claimcheck writes them. */
+export function agentNames({ bound, pseudonym, domain }: ReceiptBody['agent']): AgentNames {
+  const hasForm = (text: unknown, form: RegExp): text is string => typeof text === 'string' && form.test(text)
+  return {
+    ...(bound === true && hasForm(pseudonym, PSEUDONYM) ? { pseudonym } : {}),
+    ...(bound === true && hasForm(domain, DOMAIN) ? { domain } : {}),
   }
 }
 

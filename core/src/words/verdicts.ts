@@ -24,10 +24,6 @@ export const REASON_WORDS: Readonly<Record<ReasonCode, string>> = {
   verifier_error: 'The check stopped with an error of the verifier.',
 }
 
-/** Explains a bound agent. */
-export const BOUND_WORDS =
-  'The agent is bound: its workspace lets only certain API keys speak for it, and the claim came through one of them.'
-
 const VOUCHES =
   'Verified says that the outcome was there in time, at this place. It does not say who brought it there, or that it was new.'
 

@@ -18,6 +18,11 @@ export function sourceKeyContext(connectionId: string): string {
   return `connection-source:${connectionId}`
 }
 
+/** The key of the pseudonyms of a workspace's agents. */
+export function agentsKeyContext(workspaceId: string): string {
+  return `workspace-agents:${workspaceId}`
+}
+
 export function signingKeyContext(keyId: string): string {
   return `signing-key:${keyId}`
 }

@@ -15,7 +15,11 @@ export type Lookup = (
 /** The system's own way, for names that the operator listed: it knows the hosts file and search domains. */
 export const systemLookup = lookup as Lookup
 
-const publicNames = new Resolver({ timeout: 2000, tries: 2 })
+const publicNames = newResolver()
+
+function newResolver(): Resolver {
+  return new Resolver({ timeout: 2000, tries: 2 })
+}
 
 /**
  * Asks the name servers directly. The system's lookup occupies one of four threads, which the database needs too, for as long as a
@@ -58,4 +62,21 @@ export function toLookupFunction(resolver: Lookup, publicOnly: boolean): LookupF
       (error) => done(error, '', 0),
     )
   }
+}
+
+/** Says that DNS has no such record: everything else is no answer. */
+const ABSENT: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
+
+/**
+ * The texts of a name's TXT records; none where DNS says that there are none. Rejects without an answer.
+ * @param servers `address:port`, in place of the system's name servers
+ */
+export async function queryTexts(name: string, servers?: readonly string[]): Promise<readonly string[]> {
+  const resolver = servers ? newResolver() : publicNames
+  if (servers) resolver.setServers(servers)
+  const records = await resolver.resolveTxt(name).catch((error: NodeJS.ErrnoException) => {
+    if (ABSENT.has(error.code)) return []
+    throw error
+  })
+  return records.map((parts) => parts.join(''))
 }

@@ -22,7 +22,7 @@ import { limitBody } from './body.ts'
 import { type CheckGuard, type CheckRequests, createCheckRequests, type GivenConnection } from './check-requests.ts'
 import { createDigestLimit } from './digest-limit.ts'
 import { type Admitted, type AdmittedUrl, createGate } from './gate.ts'
-import type { Lookup } from './lookup.ts'
+import { type Lookup, queryTexts } from './lookup.ts'
 import { askPlainly } from './plain-request.ts'
 
 export type { CheckGuard, CheckRequests, GivenConnection, Reach } from './check-requests.ts'
@@ -40,6 +40,8 @@ export interface Outbound {
   request(url: string, init: ServiceRequest): Promise<Response>
   /** The addresses behind an origin's name. Rejects when it has none that may be reached. */
   addressesOf(origin: string): Promise<readonly string[]>
+  /** The texts of a name's TXT records; none where DNS says that there are none. Rejects without an answer. */
+  textRecords(name: string): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -53,6 +55,8 @@ export interface ServiceRequest {
 
 interface OutboundOptions {
   readonly resolver?: Lookup
+  /** `address:port` of those that answer for TXT records, in place of the system's. */
+  readonly nameServers?: readonly string[]
   /** Certificates to trust, in place of the system's. PEM. */
   readonly ca?: string
 }
@@ -65,7 +69,7 @@ const CONNECTIONS_PER_ORIGIN = 128
 
 export function createOutbound(
   { allowPrivate }: Pick<HostConfig, 'allowPrivate'>,
-  { resolver, ca }: OutboundOptions = {},
+  { resolver, nameServers, ca }: OutboundOptions = {},
 ): Outbound {
   const gate = createGate(allowPrivate, resolver)
   const limitDigests = createDigestLimit()
@@ -139,6 +143,7 @@ export function createOutbound(
       const found = await gate.lookUp(hostname, socket ? gate.checkSocket(socket) : gate.checkUrl(origin))
       return found.map(({ address }) => address)
     },
+    textRecords: (name) => queryTexts(name, nameServers),
     async close() {
       await Promise.all([publicOnly.destroy(), allowed.destroy()])
     },

@@ -12,6 +12,7 @@ import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
 import { durability } from './durability.ts'
 import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
+import { holderReads, holderWrites } from './holders.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { logHosts } from './log-hosts.ts'
@@ -168,6 +169,7 @@ export function reads(db: Db) {
     erasures: erasureReads(db),
     retentions: retentionReads(db),
     allowedOrigins: allowedOriginReads(db),
+    holders: holderReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
     sealed: sealedReads(db),
@@ -198,6 +200,7 @@ export function writes(tx: Db, schema: WithErasures) {
     erasures: erasureWrites(tx, schema),
     retentions: retentionWrites(tx),
     allowedOrigins: allowedOriginWrites(tx),
+    holders: holderWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),

@@ -77,6 +77,7 @@ export const paths = {
   rotateKey: ofOne('developers/keys', '/rotate'),
   releaseAgent: inWorkspace('developers/agents/release'),
   sites: inWorkspace('developers/sites'),
+  domain: inWorkspace('developers/domain'),
   revokeKey: ofOne('developers/keys', '/revoke'),
   newConnection: ofOne('connections/new'),
   credentials: ofOne('connections', '/credentials'),

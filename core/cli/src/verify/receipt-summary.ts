@@ -2,12 +2,13 @@
 
 import type { PublishedWords } from '@claimcheck/core/hosting'
 import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
-import type { Receipt, ReceiptObservation } from '@claimcheck/core/receipts'
+import { agentNames, type Receipt, type ReceiptObservation } from '@claimcheck/core/receipts'
 import type { JsonObject } from '@claimcheck/core/rules'
+import { agentSentences } from '@claimcheck/core/words/agents'
 import { withPunycode } from '@claimcheck/core/words/look-alikes'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { sourceWords } from '@claimcheck/core/words/sources'
-import { BOUND_WORDS, gapWords, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '@claimcheck/core/words/verdicts'
+import { gapWords, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '@claimcheck/core/words/verdicts'
 import type { Fact } from './facts.ts'
 
 export interface Summary {
@@ -28,6 +29,7 @@ export interface IssuerWords {
 export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | undefined, isOpen: boolean): Summary {
   const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
   const { value, reason_code } = verdict
+  const { pseudonym, domain } = agentNames(agent)
   const titles = issuerWords?.words.titles
   const own = issuerWords?.words.plugin_says === undefined ? issuerWords?.words : undefined
   return {
@@ -36,6 +38,8 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       : `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
     facts: [
       ['agent', agent.bound === true ? `${withPunycode(agent.id)} (bound)` : withPunycode(agent.id)],
+      ['pseudonym of the agent', pseudonym],
+      ['domain of its workspace', domain],
       ['action', own ? `${own.words.title} (${claim.action})` : claim.action],
       ['target', withPunycode(claim.target)],
       ['read at', observation.source && sourceWords(observation.source)],
@@ -56,7 +60,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
     ].filter(({ facts }) => facts.length > 0),
     sentences: [
       ...(issuerWords ? issuerLines(issuerWords, body) : []),
-      agent.bound === true ? BOUND_WORDS : undefined,
+      ...agentSentences(agent),
       isOpen ? undefined : vouchedFor(value),
       gapWords(observation.largest_gap_ms),
     ].filter((sentence) => sentence !== undefined),

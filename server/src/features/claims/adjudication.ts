@@ -22,6 +22,7 @@ import { laneOf } from '../../storage/claims.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Decided } from '../log/receipt-content.ts'
 import type { Outcome, Sequencer } from '../log/sequencer.ts'
+import type { Holders } from '../workspaces/holders.ts'
 import type { Admission, Entry } from './admission.ts'
 import { type CheckRunner, checkTime } from './check.ts'
 import type { ClaimsConfig } from './config.ts'
@@ -70,6 +71,7 @@ interface AdjudicationOptions {
   readonly sequencer: Sequencer
   readonly admission: Admission
   readonly watches: Watches
+  readonly holders: Pick<Holders, 'namesOf'>
   readonly lateness: Pick<Lateness, 'note'>
   readonly decisions: Decisions
   readonly tracing: Tracing
@@ -106,6 +108,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     'sequencer',
     'admission',
     'watches',
+    'holders',
     'lateness',
     'decisions',
     'tracing',
@@ -208,7 +211,7 @@ async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: reado
     : read(adjudicator, claim, history, entry))
   if (!record) return undefined
   const judged = { claim, rules: await rulesFor(adjudicator, claim) }
-  const outcome = judge(adjudicator, judged, history, record)
+  const outcome = await judge(adjudicator, judged, history, record)
   return outcome && store(adjudicator, await watch(adjudicator, judged, [...history, record], outcome))
 }
 
@@ -299,12 +302,12 @@ async function rulesFor({ registry, profileSettings }: Adjudicator, claim: NewCl
 }
 
 /** Undefined: the time is in doubt, and the times of the check are no evidence. */
-function judge(
+async function judge(
   adjudicator: Adjudicator,
   { claim, rules }: Judged,
   history: readonly CheckRecord[],
   record: CheckRecord,
-): Outcome | undefined {
+): Promise<Outcome | undefined> {
   const { clock, lateness, decisions, settings: closing } = adjudicator
   if (clock.doubt() !== undefined) return undefined
   lateness.note(claim, history, record)
@@ -315,7 +318,7 @@ function judge(
   const judged = rules ? checks : checks.filter((check) => !isRead(check))
   const decision = decide(rules ?? UNSUPPORTED_RULES, claim, judged, at, closing)
   const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, closing, claim.watched === 1)
-  const decided = decision && conclude(adjudicator, { claim, rules }, checks, decision)
+  const decided = decision && (await conclude(adjudicator, { claim, rules }, checks, decision))
   return { claim, record, at, decided, next }
 }
 
@@ -333,17 +336,17 @@ async function recordedOutcome(
   const last = history.at(-1)
   const decision = rules && last && decide(rules, claim, history, last.answeredAt, closing)
   if (!decision) return undefined
-  const decided = conclude(adjudicator, { claim, rules }, history, decision)
+  const decided = await conclude(adjudicator, { claim, rules }, history, decision)
   return { claim, record: undefined, at: Math.max(now(), last.answeredAt), decided, next: null }
 }
 
 /** Adds to a decision what its receipt says of the checks behind it. */
-function conclude(
-  { settings, logger }: Adjudicator,
+async function conclude(
+  { settings, holders, logger }: Adjudicator,
   { claim, rules: known }: Judged,
   checks: readonly CheckRecord[],
   decision: Decision,
-): Decided {
+): Promise<Decided> {
   const profile = { action: claim.profileAction, version: claim.profileVersion }
   const rules = known ?? UNSUPPORTED_RULES
   const decidedAt = checks.at(-1)!.answeredAt
@@ -353,7 +356,8 @@ function conclude(
   if (!isSmall) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
   // Reads that no rules judged would be evidence for another verdict.
   const isPublished = isSmall && (known !== undefined || !checks.some(isRead))
-  return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
+  const agentNames = claim.agentBound === 1 ? await holders.namesOf(claim.workspaceId, claim.agentId) : undefined
+  return { ...decision, facts, source, evidence: isPublished ? evidence : undefined, agentNames }
 }
 
 async function store({ sequencer, decisions, storage }: Adjudicator, outcome: Outcome): Promise<ClaimRow> {

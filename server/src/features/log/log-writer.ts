@@ -192,9 +192,9 @@ async function sign(
 ): Promise<Draft> {
   const signer = await signing
   const { keyId } = signer
-  const { agentId, agentBound = false, claim, observation, verdict } = content
+  const { agentId, agentBound = false, agentNames, claim, observation, verdict } = content
   const issuer = name === undefined ? { keyId } : { keyId, name }
-  const decided = { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict }
+  const decided = { receiptId, issuedAt, issuer, agentId, agentBound, agentNames, claim, observation, verdict }
   const body = canonicalize(receiptBody(decided))
   const [before, after] = aroundBody(await signer.sign(DOMAINS.receipt, utf8(body)))
   const entry = before + body + after

@@ -1,9 +1,11 @@
 /** Workspaces: what a team shares, with its API keys, its connections to destinations and the sites that may use its keys. */
 
-import { secretContext, sourceKeyContext, tokensContext } from '../../base/sealed-contexts.ts'
+import { agentsKeyContext, secretContext, sourceKeyContext, tokensContext } from '../../base/sealed-contexts.ts'
+import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { allowedOrigins } from '../../storage/allowed-origins.ts'
+import { holders } from '../../storage/holders.ts'
 import { users } from '../../storage/people.ts'
 import { apiKeys, boundAgents, boundLooks, connections, workspaces } from '../../storage/workspaces.ts'
 import type { AllowedOrigins } from './allowed-origins.ts'
@@ -20,6 +22,7 @@ export interface Services extends Pick<HostServices, 'registry' | 'storage'> {
   readonly connections: ConnectionService
   readonly keys: KeyService
   readonly allowedOrigins: AllowedOrigins
+  readonly domainWorker: Worker
 }
 
 export const workspacesFeature = {
@@ -41,6 +44,11 @@ export const workspacesFeature = {
         },
       },
       { table: allowedOrigins, refersTo: [workspaces] },
+      {
+        table: holders,
+        owners: { workspace_id: workspaces },
+        sealed: { agents_key: ([workspaceId]) => agentsKeyContext(workspaceId!) },
+      },
     ],
     migrations: workspaceMigrations,
     examine: examineLooks,
@@ -59,12 +67,16 @@ export const workspacesFeature = {
     'key.rotated': 'replaced an API key by a new one',
     'workspace.created': 'made the workspace',
     'workspace.deleted': 'deleted a workspace',
+    'workspace.domain_changed': 'named the domain of a workspace, or took it away',
+    'workspace.domain_lost': 'found the record of a domain missing',
+    'workspace.domain_proven': 'found the record of a domain',
     'workspace.renamed': 'renamed the workspace',
     'workspace.sites_changed': 'changed from which sites scripts may submit claims to a workspace',
   },
   config: workspacesConfig,
   services: async () => (await import('./services.ts')).services,
   closes: ['activity', 'connections'],
+  workers: ({ domainWorker }) => [domainWorker],
   prepare: ({ keys }) => keys.renewLooks(),
   access: ({ keys, allowedOrigins }) => ({
     keys,

@@ -2,7 +2,11 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const workspaceMigrations = { '001-workspaces': { up: createWorkspaces }, '003-keys': { up: createOwned } }
+export const workspaceMigrations = {
+  '001-workspaces': { up: createWorkspaces },
+  '003-keys': { up: createOwned },
+  '017-holders': { up: createHolders },
+}
 
 async function createWorkspaces(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('workspaces', (table) => {
@@ -112,4 +116,19 @@ async function createConnections(db: MigrationDb): Promise<void> {
     table.text('trial_target')
     table.bigInteger('expires_at')
   })
+}
+
+async function createHolders(db: MigrationDb, dialect: Dialect): Promise<void> {
+  await db.schema.createTable('holders', (table) => {
+    table.text('workspace_id').primary().references('workspaces.id')
+    // Sealed.
+    table.text('agents_key').notNullable()
+    table.text('domain')
+    table.text('challenge')
+    table.bigInteger('checked_at')
+    table.bigInteger('proven_at')
+    table.bigInteger('missing_at')
+  })
+  await db.raw('CREATE INDEX holders_checked ON holders (checked_at) WHERE proven_at IS NOT NULL')
+  for (const sql of dialect.migrations.compareBytes('holders', ['workspace_id'])) await db.raw(sql)
 }

@@ -7,6 +7,7 @@ import { createRateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { createActivity } from './activity.ts'
 import { createAllowedOrigins } from './allowed-origins.ts'
 import { ConnectionService } from './connections.ts'
+import { createDomainWorker, createHolders } from './holders.ts'
 import { KeyService } from './keys.ts'
 import { createSources } from './sources.ts'
 import { createWorkspaceService } from './workspaces.ts'
@@ -16,6 +17,8 @@ export const services = {
   keys: construct(KeyService),
   connections: construct(ConnectionService),
   allowedOrigins: createAllowedOrigins,
+  holders: createHolders,
+  domainWorker: createDomainWorker,
   sources: createSources,
   activity: createActivity,
   destinations: createDestinations,

@@ -15,6 +15,7 @@ import {
   type ReceiptBody,
 } from '@claimcheck/core/receipts'
 import { type JsonValue, parseInstant, type VerdictValue } from '@claimcheck/core/rules'
+import { agentSentences } from '@claimcheck/core/words/agents'
 import { withPunycode } from '@claimcheck/core/words/look-alikes'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { gapWords, vouchedFor } from '@claimcheck/core/words/verdicts'
@@ -71,8 +72,8 @@ export interface ReceiptView {
   readonly timeline: Timeline
   /** The agent's id, and the issuer's name below, as `withPunycode` writes them. */
   readonly agent: string
-  /** True where the workspace lets only certain keys speak for the agent. */
-  readonly agentBound: boolean
+  /** What is known of it beyond the id: sentences. */
+  readonly agentSentences: readonly string[]
   readonly action: string
   /** Its name; undefined where it gives none. */
   readonly issuer: string | undefined
@@ -118,7 +119,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     destination,
     timeline: timelineOf(receipt, evidence),
     agent: withPunycode(body.agent.id),
-    agentBound: body.agent.bound === true,
+    agentSentences: agentSentences(body.agent),
     action: claim.action,
     issuer: body.issuer.name === undefined ? undefined : withPunycode(body.issuer.name),
     keyId: body.issuer.key_id,

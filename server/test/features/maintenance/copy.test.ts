@@ -1,6 +1,7 @@
 import { BY_SERVICE } from '@claimcheck/server/base/actor'
 import { checks, contentLeft } from '@claimcheck/server/storage/claim-row'
 import { copyRows, openSource, openTarget, rowsOfDatabase } from '@claimcheck/server/storage/copy'
+import { NO_DOMAIN } from '@claimcheck/server/storage/holders'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import { copiedTables } from '@claimcheck/server/storage/schema'
@@ -102,6 +103,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
     await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
     await tx.retentions.set({ workspaceId: 'ws_1', days: 90, changedAt: NOON, erasedBefore: 0 })
     await tx.allowedOrigins.set('ws_1', ['https://app.example'], NOON)
+    await tx.holders.insert({ workspaceId: 'ws_1', agentsKey: 'sealed', ...NO_DOMAIN, domain: 'acme.com' })
     const [remains] = await tx.erasures.remains([`rcpt_${CLAIMS - 7}`])
     const erased = { ...remains!, claimId: 'clm_7', erasedAt: NOON, rule: 'secret' } as const
     await tx.erasures.erase([{ ...erased, reference: text }], [contentLeft(claim(7))])

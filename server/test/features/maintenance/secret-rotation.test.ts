@@ -55,6 +55,7 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
   const { id } = await claimcheck.workspaces.create('acme')
   const { id: removed } = await connect(claimcheck, id, 'cave', { token: 'open sesame' })
   await claimcheck.connections.remove(removed)
+  await claimcheck.holders.namesOf(id, 'bot')
   const { id: connected } = await connect(claimcheck, id, 'cave', { token: 'open sesame' })
   await claimcheck.connections.refreshesOf({ id: connected }).refresh({
     option: 'token',
@@ -112,6 +113,7 @@ for (const dialect of DIALECTS) {
       /^connections conn_\S+: sealed_secrets: token: /,
       /^connections conn_\S+: sealed_tokens: token: /,
       /^connections conn_\S+: source_key: /,
+      /^holders ws_\S+: agents_key: /,
     ]
     const rows = [/^records passkey_challenge [0-9a-f]{64}: payload: /, /^records oauth:Grant [0-9a-f]{64}: payload: /]
     const keys = dialect === 'postgres' ? /^sealed_signing_keys ed25519:\S+: sealed: / : /^the signing key \/.*\.pem: /
@@ -133,6 +135,8 @@ for (const dialect of DIALECTS) {
 
     const next = await host(t, there, { SECRET_KEY: NEXT, SECRET_KEY_ALSO: OLD })
     const [sourceBefore] = [(await running.connections.openById(connection!.id))!.sourceKey]
+    const { workspaceId } = connection!
+    const named = await running.holders.namesOf(workspaceId, 'bot')
     let issuing = true
     const issued: Promise<boolean>[] = []
     const issue = (async () => {
@@ -164,6 +168,8 @@ for (const dialect of DIALECTS) {
     t.strictSame(await doctorFinds(alone), [])
     await alone.signingKeys.ensureLog()
     await alone.signingKeys.rotate()
+    t.match(named.pseudonym, /^.{43}$/)
+    t.strictSame(await alone.holders.namesOf(workspaceId, 'bot'), named, 'pseudonyms stay')
     t.match(await alone.oauthRecords.find('Grant', 'g'), { payload: { accountId: 'mem_1' } })
     const trail = await alone.storage.read.audit.after(0, 1000)
     const entries = trail.filter(({ event }) => event === 'secret_key.rotated')
@@ -344,6 +350,7 @@ t.test('only the files that are known to seal do, so that the table of sealed co
     'features/people/tickets.ts',
     'features/workspaces/connection-secrets.ts',
     'features/workspaces/connection-tokens.ts',
+    'features/workspaces/holders.ts',
   ])
 })
 

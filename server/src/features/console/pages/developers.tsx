@@ -20,6 +20,7 @@ import { actingOf, ownersOnly, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { Sites } from './developers/allowed-origins.tsx'
 import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
+import { Domain } from './developers/domain.tsx'
 import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
 import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.tsx'
 import { KeyTable } from './developers/key-table.tsx'
@@ -32,6 +33,7 @@ export function developerRoutes(app: App, services: ConsoleDependencies): void {
   endKeyRoutes(app, services)
   siteRoutes(app, services)
   agentRoutes(app, services)
+  domainRoutes(app, services)
 }
 
 const forOwners = { preHandler: ownersOnly }
@@ -46,20 +48,26 @@ interface Typed {
   readonly problem?: string
   readonly sites?: string
   readonly sitesProblem?: string
+  readonly domain?: string
+  readonly domainProblem?: string
 }
 
 async function page(
-  { keys, quotas, allowedOrigins, members }: ConsoleDependencies,
+  { keys, quotas, allowedOrigins, holders, members }: ConsoleDependencies,
   request: FastifyRequest,
-  { values = {}, problem, sites: typedSites, sitesProblem }: Typed = {},
+  { values = {}, problem, sites: typedSites, sitesProblem, domain: typedDomain, domainProblem }: Typed = {},
 ): Promise<VNode> {
   const { id, payer, isOwner } = workspaceOf(request)
-  const [listed, agents, quota, sites] = await Promise.all([
+  const [listed, bound, quota, sites, domain] = await Promise.all([
     keys.list(id),
     keys.boundAgents(id),
     quotas.state({ workspaceId: id, payer }),
     allowedOrigins.list(id),
+    holders.domainOf(id),
   ])
+  const agents = await Promise.all(
+    bound.map(async (agent) => ({ ...agent, pseudonym: (await holders.namesOf(id, agent.agentId)).pseudonym })),
+  )
   const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
   return (
     <ConsolePage title="Developers" section="developers">
@@ -87,6 +95,7 @@ async function page(
         </>
       ) : null}
       <BoundAgents agents={agents} />
+      <Domain domain={domain} typed={typedDomain} problem={domainProblem} />
       <Sites sites={sites} typed={typedSites} problem={sitesProblem} />
       <h2>Limits</h2>
       <Quota {...quota} />
@@ -217,6 +226,19 @@ function agentRoutes(app: App, services: ConsoleDependencies): void {
       work: () => keys.releaseAgent(workspaceOf(request).id, agent, actingOf(request)),
       next: doneAt(request, 'agent-released'),
       refused: (problem) => <ReleaseAgent agentId={agent} problem={problem} />,
+    })
+  })
+}
+
+function domainRoutes(app: App, services: ConsoleDependencies): void {
+  const options = { ...forOwnersNow(services), config: { ...KEEPS_ALL.config, cost: 'trial' } } as const
+
+  app.post('/developers/domain', options, async (request, reply) => {
+    const { domain = '' } = formOf(request)
+    return saveForm(request, reply, {
+      work: () => services.holders.setDomain(workspaceOf(request).id, domain, actingOf(request)),
+      next: doneAt(request, 'domain-changed'),
+      refused: (problem) => page(services, request, { domain, domainProblem: `the domain is as before: ${problem}` }),
     })
   })
 }

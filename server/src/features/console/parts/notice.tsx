@@ -39,6 +39,7 @@ const DONE: Readonly<Record<string, string>> = {
   'key-changed': 'The key is changed. Its next request is held to what you set.',
   'agent-released': 'The agent is released. Every key that is not bound to other agents may claim for it now.',
   'sites-changed': 'Changed: scripts of these sites, and of no others, may submit claims.',
+  'domain-changed': 'Saved: the page says what DNS shows.',
   'key-revoked': 'The key is revoked. Requests with it are refused from now on.',
   'application-revoked': 'The application is stopped. Its tokens no longer work.',
   'machine-revoked': 'The machine is revoked. Its tokens no longer work.',

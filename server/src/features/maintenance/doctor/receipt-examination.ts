@@ -1,6 +1,7 @@
 /** Examines one receipt in full: whether the code that makes receipts makes it of its claim, and what differs where not. */
 import { HASH_BYTES } from '@claimcheck/core/log'
 import {
+  agentNames,
   canonicalize,
   DOMAINS,
   digestOf,
@@ -107,11 +108,15 @@ function readEntry(entry: string): Receipt | undefined {
 }
 
 /**
- * The body that the claim and its evidence make, or one for each check on which a verdict without evidence can rest. Only the issuer and,
- * without evidence, the time of appearance are taken from the entry: no other row has them.
+ * The body that the claim and its evidence make, or one for each check on which a verdict without evidence can rest. Only the issuer, what
+ * a bound agent was called and, without evidence, the time of appearance are taken from the entry: no other row has them.
  * @throws RangeError, TypeError for what cannot be in a receipt
  */
-function bodiesOf(receipt: StoredReceipt, claim: StoredClaim, { issuer, observation }: ReceiptBody): ReceiptBody[] {
+function bodiesOf(
+  receipt: StoredReceipt,
+  claim: StoredClaim,
+  { agent, issuer, observation }: ReceiptBody,
+): ReceiptBody[] {
   const { row } = claim
   if (!row || row.verdict === null) return []
   const { verdict: value, reasonCode } = row
@@ -119,7 +124,7 @@ function bodiesOf(receipt: StoredReceipt, claim: StoredClaim, { issuer, observat
   const { receiptId, issuedAt } = receipt
   const names = issuer.name === undefined ? { keyId: issuer.key_id } : { keyId: issuer.key_id, name: issuer.name }
   return decisionsOf(receipt, claim).map((decided) => {
-    const content = receiptContent(row, { ...decided, verdict })
+    const content = receiptContent(row, { ...decided, verdict, agentNames: agentNames(agent) })
     const made = receiptBody({ ...content, receiptId, issuedAt, issuer: names })
     if (decided.evidence !== undefined || observation.appeared === undefined) return made
     return { ...made, observation: { appeared: observation.appeared, ...made.observation } }

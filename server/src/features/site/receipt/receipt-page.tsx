@@ -2,7 +2,6 @@
 import { formatInstant } from '@claimcheck/core/rules'
 import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import { visible, visibleJson } from '@claimcheck/core/words/plain-text'
-import { BOUND_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
 import type { ComponentChildren } from 'preact'
 import { Comparison } from '../../../web/parts/comparison.tsx'
@@ -118,7 +117,7 @@ function Claimed({ view }: Pick<ReceiptArticleProps, 'view'>) {
         <bdi>{view.agent}</bdi>
         {view.claimed === undefined ? '.' : ` says: ${visible(view.claimed)}`}
       </p>
-      {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
+      {view.agentSentences.length > 0 ? <p>{view.agentSentences.join(' ')}</p> : null}
       <Comparison fields={view.fields} />
       {view.sentences.length > 0 ? (
         <ul>

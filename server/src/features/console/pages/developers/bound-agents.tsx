@@ -2,24 +2,32 @@
 import { visible, visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
-import { Name, Time } from '../../../../web/parts/values.tsx'
+import { Hash, Name, Time } from '../../../../web/parts/values.tsx'
 import type { BoundAgent } from '../../../workspaces/keys.ts'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { AskForm } from '../../parts/form.tsx'
 
-export function BoundAgents({ agents }: { readonly agents: readonly BoundAgent[] }) {
+interface NamedAgent extends BoundAgent {
+  readonly pseudonym: string | undefined
+}
+
+export function BoundAgents({ agents }: { readonly agents: readonly NamedAgent[] }) {
   const { id: workspaceId, isOwner } = useWorkspace()
   if (agents.length === 0) return null
-  const columns: readonly Column<BoundAgent>[] = [
+  const columns: readonly Column<NamedAgent>[] = [
     ['Agent', ({ agentId }) => <Name of={agentId} />, ROW_HEAD],
     [
       'Claims through',
       ({ keys }) =>
         keys.length === 0 ? <span class="none">no key</span> : visible(keys.map(({ name }) => name).join(', ')),
     ],
+    [
+      'Pseudonym',
+      ({ pseudonym }) => (pseudonym === undefined ? null : <Hash value={pseudonym} label="the pseudonym" ends={10} />),
+    ],
     ['Bound', ({ boundAt }) => <Time at={boundAt} />],
   ]
-  const release: Column<BoundAgent> = [
+  const release: Column<NamedAgent> = [
     'Release',
     ({ agentId, keys }) =>
       keys.length === 0 ? (
@@ -34,7 +42,10 @@ export function BoundAgents({ agents }: { readonly agents: readonly BoundAgent[]
   return (
     <>
       <h2 id="agents">Bound agents</h2>
-      <p>Only the keys named here claim for these agents. An agent stays bound when its last key ends.</p>
+      <p>
+        Only the keys named here claim for these agents. An agent stays bound when its last key ends. Receipts have its
+        pseudonym, which tells it from agents of other workspaces.
+      </p>
       <Table stacks label="Bound agents" columns={isOwner ? [...columns, release] : columns} rows={agents} />
     </>
   )

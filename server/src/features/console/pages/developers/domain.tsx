@@ -1,0 +1,60 @@
+/** The part of the developers page about whose the bound agents are: the domain of the workspace. */
+import { paths } from '../../../../web/console-paths.ts'
+import { Code, Time } from '../../../../web/parts/values.tsx'
+import type { WorkspaceDomain } from '../../../workspaces/holders.ts'
+import { useWorkspace } from '../../page.tsx'
+import { Field, PostForm } from '../../parts/form.tsx'
+
+interface DomainProps {
+  readonly domain: WorkspaceDomain | undefined
+  readonly typed?: string | undefined
+  readonly problem?: string | undefined
+}
+
+export function Domain({ domain, typed, problem }: DomainProps) {
+  const { id: workspaceId, isOwner } = useWorkspace()
+  return (
+    <>
+      <h2 id="domain">Domain</h2>
+      <p>
+        Receipts of bound agents name the domain of this workspace, once DNS shows that it is yours. It is looked up
+        every hour.
+      </p>
+      {domain === undefined ? <p>The workspace has no domain.</p> : <Standing {...domain} />}
+      {isOwner ? (
+        <PostForm action={paths.domain(workspaceId)}>
+          <Field
+            name="domain"
+            label="Domain"
+            value={typed ?? domain?.domain ?? ''}
+            help="Such as acme.com. Leave it empty for none."
+            problem={problem}
+          />
+          <button type="submit">Save and look it up</button>
+        </PostForm>
+      ) : null}
+    </>
+  )
+}
+
+function Standing({ domain, record, isProven, checkedAt }: WorkspaceDomain) {
+  return (
+    <>
+      <p>
+        {isProven ? (
+          <>Receipts of bound agents name {domain}.</>
+        ) : (
+          <>Receipts do not name {domain}: its record was not found.</>
+        )}
+        {checkedAt === null ? null : (
+          <>
+            {' '}
+            Looked up <Time at={checkedAt} />.
+          </>
+        )}
+      </p>
+      <p>The TXT record that shows it, for as long as receipts are to name it:</p>
+      <Code text={`${record.name}. IN TXT "${record.value}"`} label="the record" />
+    </>
+  )
+}
