@@ -3,7 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import type { Counted, Counter, RateCounters } from '../storage/counters.ts'
-import { allowanceOf, type Holdings, type Payer, partyOf } from '../storage/payers.ts'
+import { allowanceOf, type Holdings, holdingsOfCounts, type Payer, partyOf } from '../storage/payers.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Count {
@@ -85,44 +85,30 @@ export interface CountsOfParties {
 
 /** Counts for the allowance, and for each party that was invited into it; what these did not use is the account's own. */
 export function countParties(counters: Counters): CountsOfParties {
-  const invited = new LRUCache<string, Set<string>>({ max: MAX_COUNTERS })
+  const invited = new LRUCache<string, Set<Payer>>({ max: MAX_COUNTERS })
 
-  function usedBy(limiter: string, payer: Payer, all: number): Holdings {
-    const [allowance, party] = [allowanceOf(payer), partyOf(payer)]
-    const known = invited.get(`${limiter} ${allowance}`) ?? new Set()
-    let [own, ofInvited, parties] = [0, 0, 1]
-    for (const name of known) {
-      const { count } = counters.last(limiter, name)
-      if (name === party) own = count
-      else if (count > 0) parties++
-      else known.delete(name)
-      ofInvited += count
-    }
-    if (party === allowance) return { all, own: Math.max(0, all - ofInvited), parties }
-    return { all, own, parties: all > ofInvited ? parties + 1 : parties }
+  /** @param added by this party just now */
+  function used(limiter: string, payer: Payer, { count, leftMs }: Count, added = 0): Used {
+    const known = invited.get(`${limiter} ${allowanceOf(payer)}`) ?? new Set()
+    const counts = [...known].map((name): [Payer, number] => [name, counters.last(limiter, name).count])
+    for (const [name, ofParty] of counts) if (ofParty === 0) known.delete(name)
+    const { all, own, parties } = holdingsOfCounts(payer, count, counts)
+    return { all: all - added, own: Math.max(0, own - added), parties, leftMs }
   }
 
   return {
-    last(limiter, payer) {
-      const { count, leftMs } = counters.last(limiter, allowanceOf(payer))
-      return { ...usedBy(limiter, payer, count), leftMs }
-    },
+    last: (limiter, payer) => used(limiter, payer, counters.last(limiter, allowanceOf(payer))),
     async add(limiter, payer, tokens = 1) {
       const [allowance, party] = [allowanceOf(payer), partyOf(payer)]
-      if (party === allowance) {
-        const { count, leftMs } = await counters.add(limiter, allowance, tokens)
-        const { all, own, parties } = usedBy(limiter, payer, count)
-        return { all: all - tokens, own: Math.max(0, own - tokens), parties, leftMs }
-      }
-      const name = `${limiter} ${allowance}`
-      const known = invited.get(name) ?? new Set()
-      invited.set(name, known.add(party))
-      const [{ count, leftMs }, own] = await Promise.all([
+      const [count] = await Promise.all([
         counters.add(limiter, allowance, tokens),
-        counters.add(limiter, party, tokens),
+        party === allowance ? undefined : counters.add(limiter, party, tokens),
       ])
-      known.add(party)
-      return { ...usedBy(limiter, payer, count), all: count - tokens, own: own.count - tokens, leftMs }
+      if (party !== allowance) {
+        const name = `${limiter} ${allowance}`
+        invited.set(name, (invited.get(name) ?? new Set()).add(party))
+      }
+      return used(limiter, payer, count, tokens)
     },
   }
 }

@@ -81,9 +81,16 @@ export interface Holdings {
 
 export function holdingsOf(payer: Payer, held: Iterable<readonly [Payer, number]>): Holdings {
   const byParty = new Map([[partyOf(payer), 0]])
-  for (const [holder, amount] of held) byParty.set(partyOf(holder), (byParty.get(partyOf(holder)) ?? 0) + amount)
+  for (const [holder, amount] of held)
+    if (amount > 0) byParty.set(partyOf(holder), (byParty.get(partyOf(holder)) ?? 0) + amount)
   const all = [...byParty.values()].reduce((sum, amount) => sum + amount, 0)
   return { all, own: byParty.get(partyOf(payer))!, parties: byParty.size }
+}
+
+/** Where counts are kept of all who share an allowance, and of each party that was invited into it: the rest is the account's own. */
+export function holdingsOfCounts(payer: Payer, all: number, invited: readonly (readonly [Payer, number])[]): Holdings {
+  const own = all - invited.reduce((sum, [, count]) => sum + count, 0)
+  return holdingsOf(payer, [[allowanceOf(payer), own], ...invited])
 }
 
 /**
@@ -104,6 +111,24 @@ export function ofWorkspace(total: number): number {
 }
 
 export const WORKSPACE = 'this workspace'
+
+/** Who has all that they may have of a limit, in words, and how much that is. */
+export interface Full {
+  readonly whose: string
+  readonly most: number
+}
+
+/** Of a workspace, and of those who pay for it: the one that may have no more, if one does. @param ofIts what the workspace has */
+export function fullOf(
+  { payer, workspaceId }: { readonly payer: Payer; readonly workspaceId: string },
+  total: number,
+  holdings: Holdings,
+  ofIts: number,
+): Full | undefined {
+  const most = ofWorkspace(total)
+  if (payer !== workspaceId && ofIts >= most) return { whose: WORKSPACE, most }
+  return mayAdd(holdings, total) ? undefined : { whose: who(payer, workspaceId), most: total }
+}
 
 /** Who is at a limit of an allowance, in words. */
 export function who(payer: Payer, workspaceId?: string): string {

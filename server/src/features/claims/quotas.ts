@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
 import type { Meters } from '../../base/meters.ts'
 import { type Counters, countParties } from '../../http/counters.ts'
-import { allowanceOf, holdingsOf, mayAdd, ofWorkspace, type Payer, WORKSPACE, who } from '../../storage/payers.ts'
+import { allowanceOf, type Full, fullOf, holdingsOf, ofWorkspace, type Payer } from '../../storage/payers.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ClaimsConfig, QuotaSettings } from './config.ts'
 
@@ -46,6 +46,11 @@ const BEYOND = 10
 /** A waiting claim is decided by its deadline at the latest, many much earlier. */
 const RETRY_WAITING_MS = 10_000
 
+const RULES = {
+  claims_per_minute: (most: number) => `may submit at most ${most} a minute`,
+  waiting_claims: (most: number) => `may have at most ${most} that wait for a decision`,
+}
+
 /** Of one allowance. */
 interface Waiting {
   readonly at: Instant
@@ -82,43 +87,39 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     return waiting
   }
 
-  /** Beyond its own part, a workspace or a party counts no more against the others. */
-  async function rateRefusal({ payer, workspaceId }: QuotaUser): Promise<ServiceError | undefined> {
-    if (claimsPerMinute === 0) return undefined
-    const most = ofWorkspace(claimsPerMinute)
-    const refuse = (whose: string, most: number, leftMs: number) => {
-      refused.inc('claims_per_minute')
-      return tooMany(`${whose} may submit at most ${most} a minute`, leftMs)
-    }
-    if (workspaceId !== payer) {
-      const { count, leftMs } = counters.last('claims', workspaceId)
-      if (count >= most) return refuse(WORKSPACE, most, leftMs)
-    }
-    const before = ofParties.last('claims', payer)
-    if (!mayAdd(before, claimsPerMinute)) return refuse(who(payer, workspaceId), claimsPerMinute, before.leftMs)
-    const [used, ofWorkspaceUsed] = await Promise.all([
-      ofParties.add('claims', payer),
-      workspaceId === payer ? undefined : counters.add('claims', workspaceId),
-    ])
-    if (ofWorkspaceUsed && ofWorkspaceUsed.count > most) return refuse(WORKSPACE, most, used.leftMs)
-    return mayAdd(used, claimsPerMinute) ? undefined : refuse(who(payer, workspaceId), claimsPerMinute, used.leftMs)
+  function refuse(quota: keyof typeof RULES, { whose, most }: Full, retryAfterMs: number): ServiceError {
+    refused.inc(quota)
+    return new ServiceError('too_many', `too many claims: ${whose} ${RULES[quota](most)}. Try again later.`, {
+      retryAfterMs,
+    })
   }
 
-  async function waitingRefusal({ payer, workspaceId }: QuotaUser): Promise<ServiceError | undefined> {
+  /** Beyond its own part, a workspace or a party counts no more against the others. */
+  async function rateRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
+    const { payer, workspaceId } = user
+    if (claimsPerMinute === 0) return undefined
+    const before = ofParties.last('claims', payer)
+    const full = fullOf(user, claimsPerMinute, before, counters.last('claims', workspaceId).count)
+    if (full) return refuse('claims_per_minute', full, before.leftMs)
+    const [used, ofWorkspaceUsed] = await Promise.all([
+      ofParties.add('claims', payer),
+      workspaceId === payer ? { count: 1 } : counters.add('claims', workspaceId),
+    ])
+    const over = fullOf(user, claimsPerMinute, used, ofWorkspaceUsed.count - 1)
+    return over && refuse('claims_per_minute', over, used.leftMs)
+  }
+
+  async function waitingRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
+    const { payer, workspaceId } = user
     if (waitingClaims === 0) return undefined
     const { counted, added } = waitingOf(payer)
     const held = [...(await counted), ...added]
-    const refuse = (whose: string, most: number) => {
-      refused.inc('waiting_claims')
-      return tooMany(`${whose} may have at most ${most} that wait for a decision`, RETRY_WAITING_MS)
-    }
-    const most = ofWorkspace(waitingClaims)
-    if (workspaceId !== payer && waitingIn(workspaceId, held) >= most) return refuse(WORKSPACE, most)
     const holdings = holdingsOf(
       payer,
       held.map(({ payer, count }) => [payer, count]),
     )
-    if (!mayAdd(holdings, waitingClaims)) return refuse(who(payer, workspaceId), waitingClaims)
+    const full = fullOf(user, waitingClaims, holdings, waitingIn(workspaceId, held))
+    if (full) return refuse('waiting_claims', full, RETRY_WAITING_MS)
     const known = added.find((one) => one.payer === payer && one.workspaceId === workspaceId)
     if (known) known.count++
     else added.push({ payer, workspaceId, count: 1 })
@@ -145,8 +146,4 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
 
 function waitingIn(workspaceId: string, held: readonly Held[]): number {
   return held.reduce((sum, one) => sum + (one.workspaceId === workspaceId ? one.count : 0), 0)
-}
-
-function tooMany(rule: string, retryAfterMs: number): ServiceError {
-  return new ServiceError('too_many', `too many claims: ${rule}. Try again later.`, { retryAfterMs })
 }

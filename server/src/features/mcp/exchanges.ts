@@ -1,6 +1,6 @@
 /** What is open at /mcp: so many at once, and none longer than its credential is good or the server runs. */
 import { HttpError } from '../../http/errors.ts'
-import { allowanceOf, holdingsOf, mayAdd, ofWorkspace, type Payer, WORKSPACE, who } from '../../storage/payers.ts'
+import { allowanceOf, fullOf, holdingsOf, type Payer } from '../../storage/payers.ts'
 
 export interface Exchange {
   /** Aborted when the client goes, when the credential is not good any more, and when the server stops. */
@@ -60,15 +60,14 @@ export function createExchanges(limits: Limits = LIMITS): Exchanges {
       if (open.size >= mostInAll)
         throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
       if (countOf((one) => one.spender === spender) >= mostOfOne) refuse(`at most ${mostOfOne} of one key or grant`)
-      const most = ofWorkspace(mostOfPayer)
-      if (workspaceId !== payer && countOf((one) => one.workspaceId === workspaceId) >= most)
-        refuse(`${WORKSPACE} may have at most ${most}`)
       const sharing = [...open.values()].filter((one) => allowanceOf(one.payer) === allowanceOf(payer))
       const holdings = holdingsOf(
         payer,
         sharing.map((one) => [one.payer, 1]),
       )
-      if (!mayAdd(holdings, mostOfPayer)) refuse(`${who(payer, workspaceId)} may have at most ${mostOfPayer}`)
+      const ofIts = countOf((one) => one.workspaceId === workspaceId)
+      const full = fullOf(owner, mostOfPayer, holdings, ofIts)
+      if (full) refuse(`${full.whose} may have at most ${full.most}`)
       // As many as it leaves free: however many accounts are greedy, the next one gets a place.
       if (holdings.all >= mostInAll - open.size) refuse('others need what this host has left. Try again later')
       const controller = new AbortController()

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
-import { adviceFor, allowanceOf, mayAdd, type Payer, partyOf, who } from '../../storage/payers.ts'
+import { adviceFor, allowanceOf, holdingsOfCounts, mayAdd, type Payer, partyOf, who } from '../../storage/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
 
 export interface DailyLimit {
@@ -62,19 +62,14 @@ export async function spendOfPayer(
   outcome: string,
 ): Promise<void> {
   if (of.most === 0) return
-  const [ofAll, ofParty] = [allowanceOf(payer), partyOf(payer)].map((name) => `${of.kind} by ${name}`) as [
-    string,
-    string,
-  ]
-  const taken = await tx.throttles.take([...new Set([ofAll, ofParty])], at)
-  const invited = await tx.throttles.below(ofAll, at)
+  const subjectOf = (name: Payer) => `${of.kind} by ${name}`
+  const ofAll = subjectOf(allowanceOf(payer))
+  const taken = await tx.throttles.take([...new Set([ofAll, subjectOf(partyOf(payer))])], at)
   const all = taken.get(ofAll)!
-  const ofInvited = invited.reduce((sum, { count }) => sum + count, 0)
-  const ofAllowance = Math.max(0, all.count - ofInvited)
-  const own = ofParty === ofAll ? ofAllowance : taken.get(ofParty)!.count
-  const others = invited.filter(({ subject, count }) => count > 0 && subject !== ofParty).length
-  const parties = others + 1 + (ofParty !== ofAll && ofAllowance > 0 ? 1 : 0)
-  if (!mayAdd({ all: all.count, own, parties }, of.most)) {
+  const invited = (await tx.throttles.below(ofAll, at)).map(
+    ({ subject, count }) => [subject.slice(subjectOf('').length), count] as const,
+  )
+  if (!mayAdd(holdingsOfCounts(payer, all.count, invited), of.most)) {
     const rule = `${who(payer)} may ${of.may} at most ${of.most} a day`
     throw tooMany(`${outcome}: ${rule}. Try again later, or ${adviceFor(payer, of.limit)}`, all.expiresAt - at)
   }
