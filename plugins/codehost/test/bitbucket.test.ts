@@ -436,3 +436,22 @@ t.test(
     t.equal(await count(waiting, { kind: 'present', differs: ['sha'] }), 6, 'all is read anew')
   },
 )
+
+t.test('a red run that is the first under its number never passed, and of another one nothing is told', async (t) => {
+  const { repository, base: sha, lookAtChecks, clock } = await atBitbucket(t)
+  const { checks } = repository
+  const named = { sha, checks: [{ name: 'branches/main', by: 'bitbucket-pipelines' }] }
+  clock.now = NOON - 2 * MINUTE
+  const id = checks.run({ sha, name: 'branches/main', outcome: 'failure' })
+  clock.now = NOON + MINUTE
+  for (const params of [named, { sha }]) t.match(await lookAtChecks(params), { kind: 'present', stays: [] })
+  clock.now = NOON - MINUTE
+  const again = checks.rerun(id)
+  checks.start(again)
+  checks.end(again, 'failure')
+  clock.now = NOON + MINUTE
+  for (const params of [named, { sha }]) {
+    const seen = await lookAtChecks(params)
+    t.match(seen, { kind: 'present', stays: undefined, mark: undefined })
+  }
+})

@@ -174,6 +174,7 @@ export function pipelineAnswer({ api, repository }: Shown, run: CheckRun) {
     type: 'pipeline',
     uuid: `{00000000-0000-4000-8000-${String(run.id).padStart(12, '0')}}`,
     build_number: run.id,
+    run_number: run.attempt,
     repository: repositoryName(api, repository),
     created_on: iso(run.createdAt),
     ...(run.endedAt === undefined ? {} : { completed_on: iso(run.endedAt) }),

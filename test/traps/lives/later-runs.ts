@@ -145,7 +145,7 @@ const withDeletions: readonly ForgeLife[] = [
       ranBefore(scene, {})
       return { happens: [runs(scene, -2 * MINUTE, RED)], claimedMs: -20 * SECOND }
     },
-    { ...ELSEWHERE, where: NO_DELETION },
+    ELSEWHERE,
   ),
   checking(
     'named: it failed two minutes ago, and is dated 20 s back',
@@ -153,7 +153,7 @@ const withDeletions: readonly ForgeLife[] = [
     (scene) => {
       return { happens: [runs(scene, -2 * MINUTE, { name: 'build', ...RED })], claimedMs: -20 * SECOND }
     },
-    { ...ELSEWHERE, where: NO_DELETION },
+    ELSEWHERE,
   ),
 ]
 

@@ -86,6 +86,8 @@ export const PipelinesAnswer = Type.Object({
   values: Type.Array(
     Type.Object({
       build_number: Type.Integer(),
+      /** Which run under its number this is. Not documented. */
+      run_number: Type.Optional(Type.Integer()),
       state: Type.Object({ name: Type.String(), result: orNull(Type.Object({ name: Type.String() })) }),
       created_on: Type.Optional(Time),
       /** What started it: `PUSH`, `MANUAL`, `SCHEDULE`. */

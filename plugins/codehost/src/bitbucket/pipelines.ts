@@ -92,8 +92,9 @@ function toCheck(run: Pipeline, passedBefore: boolean, isDated = true): Check {
     isRunByHost: true,
     ...(isByHand(run) ? { isByHand: true } : {}),
     outcome: outcomeOf(run),
-    // Of a run that was made again under its number, nothing is told.
-    ...(passedBefore ? { passedBefore } : {}),
+    // Of a run that may have been made again under its number, nothing is told.
+    ...(passedBefore || run.run_number === 1 ? { passedBefore } : {}),
+    ...(run.created_on ? { begunAt: notAfter(run.created_on) } : {}),
     ...(end ? { endedAt: end } : {}),
     ...(end && isDated ? { changedAt: end } : {}),
   }
