@@ -97,3 +97,25 @@ t.test('where a listener fails, those that listen already are closed, and the st
   await t.rejects(start(t, {}, [first, second]), { message: 'its port is taken' })
   t.strictSame(closed, ['first'])
 })
+
+t.test('a start that fails ends what it began', async (t) => {
+  let isIdle = false
+  const failing: Feature = {
+    name: 'failing',
+    routes: async () => [
+      {
+        scope: 'api',
+        cost: 'readiness',
+        add: (app) =>
+          void app.addHook('onReady', async () => {
+            throw new Error('out of paper')
+          }),
+      },
+    ],
+    idle: async () => {
+      isIdle = true
+    },
+  }
+  await t.rejects(start(t, {}, [failing]), /out of paper/)
+  t.ok(isIdle)
+})

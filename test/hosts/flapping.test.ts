@@ -1,8 +1,9 @@
 /** A Postgres that goes away again and again while a host starts ends no start; what trying again does not mend ends it at once. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -59,12 +60,51 @@ async function flappingProxy(t: Test, databaseUrl: string, budgets: readonly num
   return { url: url.href, flaps: () => flaps, calm }
 }
 
-async function serve(t: Test, databaseUrl: string, secretKey = 'a'.repeat(64)) {
-  const port = await freePort()
-  const folder = t.testdir({ 'claimcheck.config.json': '{"plugins":[]}' })
+/** Stands before Postgres, and keeps back what a client sends from this statement on. */
+async function holdingProxy(t: Test, databaseUrl: string, statement: RegExp) {
+  const target = new URL(databaseUrl)
+  const open = new Set<Socket>()
+  let hold = () => {}
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    hold = resolve
+  })
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const server = createServer((socket) => {
+    const other = connect(Number(target.port), target.hostname)
+    for (const one of [socket, other]) open.add(one.on('error', () => {}))
+    let isHeld = false
+    socket.on('data', (chunk) => {
+      isHeld ||= statement.test(chunk.toString('latin1'))
+      if (!isHeld) return void other.write(chunk)
+      hold()
+      void released.then(() => other.write(chunk))
+    })
+    socket.on('close', () => other.destroy())
+    other.on('data', (chunk) => socket.write(chunk)).on('close', () => socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of open) socket.destroy()
+    server.close()
+  })
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as { port: number }).port)
+  return { url: url.href, held, release }
+}
+
+async function serve(t: Test, databaseUrl: string, secretKey = 'a'.repeat(64), port = '') {
+  port ||= String(await freePort())
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-flapping-'))
+  writeFileSync(join(folder, 'claimcheck.config.json'), '{"plugins":[]}')
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const env = {
     ...process.env,
-    PORT: String(port),
+    PORT: port,
     DATABASE_URL: databaseUrl,
     SECRET_KEY: secretKey,
     LOG_LEVEL: 'silent',
@@ -96,6 +136,31 @@ for (const [name, budgets] of [
     t.equal(await host.ended, 0, host.errors())
   })
 }
+
+t.test('a host that listens and has not told its address yet stops in order', LONG, async (t) => {
+  const database = await createDatabase('postgres')
+  t.teardown(() => database.remove())
+  const { url, held, release } = await holdingProxy(t, database.env.DATABASE_URL!, /insert into .*links/i)
+  const host = await serve(t, url)
+  await Promise.race([held, host.ended])
+  t.equal((await fetch(`${host.url}/healthz`)).status, 200)
+  host.child.kill('SIGTERM')
+  await setTimeout(300)
+  release()
+  t.equal(await host.ended, 0, host.errors())
+})
+
+t.test('a host whose port is taken ends, and its plugins with it', LONG, async (t) => {
+  const database = await createDatabase('postgres')
+  t.teardown(() => database.remove())
+  const first = await serve(t, database.env.DATABASE_URL!)
+  t.equal(await Promise.race([first.started, first.ended]), true, first.errors())
+  const second = await serve(t, database.env.DATABASE_URL!, undefined, new URL(first.url).port)
+  t.equal(await second.ended, 1)
+  t.match(second.errors(), /address already in use|is taken|another program/i, second.errors())
+  first.child.kill('SIGTERM')
+  t.equal(await first.ended, 0)
+})
 
 t.test('a host that waited answers all the time', LONG, async (t) => {
   const database = await createDatabase('postgres')

@@ -4,6 +4,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import type { Logger } from 'pino'
 import type { AuditWords } from '../base/audit-events.ts'
+import { endInOrder } from '../base/ending.ts'
 import { createMeters, type Meters } from '../base/meters.ts'
 import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
 import { openSecrets, type Secrets } from '../base/secrets.ts'
@@ -110,15 +111,17 @@ export async function openInstallation<S extends HostServices>(
     metrics: asFunction(() => createMetrics(active, cradle)).singleton(),
     features: asValue(active),
     isActive: asValue((feature: string) => names.has(feature)),
-    close: asValue(async () => {
-      // A plugin that fails to close keeps nothing else open.
-      await Promise.allSettled(registry.plugins.map(({ parts }) => parts.close()))
-      await container.dispose()
-      await clock.close()
-      await storage.close()
-      await tracing.close()
-      flush()
-    }),
+    close: asValue(() =>
+      endInOrder(
+        // Their processes would keep this one alive.
+        () => Promise.allSettled(registry.plugins.map(({ parts }) => parts.close())),
+        () => container.dispose(),
+        clock.close,
+        storage.close,
+        tracing.close,
+        flush,
+      ),
+    ),
   })
   for (const { services, closes = [] } of features) register(container, (await services?.()) ?? {}, closes)
 

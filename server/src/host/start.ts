@@ -25,33 +25,33 @@ export async function startServer(services: HostServices, takePort?: TakePort): 
     logger.warn({ host }, 'connections to the database are not encrypted: add sslmode=verify-full to its URL')
   for (const { prepare } of active) await prepare?.(services)
   const app = await createApp(services)
-  for (const feature of active) await app.register(backgroundWork(feature, services))
   let listening: string | undefined
   // Asked for while it closes, too, when it listens no more.
   const url = () => (listening ??= listeningUrl({ host: config.host, port: boundPort(app) }))
-  ownAddress.listensAt(url)
-  await app.ready()
-  await app.listen({ host: config.host, port: config.port, ...openPort(await takePort?.()) })
   const listeners: Listener[] = []
+  async function stop(): Promise<void> {
+    const ends = await Promise.allSettled([...listeners.map((listener) => listener.close()), app.close()])
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
   try {
+    for (const feature of active) await app.register(backgroundWork(feature, services))
+    ownAddress.listensAt(url)
+    await app.ready()
+    await app.listen({ host: config.host, port: config.port, ...openPort(await takePort?.()) })
     for (const { listen } of active) {
       const listener = await listen?.(services)
       if (listener) listeners.push(listener)
     }
   } catch (error) {
-    await close(listeners, app)
+    await stop().catch(() => undefined)
     throw error
   }
   for (const { workers } of active) for (const worker of workers?.(services) ?? []) worker.start()
   return {
     url: url(),
     listeners,
-    stop: () => close(listeners, app),
+    stop,
   }
-}
-
-async function close(listeners: readonly Listener[], app: App): Promise<void> {
-  await Promise.all([...listeners.map((listener) => listener.close()), app.close()])
 }
 
 async function createApp(services: HostServices): Promise<App> {

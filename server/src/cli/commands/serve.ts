@@ -3,6 +3,7 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { writeError } from '@claimcheck/command-line/terminal'
 import type { Command } from 'commander'
+import { endInOrder } from '../../base/ending.ts'
 import { VERSION } from '../../base/version.ts'
 import { publicAddress } from '../../config/address.ts'
 import { describeDatabase } from '../../config/database-url.ts'
@@ -25,29 +26,30 @@ export function addServeCommand(program: Command): void {
       config,
       async (takePort) => {
         const claimcheck = await openClaimcheck(config, { plugins: true })
-        let server: RunningServer | undefined
+        const signals = watchSignals()
+        let starting: Promise<RunningServer> | undefined
+        const end = () => endInOrder(async () => (await starting?.catch(() => undefined))?.stop(), claimcheck.close)
         try {
-          server = await startServer(claimcheck, takePort)
-          return { claimcheck, server, setupToken: await claimcheck.accounts.setupToken() }
+          starting = startServer(claimcheck, async () => {
+            // Before it listens, nothing that it began has to be finished.
+            signals.begin((signal) => {
+              claimcheck.logger.info({ signal }, 'stopping: finishing what is under way')
+              return end()
+            })
+            return takePort()
+          })
+          return { claimcheck, server: await starting, setupToken: await claimcheck.accounts.setupToken() }
         } catch (error) {
-          await server?.stop()
-          // Their processes would keep this one alive.
-          await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
-          await claimcheck.close()
+          // What fails while it stops begins no other start.
+          if (await signals.stopped()) process.exit(0)
+          await end().catch(() => undefined)
+          signals.end()
           throw error
         }
       },
       (problem) => writeError(`${problem}\nWaiting for the database. Meanwhile /readyz answers 503.\n`),
     )
-
     logStrayErrors(claimcheck.registry.plugins, claimcheck.logger)
-    const stop = once(async (signal: string) => {
-      claimcheck.logger.info({ signal }, 'stopping: finishing what is under way')
-      await server.stop()
-      await claimcheck.close()
-    })
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
 
     const { registry, storage } = claimcheck
     // With PORT=0 the port is known only now.
@@ -72,12 +74,26 @@ export function addServeCommand(program: Command): void {
   })
 }
 
-/** Ignores later calls: a second SIGTERM does not interrupt the shutdown. */
-function once(work: (signal: string) => Promise<void>) {
-  let called = false
-  return (signal: string) => {
-    if (called) return
-    called = true
-    void work(signal)
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/** Has a signal stop the service in order. A second one does not interrupt that. */
+function watchSignals() {
+  let stopping: Promise<void> | undefined
+  let listener: ((signal: string) => void) | undefined
+  return {
+    begin(stop: (signal: string) => Promise<void>) {
+      listener = (signal) => {
+        stopping ??= stop(signal)
+      }
+      for (const signal of SIGNALS) process.on(signal, listener)
+    },
+    end() {
+      if (listener) for (const signal of SIGNALS) process.off(signal, listener)
+    },
+    /** Once it has stopped; false where no signal came. */
+    async stopped(): Promise<boolean> {
+      await stopping
+      return stopping !== undefined
+    },
   }
 }

@@ -1,0 +1,12 @@
+/** Ends what runs, one after the other: each step is taken, also where an earlier one failed. @throws the first error, once all are done */
+export async function endInOrder(...steps: readonly (() => unknown)[]): Promise<void> {
+  const errors: unknown[] = []
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
+}
