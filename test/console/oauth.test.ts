@@ -17,7 +17,7 @@ import {
   whoami,
   withOAuth,
 } from '../support/application.ts'
-import { sharedInstallation } from '../support/installation.ts'
+import { Installation, sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
@@ -169,6 +169,15 @@ t.test('without a resource a token is for the MCP server, also where it is renew
   t.match((await whoami(host, named.body.access_token)).body, { audience: `${host.url}/mcp` }, 'named later')
   const own = await new Application().tokens(owner, { resource: host.url })
   t.equal((await whoami(host, own.access_token)).body.audience, host.url, 'the REST API is named')
+})
+
+t.test('where the MCP server is disabled, a token without a resource is for the API', async (t) => {
+  const { host } = await Installation.during(t, { file: { oauth: OAUTH, disabled_features: ['mcp'] } })
+  const owner = await Visitor.first(host)
+  const { access_token: token, refresh_token } = await new Application().tokens(owner, { resource: undefined })
+  t.match(await whoami(host, token), { status: 200, body: { audience: host.url } })
+  const { body } = await new Application().refresh(host, refresh_token)
+  t.match((await whoami(host, body.access_token)).body, { audience: host.url })
 })
 
 t.test('both documents say where everything is, to scripts of any site', async (t) => {

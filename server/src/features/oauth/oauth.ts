@@ -51,6 +51,7 @@ export interface Allowed {
 export interface OAuthOptions {
   readonly config: { readonly oauth: OAuthConfig }
   readonly ownAddress: OwnAddress
+  readonly isActive: (feature: string) => boolean
   readonly storage: Storage
   readonly secrets: Secrets
   readonly oauthPages: OAuthPages
@@ -70,7 +71,10 @@ export class OAuth {
   #handlerPromise: Promise<Handler> | undefined
   /** The name of this service towards applications. */
   readonly issuer = () => this.#options.ownAddress.origin()
-  readonly audiences = () => createAudiences(this.#options.ownAddress.url(), this.#options.config.oauth.resources)
+  readonly audiences = () => {
+    const { config, ownAddress, isActive } = this.#options
+    return createAudiences(ownAddress.url(), config.oauth.resources, { hasMcp: isActive('mcp') })
+  }
   /** Undefined when clients may not register themselves. */
   readonly registrations: RegistrationQuota | undefined
 

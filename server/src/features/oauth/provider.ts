@@ -235,9 +235,10 @@ function features({ errors }: Library, { audiences, config }: ProviderOptions): 
     },
     resourceIndicators: {
       enabled: true,
-      // Clients of MCP leave the resource out, and no other token opens the MCP server. The programs of the REST API know nothing else.
+      // The programs of the REST API know nothing else.
       defaultResource: async (_ctx, { clientId }, oneOf) =>
-        oneOf ?? (clientId === COMMAND_LINE_CLIENT.clientId || isMachineId(clientId) ? audiences.own : audiences.mcp),
+        oneOf ??
+        (clientId === COMMAND_LINE_CLIENT.clientId || isMachineId(clientId) ? audiences.own : audiences.unnamed),
       getResourceServerInfo: async (ctx, resource, client) => {
         const audience = audiences.find(resource)
         if (audience === undefined) throw new errors.InvalidTarget('the resource is unknown')
