@@ -78,6 +78,34 @@ t.test(
   },
 )
 
+t.test('plugins are asked once which claims fit several connections, until a connection changes', async (t) => {
+  const { host, workspaceId, connections, connect } = await workspace()
+  const second = await startGitHub()
+  t.teardown(() => second.close())
+  second.addToken({ token: TOKEN, scopes: 'read:org' })
+  const insisting = { option_token: TOKEN, insist: 'yes' }
+  await connect({ ...insisting, option_base_url: github.url })
+  await connect({ ...insisting, option_base_url: second.url })
+  const type = host.claimcheck.registry.connectionType('github')!
+  const { fits } = type
+  let asked = 0
+  Object.assign(type, {
+    fits: (...given: Parameters<typeof fits>) => {
+      asked++
+      return fits(...given)
+    },
+  })
+  t.teardown(() => Object.assign(type, { fits }))
+  const found = await connections.overlaps(workspaceId)
+  t.equal(found.size, 2)
+  t.ok(asked > 0)
+  const once = asked
+  t.strictSame(await connections.overlaps(workspaceId), found)
+  t.equal(asked, once, 'another look asks nobody')
+  await connections.remove([...found.keys()][0]!, workspaceId)
+  t.equal((await connections.overlaps(workspaceId)).size, 1)
+})
+
 t.test(
   'a claim about what is not there says nothing of its connection; a trial of what it showed before does',
   async (t) => {

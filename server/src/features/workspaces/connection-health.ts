@@ -17,11 +17,11 @@ export function isFailing({ lastReadAt, lastFailureAt }: ConnectionSummary): boo
 
 /**
  * The code of the failure that an owner has to do something about; null where there is none. What claims name and these credentials are not
- * shown may not be there at all: that says nothing of the connection.
+ * shown may not be there at all: that says nothing of the connection. `refused` where a later failure has replaced the code of the refusal.
  */
 export function failureOf(connection: ConnectionSummary): string | null {
   const { state, lastFailure } = connection
-  if (state === 'refused') return lastFailure !== null && REFUSALS.has(lastFailure) ? lastFailure : 'unauthorized'
+  if (state === 'refused') return lastFailure !== null && REFUSALS.has(lastFailure) ? lastFailure : 'refused'
   return isFailing(connection) && lastFailure !== 'forbidden' ? lastFailure : null
 }
 

@@ -12,7 +12,7 @@ import { type Issue, ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { readName, refuseLookAlike } from '../../base/names.ts'
 import type { Secrets } from '../../base/secrets.ts'
-import type { HostedConnectionType } from '../../plugins/hosted.ts'
+import type { HostedConnectionType, Tenant } from '../../plugins/hosted.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import {
@@ -38,7 +38,7 @@ import {
   type Trying,
 } from './connection-trial.ts'
 import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
-import { type Overlap, overlapsOf } from './overlaps.ts'
+import { type Overlaps, overlapsOf } from './overlaps.ts'
 import { requireRoom } from './possession-limits.ts'
 import type { PublishedConnection } from './sources.ts'
 import { requireWorkspace } from './workspaces.ts'
@@ -132,6 +132,8 @@ export class ConnectionService {
   readonly #opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({
     max: 1000,
   })
+  /** What overlaps in a workspace, which stays while its connections do: plugins are asked about dozens of claims. */
+  readonly #overlaps = new LRUCache<string, { readonly of: string; readonly found: Promise<Overlaps> }>({ max: 1000 })
   /** Requests with a running probe, by their whole content. */
   readonly #connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
   // Claims that arrive together share one lookup.
@@ -303,11 +305,21 @@ export class ConnectionService {
   }
 
   /** What else claims may fit that fit each of the active connections, by its id. */
-  async overlaps(workspaceId: string): Promise<ReadonlyMap<string, readonly Overlap[]>> {
+  async overlaps(workspaceId: string): Promise<Overlaps> {
     const [rows, payer = workspaceId] = await Promise.all([
       this.#storage.read.connections.active([workspaceId]),
       this.#storage.read.workspaces.payer(workspaceId),
     ])
+    const of = JSON.stringify(rows.map((row) => [row.id, row.options, row.sealedSecrets, row.trialTarget]))
+    const known = this.#overlaps.get(workspaceId)
+    if (known?.of === of) return known.found
+    const found = this.#findOverlaps(rows, { workspaceId, payer, urgency: 'brief' })
+    this.#overlaps.set(workspaceId, { of, found })
+    found.catch(() => this.#overlaps.delete(workspaceId))
+    return found
+  }
+
+  #findOverlaps(rows: readonly ConnectionRow[], tenant: Tenant): Promise<Overlaps> {
     const opened = rows.flatMap((row) => {
       try {
         return [{ ...this.#open(row), trialTarget: row.trialTarget }]
@@ -316,7 +328,7 @@ export class ConnectionService {
         return []
       }
     })
-    return overlapsOf(opened, this.#registry, { workspaceId, payer, urgency: 'brief' })
+    return overlapsOf(opened, this.#registry, tenant)
   }
 
   /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */

@@ -15,6 +15,9 @@ export interface Overlap {
   readonly hasHost: boolean
 }
 
+/** By the id of each connection. */
+export type Overlaps = ReadonlyMap<string, readonly Overlap[]>
+
 export interface Overlapping extends Connection {
   readonly trialTarget: string | null
 }
@@ -33,7 +36,7 @@ export async function overlapsOf(
   connections: readonly Overlapping[],
   registry: Types,
   tenant: Tenant,
-): Promise<ReadonlyMap<string, readonly Overlap[]>> {
+): Promise<Overlaps> {
   const tried = connections.length < 2 ? [] : samples(connections, registry)
   const fitting = await Promise.all(tried.map((sample) => fittingOf(sample, connections, registry, tenant)))
   const found = new Map<string, Map<string, Overlap>>(connections.map(({ id }) => [id, new Map()]))

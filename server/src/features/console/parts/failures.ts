@@ -1,7 +1,8 @@
 /** Why a destination could not be read, in words. */
 import type { FailureCode } from '@claimcheck/core/rules'
 
-const WORDS: Readonly<Record<FailureCode | 'unexpected_error', string>> = {
+const WORDS: Readonly<Record<FailureCode | 'refused' | 'unexpected_error', string>> = {
+  refused: 'the destination refused the connection',
   unauthorized: 'the destination refused the credentials',
   forbidden: 'what was asked for is not there, or these credentials may not see it',
   no_connection: 'no connection of the workspace can read it',
@@ -27,6 +28,7 @@ const TEST_AGAIN = 'Check that the destination is up and that its address is rig
 const ASK_OPERATOR = 'Test it again. If it fails again, ask the operator of this service.'
 
 const ADVICE: Readonly<Record<string, string>> = {
+  refused: 'Test it again: what it says then tells what to do.',
   unauthorized: 'Replace the credentials.',
   forbidden:
     'Look whether what was tried is there, and give the credentials read access to it, or replace them, then test it.',

@@ -297,7 +297,11 @@ function ConnectionActions({ connection: { id, name, trialTarget }, type }: Acti
   )
 }
 
-const REFUSED_WORDS: Readonly<Record<string, string>> = { unauthorized: 'Refused', forbidden: 'Not shown' }
+const REFUSED_WORDS: Readonly<Record<string, string>> = {
+  unauthorized: 'Refused',
+  forbidden: 'Not shown',
+  refused: 'Refused',
+}
 
 type HealthProps = Pick<ConnectionCardProps, 'connection'>
 
