@@ -1,5 +1,5 @@
 /** Backups of a running installation, and how it goes on after a loss. Threat O6 of `security.md`. */
-import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { newId } from '@claimcheck/server/base/ids'
@@ -230,6 +230,52 @@ t.test('where a folder remembers exactly the head of the backup, the log goes on
   cpSync(head, join(memory, `${log_id}.json`))
   t.match(await run(source, RESUME, env), { code: 1, stderr: /a folder apart from DATA_DIR remembers exactly these/ })
   t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 3 } })
+})
+
+t.test('where hosts shared a database, the record of each that ran is needed', async (t) => {
+  const { source, client, memory } = await backedUp(t, 'postgres')
+  const other = await source.addHost()
+  t.match(await client.at(other).submit(), { status: 202 })
+  const folder = join(newFolder(t), 'shared')
+  t.match(await run(source, ['backup', folder]), { code: 0, value: { tree_size: 4 } })
+  const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
+  const [own, others] = [source.config.dataDir, other.config.dataDir].map((dataDir) => join(dataDir, 'log-head.json'))
+  // The first may not have learned yet what the second signed.
+  for (const end = Date.now() + 10_000; Date.now() < end && !/"tree_size":4/.test(readFileSync(own!, 'utf8')); )
+    await new Promise((done) => setTimeout(done, 100))
+  const env = { ...(await elsewhere(t, 'postgres')), HEAD_MEMORY: memory }
+  t.match(await run(source, ['restore', folder], env), { code: 0 })
+  mkdirSync(memory)
+  cpSync(own!, join(memory, `${log_id}.json`))
+  const missing = readFileSync(join(other.config.dataDir, 'host-id'), 'utf8')
+  const refused = await run(source, [...RESUME, '--yes'], env)
+  t.match(refused, { code: 1, value: { error: { code: 'read_only', message: new RegExp(`${missing} are missing`) } } })
+
+  // It signs once more, and dies with the database: what it remembers refutes.
+  t.match(await client.at(other).submit(), { status: 202 })
+  cpSync(others!, join(memory, `${log_id}-other.json`))
+  const more = await run(source, [...RESUME, '--yes'], env)
+  t.match(more, { code: 1, value: { error: { message: /4 entries, and 5 were signed/ } } })
+  t.match(await run(source, ['log', 'new', '--yes'], env), { code: 0 })
+})
+
+t.test('with the records of all hosts that shared a database, the log goes on', async (t) => {
+  const { source, client, memory } = await backedUp(t, 'postgres')
+  const other = await source.addHost()
+  t.match(await client.at(other).submit(), { status: 202 })
+  const folder = join(newFolder(t), 'shared')
+  t.match(await run(source, ['backup', folder]), { code: 0, value: { tree_size: 4 } })
+  const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
+  await source.stop()
+  const env = { ...(await elsewhere(t, 'postgres')), HEAD_MEMORY: memory }
+  t.match(await run(source, ['restore', folder], env), { code: 0 })
+  mkdirSync(memory)
+  for (const [name, { dataDir }] of [
+    [log_id, source.config],
+    [`${log_id}-other`, other.config],
+  ] as const)
+    cpSync(join(dataDir, 'log-head.json'), join(memory, `${name}.json`))
+  t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 4 } })
 })
 
 t.test('where a folder remembers more, only another log helps', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
+import { loadConfig } from '@claimcheck/server/features'
 import { resumeLog } from '@claimcheck/server/features/log/resume'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
@@ -324,12 +325,14 @@ t.test('a folder that the operator names has to be there; the default one need n
   const { installation } = started
   await receiptOf(started)
   await installation.stop()
-  rmSync(apart, { recursive: true })
+  renameSync(apart, `${apart}.kept`)
   writeFileSync(apart, 'no folder')
   await installation.resume()
   await isReadOnly(t, started, 'no folder')
   rmSync(apart)
-  await signsAgain(t, started, 'the folder can be made')
+  await isReadOnly(t, started, 'a folder without its record')
+  renameSync(`${apart}.kept`, apart)
+  await signsAgain(t, started, 'the folder is back')
 
   const HOME = join(t.testdir({ file: '' }), 'file')
   const without = await Installation.start({ database: await createDatabase('sqlite'), env: { HOME } })
@@ -425,8 +428,151 @@ t.test(
     t.equal((await client.submit()).status, 503)
     const remembered = readdirSync(join(HOME, '.local/state/claimcheck'))
     t.equal(remembered.filter((name) => name.endsWith('.json')).length, 2)
+
+    // And back again.
+    await installation.host.stop()
+    rmSync(dataDir, { recursive: true })
+    cpSync(`${dataDir}-trial`, dataDir, { recursive: true })
+    const own = { ...env, DATA_DIR: dataDir, DATABASE_URL: installation.config.databaseUrl }
+    const back = await runClaimcheck(installation.folder, ['log', 'resume', '--yes'], own)
+    t.match(back, { code: 0, stdout: /goes on, with 2 entries/ })
+    await installation.host.start()
+    t.match(await client.submit(), { status: 202 }, 'where it was before')
+    await trial.start()
+    t.match(await trial.request('/readyz'), { status: 503, body: { problems: [/goes on in another data folder/] } })
   },
 )
+
+t.test('a copy does not go on while its original signs, whatever is signed between question and answer', async (t) => {
+  const HOME = t.testdir()
+  const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
+  const installation = await Installation.during(t, { database: await createDatabase('sqlite'), env })
+  const client = await installation.client('acme')
+  await client.submit()
+  await installation.stop()
+  const { dataDir, databaseUrl } = installation.config
+  cpSync(dataDir, `${dataDir}-copy`, { recursive: true })
+  await installation.resume()
+  const common = { ...installation.database.env, ...env, PORT: '0', LOG_LEVEL: 'silent' }
+  const config = loadConfig(
+    { ...common, DATA_DIR: `${dataDir}-copy`, DATABASE_URL: databaseUrl.replace('data/', 'data-copy/') },
+    installation.folder,
+  )
+  const copy = await openClaimcheck(config, { plugins: false })
+  t.teardown(() => copy.close())
+  const signMore = async () => {
+    t.equal((await client.submit()).body.state, 'decided')
+  }
+  await t.rejects(resumeLog(copy, signMore), { code: 'read_only', message: /has 1 entries, and 2 were signed/ })
+  t.not((await copy.storage.read.log.state())!.agreedOn, '', 'the copy stays as it was')
+  t.equal((await client.submit()).body.state, 'decided', 'the original goes on')
+  t.match(await installation.request('/readyz'), { status: 200 })
+})
+
+/** Brings back what was in the files, which stay the same files, as a disk does that is restored from a snapshot. */
+function snapshot(folder: string): () => void {
+  const names = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile())
+  const contents = names.map((name) => [join(folder, name), readFileSync(join(folder, name))] as const)
+  return () => {
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name)
+      if (statSync(path).isFile() && !names.includes(name)) rmSync(path)
+    }
+    for (const [path, content] of contents) writeFileSync(path, content)
+  }
+}
+
+t.test('a disk that is restored on a machine with an empty HEAD_MEMORY signs nothing', async (t) => {
+  const { apart, started } = await startApart(t)
+  const { installation } = started
+  await receiptOf(started)
+  await installation.stop()
+  const restore = snapshot(installation.config.dataDir)
+  await installation.resume()
+  await receiptOf(started)
+  await installation.stop()
+  restore()
+  const remembered = readdirSync(apart).map((name) => [join(apart, name), readFileSync(join(apart, name))] as const)
+  for (const [path] of remembered) rmSync(path)
+  await installation.resume()
+  await isReadOnly(t, started, 'the record is gone')
+  t.match((await installation.request('/readyz')).body.problems, [/HEAD_MEMORY had a record of the log, and has none/])
+  for (const [path, content] of remembered) writeFileSync(path, content)
+  await isReadOnly(t, started, 'the record is back, and tells that more was signed')
+  await beginLog(started)
+  await signsAgain(t, started, 'a new log')
+})
+
+t.test(
+  'a memory that is named for the first time, or after another, gets its record; one that lost it waits',
+  async (t) => {
+    const { apart, started } = await startApart(t)
+    const { installation } = started
+    await receiptOf(started)
+    await installation.stop()
+    const [name] = readdirSync(apart).filter((name) => !name.startsWith('signed-receipts'))
+    const content = readFileSync(join(apart, name!))
+    rmSync(join(apart, name!))
+    await installation.resume()
+    await isReadOnly(t, started, 'lost')
+    writeFileSync(join(apart, name!), content)
+    await signsAgain(t, started, 'brought back')
+    await installation.stop()
+    rmSync(join(apart, name!))
+    const HEAD_MEMORY = join(apart, 'other')
+    const host = await installation.addHost({ DATA_DIR: installation.config.dataDir, HEAD_MEMORY })
+    t.match(await started.client.at(host).submit(), { status: 202 }, 'another memory')
+    t.ok(readdirSync(HEAD_MEMORY).includes(name!))
+  },
+)
+
+t.test('a file on another machine waits, unless a folder apart proves that it is the newest', async (t) => {
+  const without = await start(t)
+  const moved = (installation: Installation) =>
+    query(installation.config.databaseUrl, `UPDATE logs SET agreed_system = 'machine:another'`)
+  await receiptOf(without)
+  await without.installation.stop()
+  await without.installation.resume()
+  t.match(await receiptOf(without), /^rcpt_/, 'the machine was started again')
+  await without.installation.stop()
+  await moved(without.installation)
+  await without.installation.resume()
+  await isReadOnly(t, without, 'another machine')
+
+  const { started } = await startApart(t)
+  await receiptOf(started)
+  await started.installation.stop()
+  await moved(started.installation)
+  await started.installation.resume()
+  t.match(await receiptOf(started), /^rcpt_/, 'moved with what it remembers')
+})
+
+t.test('a host whose memory is gone goes on beside one that remembers, and none does where all are gone', async (t) => {
+  const memories = t.testdir({ one: {}, two: {} })
+  const [one, two] = [join(memories, 'one'), join(memories, 'two')]
+  const database = await createDatabase('postgres')
+  const installation = await Installation.during(t, { database, env: { HEAD_MEMORY: one } })
+  const client = await installation.client('acme')
+  await client.submit()
+  const other = await installation.addHost({ DATA_DIR: 'data-2', HEAD_MEMORY: two })
+  await client.at(other).submit()
+  await other.stop()
+  const clear = (folder: string) => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name))
+  }
+  clear(two)
+  await other.start()
+  await signsAgain(t, { installation, client: client.at(other), memory: '' }, 'the other remembers')
+  t.ok(
+    readdirSync(two).some((name) => name.endsWith('.json')),
+    'its record is made',
+  )
+  await installation.stop()
+  for (const folder of [one, two]) clear(folder)
+  await installation.resume()
+  for (const host of [installation.host, other])
+    t.match(await host.request('/readyz'), { status: 503, body: { problems: [/HEAD_MEMORY had a record/] } })
+})
 
 t.test('a head that no key of the log has signed stops nobody else', async (t) => {
   const started = await start(t, 'postgres')

@@ -1,6 +1,9 @@
 /** The last backup of a log, which goes on where that is restored. Threat O6 of `security.md`. */
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { formatInstant } from '@claimcheck/core/rules'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import { readManifest, writeManifest } from '@claimcheck/server/features/maintenance/backup-format'
 import t, { type Test } from 'tap'
 import { backUpStopped } from './support/backup.ts'
 import type { Env } from './support/command.ts'
@@ -96,6 +99,69 @@ t.test('a last backup that fails leaves the log open, and one that was killed is
   t.match(await run(source, ['backup', folder, '--last']), { code: 0 })
   const env = await elsewhere(t, 'sqlite')
   t.match(await run(source, ['restore', folder], env), { code: 0, value: { goes_on: true } })
+})
+
+t.test('a last backup that ended before its folder had its name is kept, and completed', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const client = await source.client('acme')
+  await submitMany(client, 2)
+  const { databaseUrl } = source.config
+  const folder = join(newFolder(t), 'last')
+  const partial = `${folder}.partial`
+  // A commit whose answer is lost: nothing says whether the log is closed.
+  const refusing = (name: string, isSo: string) =>
+    query(
+      databaseUrl,
+      `CREATE TRIGGER ${name} BEFORE UPDATE ON logs WHEN ${isSo} BEGIN SELECT RAISE(ABORT, 'no answer'); END`,
+    )
+  await refusing('unmade', `NEW.restored_from LIKE '%"made"%'`)
+  t.match(await run(source, ['backup', folder, '--last']), { code: 1 })
+  t.notOk(existsSync(partial), 'undone')
+  await becomesReady(t, source.host)
+  await refusing('stuck', `OLD.restored_from IS NOT NULL AND NEW.restored_from IS NULL`)
+  const unknown = await run(source, ['backup', folder, '--last'])
+  t.match(unknown, {
+    code: 1,
+    value: { error: { code: 'unavailable', message: /keep that folder, and run this command again/ } },
+  })
+  await query(databaseUrl, 'DROP TRIGGER unmade; DROP TRIGGER stuck')
+  const env = await elsewhere(t, 'sqlite')
+  t.match(await run(source, ['restore', partial], env), { code: 1, value: { error: { message: /did not end/ } } })
+  await query(databaseUrl, `UPDATE logs SET restored_from = replace(restored_from, '"making"', '"made"')`)
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0, value: { tree_size: 2 } })
+  t.notOk(existsSync(partial))
+  t.match(await run(source, ['restore', folder], env), { code: 0, value: { goes_on: true } })
+})
+
+t.test('copies of a last backup go on in one place of those that have the same HEAD_MEMORY', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  await submitMany(await source.client('acme'), 1)
+  const folder = join(newFolder(t), 'last')
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0 })
+  const copies = ['one', 'two', 'three'].map((name) => join(newFolder(t), name))
+  for (const copy of copies) cpSync(folder, copy, { recursive: true })
+  const HEAD_MEMORY = newFolder(t)
+  const [first, second, third] = [
+    await elsewhere(t, 'sqlite'),
+    await elsewhere(t, 'sqlite'),
+    await elsewhere(t, 'sqlite'),
+  ]
+  const restore = async (copy: number, env: Env, ...more: string[]) =>
+    (await run(source, ['restore', copies[copy]!, ...more], { HEAD_MEMORY, ...env })).value.goes_on
+  t.equal(await restore(0, first), true)
+  t.equal(await restore(1, second), false)
+  t.equal(await restore(1, second, '--move'), false, 'whatever the operator says')
+
+  // Older than a day: a copy may have gone on where nothing of this machine sees it.
+  const secrets = openSecrets(source.config)
+  const manifest = readManifest(copies[2]!, secrets)
+  rmSync(join(copies[2]!, 'manifest.json'))
+  writeManifest(copies[2]!, { ...manifest, made_at: formatInstant(Date.parse(manifest.made_at) - 90_000_000) }, secrets)
+  const other = { ...third, HEAD_MEMORY: newFolder(t) }
+  t.equal(await restore(2, other), false, 'it asks')
+  t.equal(await restore(2, other, '--move'), true, 'the operator says that it goes on nowhere else')
+  const host = await startHost(t, configOf(source, third.DATABASE_URL, other))
+  t.match((await host.request('/readyz')).status, 200)
 })
 
 t.test('an old database has no last backup', async (t) => {

@@ -1,4 +1,6 @@
 /** A standby is promoted under hosts that run: they go on where nothing was lost, and all stop where something was. Threat O6 of `security.md`. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from '../support/command.ts'
@@ -173,6 +175,14 @@ t.test('a host that is killed with the primary is waited for, until an operator 
   await ago(-7_200_000)
   t.equal((await query(databaseUrl, `SELECT 1 FROM log_hosts WHERE host_id = 'killed'`)).length, 1, 'and not forgotten')
   const forget = ['log', 'forget-host', 'killed', '--yes']
+  for (const other of ['unknown', readFileSync(join(installation.config.dataDir, 'host-id'), 'utf8')])
+    t.match(
+      await runClaimcheck(installation.folder, ['log', 'forget-host', other, '--yes'], {
+        ...installation.env,
+        HEAD_MEMORY: 'none',
+      }),
+      { code: 1, stderr: /is no host that ran and is silent.*there is killed/ },
+    )
   t.match(await runClaimcheck(installation.folder, forget, { ...installation.env, HEAD_MEMORY: 'none' }), { code: 0 })
   t.comment(`all hosts sign again after ${await until('signing', 10_000, () => takesClaims(started))} ms`)
 })

@@ -41,6 +41,11 @@ export function logHosts(db: Db) {
           knows = excluded.knows`
       await db.query(sql, [hostId, forMs, comparedOn, asked, answered, knows])
     },
+    /** A host that others know to have run, and that is silent. */
+    async note(hostId: string): Promise<void> {
+      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now}, '', 0, 0, '') ON CONFLICT (host_id) DO NOTHING`
+      await db.query(sql, [hostId])
+    },
     /**
      * A host that ends. Others that ended are forgotten too, unless the log is bound to another server than this one: they may have signed
      * there what is not here.

@@ -12,6 +12,8 @@ export interface Closing {
   readonly last?: 'making' | 'made'
   /** The log was restored from it. */
   readonly restore?: string
+  /** Of a log that was restored: the hosts that shared the database when it was made. Without it nobody knows which. */
+  readonly hosts?: readonly string[]
 }
 
 /** Why a log stopped once by the word of a client: a client's head stops no log twice. */

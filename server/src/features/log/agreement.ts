@@ -34,7 +34,9 @@ export interface LogAgreement {
   confirm(log: LogState): Promise<boolean>
   /** The file that a new log is bound to; undefined: the database says. */
   file(): string | undefined
-  /** Others wait no more for a host that is gone for good. @throws ServiceError `conflict` where hosts share no database */
+  /** The hosts that ran on the database before it was another one; undefined: it does not say. */
+  ranBefore(log: LogState): Promise<readonly string[] | undefined>
+  /** Others wait no more for a host that is gone for good. @throws ServiceError `not_found` for one that is not silent; `conflict` where hosts share no database */
   forget(hostId: string): Promise<void>
   /** Others wait for this host no more. */
   leave(): Promise<void>

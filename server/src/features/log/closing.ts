@@ -9,6 +9,9 @@ import { closedProblem } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
 
+/** @param backup in which the log goes on, or the copy */
+export type CloseLog = (backup: Pick<Closing, 'epoch' | 'madeAt'>) => Promise<Closing>
+
 export interface ClosingServices extends Pick<HostServices, 'storage'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'isBound'>

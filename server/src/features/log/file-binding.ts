@@ -1,30 +1,35 @@
-/** Binds the log to the file that the database is in: a copy of that file may be an old one. */
-import { type BigIntStats, statSync } from 'node:fs'
+/**
+ * Binds the log to the file that the database is in, and to its machine: a copy of that file may be an old one, and so may a disk that was
+ * restored elsewhere.
+ */
+import { type BigIntStats, readFileSync, statSync } from 'node:fs'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import { sha256Text } from '../../base/sha256.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogAgreement } from './agreement.ts'
 
 export const OTHER_FILE =
-  'the database file is not the one that was signed with before: it was restored or copied. Restore the newest database, or begin another log with: claimcheck log new. Where a folder apart from DATA_DIR proves that this is the newest, claimcheck log resume goes on with it'
+  'the database file is not the one that was signed with before, or it is on another machine: it was restored, copied or moved. Restore the newest database, or begin another log with: claimcheck log new. Where a folder apart from DATA_DIR proves that this is the newest, claimcheck log resume goes on with it'
 const REPLACED = 'the database file was moved or replaced while this host ran: restart it'
 /** The file system does not say when it made a file. */
 const UNKNOWN = 'file:'
 
 interface FileBindingOptions {
-  readonly storage: Pick<Storage, 'write'>
+  readonly storage: Pick<Storage, 'read' | 'write'>
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }
 
 export function createFileBinding(path: string, { storage, logger }: FileBindingOptions): LogAgreement {
   const opened = identityOf(path)
+  const machine = machineId()
 
   const bind = ({ logId }: LogState, to: string) =>
     storage.write(async (tx) => {
       const log = await tx.log.lock()
       if (log?.logId !== logId || log.contradictedBy !== null) return false
-      await tx.log.bind(log, to, '')
+      await tx.log.bind(log, to, machine)
       return true
     })
 
@@ -33,9 +38,12 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
     async settle(_round, log, { proveNewest }) {
       // By the inode: some systems give the time of the last change where they know no birth time.
       if (!isSame(inodeOf(identityOf(path)), inodeOf(opened))) return REPLACED
-      if (isSame(log.agreedOn, opened)) {
-        // Now the file system says more.
-        if (log.agreedOn !== opened && opened !== UNKNOWN) await bind(log, opened)
+      const before = (await storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem ?? ''
+      const isHere = before === '' || machine === '' || before === machine
+      if (isSame(log.agreedOn, opened) && isHere) {
+        // Now the system says more.
+        if (opened !== UNKNOWN && (log.agreedOn !== opened || (machine !== '' && before === '')))
+          await bind(log, opened)
         return undefined
       }
       // A copy that has all rows of its source, or rows of a server.
@@ -48,11 +56,25 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
     isBound: ({ agreedOn }) => isSame(agreedOn, opened),
     confirm: (log) => bind(log, opened),
     file: () => opened,
+    ranBefore: async () => [],
     forget: async () => {
       throw new ServiceError('conflict', 'one host has this database: there is none to forget')
     },
     leave: async () => {},
   }
+}
+
+/** The id of this machine, which is no secret any more; empty where there is none, as in most containers. */
+function machineId(): string {
+  for (const path of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
+    try {
+      const id = readFileSync(path, 'utf8').trim()
+      if (/^[0-9a-f]{32}$/.test(id)) return `machine:${sha256Text(`claimcheck ${id}`).slice(0, 16)}`
+    } catch {
+      // The system has none there.
+    }
+  }
+  return ''
 }
 
 /** Not by the device: it has another number after the machine was started again. */

@@ -8,11 +8,8 @@
  * - A host that does not know the newest state of the log asks, before its first signature, those that run.
  * - A database that is a file is bound to that file.
  */
-import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { writeNewFile } from '../../base/files.ts'
+import { ServiceError } from '../../base/errors.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { Durability } from '../../storage/durability.ts'
 import type { LogHost } from '../../storage/log-hosts.ts'
@@ -21,6 +18,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { type LogAgreement, type Memories, OTHER_DATABASE, type Round } from './agreement.ts'
 import type { LogConfig } from './config.ts'
 import { createFileBinding } from './file-binding.ts'
+import { hostIdIn } from './signing/checkpoint-store.ts'
 
 interface LogAgreementOptions {
   readonly storage: Pick<Storage, 'read' | 'write' | 'shared' | 'file'>
@@ -34,6 +32,8 @@ const LEASE_MS = 10_000
 const GIVE_UP_MS = 20_000
 /** Before a loss: an observation that is older says nothing of the standby that was promoted. */
 const SYNCHRONOUS_MS = 10_000
+/** From the last contact with the server to the one that replaces it: in a longer one others may have gone on without a standby. */
+const LONGEST_OUTAGE_MS = 120_000
 
 export function createLogAgreement({ storage, config, logger }: LogAgreementOptions): LogAgreement {
   const { shared, file } = storage
@@ -64,8 +64,15 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     isBound: ({ agreedOn, answersAs }) => agreedOn === answersAs,
     confirm: (log) => bind(agreement, log),
     file: () => undefined,
+    async ranBefore({ answersAs }) {
+      const before = (await shared.logHosts.all()).filter(({ comparedOn }) => comparedOn !== answersAs)
+      return before.length === 0 ? undefined : before.map(({ hostId }) => hostId)
+    },
     async forget(hostId) {
       const { answersAs: comparedOn } = (await storage.read.log.state())!
+      const hosts = await shared.logHosts.all()
+      const silent = hosts.filter((host) => !host.isAlive && host.comparedOn !== comparedOn).map((host) => host.hostId)
+      if (!silent.includes(hostId)) throw new ServiceError('not_found', unknownWords(hostId, silent))
       // As one that has compared: those that ran with it know of it without the database.
       await shared.logHosts.beat({ hostId, comparedOn, asked: 0, answered: 0, knows: '' }, 0)
     },
@@ -98,17 +105,6 @@ interface Agreement extends Omit<LogAgreementOptions, 'config'> {
   peers: ReadonlySet<string>
   /** The log of which it is stored on which server it is. */
   completed: string | undefined
-}
-
-/** The same after a restart: no host waits for what this one was before. */
-function hostIdIn(dataDir: string): string {
-  const path = join(dataDir, 'host-id')
-  try {
-    writeNewFile(path, randomUUID())
-    return readFileSync(path, 'utf8')
-  } catch {
-    return randomUUID()
-  }
 }
 
 async function settle(
@@ -212,9 +208,14 @@ async function afterChange(
   if (!knowLog && log.agreedOn !== '') return OTHER_DATABASE
   const system = await systemOf(agreement)
   const before = await systemBefore(agreement, log)
-  const sawSynchronous = agreement.boundAt - agreement.synchronousAt <= SYNCHRONOUS_MS
+  const sawSynchronous =
+    agreement.boundAt - agreement.synchronousAt <= SYNCHRONOUS_MS && at - agreement.boundAt <= LONGEST_OUTAGE_MS
   const mayLack = system === '' || system !== before || databaseOf(log.agreedOn) !== databaseOf(log.answersAs)
-  if (ids.size > 0 && mayLack && !sawSynchronous && !agreement.isSynchronous) return lackWords([...ids])
+  if (ids.size > 0 && mayLack && !sawSynchronous && !agreement.isSynchronous) {
+    // This server may lack the very row of a host that had just begun.
+    for (const id of ids) if (!others.some(({ hostId }) => hostId === id)) await shared.logHosts.note(id)
+    return lackWords([...ids])
+  }
   if (!(await bind(agreement, log, system))) return 'another host found that something is missing, or has bound the log'
   logger.warn(
     { before, now: system, compared: compared.length + 1, silent: ids.size, ms: Math.round(waited) },
@@ -248,6 +249,12 @@ function databaseOf(answersAs: string): string {
 
 function lackWords(hosts: readonly string[]): string {
   return `the database is on another server, or was restored, and may lack what hosts signed that ran and are silent: ${hosts.join(', ')}. Start them again. Where one is gone for good, and this is the newest database, run claimcheck log forget-host with its id. Otherwise restore the newest database, or begin another log with: claimcheck log new`
+}
+
+function unknownWords(hostId: string, silent: readonly string[]): string {
+  const there =
+    silent.length === 0 ? 'there is none' : `there ${silent.length === 1 ? 'is' : 'are'} ${silent.join(', ')}`
+  return `nothing was done: ${hostId} is no host that ran and is silent since the database changed: ${there}`
 }
 
 /** By the system's identifier and its timeline. */

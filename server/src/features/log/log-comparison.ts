@@ -17,7 +17,7 @@ const ACKNOWLEDGE =
   'Where you know why, as after a rehearsal that signed with the same key, claimcheck log acknowledge goes on with this log'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
 const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
-const MOVED =
+export const MOVED =
   'the log goes on in another data folder of this machine, by claimcheck log resume there. Begin another log here with: claimcheck log new'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
@@ -33,9 +33,9 @@ export function behind({ treeSize }: LogState, signed: number): string {
 export function closedProblem({ treeSize }: LogState, { madeAt, last }: Closing): string {
   const at = formatInstant(madeAt)
   if (last === 'making')
-    return `the last backup of the log has been under way since ${at}, or did not end: make it again with claimcheck backup FOLDER --last, or begin another log with: claimcheck log new`
+    return `the last backup of the log, or its copy, has been under way since ${at}, or did not end: make it again with claimcheck backup FOLDER --last, or claimcheck copy, or begin another log with: claimcheck log new`
   if (last === 'made')
-    return `the log goes on where its last backup, of ${at}, is restored, and is closed here. Begin another log here with: claimcheck log new`
+    return `the log goes on where its last backup, of ${at}, is restored or copied to, and is closed here. Begin another log here with: claimcheck log new`
   return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing, and its log stays closed. Begin another log with: claimcheck log new`
 }
 

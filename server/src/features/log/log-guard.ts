@@ -88,6 +88,8 @@ const COMPARING = 'this host compares the log with what is remembered of it'
 const ASKING_CHAIN = 'this host asks the chain of the anchors what it has of the log'
 const UNBOUND =
   'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
+const MEMORY_GONE =
+  'HEAD_MEMORY had a record of the log, and has none: it, or DATA_DIR with the database, was replaced or restored. This host signs as soon as the record is there again, or another host runs that remembers the log. Where HEAD_MEMORY is lost and the database is the newest, name another folder or URL. Otherwise restore the newest database, or begin another log with: claimcheck log new'
 const NOTHING_ELSE =
   'nothing else remembers the log: this host signs when the chain has answered, or another host runs that remembers. Where the chain cannot answer for good, start this host once without the plugin of the anchors'
 
@@ -262,11 +264,13 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   if (logMemories.isAskingChain()) throw new Waits(ASKING_CHAIN)
   if (isWhole) await compareStored(log, rows)
   const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
-  const knowNewest = heads.some(has)
+  const isGone = logMemories.isGone(log.logId)
+  const knowNewest = !isGone && heads.some(has)
   const proveNewest = apart.some(has)
-  const knowLog = heads.some(({ logId }) => logId === log.logId)
+  const knowLog = !isGone && heads.some(({ logId }) => logId === log.logId)
   const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
   if (waitsFor !== undefined) throw FOR_OPERATOR.has(waitsFor) ? readOnly(waitsFor) : new Waits(waitsFor)
+  if (isGone && !round.isKnownElsewhere(log.logId)) throw readOnly(MEMORY_GONE)
   const unknown = logMemories.chainProblem()
   if (unknown !== undefined && !knowLog && !round.isKnownElsewhere(log.logId))
     throw new Waits(`${unknown}, and ${NOTHING_ELSE}`)

@@ -30,8 +30,12 @@ export interface LogMemories {
   recallReadable(logId: string): readonly Head[]
   /** All that is apart from DATA_DIR, also of other data folders of this machine. @throws ServiceError `read_only` where one cannot be read */
   everyApart(logId: string): readonly Head[]
-  /** The log goes on here, and in no other data folder of this machine. */
-  takeOver(logId: string): void
+  /** No host of another data folder of this machine signs the log any more. @returns lets those go on that did before */
+  takeOver(logId: string): () => void
+  /** The log goes on here. */
+  stay(logId: string): void
+  /** HEAD_MEMORY has lost its record of the log: it, or DATA_DIR, is another one than before. */
+  isGone(logId: string): boolean
   /** The signed heads that are remembered of the log, by all of its keys. */
   signed(logId: string): readonly string[]
   /** @throws ServiceError `read_only` where it cannot be written */
@@ -84,8 +88,10 @@ export function createLogMemories({
     readNow: () => readNow(state),
     recall: (logId) => recall(state, logId),
     recallReadable: (logId) => recallReadable(state, logId),
-    everyApart: (logId) => reading(() => [...checkpointStore.recallApart(logId), ...checkpointStore.others(logId)]),
+    everyApart: (logId) => reading(() => checkpointStore.everyApart(logId)),
     takeOver: (logId) => reading(() => checkpointStore.takeOver(logId)),
+    stay: (logId) => checkpointStore.stay(logId),
+    isGone: (logId) => reading(() => checkpointStore.isGone(logId)),
     signed: (logId) => signed(state, logId),
     remember(head) {
       try {

@@ -1,21 +1,24 @@
-/** Lets a log go on that waits for its operator: its database was restored from a backup, or is in another file than before. */
+/** Lets a log go on that waits for its operator: its database was restored from a backup, or is another one than before. */
 import { setTimeout } from 'node:timers/promises'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { LogState } from '../../storage/log-state.ts'
+import type { Reads, Writes } from '../../storage/storage.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
-import { closedProblem, compareHead } from './log-comparison.ts'
+import { closedProblem, compareHead, MOVED, readOnly } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogMemories } from './log-memories.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
+import { shortHostId } from './signing/head-record.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
-  readonly logAgreement: Pick<LogAgreement, 'confirm' | 'forget'>
-  readonly logMemories: Pick<LogMemories, 'everyApart' | 'takeOver' | 'chainProblem'>
+  readonly logAgreement: Pick<LogAgreement, 'confirm' | 'forget' | 'ranBefore'>
+  readonly logMemories: Pick<LogMemories, 'everyApart' | 'takeOver' | 'stay' | 'chainProblem'>
 }
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
@@ -26,8 +29,9 @@ export type ConfirmResume = (meaning: string) => Promise<void>
 
 /**
  * Asks all that remember: this host, what HEAD_MEMORY names, other data folders of this machine, the chain of the anchors, and the hosts that
- * run, which write into the database what it lacks. Each can refute; a folder apart from DATA_DIR proves, as it was written before anyone
- * learned of what was signed.
+ * run, which write into the database what it lacks. Each can refute. A folder apart from DATA_DIR proves, as it was written before anyone
+ * learned of what was signed: where hosts shared a database, the records of all that ran. They are compared again in the transaction in which
+ * the log goes on, after other data folders of this machine were told so.
  * @throws ServiceError `conflict` where no log waits, `read_only` where more was signed, or nothing proves that this is the newest
  */
 export async function resumeLog(
@@ -41,31 +45,61 @@ export async function resumeLog(
   const problem = logGuard.problem()
   if (!log || problem === undefined)
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
-  const isRestored = log.closedBy !== null && !log.closedBy.last && problem === closedProblem(log, log.closedBy)
-  if (!isRestored && problem !== OTHER_FILE && problem !== OTHER_DATABASE) throw new ServiceError('read_only', problem)
-  const apart = logMemories.everyApart(log.logId).filter(({ logId }) => logId === log.logId)
-  for (const head of apart) await compareHead(head, log, storage.read.log)
-  if (!apart.some(({ treeSize }) => treeSize === log.treeSize)) throw new ServiceError('read_only', unproven(log))
+  const isRestored = log.closedBy !== null && !log.closedBy.last
+  const waits = [isRestored && closedProblem(log, log.closedBy!), OTHER_FILE, OTHER_DATABASE, MOVED]
+  if (!waits.includes(problem) || log.closedBy?.last) throw readOnly(problem)
+  const ran = log.closedBy ? log.closedBy.hosts : await logAgreement.ranBefore(log)
+  await requireProof(logMemories, log, ran, storage.read.log)
   const unknown = logMemories.chainProblem()
   await confirm((unknown === undefined ? '' : `Notice: ${unknown}.\n`) + meaningOf(log))
-  await storage.write(async (tx) => {
-    await tx.log.lock()
-    const still = await tx.log.state()
-    if (still?.logId !== log.logId || still.contradictedBy !== null)
-      throw new ServiceError('read_only', 'more was signed: begin another log')
+
+  /** Within the transaction: where its answer is lost, the other folders stay closed. */
+  async function goOn(tx: Writes): Promise<void> {
+    const still = await tx.log.lock()
+    const { logId, treeSize, rootHash, closedBy } = log!
+    const isSame =
+      still?.logId === logId &&
+      still.treeSize === treeSize &&
+      bytesEqual(still.rootHash, rootHash) &&
+      still.contradictedBy === null &&
+      still.closedBy?.restore === closedBy?.restore
+    if (!isSame) throw readOnly('the log changed meanwhile: run this again')
+    await requireProof(logMemories, log!, ran, tx.log)
     await tx.log.close(null)
-    const details = { tree_size: still.treeSize, ...(still.closedBy ? { backup: still.closedBy.epoch } : {}) }
-    tx.audit.record({ event: 'log.resumed', at: now(), by, subject: log.logId, details })
-    logMemories.takeOver(log.logId)
+    const details = { tree_size: treeSize, ...(closedBy ? { backup: closedBy.epoch } : {}) }
+    tx.audit.record({ event: 'log.resumed', at: now(), by, subject: logId, details })
+  }
+  await storage.write(async (tx) => {
+    const letGoOn = logMemories.takeOver(log.logId)
+    await goOn(tx).catch((error) => {
+      letGoOn()
+      throw error
+    })
   })
+  logMemories.stay(log.logId)
   // A restored log is bound to nothing.
   if (!isRestored && !(await logAgreement.confirm(log)))
-    throw new ServiceError('read_only', 'the database changed meanwhile: run this again')
+    throw readOnly('the database changed meanwhile: run this again')
   return log
 }
 
-function unproven({ treeSize }: LogState): string {
-  return `nothing was done: no folder apart from DATA_DIR remembers exactly these ${treeSize} entries, so that nothing proves that no more were signed. Restore the newest database, or begin another log with: claimcheck log new`
+/** @param ran the hosts that shared the database; undefined: nobody knows @throws ServiceError `read_only` */
+async function requireProof(
+  logMemories: Pick<LogMemories, 'everyApart'>,
+  log: LogState,
+  ran: readonly string[] | undefined,
+  rows: Reads['log'],
+): Promise<void> {
+  const apart = logMemories.everyApart(log.logId).filter(({ logId }) => logId === log.logId)
+  for (const head of apart) await compareHead({ ...head, movedTo: undefined }, log, rows)
+  const exact = apart.filter(({ treeSize }) => treeSize === log.treeSize)
+  const written = new Set(exact.flatMap(({ hosts = [] }) => hosts))
+  const missing = ran?.filter((hostId) => !written.has(shortHostId(hostId))) ?? ['those that ran, which nothing names']
+  if (exact.length > 0 && missing.length === 0) return
+  const of = exact.length > 0 ? ` of the hosts that shared the database: ${missing.join(', ')} are missing` : ''
+  throw readOnly(
+    `nothing was done: no folder apart from DATA_DIR remembers exactly these ${log.treeSize} entries${of}, so that nothing proves that no more were signed. Restore the newest database, or begin another log with: claimcheck log new`,
+  )
 }
 
 function meaningOf({ treeSize, closedBy }: LogState): string {

@@ -26,8 +26,9 @@ import { sha256Text } from '../../base/sha256.ts'
 
 export const FORMAT = 'claimcheck-backup-1'
 export const ARCHIVES = 'archives'
-const MANIFEST = 'manifest.json'
-const RESTORED = 'restored.json'
+export const MANIFEST = 'manifest.json'
+/** Written by the restore in which a last backup goes on. */
+export const RESTORED = 'restored.json'
 /** Bounds memory: the longest lines have some 20 KB. */
 const LINES_PER_READ = 500
 
@@ -49,6 +50,8 @@ export interface Manifest {
   readonly schema: readonly string[]
   /** The log that was open; null before the first start. */
   readonly log: { readonly log_id: string; readonly tree_size: number; readonly tree_head: string } | null
+  /** The hosts that shared the database; left out where one host has it, or none was seen. */
+  readonly hosts?: readonly string[]
   /** The log is closed where it was made, and goes on where it is restored. */
   readonly last?: true
   /** null where a signing backend has it. */
@@ -124,20 +127,6 @@ export function readManifest(folder: string, secrets: Secrets): Manifest {
     throw new SecretError('wrong_key', message, { cause })
   }
   throw damaged(path, 'was changed')
-}
-
-/**
- * A log goes on from its last backup once: who restores it a second time, elsewhere or later, gets a log that is closed.
- * @returns false where another restore had it before @throws ServiceError `unavailable` where that cannot be written down
- */
-export function takeLast(folder: string, restore: string): boolean {
-  const path = join(folder, RESTORED)
-  try {
-    const text = JSON.stringify({ restore })
-    return writeNewFile(path, text) || readFileSync(path, 'utf8') === text
-  } catch (cause) {
-    throw new ServiceError('unavailable', `cannot write ${path}: ${(cause as Error).message}`, { cause })
-  }
 }
 
 /** Compares each file with the manifest. @throws ServiceError `bad_request` that names the file */

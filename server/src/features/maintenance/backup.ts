@@ -18,9 +18,18 @@ import type { Db } from '../../storage/db.ts'
 import type { Closing } from '../../storage/log-state.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
-import { endClosing, undoClosing } from '../log/closing.ts'
+import { type CloseLog, endClosing, undoClosing } from '../log/closing.ts'
 import { archivesIn } from '../log/log-archives.ts'
-import { ARCHIVES, type BackupFile, FORMAT, type Manifest, writeLines, writeManifest } from './backup-format.ts'
+import {
+  ARCHIVES,
+  type BackupFile,
+  FORMAT,
+  MANIFEST,
+  type Manifest,
+  readManifest,
+  writeLines,
+  writeManifest,
+} from './backup-format.ts'
 import { handOver, type SigningKey, toFileError, using } from './handover.ts'
 import { insertBackup } from './last-backup.ts'
 import { diagnoseRestored, openBackup, placeArchives, restoreRows } from './restore.ts'
@@ -33,7 +42,7 @@ export interface BackupOptions {
   /** False: the backup is not restored as a trial. */
   readonly verify?: boolean
   /** Closes the log first: it goes on in this backup. */
-  readonly close?: (backup: Pick<Closing, 'epoch' | 'madeAt'>) => Promise<Closing>
+  readonly close?: CloseLog
   readonly onProgress: CopyProgress
 }
 
@@ -52,9 +61,10 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const to = resolve(options.to)
   const partial = `${to}.partial`
   return using(await openSource(config.databaseUrl, schema), async (source) => {
+    const made = await madeBefore(options, source, partial)
+    if (made) return place(source, made, { partial, to })
     makePartial(partial)
     let closing: Closing | undefined
-    let isComplete = false
     try {
       // Not before the other folder is there, which keeps another backup from making it meanwhile.
       if (existsSync(to)) throw isThere(to, 'name another')
@@ -67,19 +77,49 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
       )
       source.requireUnchanged()
       if (options.verify !== false) await tryBackup(options, partial)
+      // From then on the log goes on in it alone.
       if (closing) await endClosing(source, closing)
-      // From now on the log goes on in it alone.
-      isComplete = closing !== undefined
-      renameSync(partial, to)
-      syncFolder(dirname(to))
-      return { manifest, unrecorded: await record(source, manifest) }
+      return await place(source, manifest, { partial, to })
     } catch (error) {
-      if (isComplete) throw toFileError(`the backup is complete, and stays in ${partial}`, error)
+      await undo(source, closing, partial, error)
       rmSync(partial, { recursive: true, force: true })
-      if (closing) await undoClosing(source, closing)
       throw toFileError('the backup was not made', error)
     }
   })
+}
+
+/** A last backup that closed the log, and ended before its folder had its name. */
+async function madeBefore(
+  { config, close }: BackupOptions,
+  source: Storage,
+  partial: string,
+): Promise<Manifest | undefined> {
+  const closedBy = close && (await source.read.log.state())?.closedBy
+  if (closedBy?.last !== 'made' || !existsSync(join(partial, MANIFEST))) return undefined
+  const manifest = readManifest(partial, openSecrets(config))
+  return manifest.epoch === closedBy.epoch ? manifest : undefined
+}
+
+async function place(
+  source: Storage,
+  manifest: Manifest,
+  { partial, to }: { readonly partial: string; readonly to: string },
+): Promise<Backup> {
+  if (existsSync(to))
+    throw isThere(to, `the backup is complete, and stays in ${partial}: move it to a place of its own`)
+  renameSync(partial, to)
+  syncFolder(dirname(to))
+  return { manifest, unrecorded: await record(source, manifest) }
+}
+
+/** @throws ServiceError `unavailable` where the log may be closed by the backup: its last one is kept */
+async function undo(source: Storage, closing: Closing | undefined, partial: string, error: unknown): Promise<void> {
+  try {
+    if (closing) await undoClosing(source, closing)
+  } catch {
+    const detail = `whether the log is closed by the backup in ${partial} is not known: keep that folder, and run this command again (${(error as Error).message})`
+    throw new ServiceError('unavailable', detail, { cause: error })
+  }
 }
 
 /** Only the backup that makes it removes it. */
@@ -123,6 +163,7 @@ async function writeBackup(
     version: VERSION,
     schema: Object.keys(schema.migrations),
     log: await logOf(read),
+    ...(await hostsOf(source)),
     ...(close ? { last: true } : {}),
     signing_key: signingKey ? sealedKey(signingKey, secrets) : null,
     files,
@@ -134,6 +175,11 @@ async function writeBackup(
 async function logOf({ log }: Reads): Promise<Manifest['log']> {
   const head = await log.newestHead()
   return head ? { log_id: head.logId, tree_size: head.treeSize, tree_head: head.signed } : null
+}
+
+async function hostsOf({ shared }: Storage): Promise<Pick<Manifest, 'hosts'>> {
+  const hosts = (await shared?.logHosts.all()) ?? []
+  return hosts.length > 0 ? { hosts: hosts.map(({ hostId }) => hostId) } : {}
 }
 
 function sealedKey({ keyId, pem }: SigningKey, secrets: Secrets): Manifest['signing_key'] {

@@ -8,7 +8,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { examineAnchor } from '@claimcheck/cli/verify/anchor-check'
 import { ServiceError } from '../../base/errors.ts'
-import { syncFolder } from '../../base/files.ts'
+import { syncFolder, takeFirst } from '../../base/files.ts'
 import { signingKeyContext } from '../../base/sealed-contexts.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
 import { openSecrets, type Secrets } from '../../base/secrets.ts'
@@ -19,9 +19,10 @@ import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Storage, writes } from '../../storage/storage.ts'
 import type { Cells } from '../../storage/table.ts'
 import { archivesIn, createLogArchives } from '../log/log-archives.ts'
+import { type MemorySettings, takeFirstRemembered } from '../log/signing/checkpoint-store.ts'
 import { sealedKeyFiles } from '../log/signing/key-files.ts'
 import { createSigner } from '../log/signing/signer.ts'
-import { ARCHIVES, checkFiles, type Manifest, readLines, readManifest, takeLast } from './backup-format.ts'
+import { ARCHIVES, checkFiles, type Manifest, RESTORED, readLines, readManifest } from './backup-format.ts'
 import { diagnose } from './doctor.ts'
 import { type SigningKey, takeOver, toFileError, using } from './handover.ts'
 
@@ -35,8 +36,10 @@ export interface OpenedBackup {
 export interface RestoreOptions {
   /** The folder of the backup. */
   readonly from: string
-  readonly config: HostConfig
+  readonly config: HostConfig & MemorySettings
   readonly schema: Schema
+  /** The operator says that its log goes on nowhere else: needed where a last backup is old. */
+  readonly move?: boolean
   readonly onProgress: CopyProgress
 }
 
@@ -47,7 +50,12 @@ export interface Restored {
   readonly problems: readonly string[]
   /** Of a last backup that no other restore had before. */
   readonly goesOn: boolean
+  /** A last backup whose log may go on elsewhere by now. */
+  readonly isOld: boolean
 }
+
+/** After it, a copy of a last backup may have been restored elsewhere long ago. */
+const LAST_FOR_MS = 86_400_000
 
 /**
  * Restores everything or nothing.
@@ -56,7 +64,10 @@ export interface Restored {
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { config, schema } = options
   const { dataDir, databaseUrl } = config
-  const backup = await openBackup(resolve(options.from), config, schema)
+  const from = resolve(options.from)
+  const backup = await openBackup(from, config, schema)
+  if (backup.manifest.last && from.endsWith('.partial'))
+    throw new ServiceError('bad_request', `${from} is of a last backup that did not end: run its command again`)
   refuseArchives(dataDir)
   const restored = await restoredBefore(backup, options)
   if (restored) return restored
@@ -89,7 +100,7 @@ async function restoredBefore(backup: OpenedBackup, options: RestoreOptions): Pr
 
 async function finish(
   { folder, manifest }: OpenedBackup,
-  { config, schema, onProgress }: RestoreOptions,
+  { config, schema, move = false, onProgress }: RestoreOptions,
   target: Storage,
   copied: Copied,
 ): Promise<Restored> {
@@ -98,9 +109,30 @@ async function finish(
   const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
   const log = await target.read.log.state()
   const restore = log?.closedBy?.restore
-  const goesOn = manifest.last === true && problems.length === 0 && restore !== undefined && takeLast(folder, restore)
+  const isLast = manifest.last === true && problems.length === 0 && restore !== undefined
+  const isOld = isLast && !move && Math.abs(Date.now() - Date.parse(manifest.made_at)) > LAST_FOR_MS
+  const goesOn = isLast && !isOld && (await takeLast(config, folder, manifest, restore))
   if (goesOn) await target.write((tx) => tx.log.close(null))
-  return { manifest, copied, problems, goesOn }
+  return { manifest, copied, problems, goesOn, isOld }
+}
+
+/**
+ * A log goes on from its last backup once: who restores it a second time, from the same folder or with the same HEAD_MEMORY, gets a log that
+ * is closed. @returns false where another restore had it before
+ */
+async function takeLast(
+  config: MemorySettings,
+  folder: string,
+  { epoch }: Manifest,
+  restore: string,
+): Promise<boolean> {
+  try {
+    const text = JSON.stringify({ restore })
+    return takeFirst(join(folder, RESTORED), text) && (await takeFirstRemembered(config, epoch, text))
+  } catch (error) {
+    const detail = `the log stays closed, as it cannot be written down that it goes on here: ${(error as Error).message}. Run this command again`
+    throw new ServiceError('unavailable', detail, { cause: error })
+  }
 }
 
 async function restoreAll(
@@ -112,7 +144,11 @@ async function restoreAll(
   const { signingKey, manifest } = backup
   const { epoch, made_at } = manifest
   const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
-  await writes(db, schema).log.close({ epoch, madeAt: Date.parse(made_at), restore: randomUUID() })
+  const { log } = writes(db, schema)
+  // A file is of one host.
+  const wasFile = (await log.state())?.agreedOn.startsWith('file:')
+  const hosts = wasFile ? [] : manifest.hosts
+  await log.close({ epoch, madeAt: Date.parse(made_at), restore: randomUUID(), ...(hosts ? { hosts } : {}) })
   const entry = { event: 'database.restored', subject: epoch, details: { made_at } } as const
   await takeOver(target, db, { config, schema, signingKey }, entry)
   return copied

@@ -2,14 +2,17 @@
  * Remembers the newest head of the log outside of the database, so that a restored backup is recognized: in DATA_DIR, and in a folder that
  * does not share the fate of DATA_DIR.
  */
-import { accessSync, constants, mkdirSync, readdirSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { takeFirst, writeNewFile } from '../../../base/files.ts'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { HostConfig } from '../../../config/config.ts'
 import { isSharedDatabase } from '../../../config/database-url.ts'
 import type { LogConfig } from '../config.ts'
 import { type HeadFile, HeadMemoryError, headFile } from './head-file.ts'
-import type { Head } from './head-record.ts'
+import { type Head, shortHostId } from './head-record.ts'
+import { type RemoteMemory, takeFirstObject } from './remote-memory.ts'
 
 export interface CheckpointStore {
   /**
@@ -19,10 +22,14 @@ export interface CheckpointStore {
   recall(logId: string): readonly Head[]
   /** Of these, what does not share the fate of DATA_DIR. */
   recallApart(logId: string): readonly Head[]
-  /** What other data folders of this machine remember of the log, in the folder that is apart from DATA_DIR. @throws HeadMemoryError `unreadable` */
-  others(logId: string): readonly Head[]
-  /** The log goes on here: no host of another data folder signs it any more. @throws HeadMemoryError */
-  takeOver(logId: string): void
+  /** Every record of the log in the folder that is apart from DATA_DIR. @throws HeadMemoryError `unreadable` */
+  everyApart(logId: string): readonly Head[]
+  /** No host of another data folder of this machine signs the log any more. @returns lets those go on that did before */
+  takeOver(logId: string): () => void
+  /** The log goes on here. */
+  stay(logId: string): void
+  /** HEAD_MEMORY has no record of the log, and had one, as DATA_DIR remembers: it was not named just now. */
+  isGone(logId: string): boolean
   /** The last signed head of each key of the log before its present one. A file that cannot be read has none. */
   retired(logId: string): readonly string[]
   /**
@@ -35,37 +42,40 @@ export interface CheckpointStore {
   problem(): string | undefined
 }
 
+/** Where the configuration has the log remembered. */
+export type MemorySettings = Partial<Pick<LogConfig, 'headMemory' | 'remoteMemory'>>
+
 type HeadFiles = Pick<CheckpointStore, 'recall' | 'retired' | 'remember'>
 
 const FILE = 'log-head.json'
 
 interface CheckpointStoreOptions {
-  readonly config: Pick<HostConfig, 'dataDir'> &
-    Partial<Pick<HostConfig, 'databaseUrl'> & Pick<LogConfig, 'headMemory'>>
+  readonly config: Pick<HostConfig, 'dataDir'> & Partial<Pick<HostConfig, 'databaseUrl'>> & MemorySettings
+  readonly remoteMemory?: Pick<RemoteMemory, 'isThere'>
 }
 
-export function createCheckpointStore({ config }: CheckpointStoreOptions): CheckpointStore {
-  const own = inDataDir(config.dataDir)
+export function createCheckpointStore({ config, remoteMemory }: CheckpointStoreOptions): CheckpointStore {
+  const { dataDir, databaseUrl = '', headMemory } = config
+  const own = inDataDir(dataDir)
   const apart = apartFrom(config)
-  if (!apart) return { ...own, recallApart: () => [], others: () => [], takeOver: () => {}, problem: () => undefined }
-  const { folder, isDefault } = config.headMemory!
-  const folderId = folderIdOf(config.dataDir)
-  const others = (logId: string) => otherFiles(folder, logId, isDefault ? `${logId}-${folderId}.json` : `${logId}.json`)
+  const named = config.remoteMemory?.url ?? (headMemory?.isDefault === false ? headMemory.folder : undefined)
+  const memory = named && sha256Text(named).slice(0, 8)
+  const hosts = isSharedDatabase(databaseUrl) ? [shortHostId(hostIdIn(dataDir))] : undefined
   return {
-    recallApart: (logId) => apart.recall(logId),
-    problem: () => apart.problem(),
-    others: (logId) => known(...others(logId).map((file) => file.recall())),
-    takeOver(logId) {
-      for (const file of others(logId)) {
-        const head = file.recall()
-        if (head) file.remember({ ...head, movedTo: folderId })
-      }
-    },
+    ...apart,
+    recallApart: apart.recall,
     retired: (logId) => [...own.retired(logId), ...apart.retired(logId)],
     recall: (logId) => [...own.recall(logId), ...apart.recall(logId)],
-    remember(head) {
-      own.remember(head)
+    remember(given) {
+      const head = hosts ? { ...given, hosts } : given
       apart.remember(head)
+      const isThere = config.remoteMemory ? remoteMemory?.isThere(head.logId) : memory
+      own.remember(isThere ? { ...head, memory } : head)
+    },
+    isGone(logId) {
+      const had = own.recall(logId).some((head) => head.logId === logId && head.memory === memory)
+      if (memory === undefined || !had) return false
+      return config.remoteMemory ? remoteMemory?.isThere(logId) === false : apart.recall(logId).length === 0
     },
   }
 }
@@ -90,32 +100,51 @@ function inDataDir(dataDir: string): HeadFiles {
  */
 function apartFrom(config: CheckpointStoreOptions['config']) {
   const folder = apartFolderOf(config)
-  if (folder === undefined) return undefined
-  if (!config.headMemory!.isDefault)
-    return { ...eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => logId)), problem: () => undefined }
+  if (folder === undefined) return NOWHERE
+  const { isDefault } = config.headMemory!
   const folderId = folderIdOf(config.dataDir)
-  const { recall, retired, remember } = eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => `${logId}-${folderId}`))
+  const ownName = (logId: string) => (isDefault ? `${logId}-${folderId}` : logId)
+  const fileOf = perLog(folder, 'HEAD_MEMORY', ownName)
+  const others = (logId: string) => otherFiles(folder, logId, `${ownName(logId)}.json`)
   let problem: string | undefined
-  /** @returns undefined where the file cannot be used */
+  /** @returns undefined where the default folder cannot be used */
   function quietly<T>(use: () => T): T | undefined {
     try {
       return use()
     } catch (error) {
-      if (!(error instanceof HeadMemoryError)) throw error
+      if (!(isDefault && error instanceof HeadMemoryError) || error.code === 'moved') throw error
       problem = error.message
       return undefined
     }
   }
   return {
-    recall: (logId: string) => quietly(() => recall(logId)) ?? [],
-    retired,
+    recall: (logId: string) => known(quietly(() => fileOf(logId).recall())),
+    retired: (logId: string) => fileOf(logId).retired(),
     remember(head: Head) {
       // What can be read may still be no place to write.
       problem = undefined
-      return quietly(() => remember(head))
+      quietly(() => fileOf(head.logId).remember(head))
     },
+    everyApart: (logId: string) => known(...[fileOf(logId), ...others(logId)].map((file) => file.recall())),
+    takeOver(logId: string) {
+      const moved = others(logId).filter((file) => file.move(folderId))
+      return () => {
+        for (const file of moved) file.stay()
+      }
+    },
+    stay: (logId: string) => fileOf(logId).stay(),
     problem: () => problem,
   }
+}
+
+const NOWHERE = {
+  recall: () => [],
+  retired: () => [],
+  remember() {},
+  everyApart: () => [],
+  takeOver: () => () => {},
+  stay() {},
+  problem: () => undefined,
 }
 
 /** Undefined: there is none. */
@@ -130,11 +159,14 @@ export function folderIdOf(dataDir: string): string {
   return sha256Text(resolve(dataDir)).slice(0, 8)
 }
 
-function eachInFile(fileOf: (logId: string) => HeadFile): HeadFiles {
-  return {
-    recall: (logId) => known(fileOf(logId).recall()),
-    retired: (logId) => fileOf(logId).retired(),
-    remember: (head) => fileOf(head.logId).remember(head),
+/** The same after a restart: no host waits for what this one was before. */
+export function hostIdIn(dataDir: string): string {
+  const path = join(dataDir, 'host-id')
+  try {
+    writeNewFile(path, randomUUID())
+    return readFileSync(path, 'utf8')
+  } catch {
+    return randomUUID()
   }
 }
 
@@ -160,6 +192,20 @@ function otherFiles(folder: string, logId: string, own: string): readonly HeadFi
       cause,
     })
   }
+}
+
+/**
+ * Writes something down once for all installations that have this HEAD_MEMORY: the default folder also where hosts remember nothing there.
+ * @returns false where another has written another text under that name before
+ */
+export async function takeFirstRemembered(
+  { headMemory, remoteMemory }: MemorySettings,
+  name: string,
+  text: string,
+): Promise<boolean> {
+  if (remoteMemory) return takeFirstObject(remoteMemory, name, text)
+  if (!headMemory || (headMemory.isDefault && !isUsable(headMemory.folder))) return true
+  return takeFirst(join(headMemory.folder, `${name}.json`), text)
 }
 
 function known(...heads: readonly (Head | undefined)[]): readonly Head[] {

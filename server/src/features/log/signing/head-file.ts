@@ -1,19 +1,25 @@
 /** Remembers the newest head in one file, which several processes of a host use. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import { CodedError } from '../../../base/errors.ts'
-import { writeNewFile } from '../../../base/files.ts'
-import { fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord, withSignature } from './head-record.ts'
+import { takeFirst, writeNewFile } from '../../../base/files.ts'
+import { MOVED } from '../log-comparison.ts'
+import { following, fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord } from './head-record.ts'
 
 export interface HeadFile {
   /** @throws HeadMemoryError `unreadable` */
   recall(): Head | undefined
   /** See `CheckpointStore`. */
   retired(): readonly string[]
-  /** @throws HeadMemoryError `unwritable` */
+  /** @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now */
   remember(head: Head): void
+  /** Says that the log goes on elsewhere. Who writes a head reads this afterwards, and who writes this reads the head. @returns false where it is said */
+  move(to: string): boolean
+  /** The log goes on here. */
+  stay(): void
 }
 
-export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable'> {
+export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable' | 'moved'> {
   override readonly name = 'HeadMemoryError'
 }
 
@@ -23,7 +29,7 @@ const RECORD_BYTES = 2048
 /** @param name of the file for operators @param keep is given the head of another log before it is overwritten */
 export function headFile(path: string, name: string, keep: (last: Head) => void = () => {}): HeadFile {
   let latest: Head | undefined
-  const replace = (head: Head, record: Buffer) => overwrite(path, record, head, keep)
+  const mark = path.replace(/\.json$/, '.moved')
 
   return {
     recall() {
@@ -34,22 +40,25 @@ export function headFile(path: string, name: string, keep: (last: Head) => void 
       } catch (error) {
         if (!latest) throw error
       }
-      return latest
+      return latest && existsSync(mark) ? { ...latest, movedTo: 'another folder' } : latest
     },
     retired: () => retiredIn(path),
     remember(head) {
-      if (!latest || !isBefore(head, latest)) latest = withSignature(head, latest)
-      const record = write(latest)
+      if (!latest || !isBefore(head, latest)) latest = following(head, latest)
       try {
-        if (replace(latest, record)) return
-        writeNewFile(path, record.toString())
         // Overwrites the file also when another process created it at the same moment.
-        if (!replace(latest, record)) throw new Error('the path is not a file')
+        if (!overwrite(path, latest, keep)) {
+          writeNewFile(path, write(latest).toString())
+          if (!overwrite(path, latest, keep)) throw new Error('the path is not a file')
+        }
       } catch (cause) {
         const message = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
       }
+      if (existsSync(mark)) throw new HeadMemoryError('moved', MOVED)
     },
+    move: (to) => takeFirst(mark, to),
+    stay: () => rmSync(mark, { force: true }),
   }
 }
 
@@ -60,21 +69,28 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Returns false when the file does not exist. Keeps a later head, because commands use the same file while the server runs. */
-function overwrite(path: string, record: Buffer, head: Head, keep: (last: Head) => void): boolean {
+function overwrite(path: string, given: Head, keep: (last: Head) => void): boolean {
   const file = openExisting(path, 'r+')
   if (file === undefined) return false
   try {
     const stored = fromRecord(readRecord(file))
-    if (stored && stored.logId !== head.logId) keep(stored)
-    if (stored && isBefore(head, stored)) return true
+    if (stored && stored.logId !== given.logId) keep(stored)
+    if (stored && isFork(given, stored)) throw new Error('another host has signed another history there')
+    const isLater = stored && isBefore(given, stored)
+    if (isLater && given.hosts?.every((host) => stored.hosts?.includes(host)) !== false) return true
+    const head = isLater ? following({ ...stored, hosts: given.hosts }, stored) : following(given, stored)
     const retired = stored && retiredBy(head, stored)
     // Before its record is gone. The first line end closes a line that was written in part.
     if (retired !== undefined) writeAll(file, Buffer.from(`\n${retired}\n`), fstatSync(file).size)
-    writeAll(file, record, 0)
+    writeAll(file, write(head), 0)
     return true
   } finally {
     closeSync(file)
   }
+}
+
+function isFork(one: Head, other: Head): boolean {
+  return one.logId === other.logId && one.treeSize === other.treeSize && !bytesEqual(one.rootHash, other.rootHash)
 }
 
 function writeAll(file: number, bytes: Buffer, at: number): void {
@@ -125,6 +141,9 @@ function readRecord(file: number): string {
   return record.toString('utf8', 0, readSync(file, record, 0, RECORD_BYTES, 0))
 }
 
+/** Of more hosts than find room, those that wrote last. */
 function write(head: Head): Buffer {
-  return Buffer.from(`${toRecord(head).padEnd(RECORD_BYTES - 1)}\n`)
+  const record = toRecord(head)
+  if (record.length >= RECORD_BYTES && head.hosts?.length) return write({ ...head, hosts: head.hosts.slice(0, -1) })
+  return Buffer.from(`${record.padEnd(RECORD_BYTES - 1)}\n`)
 }

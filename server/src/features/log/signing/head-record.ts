@@ -11,8 +11,19 @@ import type { LogState } from '../../../storage/log-state.ts'
 export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'> {
   /** The signed tree head as JSON, by which others believe it; of an earlier state, where this one came without. */
   readonly signed?: string | undefined
+  /** Of hosts that share a database: those that write here each head that they sign, before its answer. */
+  readonly hosts?: readonly string[] | undefined
+  /** Names the HEAD_MEMORY that had a record of the log, too. */
+  readonly memory?: string | undefined
   /** Of another data folder, in which the log goes on: who has this record signs no more. */
-  readonly movedTo?: string
+  readonly movedTo?: string | undefined
+}
+
+/** The first digits of hosts' ids tell them apart. */
+const HOST_ID_LENGTH = 8
+
+export function shortHostId(hostId: string): string {
+  return hostId.slice(0, HOST_ID_LENGTH)
 }
 
 /** The signed head that the next record replaces, where another key signed it. */
@@ -21,9 +32,12 @@ export function retiredBy(next: Head, { logId, signed }: Head): string | undefin
   return isRetired ? signed : undefined
 }
 
-/** A head that comes without its signature keeps that of the state before. */
-export function withSignature(head: Head, before: Head | undefined): Head {
-  return before?.logId === head.logId ? { ...head, signed: head.signed ?? before.signed } : head
+/** A head keeps what it comes without of the state before: its signature, hosts, and that there was another memory. */
+export function following(head: Head, before: Head | undefined): Head {
+  if (before?.logId !== head.logId) return head
+  const { signed = before.signed, memory = before.memory } = head
+  const hosts = [...new Set([...(head.hosts ?? []), ...(before.hosts ?? [])])]
+  return { ...head, signed, memory, hosts: hosts.length > 0 ? hosts : undefined }
 }
 
 export function isBefore(one: Head, other: Head): boolean {
@@ -40,15 +54,16 @@ function keyOf(signed: string): unknown {
 }
 
 /** @returns one line */
-export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed, movedTo }: Head): string {
+export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed, hosts, memory }: Head): string {
   const fields = {
     log_id: logId,
     name,
     tree_size: treeSize,
     root_hash: toBase64url(rootHash),
     issued_at: formatInstant(issuedAt),
-    ...(signed === undefined ? {} : { signed }),
-    ...(movedTo === undefined ? {} : { moved_to: movedTo }),
+    signed,
+    hosts,
+    memory,
   }
   return JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
 }
@@ -57,12 +72,11 @@ export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed, mo
 export function fromRecord(text: string): Head | undefined {
   try {
     const { digest, ...fields } = JSON.parse(text)
-    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed, moved_to: movedTo } = fields
+    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, moved_to: movedTo, ...more } = fields
     const rootHash = fromBase64url(root_hash, HASH_BYTES)
     const issuedAt = parseInstant(issued_at)
     if (digest !== digestOf(fields) || !rootHash || issuedAt === undefined) return undefined
-    const more = { ...(signed === undefined ? {} : { signed }), ...(movedTo === undefined ? {} : { movedTo }) }
-    return { logId, name, treeSize, rootHash, issuedAt, ...more }
+    return { logId, name, treeSize, rootHash, issuedAt, ...more, ...(movedTo === undefined ? {} : { movedTo }) }
   } catch {
     return undefined
   }

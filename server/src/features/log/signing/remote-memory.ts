@@ -11,7 +11,7 @@ import type { Storage } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
 import { includes } from '../log-comparison.ts'
 import { HeadMemoryError } from './head-file.ts'
-import { fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord, withSignature } from './head-record.ts'
+import { following, fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord } from './head-record.ts'
 import { headOf, isSigned } from './signed-heads.ts'
 
 export interface RemoteMemory {
@@ -19,6 +19,8 @@ export interface RemoteMemory {
   load(logId: string): Promise<void>
   /** What was there, as far as this host knows; none before `load`. */
   recall(logId: string): readonly Head[]
+  /** Whether it had a record when it was read last, of whomever; undefined: this host does not know. */
+  isThere(logId: string): boolean | undefined
   /** See `CheckpointStore`. */
   retired(logId: string): readonly string[]
   /** Writes the head there after a while, where it is newer. */
@@ -43,6 +45,7 @@ const FLUSH_WRITES = 5
 const NONE: RemoteMemory = {
   load: async () => {},
   recall: () => [],
+  isThere: () => undefined,
   retired: () => [],
   follow() {},
   flush: async () => {},
@@ -89,7 +92,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
     const known = stored.get(logId) ?? (await read(logId, await keys()))
     stored.set(logId, known)
     if (known.head && !isBefore(known.head, head)) return
-    const next = withSignature(head, known.head)
+    const next = following(head, known.head)
     const replaced = known.head && retiredBy(next, known.head)
     const retired = replaced === undefined ? known.retired : [...known.retired, replaced]
     const body = [toRecord(next), ...retired].join('\n')
@@ -139,6 +142,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
       const head = stored.get(logId)?.head
       return head ? [head] : []
     },
+    isThere: (logId) => (stored.has(logId) ? stored.get(logId)!.condition['if-match'] !== undefined : undefined),
     retired: (logId) => stored.get(logId)?.retired ?? [],
     follow(head) {
       newest = head
@@ -159,11 +163,26 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   }
 }
 
+/** @returns false where another has written another text there before */
+export async function takeFirstObject(
+  settings: NonNullable<LogConfig['remoteMemory']>,
+  name: string,
+  text: string,
+): Promise<boolean> {
+  const ask = askStore(settings)
+  const put = await ask(name, { method: 'PUT', body: text, headers: { 'if-none-match': '*' } })
+  await put.arrayBuffer()
+  if (put.ok) return true
+  const found = await ask(name, { method: 'GET' })
+  if (!found.ok) throw new Error(`HEAD_MEMORY answers ${put.status}`)
+  return (await found.text()) === text
+}
+
 function askStore({ url, credentials, basic }: NonNullable<LogConfig['remoteMemory']>) {
   const aws = credentials && new AwsClient({ ...credentials, service: 's3', retries: 0 })
-  return async (logId: string, init: { method: string; body?: string; headers?: Record<string, string> }) => {
+  return async (name: string, init: { method: string; body?: string; headers?: Record<string, string> }) => {
     const headers = { ...init.headers, ...(basic ? { authorization: basic } : {}) }
-    const address = `${url}/${logId}.json`
+    const address = `${url}/${name}.json`
     const request = aws ? await aws.sign(address, { ...init, headers }) : new Request(address, { ...init, headers })
     return fetch(request, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
   }
@@ -189,7 +208,8 @@ function signedHeads(text: string, logId: string, keys: readonly SigningKeyRow[]
   const retired = readRetired(lines.join('\n')).filter(isProven)
   const known = [record?.signed, ...retired].filter(isProven).map((signed) => ({ ...headOf(signed, logId)!, signed }))
   const [largest] = known.toSorted((one, other) => other.treeSize - one.treeSize)
-  return { head: record && largest && { ...record, ...largest, logId }, retired }
+  const head = record && largest && { ...record, ...largest, logId, hosts: undefined, memory: undefined }
+  return { head, retired }
 }
 
 /** Without the address: the text is public. */

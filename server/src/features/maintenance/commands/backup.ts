@@ -26,6 +26,7 @@ const ASKS_CHAIN = { plugins: true }
 
 interface RestoreCommandOptions extends OutputOptions {
   readonly begin?: boolean
+  readonly move?: boolean
 }
 
 export function addBackupCommands(program: Command, withServices: WithServices<Services>, own: Program): void {
@@ -44,6 +45,7 @@ export function addBackupCommands(program: Command, withServices: WithServices<S
   subcommand(program, 'restore', 'restore a backup to an empty database')
     .argument('<from>', 'the folder of the backup')
     .option('--begin', 'end the log of the backup, and begin another one, so that hosts take claims')
+    .option('--move', 'the log of an older last backup goes on here: it goes on nowhere else')
     .action((from: string, options: RestoreCommandOptions) => restore(from, options, withServices, own))
 }
 
@@ -91,19 +93,25 @@ async function restore(
 ): Promise<void> {
   const { restoreBackup } = await import('../restore.ts')
   const config = loadConfig(process.env)
-  const { manifest, copied, problems, goesOn } = await withProgress('rows', (onProgress) =>
-    restoreBackup({ from, config, schema, onProgress }),
+  const { begin = false, move = false } = options
+  if (begin && move)
+    throw new CommandError('usage', 'A log that goes on is not followed by another: --begin, or --move.')
+  const { manifest, copied, problems, goesOn, isOld } = await withProgress('rows', (onProgress) =>
+    restoreBackup({ from, config, schema, move, onProgress }),
   )
   const ok = problems.length === 0
-  const begun = options.begin && ok && !goesOn ? await withServices(beginNext) : undefined
+  const begun = begin && ok && !goesOn ? await withServices(beginNext) : undefined
   const closed = `Its log is closed: hosts serve it, answer claims with 503, and check, sign and mail nothing. To take claims: ${typed('log new')}`
-  const going = 'Its log goes on here. Where this backup is restored once more, its log is closed.'
+  const going =
+    'Its log goes on here. Where this backup is restored once more, its log is closed. Never restore a copy of it.'
+  const old = `This last backup is more than a day old, and a copy of it may have been restored elsewhere. Where it was not, its log goes on by the same command with --move.`
   const value = { ...summaryOf(manifest), copied, ok, problems, goes_on: goesOn, begun: begun?.value ?? null }
   print(options, value, [
     `Restored ${sentenceOf(manifest)}.`,
     ...(ok ? ['Doctor found no problem.'] : problems),
     `What happened after ${manifest.made_at} is missing: claims and receipts, and that keys were revoked, people removed, contents erased. Do that again.`,
     ...(begun?.words ?? [goesOn ? going : closed]),
+    ...(isOld && !begun ? [old] : []),
   ])
   if (!ok) process.exitCode = 1
 }

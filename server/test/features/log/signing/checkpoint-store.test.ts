@@ -127,3 +127,47 @@ t.test('the last head of each key before is kept, also that of the log before', 
   t.strictSame(open().recall(other.logId), [other])
   t.strictSame(open().retired(HEAD.logId), [one, two])
 })
+
+t.test('the log goes on in one data folder of a machine, which is told while it writes', async (t) => {
+  const root = t.testdir()
+  const headMemory = { folder: join(root, 'memory'), isDefault: true }
+  const open = (name: string) => createCheckpointStore({ config: { dataDir: join(root, name), headMemory } })
+  const [one, two] = [open('one'), open('two')]
+  one.remember({ ...HEAD, treeSize: 1 })
+  const letGoOn = two.takeOver(HEAD.logId)
+  t.throws(() => one.remember({ ...HEAD, treeSize: 2 }), { code: 'moved' }, 'also where it had looked before')
+  t.match(two.everyApart(HEAD.logId), [{ treeSize: 2 }], 'who took over sees what was written meanwhile')
+  letGoOn()
+  one.remember({ ...HEAD, treeSize: 3 })
+  t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 3 }])
+
+  two.remember({ ...HEAD, treeSize: 3 })
+  two.takeOver(HEAD.logId)
+  one.takeOver(HEAD.logId)
+  t.match(
+    [one, two].map((store) => store.recallApart(HEAD.logId)[0]!.movedTo !== undefined),
+    [true, true],
+    'in none',
+  )
+  one.stay(HEAD.logId)
+  one.remember({ ...HEAD, treeSize: 4 })
+  t.throws(() => two.remember({ ...HEAD, treeSize: 4 }), { code: 'moved' })
+})
+
+t.test('hosts that share a folder say so in its record, and no other history replaces it', async (t) => {
+  const root = t.testdir()
+  const headMemory = { folder: join(root, 'memory'), isDefault: false }
+  const open = (name: string) =>
+    createCheckpointStore({ config: { dataDir: join(root, name), databaseUrl: 'postgres://db/x', headMemory } })
+  const hosts = ['one', 'two', 'three'].map(open)
+  for (const [index, host] of hosts.entries()) host.remember({ ...HEAD, treeSize: 3 - index })
+  const [head] = hosts[0]!.recallApart(HEAD.logId)
+  t.match(head, { treeSize: 3 })
+  const ids = ['one', 'two', 'three'].map((name) => readFileSync(join(root, name, 'host-id'), 'utf8').slice(0, 8))
+  t.same(head!.hosts?.toSorted(), ids.toSorted())
+  t.throws(() => hosts[1]!.remember({ ...HEAD, treeSize: 3, rootHash: new Uint8Array(32) }), { code: 'unwritable' })
+  for (let more = 0; more < 40; more++)
+    open(`more-${more}`).remember({ ...LARGEST, signed: signedBy('k'.repeat(900), LARGEST.treeSize) })
+  t.match(open('one').recallApart(HEAD.logId), [{ treeSize: LARGEST.treeSize }])
+  t.match(statSync(join(headMemory.folder, `${HEAD.logId}.json`)), { size: 2048 })
+})

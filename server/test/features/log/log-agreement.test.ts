@@ -1,0 +1,43 @@
+/** How long a synchronous standby that was seen stands for a host that died with its server. Threat O6 of `security.md`. */
+import { createLogAgreement } from '@claimcheck/server/features/log/log-agreement'
+import t, { type Test } from 'tap'
+
+const KNOWING = { knowLog: true, knowNewest: true, proveNewest: false }
+
+/** A host beside one that dies with the server. @param outageMs until another server is there */
+async function afterOutage(t: Test, outageMs: number): Promise<string | undefined> {
+  let now = 1_000_000
+  t.intercept(performance, 'now', { value: () => now })
+  let log = { logId: 'log', answersAs: 'a/1', agreedOn: 'a/1', contradictedBy: null }
+  let system = 'system/1'
+  const killed = { hostId: 'killed', until: 1, comparedOn: 'a/1', asked: 0, answered: 0, knows: 'log', isAlive: true }
+  const tx = { log: { lock: async () => log, bind: async () => (log = { ...log, agreedOn: log.answersAs }) } }
+  const storage = {
+    read: {
+      log: { system: async () => system, all: async () => [{ logId: 'log', agreedSystem: 'system/1' }] },
+    },
+    write: async (work: (given: typeof tx) => Promise<unknown>) => work(tx),
+    shared: {
+      logHosts: { all: async () => [killed], beat: async () => {}, note: async () => {}, leave: async () => {} },
+      durability: async () => ({ synchronous: 1, synchronousCommit: 'on' }),
+    },
+  }
+  const logger = { info() {}, warn() {} }
+  const agreement = createLogAgreement({ storage, logger, config: { dataDir: t.testdir() } } as never)
+  const settle = async () => agreement.settle(await agreement.begin(), log as never, KNOWING)
+  t.equal(await settle(), undefined, 'signs')
+  now += outageMs
+  log = { ...log, answersAs: 'b/1' }
+  system = 'system/2'
+  t.match(await settle(), /until another host has compared/)
+  now += 21_000
+  return settle()
+}
+
+t.test('a failover that took a minute goes on, as the standby was synchronous', async (t) => {
+  t.equal(await afterOutage(t, 60_000), undefined)
+})
+
+t.test('after a longer outage the operator decides: the server may have gone on without its standby', async (t) => {
+  t.match(await afterOutage(t, 180_000), /may lack what hosts signed that ran and are silent: killed/)
+})
