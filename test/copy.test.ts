@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { secretKeyPath } from '@claimcheck/server/base/secret-keys'
 import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'
@@ -46,6 +47,8 @@ for (const from of DIALECTS) {
     const head = (await source.request('/v1/log/head')).body.tree_head.body
     const keys = (await source.request('/.well-known/poaw-keys.json')).body
     await source.stop()
+    const memory = join(source.config.dataDir, 'log-head.json')
+    const remembered = readFileSync(memory)
 
     for (const to of DIALECTS) {
       await t.test(`on ${to}`, async (t) => {
@@ -85,10 +88,49 @@ for (const from of DIALECTS) {
         t.equal(tree_size, head.tree_size + 3)
         const sound = await claimcheck(source, ['doctor', '--json'], { ...env, DATABASE_URL: url })
         t.match(JSON.parse(sound.stdout), { ok: true, problems: [], notices: [] })
+        await host.stop()
+        // As before this copy: a log goes on in one.
+        writeFileSync(memory, remembered)
+        await query(source.config.databaseUrl, 'UPDATE logs SET restored_from = NULL')
       })
     }
   })
 }
+
+t.test('a copy closes the log at its source, and is completed where it was interrupted', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const client = await source.client('acme')
+  await submitMany(client, 3)
+  const { databaseUrl } = source.config
+  const url = await emptyDatabase(t, 'postgres')
+  const copy = async (to: string) => {
+    const { code, stdout } = await claimcheck(source, ['copy', '--from', databaseUrl, '--to', to, '--json'])
+    return { code, ...JSON.parse(stdout) }
+  }
+  // As where the command was killed after the rows were there.
+  await query(
+    databaseUrl,
+    `CREATE TRIGGER stuck BEFORE UPDATE ON logs WHEN NEW.restored_from LIKE '%"made"%' BEGIN SELECT RAISE(ABORT, 'killed'); END`,
+  )
+  t.match(await copy(url), { code: 1 })
+  t.equal((await client.submit()).status, 503)
+  const dataDir = t.testdir()
+  const there = await startHost(t, configOf(source, url, { DATA_DIR: dataDir }))
+  t.equal((await client.at(there).submit()).status, 503, 'not yet')
+  await query(databaseUrl, 'DROP TRIGGER stuck')
+  t.match(await copy(url), { code: 0, copied: { receipts: 3 } })
+  t.equal((await client.submit()).status, 503, 'closed for good')
+  t.match((await source.request('/readyz')).body.problems, [/is restored or copied to, and is closed here/])
+  for (const end = Date.now() + 10_000; Date.now() < end && (await there.request('/readyz')).status !== 200; )
+    await new Promise((done) => setTimeout(done, 50))
+  t.match(await client.at(there).submit(), { body: { verdict: 'verified' } })
+
+  const second = await emptyDatabase(t, 'sqlite')
+  t.match(await copy(second), { code: 0, copied: { receipts: 3 } })
+  await source.stop()
+  const other = await startHost(t, configOf(source, second))
+  t.equal((await client.at(other).submit()).status, 503, 'a second copy is closed')
+})
 
 t.test('a copy is of one moment, while a server goes on writing to the source', async (t) => {
   const source = await startSource(t, 'sqlite')

@@ -40,7 +40,6 @@ const PRINTS: [words: string, printed: RegExp][] = [
   ["client.wait('clm_", /^verified undefined rcpt_\w+$|^verified null rcpt_\w+$/m],
   ['client.verify(', /true.*verified|verified.*true/i],
   ['doctor', /No problems: \d+ receipts?/],
-  ['copy --from', /Copied \d+ rows, including [1-9]\d* receipts?\./],
   ['/metrics', /claimcheck_log_tree_size \d/],
 ]
 

@@ -51,10 +51,11 @@ export async function run(args: readonly string[]): Promise<void> {
 
 /** Opens the installation of this environment for a command, and closes it. */
 // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
-const withServices: WithServices<any> = async (work, { plugins = false, asIs = false } = {}) => {
+const withServices: WithServices<any> = async (work, { plugins = false, asIs = false, env = {} } = {}) => {
   // Imported here, so that help and `verify` start fast.
   const { openClaimcheck } = await import('../claimcheck.ts')
-  const claimcheck = await openClaimcheck(loadConfig(process.env, process.cwd()), { plugins, asIs, patient: true })
+  const config = loadConfig({ ...process.env, ...env }, process.cwd())
+  const claimcheck = await openClaimcheck(config, { plugins, asIs, patient: true })
   try {
     return await work(claimcheck)
   } finally {

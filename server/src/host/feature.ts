@@ -22,6 +22,8 @@ export type WithServices<S> = <T>(
     readonly plugins?: boolean
     /** Leaves the database as it is, also where it takes no writes. */
     readonly asIs?: boolean
+    /** Overrides variables of this environment. */
+    readonly env?: Env
   },
 ) => Promise<T>
 

@@ -1,9 +1,20 @@
-/** Copies an installation to another database: all rows and the signing key. It only reads the source. */
+/**
+ * Copies an installation to another database: all rows and the signing key. Its log is closed at the source, and goes on in the copy: two
+ * that append to one log fork it.
+ */
+import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
 import type { HostConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
+import { databaseClock } from '../../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, rowsOfDatabase } from '../../storage/copy.ts'
-import type { Schema } from '../../storage/schema.ts'
+import type { Closing } from '../../storage/log-state.ts'
+import type { OpenedStorage } from '../../storage/pools.ts'
+import { countRows } from '../../storage/rows.ts'
+import { copiedTables, type Schema } from '../../storage/schema.ts'
+import { type Storage, writes } from '../../storage/storage.ts'
+import { type CloseLog, endClosing, undoClosing } from '../log/closing.ts'
 import { handOver, takeOver, using } from './handover.ts'
 
 export interface CopyOptions {
@@ -11,6 +22,8 @@ export interface CopyOptions {
   readonly from: HostConfig
   readonly to: HostConfig
   readonly schema: Schema
+  /** Closes the log first. A log that is closed stays so in the copy. */
+  readonly close?: CloseLog
   readonly onProgress?: CopyProgress
 }
 
@@ -18,21 +31,72 @@ export interface CopyOptions {
  * Copies everything or nothing. A server may use the source at the same time; the copy has the state at the start.
  * @throws ServiceError `conflict` when both are the same database; StorageError, SecretError, SigningError
  */
-export async function copyInstallation({ from, to, schema, onProgress }: CopyOptions): Promise<Copied> {
+export async function copyInstallation(options: CopyOptions): Promise<Copied> {
+  const { from, to, schema } = options
   if (describeDatabase(from.databaseUrl) === describeDatabase(to.databaseUrl))
     throw new ServiceError('conflict', 'source and target are the same database')
-  return using(await openSource(from.databaseUrl, schema), (source) =>
-    source.snapshot(async (snapshot) => {
-      const { signingKey } = await handOver(source, snapshot, { config: from, schema })
-      return using(await openTarget(to.databaseUrl, schema), (target) =>
-        target.transaction(async (tx) => {
-          const copied = await copyRows(rowsOfDatabase(snapshot), tx, schema, onProgress)
-          const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
-          await takeOver(target, tx, { config: to, schema, signingKey }, { event: 'database.copied', details })
-          source.requireUnchanged()
-          return copied
-        }),
-      )
-    }),
+  return using(
+    await openSource(from.databaseUrl, schema),
+    async (source) => (await copiedBefore(options, source)) ?? (await copyAll(options, source)),
   )
+}
+
+async function copyAll(options: CopyOptions, source: OpenedStorage): Promise<Copied> {
+  const { to, schema, close } = options
+  const log = await source.read.log.state()
+  const isOpen = log && (log.closedBy === null || log.closedBy.last === 'making')
+  const madeAt = Math.floor(await databaseClock(source.read.db)())
+  const closing = isOpen ? await close?.({ epoch: newId('bkp_', madeAt), madeAt }) : undefined
+  const copied = await copySnapshot(options, source, closing).catch(async (error) => {
+    if (closing) await undoClosing(source, closing)
+    throw error
+  })
+  if (closing) await using(await openSource(to.databaseUrl, schema), (target) => moveLog(source, target))
+  return copied
+}
+
+async function copySnapshot(
+  { from, to, schema, onProgress }: CopyOptions,
+  source: OpenedStorage,
+  closing: Closing | undefined,
+): Promise<Copied> {
+  return source.snapshot(async (snapshot) => {
+    const { signingKey } = await handOver(source, snapshot, { config: from, schema })
+    return using(await openTarget(to.databaseUrl, schema), (target) =>
+      target.transaction(async (tx) => {
+        const copied = await copyRows(rowsOfDatabase(snapshot), tx, schema, onProgress)
+        const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
+        if (closing) {
+          const { epoch, madeAt } = closing
+          await writes(tx, schema).log.close({ epoch, madeAt, restore: randomUUID() })
+        }
+        await takeOver(target, tx, { config: to, schema, signingKey }, { event: 'database.copied', details })
+        source.requireUnchanged()
+        return copied
+      }),
+    )
+  })
+}
+
+/** Ends a copy that had all rows, and ended before the log went on in it. */
+async function copiedBefore({ to, schema, close }: CopyOptions, source: Storage): Promise<Copied | undefined> {
+  const epoch = (await source.read.log.state())?.closedBy?.epoch
+  if (!close || epoch === undefined) return undefined
+  const target = await openSource(to.databaseUrl, schema).catch(() => undefined)
+  if (!target) return undefined
+  return using(target, async () => {
+    const closedBy = (await target.read.log.state())?.closedBy
+    if (closedBy?.epoch !== epoch || closedBy.last) return undefined
+    await moveLog(source, target)
+    const tables = copiedTables(schema)
+    const counts = tables.map(async ({ name }) => [name, await countRows(target.read.db, name)] as const)
+    return Object.fromEntries(await Promise.all(counts))
+  })
+}
+
+/** At the source first: until it is closed there for good, the log goes on nowhere. */
+async function moveLog(source: Storage, target: Storage): Promise<void> {
+  const closing = (await source.read.log.state())!.closedBy!
+  if (closing.last === 'making') await endClosing(source, closing)
+  await target.write((tx) => tx.log.close(null))
 }

@@ -30,7 +30,7 @@ export const maintenanceFeature = {
     addMigrateCommand(program, own)
     addSecretKeyCommands(program, withServices)
     addDoctorCommand(program, withServices)
-    addCopyCommand(program, own)
+    addCopyCommand(program, withServices, own)
     addBackupCommands(program, withServices, own)
   },
 } satisfies Feature<Pick<HostServices, 'storage'>>

@@ -5,24 +5,34 @@ import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
 import { ConfigError, type HostConfig } from '../../../config/config.ts'
 import { describeDatabase } from '../../../config/database-url.ts'
-import type { LoadConfig, Program } from '../../../host/feature.ts'
+import type { LoadConfig, Program, WithServices } from '../../../host/feature.ts'
 import { withProgress } from '../../../host/terminal/progress.ts'
 import type { Copied } from '../../../storage/copy.ts'
+import { type CloseLog, type ClosingServices, closeLog } from '../../log/closing.ts'
 
 interface CopyCommandOptions extends OutputOptions {
   readonly from: string
   readonly to: string
 }
 
-export function addCopyCommand(program: Command, { loadConfig, schema }: Program): void {
-  subcommand(program, 'copy', 'copy an installation to another, empty database')
+export function addCopyCommand(
+  program: Command,
+  withServices: WithServices<ClosingServices>,
+  { loadConfig, schema }: Program,
+): void {
+  subcommand(program, 'copy', 'move an installation to another, empty database: its log is closed where it was')
     .requiredOption('--from <url>', 'the database to copy, written as in DATABASE_URL')
     .requiredOption('--to <url>', 'the database to copy it to')
     .action(async (options: CopyCommandOptions) => {
       const { copyInstallation } = await import('../copy.ts')
       const from = configFor('--from', options.from, loadConfig)
       const to = configFor('--to', options.to, loadConfig)
-      const copied = await withProgress('rows', (onProgress) => copyInstallation({ from, to, schema, onProgress }))
+      // The plugin of the anchors knows whether the database is an old one.
+      const source = { plugins: true, env: { DATABASE_URL: options.from } }
+      const close: CloseLog = (made) => withServices((services) => closeLog(services, made), source)
+      const copied = await withProgress('rows', (onProgress) =>
+        copyInstallation({ from, to, schema, close, onProgress }),
+      )
       print(options, { copied }, linesOf(copied, from, to))
     })
 }
@@ -43,8 +53,6 @@ function linesOf(copied: Copied, from: HostConfig, to: HostConfig): string[] {
   return [
     `Copied ${rows} rows, including ${copied.receipts} receipts.`,
     `Next: set DATABASE_URL to ${next}, then run ${typed('doctor')}.`,
-    `Never start a server on ${old} again: two servers that append to one log fork it, and anyone who sees both can prove that.`,
-    `A host with this DATA_DIR (${to.dataDir}) refuses to start on it. A host with another DATA_DIR cannot know.`,
-    'If a server was running during the copy, its newest data is missing: stop it, and copy again to an empty database.',
+    `The log goes on there, and is closed on ${old} for good: hosts serve it, and sign nothing. Stop them.`,
   ]
 }
