@@ -51,6 +51,7 @@ const HERE: Readonly<Record<string, readonly string[]>> = {
   'signing-key rotate': [],
   'log new': [],
   'log forget-host': ['killed'],
+  'log acknowledge': [],
   'log resume': [],
   'log archive': [file],
   'audit-trail': [],
