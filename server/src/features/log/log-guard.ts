@@ -6,7 +6,6 @@
 import { bytesEqual } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import { pick } from '../../base/pick.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
@@ -28,48 +27,7 @@ import type { LostReceipts } from './lost-receipts.ts'
 import { HeadMemoryError } from './signing/head-file.ts'
 import type { Head } from './signing/head-record.ts'
 
-export interface LogGuard {
-  /** The newest signed head that this host knows to be on disk; undefined before it has compared the log. */
-  newest(): Head | undefined
-  /** Why this host is read-only, and how to recover; undefined while it may sign. */
-  problem(): string | undefined
-  /** Checks the whole log and remembers its head. A mistake becomes the `problem`; without one the `problem` ends. */
-  examine(): Promise<void>
-  /** The `problem` is that it waits for others: it ends by itself. */
-  isWaiting(): boolean
-  /**
-   * Whether this host may sign, by the state of the log at most one second ago. A read-only host examines the log again, so that it
-   * recovers by itself.
-   */
-  maySign(): Promise<boolean>
-  /**
-   * Call it before signing a head, with the log locked. Entries that other hosts appended are not a fork.
-   * @throws ServiceError `read_only` when this log does not continue what this host signed, or when that cannot be determined
-   */
-  check(log: LogState, rows: Reads['log']): Promise<void>
-  /** Call it before storing what is not signed, with the log locked. @throws ServiceError `read_only` where nothing may be stored */
-  checkOpen(log: LogState, rows: Reads['log']): Promise<void>
-  /** Compares the root of the stored tree with the signed root. @throws ServiceError `read_only` */
-  checkRoot(log: LogState, storedRoot: Uint8Array): void
-  /** Reads the root of the stored tree, and compares it with the signed root. @throws ServiceError `read_only` */
-  checkStored(log: LogState, rows: Reads['log']): Promise<void>
-  /** Call it for each signed head when it is on disk, before anyone else learns of it. @throws ServiceError `read_only` */
-  remember(head: Head): void
-  /** Remembers the log that this host begins, unless it remembers another: its database may be gone. @throws ServiceError `read_only` */
-  rememberBegun(head: Head): void
-  /** True when this host remembers exactly this head. */
-  isRemembered(head: Head): boolean
-  /** The head of another log than this one, which this host remembers: that log ends, too, when the next begins. */
-  rememberedOther(log: LogState): Head | undefined
-  /** In the transaction that ends the log: the receipts that are known to be lost. */
-  lost(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]>
-  /** What is remembered or anchored of the log, and is not in the database: a sentence each. Changes nothing. */
-  findLacking(): Promise<{ readonly lacking: readonly string[]; readonly notices: readonly string[] }>
-  /** Call it in a command that changes what an old database would bring back. @throws ServiceError `read_only` where something is lacking */
-  requireNewest(): Promise<void>
-  /** The file that a new log is bound to; undefined: the database says what it is. */
-  file(): string | undefined
-}
+export type LogGuard = ReturnType<typeof createLogGuard>
 
 interface LogGuardOptions {
   readonly logMemories: LogMemories
@@ -93,7 +51,75 @@ const MEMORY_GONE =
 const NOTHING_ELSE =
   'nothing else remembers the log: this host signs when the chain has answered, or another host runs that remembers. Where the chain cannot answer for good, start this host once without the plugin of the anchors'
 
-interface Guard extends LogGuardOptions {
+export function createLogGuard(options: LogGuardOptions) {
+  const { logMemories, lostReceipts, logAgreement } = options
+  const guard = { options, ...NOT_COMPARED }
+  return {
+    /** The newest signed head that this host knows to be on disk; undefined before it has compared the log. */
+    newest: () => guard.newest,
+    /** Why this host is read-only, and how to recover; undefined while it may sign. */
+    problem: () => guard.problem,
+    /** Checks the whole log and remembers its head. A mistake becomes the `problem`; without one the `problem` ends. */
+    examine: () => examine(guard),
+    /** The `problem` is that it waits for others: it ends by itself. */
+    isWaiting: () => guard.isWaiting,
+    /**
+     * Whether this host may sign, by the state of the log at most one second ago. A read-only host examines the log again, so that it
+     * recovers by itself.
+     */
+    async maySign(): Promise<boolean> {
+      await (guard.problem === undefined ? checkRecently(guard) : examine(guard))
+      return guard.problem === undefined
+    },
+    /**
+     * Call it before signing a head, with the log locked. Entries that other hosts appended are not a fork.
+     * @throws ServiceError `read_only` when this log does not continue what this host signed, or when that cannot be determined
+     */
+    check: (log: LogState, rows: Reads['log']) =>
+      noting(guard, async () => {
+        await checkOpen(guard, log, rows)
+        for (const head of logMemories.recall(log.logId)) await compareHead(head, log, rows)
+      }),
+    /** Call it before storing what is not signed, with the log locked. @throws ServiceError `read_only` where nothing may be stored */
+    checkOpen: (log: LogState, rows: Reads['log']) => noting(guard, () => checkOpen(guard, log, rows)),
+    /** Compares the root of the stored tree with the signed root. @throws ServiceError `read_only` */
+    checkRoot: (log: LogState, storedRoot: Uint8Array) => notingNow(guard, () => compareRoot(log, storedRoot)),
+    /** Reads the root of the stored tree, and compares it with the signed root. @throws ServiceError `read_only` */
+    checkStored: (log: LogState, rows: Reads['log']) => noting(guard, () => compareStored(log, rows)),
+    /** Call it for each signed head when it is on disk, before anyone else learns of it. @throws ServiceError `read_only` */
+    remember(head: Head): void {
+      notingNow(guard, () => logMemories.remember(head))
+      if (head.signed !== undefined) guard.newest = head
+    },
+    /** Remembers the log that this host begins, unless it remembers another: its database may be gone. @throws ServiceError `read_only` */
+    rememberBegun: (head: Head) =>
+      notingNow(guard, () => {
+        if (logMemories.recall(head.logId).length === 0) logMemories.remember(head)
+      }),
+    /** True when this host remembers exactly this head. */
+    isRemembered({ logId, treeSize, rootHash }: Head): boolean {
+      const heads = logMemories.recallReadable(logId)
+      const isSame = (head: Head) =>
+        !head.movedTo && head.logId === logId && head.treeSize === treeSize && bytesEqual(head.rootHash, rootHash)
+      return heads.length > 0 && heads.every(isSame)
+    },
+    /** The head of another log than this one, which this host remembers: that log ends, too, when the next begins. */
+    rememberedOther: ({ logId }: LogState) => logMemories.recallReadable(logId).find((head) => head.logId !== logId),
+    /** In the transaction that ends the log: the receipts that are known to be lost. */
+    lost: (tx: Writes, logId: string): Promise<readonly LostReceiptRow[]> => lostReceipts.end(tx, logId),
+    /** What is remembered or anchored of the log, and is not in the database: a sentence each. Changes nothing. */
+    findLacking: () => findLacking(options),
+    /** Call it in a command that changes what an old database would bring back. @throws ServiceError `read_only` where something is lacking */
+    async requireNewest(): Promise<void> {
+      const { lacking } = await findLacking(options)
+      if (lacking.length > 0) throw readOnly(lacking.join('\n'))
+    },
+    /** The file that a new log is bound to; undefined: the database says what it is. */
+    file: () => logAgreement.file(),
+  }
+}
+
+interface Comparing {
   newest: Head | undefined
   problem: string | undefined
   isWaiting: boolean
@@ -103,58 +129,17 @@ interface Guard extends LogGuardOptions {
   checkedAt: number
 }
 
-export function createLogGuard(options: LogGuardOptions): LogGuard {
-  const { logMemories, lostReceipts, logAgreement } = options
-  const guard: Guard = {
-    ...pick(options, 'logMemories', 'lostReceipts', 'storage', 'clock', 'logger', 'logAgreement'),
-    newest: undefined,
-    problem: undefined,
-    isWaiting: false,
-    examining: undefined,
-    hasExamined: false,
-    checkedAt: Number.NEGATIVE_INFINITY,
-  }
-  return {
-    newest: () => guard.newest,
-    problem: () => guard.problem,
-    examine: () => examine(guard),
-    async maySign() {
-      await (guard.problem === undefined ? checkRecently(guard) : examine(guard))
-      return guard.problem === undefined
-    },
-    isWaiting: () => guard.isWaiting,
-    check: (log, rows) => noting(guard, () => check(guard, log, rows)),
-    checkOpen: (log, rows) => noting(guard, () => checkOpen(guard, log, rows)),
-    lost: (tx, logId) => lostReceipts.end(tx, logId),
-    findLacking: () => findLacking(guard),
-    async requireNewest() {
-      const { lacking } = await findLacking(guard)
-      if (lacking.length > 0) throw readOnly(lacking.join('\n'))
-    },
-    file: () => logAgreement.file(),
-    checkRoot: (log, storedRoot) => notingNow(guard, () => compareRoot(log, storedRoot)),
-    checkStored: (log, rows) => noting(guard, () => compareStored(log, rows)),
-    remember(head) {
-      notingNow(guard, () => logMemories.remember(head))
-      if (head.signed !== undefined) guard.newest = head
-    },
-    rememberBegun: (head) =>
-      notingNow(guard, () => {
-        if (logMemories.recall(head.logId).length === 0) logMemories.remember(head)
-      }),
-    isRemembered({ logId, treeSize, rootHash }) {
-      const heads = logMemories.recallReadable(logId)
-      const isSame = (head: Head) =>
-        head.movedTo === undefined &&
-        head.logId === logId &&
-        head.treeSize === treeSize &&
-        bytesEqual(head.rootHash, rootHash)
-      return heads.length > 0 && heads.every(isSame)
-    },
-    rememberedOther({ logId }) {
-      return logMemories.recallReadable(logId).find((head) => head.logId !== logId)
-    },
-  }
+const NOT_COMPARED: Comparing = {
+  newest: undefined,
+  problem: undefined,
+  isWaiting: false,
+  examining: undefined,
+  hasExamined: false,
+  checkedAt: Number.NEGATIVE_INFINITY,
+}
+
+interface Guard extends Comparing {
+  readonly options: LogGuardOptions
 }
 
 /** Ends by itself, when others have answered. */
@@ -187,35 +172,39 @@ function note(guard: Guard, error: unknown): void {
   const { message: problem } = error
   const waits = error instanceof Waits
   if (waits && (!guard.isWaiting || guard.problem === COMPARING))
-    guard.logger.warn({ problem }, 'this host waits before it signs')
-  if (!waits && problem !== guard.problem) guard.logger.error({ problem }, 'this host is read-only: it signs nothing')
+    guard.options.logger.warn({ problem }, 'this host waits before it signs')
+  if (!waits && problem !== guard.problem)
+    guard.options.logger.error({ problem }, 'this host is read-only: it signs nothing')
   guard.problem = problem
   guard.isWaiting = waits
 }
 
-async function check(guard: Guard, log: LogState, rows: Reads['log']): Promise<void> {
-  await checkOpen(guard, log, rows)
-  for (const head of guard.logMemories.recall(log.logId)) await compareHead(head, log, rows)
-}
-
 /** The database refuses an append where this does, and does not say why. */
 async function checkOpen(guard: Guard, log: LogState, rows: Reads['log']): Promise<void> {
-  guard.clock.logged(log.issuedAt)
+  const { clock, logAgreement, logMemories } = guard.options
+  clock.logged(log.issuedAt)
   compareWritten(log)
   if (log.closedBy !== null) throw readOnly(closedProblem(log, log.closedBy))
-  if (!guard.logAgreement.isBound(log)) throw new Waits(UNBOUND)
+  if (!logAgreement.isBound(log)) throw new Waits(UNBOUND)
   // The chain may have answered since this host began.
-  await guard.logMemories.compareChain(log, rows)
+  await logMemories.compareChain(log, rows)
 }
 
 /** Also remembers heads that other hosts signed, so that a backup from before them is recognized as old. */
 async function checkRecently(guard: Guard): Promise<void> {
   if (performance.now() - guard.checkedAt < CHECK_EVERY_MS) return
   guard.checkedAt = performance.now()
+  await compare(guard)
+}
+
+/** @param isWhole also derives the root of the stored tree @returns false where something is wrong, which is noted then */
+async function compare(guard: Guard, isWhole = false): Promise<boolean> {
   try {
-    await noting(guard, () => compareOnce(guard))
+    await noting(guard, () => compareOnce(guard, isWhole))
+    return true
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
+    if (error instanceof ServiceError) return false
+    throw error
   }
 }
 
@@ -232,24 +221,20 @@ async function examineAll(guard: Guard): Promise<void> {
     guard.problem = COMPARING
     guard.isWaiting = true
   }
-  try {
-    await noting(guard, () => compareOnce(guard, true))
-    guard.hasExamined = true
-    if (guard.problem !== undefined && guard.problem !== COMPARING) guard.logger.info('this host signs again')
-    guard.problem = undefined
-    guard.isWaiting = false
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-  }
+  if (!(await compare(guard, true))) return
+  guard.hasExamined = true
+  if (guard.problem !== undefined && guard.problem !== COMPARING) guard.options.logger.info('this host signs again')
+  guard.problem = undefined
+  guard.isWaiting = false
 }
 
-/** @param isWhole also derives the root of the stored tree @throws ServiceError */
-async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
-  const { logMemories, lostReceipts, logAgreement, clock, storage } = guard
+/** @throws ServiceError */
+async function compareOnce(guard: Guard, isWhole: boolean): Promise<void> {
+  const { logMemories, lostReceipts, logAgreement, clock, storage } = guard.options
   const rows = storage.read.log
   const round = await logAgreement.begin()
   const { heads, apart, log } = await logMemories.read()
-  const seen = await settle(guard, heads, log)
+  const seen = await settle(guard.options, heads, log)
   // What this host signed last is in a log that ended, or is lacking.
   if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
   clock.logged(seen.issuedAt)
@@ -283,12 +268,12 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
 }
 
 /** Writes into the database what it lacks. @returns the log as it is stored then */
-async function settle(guard: Guard, heads: readonly Head[], log: LogState): Promise<LogState> {
-  const { logMemories, storage } = guard
+async function settle(options: LogGuardOptions, heads: readonly Head[], log: LogState): Promise<LogState> {
+  const { logMemories, storage } = options
   const isLacking = async (head: Head) => head.logId === log.logId && !(await includes(log, head, storage.read.log))
   for (const head of heads)
-    if (await isLacking(head)) return settleContradiction(guard, log, logMemories.signed(log.logId))
-  return log.contradictedBy === null ? log : settleContradiction(guard, log, [])
+    if (await isLacking(head)) return settleContradiction(options, log, logMemories.signed(log.logId))
+  return log.contradictedBy === null ? log : settleContradiction(options, log, [])
 }
 
 async function withSignature(log: LogState, rows: Reads['log']): Promise<Head> {
@@ -296,8 +281,10 @@ async function withSignature(log: LogState, rows: Reads['log']): Promise<Head> {
   return { ...log, signed: head?.signed }
 }
 
-/** What memories have that the database lacks, in words. Changes nothing. */
-async function findLacking({ logMemories, storage }: Guard): ReturnType<LogGuard['findLacking']> {
+async function findLacking({
+  logMemories,
+  storage,
+}: LogGuardOptions): Promise<{ readonly lacking: readonly string[]; readonly notices: readonly string[] }> {
   const rows = storage.read.log
   const lacking: string[] = []
   try {

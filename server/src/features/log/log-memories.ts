@@ -19,36 +19,7 @@ export interface Remembered {
   readonly log: LogState
 }
 
-export interface LogMemories {
-  /** @throws ServiceError `read_only` where a memory cannot be read that has to be */
-  read(): Promise<Remembered>
-  /** Reads all now, and waits for the chain. @throws ServiceError `read_only`; HeadMemoryError */
-  readNow(): Promise<Remembered | undefined>
-  /** The heads in the files of this host. @throws ServiceError `read_only` where one cannot be read */
-  recall(logId: string): readonly Head[]
-  /** The same; none where one cannot be read. */
-  recallReadable(logId: string): readonly Head[]
-  /** All that is apart from DATA_DIR, also of other data folders of this machine. @throws ServiceError `read_only` where one cannot be read */
-  everyApart(logId: string): readonly Head[]
-  /** No host of another data folder of this machine signs the log any more. @returns lets those go on that did before */
-  takeOver(logId: string): () => void
-  /** The log goes on here. */
-  stay(logId: string): void
-  /** HEAD_MEMORY has lost its record of the log: it, or DATA_DIR, is another one than before. */
-  isGone(logId: string): boolean
-  /** The signed heads that are remembered of the log, by all of its keys. */
-  signed(logId: string): readonly string[]
-  /** @throws ServiceError `read_only` where it cannot be written */
-  remember(head: Head): void
-  /** Has HEAD_MEMORY follow. */
-  follow(head: Head): void
-  /** Compares the log with what the chain answered. @throws ServiceError `read_only` */
-  compareChain(log: LogState, rows: Reads['log']): Promise<void>
-  /** The chain is asked for the first time, and the time that the answer may take is not over. */
-  isAskingChain(): boolean
-  /** Why it is not known what the chain has. */
-  chainProblem(): string | undefined
-}
+export type LogMemories = ReturnType<typeof createLogMemories>
 
 interface LogMemoriesOptions {
   readonly checkpointStore: CheckpointStore
@@ -57,7 +28,8 @@ interface LogMemoriesOptions {
   readonly storage: Pick<Storage, 'read'>
 }
 
-interface State extends LogMemoriesOptions {
+interface State {
+  readonly options: LogMemoriesOptions
   /** What the database was, and which log it had, when the memory elsewhere was read. */
   loadedFor: string | undefined
   /** The log that it was read for at least once. */
@@ -68,32 +40,34 @@ interface State extends LogMemoriesOptions {
 /** How long the chain may take: where a host remembers the log, and where it does not. */
 const CHAIN_MS = { known: 5000, unknown: 20_000 }
 
-export function createLogMemories({
-  checkpointStore,
-  remoteMemory,
-  chainWitness,
-  storage,
-}: LogMemoriesOptions): LogMemories {
-  const state: State = {
-    checkpointStore,
-    remoteMemory,
-    chainWitness,
-    storage,
-    loadedFor: undefined,
-    hasLoaded: undefined,
-    isAskingChain: false,
-  }
+export function createLogMemories(options: LogMemoriesOptions) {
+  const { checkpointStore, remoteMemory, chainWitness } = options
+  const state: State = { options, loadedFor: undefined, hasLoaded: undefined, isAskingChain: false }
   return {
+    /** @throws ServiceError `read_only` where a memory cannot be read that has to be */
     read: () => read(state),
-    readNow: () => readNow(state),
-    recall: (logId) => recall(state, logId),
-    recallReadable: (logId) => recallReadable(state, logId),
-    everyApart: (logId) => reading(() => checkpointStore.everyApart(logId)),
-    takeOver: (logId) => reading(() => checkpointStore.takeOver(logId)),
-    stay: (logId) => checkpointStore.stay(logId),
-    isGone: (logId) => reading(() => checkpointStore.isGone(logId)),
-    signed: (logId) => signed(state, logId),
-    remember(head) {
+    /** Reads all now, and waits for the chain. @throws ServiceError `read_only`; HeadMemoryError */
+    readNow: () => readNow(options),
+    /** The heads in the files of this host. @throws ServiceError `read_only` where one cannot be read */
+    recall: (logId: string) => recall(options, logId),
+    /** The same; none where one cannot be read. */
+    recallReadable: (logId: string) => recallReadable(options, logId),
+    /** All that is apart from DATA_DIR, also of other data folders of this machine. @throws ServiceError `read_only` where one cannot be read */
+    everyApart: (logId: string) => reading(() => checkpointStore.everyApart(logId)),
+    /** No host of another data folder of this machine signs the log any more. @returns lets those go on that did before */
+    takeOver: (logId: string) => reading(() => checkpointStore.takeOver(logId)),
+    /** The log goes on here. */
+    stay: (logId: string) => checkpointStore.stay(logId),
+    /** HEAD_MEMORY has lost its record of the log: it, or DATA_DIR, is another one than before. */
+    isGone: (logId: string) => reading(() => checkpointStore.isGone(logId)),
+    /** The signed heads that are remembered of the log, by all of its keys. */
+    signed(logId: string): readonly string[] {
+      const newest = [...recallReadable(options, logId), ...remoteMemory.recall(logId)]
+      const retired = [...checkpointStore.retired(logId), ...remoteMemory.retired(logId)]
+      return [...new Set([...newest.flatMap(({ signed }) => signed ?? []), ...retired])]
+    },
+    /** @throws ServiceError `read_only` where it cannot be written */
+    remember(head: Head): void {
       try {
         checkpointStore.remember(head)
         remoteMemory.follow(head)
@@ -102,69 +76,71 @@ export function createLogMemories({
         throw readOnly(error.message, error)
       }
     },
-    follow: (head) => remoteMemory.follow(head),
-    compareChain: (log, rows) => chainWitness.compare(log, rows),
+    /** Has HEAD_MEMORY follow. */
+    follow: (head: Head) => remoteMemory.follow(head),
+    /** Compares the log with what the chain answered. @throws ServiceError `read_only` */
+    compareChain: (log: LogState, rows: Reads['log']) => chainWitness.compare(log, rows),
+    /** The chain is asked for the first time, and the time that the answer may take is not over. */
     isAskingChain: () => state.isAskingChain,
+    /** Why it is not known what the chain has. */
     chainProblem: () => chainWitness.problem(),
   }
 }
 
 async function read(state: State): Promise<Remembered> {
-  const { chainWitness, storage } = state
+  const { chainWitness, storage } = state.options
   const { logId, answersAs, treeSize } = (await storage.read.log.state())!
   const loadedFor = `${logId} ${answersAs}`
   if (state.loadedFor !== loadedFor) {
     await loadRemote(state, logId, treeSize)
-    await requireAnchored(state, logId)
+    await requireAnchored(state.options, logId)
     askChain(state, logId)
     state.loadedFor = loadedFor
   } else if (chainWitness.problem() !== undefined) void chainWitness.ask(logId, CHAIN_MS.unknown)
-  return remembered(state, logId)
+  return remembered(state.options, logId)
 }
 
-async function readNow(state: State): Promise<Remembered | undefined> {
-  const { chainWitness, remoteMemory, storage } = state
+async function readNow(options: LogMemoriesOptions): Promise<Remembered | undefined> {
+  const { chainWitness, remoteMemory, storage } = options
   const log = await storage.read.log.state()
   if (!log) return undefined
   await chainWitness.ask(log.logId, CHAIN_MS.unknown)
   await remoteMemory.load(log.logId)
-  return remembered(state, log.logId)
+  return remembered(options, log.logId)
 }
 
-async function remembered(state: State, logId: string): Promise<Remembered> {
-  const { checkpointStore, remoteMemory, storage } = state
-  const remote = remoteMemory.recall(logId)
-  const heads = [...recall(state, logId), ...remote]
-  const apart = checkpointStore.recallApart(logId)
-  return { heads, apart, log: (await storage.read.log.state())! }
+async function remembered(options: LogMemoriesOptions, logId: string): Promise<Remembered> {
+  const { checkpointStore, remoteMemory, storage } = options
+  const heads = [...recall(options, logId), ...remoteMemory.recall(logId)]
+  return { heads, apart: checkpointStore.recallApart(logId), log: (await storage.read.log.state())! }
 }
 
 async function loadRemote(state: State, logId: string, treeSize: number): Promise<void> {
   try {
-    await state.remoteMemory.load(logId)
+    await state.options.remoteMemory.load(logId)
     state.hasLoaded = logId
   } catch (error) {
     if (!(error instanceof HeadMemoryError)) throw error
     // A host that has read it before goes on and warns, and so does one that knows the newest state from elsewhere: not from DATA_DIR, which
     // may have been restored with the database.
     const isNewest = (head: Head) => head.logId === logId && head.treeSize === treeSize
-    const isProven = state.hasLoaded === logId || state.checkpointStore.recallApart(logId).some(isNewest)
+    const isProven = state.hasLoaded === logId || state.options.checkpointStore.recallApart(logId).some(isNewest)
     if (!isProven) throw readOnly(`${error.message}. This host signs as soon as it can be read`, error)
   }
 }
 
 /** Before the first signature this host waits for the answer. Later it knows the log by itself, and claims do not wait for a chain. */
 function askChain(state: State, logId: string): void {
-  const isKnown = [...recallReadable(state, logId), ...state.remoteMemory.recall(logId)].some(
-    (head) => head.logId === logId,
-  )
+  const { options } = state
+  const heads = [...recallReadable(options, logId), ...options.remoteMemory.recall(logId)]
+  const isKnown = heads.some((head) => head.logId === logId)
   state.isAskingChain = state.loadedFor === undefined
-  void state.chainWitness.ask(logId, isKnown ? CHAIN_MS.known : CHAIN_MS.unknown).finally(() => {
+  void options.chainWitness.ask(logId, isKnown ? CHAIN_MS.known : CHAIN_MS.unknown).finally(() => {
     state.isAskingChain = false
   })
 }
 
-function recall({ checkpointStore }: State, logId: string): readonly Head[] {
+function recall({ checkpointStore }: LogMemoriesOptions, logId: string): readonly Head[] {
   return reading(() => checkpointStore.recall(logId))
 }
 
@@ -177,7 +153,7 @@ function reading<T>(read: () => T): T {
   }
 }
 
-function recallReadable({ checkpointStore }: State, logId: string): readonly Head[] {
+function recallReadable({ checkpointStore }: LogMemoriesOptions, logId: string): readonly Head[] {
   try {
     return checkpointStore.recall(logId)
   } catch (error) {
@@ -186,14 +162,8 @@ function recallReadable({ checkpointStore }: State, logId: string): readonly Hea
   }
 }
 
-function signed(state: State, logId: string): readonly string[] {
-  const { checkpointStore, remoteMemory } = state
-  const newest = [...recallReadable(state, logId), ...remoteMemory.recall(logId)].flatMap(({ signed }) => signed ?? [])
-  return [...new Set([...newest, ...checkpointStore.retired(logId), ...remoteMemory.retired(logId)])]
-}
-
 /** An anchor of a larger tree is a witness, too. @throws ServiceError */
-async function requireAnchored({ storage }: State, logId: string): Promise<void> {
+async function requireAnchored({ storage }: LogMemoriesOptions, logId: string): Promise<void> {
   const { anchors, log } = storage.read
   const anchor = await anchors.newest(logId)
   const state = (await log.state())!

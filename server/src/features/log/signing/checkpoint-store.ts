@@ -14,38 +14,10 @@ import { type HeadFile, HeadMemoryError, headFile } from './head-file.ts'
 import { type Head, shortHostId } from './head-record.ts'
 import { type RemoteMemory, takeFirstObject } from './remote-memory.ts'
 
-export interface CheckpointStore {
-  /**
-   * The newest head of each place that remembers one, which may be of another log; none when this host has not signed yet.
-   * @throws HeadMemoryError `unreadable`
-   */
-  recall(logId: string): readonly Head[]
-  /** Of these, what does not share the fate of DATA_DIR. */
-  recallApart(logId: string): readonly Head[]
-  /** Every record of the log in the folder that is apart from DATA_DIR. @throws HeadMemoryError `unreadable` */
-  everyApart(logId: string): readonly Head[]
-  /** No host of another data folder of this machine signs the log any more. @returns lets those go on that did before */
-  takeOver(logId: string): () => void
-  /** The log goes on here. */
-  stay(logId: string): void
-  /** HEAD_MEMORY has no record of the log, and had one, as DATA_DIR remembers: it was not named just now. */
-  isGone(logId: string): boolean
-  /** The last signed head of each key of the log before its present one. A file that cannot be read has none. */
-  retired(logId: string): readonly string[]
-  /**
-   * Never goes back within a log. The files survive the end of the process. After a loss of power they may contain the head before, which
-   * protects slightly less until the next head is written.
-   * @throws HeadMemoryError `unwritable`
-   */
-  remember(head: Head): void
-  /** Why the default folder apart from DATA_DIR, which stops no host, did not remember the last head. */
-  problem(): string | undefined
-}
+export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
 /** Where the configuration has the log remembered. */
 export type MemorySettings = Partial<Pick<LogConfig, 'headMemory' | 'remoteMemory'>>
-
-type HeadFiles = Pick<CheckpointStore, 'recall' | 'retired' | 'remember'>
 
 const FILE = 'log-head.json'
 
@@ -54,7 +26,7 @@ interface CheckpointStoreOptions {
   readonly remoteMemory?: Pick<RemoteMemory, 'isThere'>
 }
 
-export function createCheckpointStore({ config, remoteMemory }: CheckpointStoreOptions): CheckpointStore {
+export function createCheckpointStore({ config, remoteMemory }: CheckpointStoreOptions) {
   const { dataDir, databaseUrl = '', headMemory } = config
   const own = inDataDir(dataDir)
   const apart = apartFrom(config)
@@ -62,35 +34,55 @@ export function createCheckpointStore({ config, remoteMemory }: CheckpointStoreO
   const memory = named && sha256Text(named).slice(0, 8)
   const hosts = isSharedDatabase(databaseUrl) ? [shortHostId(hostIdIn(dataDir))] : undefined
   return {
-    ...apart,
+    /**
+     * The newest head of each place that remembers one, which may be of another log; none when this host has not signed yet.
+     * @throws HeadMemoryError `unreadable`
+     */
+    recall: (logId: string): readonly Head[] => [...own.recall(logId), ...apart.recall(logId)],
+    /** Of these, what does not share the fate of DATA_DIR. */
     recallApart: apart.recall,
-    retired: (logId) => [...own.retired(logId), ...apart.retired(logId)],
-    recall: (logId) => [...own.recall(logId), ...apart.recall(logId)],
-    remember(given) {
+    /** Every record of the log in the folder that is apart from DATA_DIR. @throws HeadMemoryError `unreadable` */
+    everyApart: apart.everyRecord,
+    /** No host of another data folder of this machine signs the log any more. @returns lets those go on that did before */
+    takeOver: apart.takeOver,
+    /** The log goes on here. */
+    stay: apart.stay,
+    /** The last signed head of each key of the log before its present one. A file that cannot be read has none. */
+    retired: (logId: string): readonly string[] => [...own.retired(logId), ...apart.retired(logId)],
+    /**
+     * Never goes back within a log. The files survive the end of the process. After a loss of power they may contain the head before, which
+     * protects slightly less until the next head is written.
+     * @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now
+     */
+    remember(given: Head): void {
       const head = hosts ? { ...given, hosts } : given
       apart.remember(head)
       const isThere = config.remoteMemory ? remoteMemory?.isThere(head.logId) : memory
       own.remember(isThere ? { ...head, memory } : head)
     },
-    isGone(logId) {
+    /** HEAD_MEMORY has no record of the log, and had one, as DATA_DIR remembers: it was not named just now. */
+    isGone(logId: string): boolean {
       const had = own.recall(logId).some((head) => head.logId === logId && head.memory === memory)
       if (memory === undefined || !had) return false
       return config.remoteMemory ? remoteMemory?.isThere(logId) === false : apart.recall(logId).length === 0
     },
+    /** Why the default folder apart from DATA_DIR, which stops no host, did not remember the last head. */
+    problem: apart.problem,
   }
 }
 
 /** In one file the newest head of all, and for each log before its last. */
-function inDataDir(dataDir: string): HeadFiles {
+function inDataDir(dataDir: string) {
   const before = perLog(join(dataDir, 'log-heads'), 'DATA_DIR/log-heads', (logId) => logId)
-  const newest = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`, (last) => before(last.logId).remember(last))
+  const keep = (last: Head) => before(last.logId).remember(last)
+  const newest = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`, { keep })
   return {
-    recall(logId) {
+    recall(logId: string) {
       const head = newest.recall()
       return known(head, head?.logId === logId ? undefined : before(logId).recall())
     },
-    retired: (logId) => [...newest.retired(), ...before(logId).retired()],
-    remember: (head) => newest.remember(head),
+    retired: (logId: string) => [...newest.retired(), ...before(logId).retired()],
+    remember: newest.remember,
   }
 }
 
@@ -98,13 +90,14 @@ function inDataDir(dataDir: string): HeadFiles {
  * The default folder is used where one host has the database, and where it can be. A copy of DATA_DIR, as for a trial, has
  * separate files there.
  */
-function apartFrom(config: CheckpointStoreOptions['config']) {
+function apartFrom(config: CheckpointStoreOptions['config']): typeof NOWHERE {
   const folder = apartFolderOf(config)
   if (folder === undefined) return NOWHERE
   const { isDefault } = config.headMemory!
   const folderId = folderIdOf(config.dataDir)
   const ownName = (logId: string) => (isDefault ? `${logId}-${folderId}` : logId)
-  const fileOf = perLog(folder, 'HEAD_MEMORY', ownName)
+  const isAlone = !isSharedDatabase(config.databaseUrl ?? '')
+  const fileOf = perLog(folder, 'HEAD_MEMORY', ownName, isAlone)
   const others = (logId: string) => otherFiles(folder, logId, `${ownName(logId)}.json`)
   let problem: string | undefined
   /** @returns undefined where the default folder cannot be used */
@@ -125,7 +118,7 @@ function apartFrom(config: CheckpointStoreOptions['config']) {
       problem = undefined
       quietly(() => fileOf(head.logId).remember(head))
     },
-    everyApart: (logId: string) => known(...[fileOf(logId), ...others(logId)].map((file) => file.recall())),
+    everyRecord: (logId: string) => known(...[fileOf(logId), ...others(logId)].map((file) => file.recall())),
     takeOver(logId: string) {
       const moved = others(logId).filter((file) => file.move(folderId))
       return () => {
@@ -138,13 +131,13 @@ function apartFrom(config: CheckpointStoreOptions['config']) {
 }
 
 const NOWHERE = {
-  recall: () => [],
-  retired: () => [],
-  remember() {},
-  everyApart: () => [],
-  takeOver: () => () => {},
-  stay() {},
-  problem: () => undefined,
+  recall: (_logId: string): readonly Head[] => [],
+  retired: (_logId: string): readonly string[] => [],
+  remember(_head: Head): void {},
+  everyRecord: (_logId: string): readonly Head[] => [],
+  takeOver: (_logId: string) => (): void => {},
+  stay(_logId: string): void {},
+  problem: (): string | undefined => undefined,
 }
 
 /** Undefined: there is none. */
@@ -171,11 +164,11 @@ export function hostIdIn(dataDir: string): string {
 }
 
 /** @param name of the folder for operators */
-function perLog(folder: string, name: string, fileName: (logId: string) => string): (logId: string) => HeadFile {
+function perLog(folder: string, name: string, fileName: (logId: string) => string, isAlone = false) {
   const files = new Map<string, HeadFile>()
-  return (logId) => {
+  return (logId: string): HeadFile => {
     const file = `${fileName(logId)}.json`
-    const made = files.get(file) ?? headFile(join(folder, file), `${name}/${file}`)
+    const made = files.get(file) ?? headFile(join(folder, file), `${name}/${file}`, { isAlone })
     files.set(file, made)
     return made
   }

@@ -26,8 +26,16 @@ export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable' | 'm
 /** Within a page, which file systems write at once. The length is fixed, so that a full disk can still store the next record. */
 const RECORD_BYTES = 2048
 
-/** @param name of the file for operators @param keep is given the head of another log before it is overwritten */
-export function headFile(path: string, name: string, keep: (last: Head) => void = () => {}): HeadFile {
+/**
+ * @param name of the file for operators
+ * @param keep is given the head of another log before it is overwritten
+ * @param isAlone one host has the log: a record that it has not read is another's, and is compared before it is overwritten
+ */
+export function headFile(
+  path: string,
+  name: string,
+  { keep = () => {}, isAlone = false }: { readonly keep?: (last: Head) => void; readonly isAlone?: boolean } = {},
+): HeadFile {
   let latest: Head | undefined
   const mark = path.replace(/\.json$/, '.moved')
 
@@ -44,12 +52,22 @@ export function headFile(path: string, name: string, keep: (last: Head) => void 
     },
     retired: () => retiredIn(path),
     remember(head) {
+      const seen = latest
       if (!latest || !isBefore(head, latest)) latest = following(head, latest)
+      const next = latest
+      const check = (stored: Head) => {
+        const isKnown = [next, ...(seen ? [seen] : [])].some((one) => isSame(one, stored))
+        if (stored.logId !== next.logId) keep(stored)
+        else if (!isKnown && (isAlone || stored.treeSize === next.treeSize)) {
+          latest = stored
+          throw new Error('another host has written there meanwhile, which is compared first')
+        }
+      }
       try {
         // Overwrites the file also when another process created it at the same moment.
-        if (!overwrite(path, latest, keep)) {
-          writeNewFile(path, write(latest).toString())
-          if (!overwrite(path, latest, keep)) throw new Error('the path is not a file')
+        if (!overwrite(path, next, check)) {
+          writeNewFile(path, write(next).toString())
+          if (!overwrite(path, next, check)) throw new Error('the path is not a file')
         }
       } catch (cause) {
         const message = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
@@ -69,13 +87,12 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Returns false when the file does not exist. Keeps a later head, because commands use the same file while the server runs. */
-function overwrite(path: string, given: Head, keep: (last: Head) => void): boolean {
+function overwrite(path: string, given: Head, check: (stored: Head) => void): boolean {
   const file = openExisting(path, 'r+')
   if (file === undefined) return false
   try {
     const stored = fromRecord(readRecord(file))
-    if (stored && stored.logId !== given.logId) keep(stored)
-    if (stored && isFork(given, stored)) throw new Error('another host has signed another history there')
+    if (stored) check(stored)
     const isLater = stored && isBefore(given, stored)
     if (isLater && given.hosts?.every((host) => stored.hosts?.includes(host)) !== false) return true
     const head = isLater ? following({ ...stored, hosts: given.hosts }, stored) : following(given, stored)
@@ -89,8 +106,8 @@ function overwrite(path: string, given: Head, keep: (last: Head) => void): boole
   }
 }
 
-function isFork(one: Head, other: Head): boolean {
-  return one.logId === other.logId && one.treeSize === other.treeSize && !bytesEqual(one.rootHash, other.rootHash)
+function isSame(one: Head, other: Head): boolean {
+  return one.logId === other.logId && one.treeSize === other.treeSize && bytesEqual(one.rootHash, other.rootHash)
 }
 
 function writeAll(file: number, bytes: Buffer, at: number): void {

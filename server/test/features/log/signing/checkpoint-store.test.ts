@@ -171,3 +171,23 @@ t.test('hosts that share a folder say so in its record, and no other history rep
   t.match(open('one').recallApart(HEAD.logId), [{ treeSize: LARGEST.treeSize }])
   t.match(statSync(join(headMemory.folder, `${HEAD.logId}.json`)), { size: 2048 })
 })
+
+t.test(
+  'two copies of one database in a folder: who has not read what the other wrote overwrites nothing',
+  async (t) => {
+    const root = t.testdir()
+    const headMemory = { folder: join(root, 'memory'), isDefault: false }
+    const open = (name: string) => createCheckpointStore({ config: { dataDir: join(root, name), headMemory } })
+    const [one, two] = [open('one'), open('two')]
+    one.remember({ ...HEAD, treeSize: 1 })
+    for (const store of [one, two]) t.match(store.recallApart(HEAD.logId), [{ treeSize: 1 }])
+    one.remember({ ...HEAD, treeSize: 2 })
+    const other = { ...HEAD, rootHash: new Uint8Array(32) }
+    t.throws(() => two.remember({ ...other, treeSize: 3 }), { code: 'unwritable' }, 'a longer one')
+    t.throws(() => open('three').remember({ ...other, treeSize: 2 }), { code: 'unwritable' }, 'another of this size')
+    t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 2, rootHash: HEAD.rootHash }])
+    two.recallApart(HEAD.logId)
+    two.remember({ ...HEAD, treeSize: 3 })
+    t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 3 }], 'once it was compared')
+  },
+)
