@@ -192,6 +192,9 @@ t.test('releases', async (t) => {
   t.strictSame(requests, ['', '/releases/v1%2Fa', '/repository/tags/v1%2Fa'])
   t.match(await look(RELEASE, { tag: 'v1/a', assets: ['app.tar.gz'] }), { differs: [], stays: undefined })
   t.match(await look(RELEASE, { tag: 'v1/a', assets: ['x'] }), { differs: ['assets'], facts: { assets_missing: 1 } })
+  releases.addAsset(id, 'Linux, 64 bits', { file: 'größe (amd64).deb' })
+  for (const name of ['Linux, 64 bits', 'größe (amd64).deb'])
+    t.match(await look(RELEASE, { tag: 'v1/a', assets: [name] }), { differs: [] }, name)
 
   // The release goes on to name the commit that it was made of.
   await repository.tag('v1/a', first, { annotated: true })

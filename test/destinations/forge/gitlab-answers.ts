@@ -254,7 +254,10 @@ export function releaseAnswer(repository: ForgeRepository, release: Release, now
     commit: object === undefined ? null : commitAnswer(repository, repository.pool.peel(object)),
     assets: {
       count: assets.length,
-      links: assets.map((asset) => ({ id: asset.id, name: asset.name, url: `https://files.test/${asset.id}` })),
+      links: assets.map(({ id, name, file = name }) => ({
+        ...{ id, name, url: `https://files.test/uploads/${id}/${encodeURIComponent(file)}` },
+        ...{ direct_asset_url: `https://files.test/-/releases/${tag}/downloads/${id}`, link_type: 'other' },
+      })),
     },
   }
 }

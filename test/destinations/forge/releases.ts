@@ -23,6 +23,8 @@ export interface Release {
 export interface Asset {
   readonly id: number
   readonly name: string
+  /** Of the file, where its name is one to be shown. */
+  readonly file?: string
   readonly size: number
   readonly at: number
   readonly by: string
@@ -79,9 +81,9 @@ export class Releases {
   addAsset(
     id: number,
     name: string,
-    { at = this.#repository.now(), by = 'agent', size = 1 }: Act & { size?: number } = {},
+    { at = this.#repository.now(), by = 'agent', size = 1, file }: Act & { size?: number; file?: string } = {},
   ): void {
-    const asset = { id: this.#repository.host.nextId(), name, size, at, by }
+    const asset = { id: this.#repository.host.nextId(), name, size, at, by, ...(file !== undefined && { file }) }
     this.change(id, { assets: [...this.#latest(id).assets, asset] }, { at })
   }
 

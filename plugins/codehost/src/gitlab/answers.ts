@@ -162,7 +162,11 @@ export const ReleaseAnswer = Type.Object({
   created_at: Time,
   released_at: nullable(Time),
   upcoming_release: Type.Optional(Type.Boolean()),
-  assets: Type.Object({ links: Type.Array(Type.Object({ name: Type.String() })) }),
+  assets: Type.Object({
+    links: Type.Array(
+      Type.Object({ name: Type.String(), url: Type.Optional(Type.String()), direct_asset_url: orNull(Type.String()) }),
+    ),
+  }),
 })
 
 export const TokenAnswer = Type.Object({

@@ -1,5 +1,5 @@
 /** Reads a release at GitLab. Its author chooses `released_at`, also one to come; `created_at` is the server's. */
-import type { CheckContext } from '@claimcheck/core/plugin'
+import { type CheckContext, parseUrl } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
@@ -47,10 +47,28 @@ export async function findRelease(
     tagAgeMs: TAG_AGE_MS,
     release: {
       isPrerelease: false,
-      assets: assets.links.map(({ name }) => name),
+      // Its author gives a link a name to be shown: that of the file is at the end of its address.
+      assets: assets.links.flatMap(({ name, url, direct_asset_url }) => [name, ...filesOf([url, direct_asset_url])]),
       ...defined({ commit }),
       ...(isDated ? { publishedAt: logTime(created_at) } : {}),
     },
+  }
+}
+
+function filesOf(urls: readonly (string | null | undefined)[]): string[] {
+  return urls.flatMap((url) => {
+    const file = parseUrl(url ?? '')
+      ?.pathname.split('/')
+      .at(-1)
+    return file ? [unescaped(file)] : []
+  })
+}
+
+function unescaped(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
   }
 }
 
