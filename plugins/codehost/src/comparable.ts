@@ -174,6 +174,32 @@ export async function comparableCommits(
   }
 }
 
+/** A commit that was listed with what reported on it. */
+export interface KnownCommit extends Candidate {
+  readonly reports: readonly Report[]
+}
+
+/** As `comparableCommits`, of all but the claimed one. */
+export function comparableAmong(
+  known: readonly KnownCommit[],
+  { sha, owners }: { readonly sha: string; readonly owners: readonly string[] },
+): Promise<ComparableCommit[]> {
+  const others = known.filter((one) => one.sha !== sha)
+  return comparableCommits(others, { owners }, async (candidate) => (candidate as KnownCommit).reports)
+}
+
+/** @param isTip it is the newest commit of the default branch @param isOpen of an open pull request */
+export function refsOf(
+  begun: readonly RunReport[],
+  { isTip, isOpen }: { readonly isTip: boolean; readonly isOpen: boolean },
+): RefKind[] {
+  const refs = begun.map(({ ref }) => ref)
+  return [...new Set([...refs, ...(isTip ? TIP : []), ...(isOpen ? HEAD : [])])]
+}
+
+const TIP: readonly RefKind[] = ['default']
+const HEAD: readonly RefKind[] = ['branch', 'pull_request']
+
 /** What comparable commits show is kept for so long: it is no evidence of the claimed commit. Milliseconds. */
 const KEPT_MS = 10 * 60_000
 

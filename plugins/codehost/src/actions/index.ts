@@ -4,7 +4,6 @@ import type { Action, CodeHosts } from './action.ts'
 import { checksPass } from './checks-pass.ts'
 import { commitPush } from './commit-push.ts'
 import { issueClose } from './issue-close.ts'
-import { withLag } from './late-look.ts'
 import { pullRequestMerge } from './pull-request-merge.ts'
 import { pullRequestOpen } from './pull-request-open.ts'
 import { releasePublish } from './release-publish.ts'
@@ -36,4 +35,23 @@ const SHOWN_AT_FIRST: Readonly<Record<string, ActionProfile['shows']>> = {
   'codehost.checks.pass': { commit_found: true, failed: 0, pending: 0, missing: 0 },
   'codehost.release.publish': { assets_missing: 0 },
   'codehost.issue.close': { state: 'closed' },
+}
+
+/** Caches and replicas of hosts that keep none for longer lag by this much at times. Milliseconds. */
+const LAG_MS = 10_000
+
+/**
+ * Counts answers from the end of the tolerance on as this old, at least: what an answer does not show yet may be there. A look just after the
+ * submission keeps the age that its host declares, else no look could show that the outcome was not there.
+ */
+function withLag(verifier: Verifier): Verifier {
+  const { toleranceMs } = verifier.profile
+  return {
+    ...verifier,
+    async check(claim, context) {
+      const isLate = context.now() >= claim.claimedAt + toleranceMs
+      const seen = await verifier.check(claim, context)
+      return isLate ? { ...seen, ageMs: Math.max(seen.ageMs ?? 0, LAG_MS) } : seen
+    },
+  }
 }

@@ -3,12 +3,12 @@ import type { CheckContext } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
   type Comparable,
+  comparableAmong,
   comparableBefore,
-  comparableCommits,
+  type KnownCommit,
   keptForLong,
-  type RefKind,
-  type Report,
   type RunReport,
+  refsOf,
 } from '../comparable.ts'
 import { key as keyed } from '../reporters.ts'
 import { logTime } from '../times.ts'
@@ -34,20 +34,11 @@ export async function comparableTo(
   const begun = runs.filter(isStarted).map((run) => toReport(run, mainBranch))
   if (mainBranch === undefined) return { commits: [], begun, refs: [], owners: [] }
   const isTip = (await repository.branch(mainBranch)).tip === sha
-  const refs = new Set<RefKind>([
-    ...begun.map(({ ref }) => ref),
-    ...(isTip ? (['default'] as const) : []),
-    ...((await isOpen(repository, sha)) ? (['branch', 'pull_request'] as const) : []),
-  ])
+  const refs = refsOf(begun, { isTip, isOpen: await isOpen(repository, sha) })
   const before = comparableBefore(query)
   const key = `bitbucket ${slug} comparable ${before}`
   const known = await keptForLong(context, key, () => readKnown(repository, { slug, mainBranch, before }))
-  const commits = await comparableCommits(
-    known.filter((one) => one.sha !== sha),
-    { owners: [], most: MOST_COMMITS },
-    async (candidate) => (candidate as KnownCommit).reports,
-  )
-  return { commits, begun, refs: [...refs], owners: [] }
+  return { commits: await comparableAmong(known, { sha, owners: [] }), begun, refs, owners: [] }
 }
 
 /** It is the newest commit of an open pull request. */
@@ -66,13 +57,6 @@ function toReport({ target }: Pipeline, mainBranch: string | undefined): RunRepo
   if (target.source) return { file: FILE, event: 'pull-request', ref: 'pull_request' }
   if (target.ref_type === 'tag' || target.selector?.type === 'tags') return { file: FILE, event: 'push', ref: 'tag' }
   return { file: FILE, event: 'push', ref: target.ref_name === mainBranch ? 'default' : 'branch' }
-}
-
-interface KnownCommit {
-  readonly sha: string
-  readonly refs: readonly RefKind[]
-  readonly owners: readonly string[]
-  readonly reports: readonly Report[]
 }
 
 interface Known {

@@ -3,12 +3,14 @@ import { type CheckContext, isDestinationError } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
   type Comparable,
+  comparableAmong,
   comparableBefore,
-  comparableCommits,
+  type KnownCommit,
   keptForLong,
   type RefKind,
   type Report,
   type RunReport,
+  refsOf,
 } from '../comparable.ts'
 import { accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
@@ -46,20 +48,11 @@ export async function comparableTo(
   }
   const owners = [...new Set([...authors, ...pushers])]
   const isTip = (await readTip(repository, branch)) === sha
-  const refs = new Set<RefKind>([
-    ...begun.map(({ ref }) => ref),
-    ...(isTip ? (['default'] as const) : []),
-    ...((await isOpen(repository, sha)) ? (['branch', 'pull_request'] as const) : []),
-  ])
+  const refs = refsOf(begun, { isTip, isOpen: await isOpen(repository, sha) })
   const before = comparableBefore(query)
   const key = `gitea ${repository.id} comparable ${before}`
   const known = await keptForLong(context, key, () => readKnown(repository, { branch, before }))
-  const commits = await comparableCommits(
-    known.filter((one) => one.sha !== sha),
-    { owners, most: MOST_COMMITS },
-    async (candidate) => (candidate as KnownCommit).reports,
-  )
-  return { commits, begun, refs: [...refs], owners }
+  return { commits: await comparableAmong(known, { sha, owners }), begun, refs, owners }
 }
 
 function pick({ file, event }: Run) {
@@ -93,13 +86,6 @@ async function pushersBy(repository: Repository, sha: string): Promise<readonly 
 async function isOpen({ find }: Repository, sha: string): Promise<boolean> {
   const { value = [] } = await find(`/pulls?state=open&limit=${LIST}`, HeadsAnswer, [403, 404])
   return value.some(({ head }) => head.sha === sha)
-}
-
-interface KnownCommit {
-  readonly sha: string
-  readonly refs: readonly RefKind[]
-  readonly owners: readonly string[]
-  readonly reports: readonly Report[]
 }
 
 async function readKnown(

@@ -3,13 +3,13 @@ import type { CheckContext } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
   type Comparable,
-  type ComparableCommit,
+  comparableAmong,
   comparableBefore,
-  comparableCommits,
+  type KnownCommit,
   keptForLong,
   type RefKind,
-  type Report,
   type RunReport,
+  refsOf,
 } from '../comparable.ts'
 import { accountId } from '../reporters.ts'
 import { EventsAnswer, MergedAnswer, type MergeRequestOf, PipelinesAnswer } from './answers.ts'
@@ -69,23 +69,17 @@ export async function comparableTo(
   const owners = [...new Set([...pusher, ...authors])].map(accountId)
   const isOpen = mergeRequests.some(({ state }) => state === 'opened')
   const isTip = (await place.repository.head(branch)) === sha
-  const refs = new Set<RefKind>([
-    ...begun.map(({ ref }) => ref),
-    ...(isTip ? (['default'] as const) : []),
-    ...(isOpen ? (['branch', 'pull_request'] as const) : []),
-  ])
+  const refs = refsOf(begun, { isTip, isOpen })
   const before = comparableBefore(query)
   const known = await keptForLong(context, `gitlab ${project.id} comparable ${before}`, () => readKnown(place, before))
-  const others = known.filter((one) => one.sha !== sha)
   const ofKind = (kind: RefKind) =>
-    comparableCommits(
-      others.filter((one) => one.refs.includes(kind)),
-      { owners, most: MOST_COMMITS },
-      async (candidate) => (candidate as KnownCommit).reports,
+    comparableAmong(
+      known.filter((one) => one.refs.includes(kind)),
+      { sha, owners },
     )
-  const commits: ComparableCommit[] = await ofKind('default')
+  const commits = await ofKind('default')
   if (mergeRequests.length > 0) commits.push(...(await ofKind('pull_request')))
-  return { commits, begun, refs: [...refs], owners }
+  return { commits, begun, refs, owners }
 }
 
 /** One that was left out, as a push that asks for none, began nothing. */
@@ -108,13 +102,6 @@ async function pushersOf({ api, project }: Place, sha: string): Promise<readonly
   const list = `${project.path}/events?action=pushed&sort=desc&per_page=${LIST}`
   const { value = [] } = await api.find(list, EventsAnswer, [401, 403, 404])
   return value.filter(({ push_data }) => push_data.commit_to === sha).flatMap(({ author_id }) => author_id ?? [])
-}
-
-interface KnownCommit {
-  readonly sha: string
-  readonly refs: readonly RefKind[]
-  readonly owners: readonly string[]
-  readonly reports: readonly Report[]
 }
 
 async function readKnown(place: Place, before: number): Promise<readonly KnownCommit[]> {
