@@ -18,7 +18,7 @@ import type { KitClock } from './clock.ts'
 import type { FaultProxy, Route, Strike } from './fault-proxy.ts'
 import { afterOwn } from './pace.ts'
 import type { SocketProxy, SocketStrike } from './socket-proxy.ts'
-import { kitTransport } from './transport.ts'
+import { kitTransport, type OnSocket } from './transport.ts'
 import { type Note, unwatched, watching } from './watch.ts'
 import { type Doing, holds } from './watchdog.ts'
 
@@ -72,6 +72,7 @@ export interface CallerOptions {
   readonly manifest: Manifest
   readonly proxy: FaultProxy
   readonly sockets: SocketProxy | undefined
+  readonly onSocket?: OnSocket | undefined
   readonly clock: KitClock
   readonly note: Note
 }
@@ -85,7 +86,7 @@ const MAX_DIGEST_BYTES = 40 * 1024 * 1024
 const ABORT_MS = 100
 
 export async function callPlugin<T>(
-  { manifest, proxy, sockets, clock, note }: CallerOptions,
+  { manifest, proxy, sockets, onSocket, clock, note }: CallerOptions,
   place: Place,
   { store = createCacheStore(), strike, socketStrike, endAfterStrikeMs, joins = false, doing }: CallAsked,
   limits: CheckLimits,
@@ -114,6 +115,7 @@ export async function callPlugin<T>(
     manifest,
     proxy,
     sockets,
+    onSocket,
     now,
     note,
     place,
@@ -168,14 +170,27 @@ interface ContextOptions extends Omit<CallerOptions, 'clock'> {
 }
 
 /** What the plugin is given, and what comes of it. */
-function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, abort, logs, ...on }: ContextOptions) {
+function contextOf({
+  place,
+  manifest,
+  proxy,
+  sockets,
+  onSocket,
+  now,
+  note,
+  limits,
+  store,
+  abort,
+  logs,
+  ...on
+}: ContextOptions) {
   const { connection, secrets, baseUrl } = place
   // Each call begins anew: what an earlier one has exchanged would lead to other requests.
   const connected = place.connected && { ...place.connected, memory: createCredentialMemories(now)('') }
   const origin = requireOrigin(baseUrl)
   const { signal } = abort
   const { resumed } = on
-  const transport = kitTransport({ proxy, origin, socketPort: sockets?.port, signal, note, resumed })
+  const transport = kitTransport({ proxy, origin, socketPort: sockets?.port, onSocket, signal, note, resumed })
   const guarded = guardRequests(
     {
       timer: abort,

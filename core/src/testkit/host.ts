@@ -14,6 +14,7 @@ import type { KitClock } from './clock.ts'
 import { type FaultProxy, type ProxyOptions, startFaultProxy } from './fault-proxy.ts'
 import type { GivenConnection, OrAt } from './options.ts'
 import { type SocketProxy, startSocketProxy } from './socket-proxy.ts'
+import type { OnSocket } from './transport.ts'
 import { type Note, watching } from './watch.ts'
 import { holds } from './watchdog.ts'
 
@@ -69,6 +70,8 @@ export interface LaneOptions {
   readonly proxy: ProxyOptions
   /** Where its sockets lead. */
   readonly socketUrl: string | undefined
+  /** Has them lead to the places themselves. */
+  readonly onSocket?: OnSocket
   readonly clock: KitClock
   /** Told of what the plugin does that the host refuses. */
   readonly note: Note
@@ -98,7 +101,7 @@ async function setUp(options: LaneOptions, proxy: FaultProxy, sockets: SocketPro
   const parts = await watching(inSetup, async () => plugin.setup(host, structuredClone(given) as never))
   const { hosts, tokenHosts = [] } = plugin.manifest
   const manifest = { ...plugin.manifest, hosts: declaredHosts(hosts, given) }
-  const caller: CallerOptions = { manifest, proxy, sockets, clock, note }
+  const caller: CallerOptions = { manifest, proxy, sockets, onSocket: options.onSocket, clock, note }
   const connections = connectionsOf(parts, proxy.url, declaredHosts(tokenHosts, given))
   const verifierFor = (action: string | undefined) => newestVerifier(parts, action)
 

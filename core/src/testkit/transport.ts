@@ -5,17 +5,22 @@ import { request as requestHttps } from 'node:https'
 import { createRequire } from 'node:module'
 import { connect, Socket } from 'node:net'
 import { join } from 'node:path'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { pathToFileURL } from 'node:url'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { DestinationError } from '../contract/destination-error.ts'
-import { isOwnWww } from '../hosting/base-address.ts'
+import { isLiteral, isOwnWww, type SocketAddress, unbracketed } from '../hosting/base-address.ts'
 import type { SendInit, Transport } from '../hosting/check-guard.ts'
 import { type MysqlDriver, queryMysql } from '../hosting/databases/mysql.ts'
 import { type PostgresDriver, queryPostgres } from '../hosting/databases/postgres.ts'
 import { refusal, toDestinationError } from '../hosting/failures.ts'
+import type { Dialed } from '../hosting/sockets/streams.ts'
 import { parseUrl } from '../url.ts'
 import type { FaultProxy } from './fault-proxy.ts'
 import type { Note } from './watch.ts'
+
+/** @returns what hears of the error, or of none */
+export type OnSocket = (method: 'CONNECT' | 'QUERY', address: SocketAddress) => (error?: unknown) => void
 
 interface KitTransport extends Transport<unknown> {
   /** A body was larger than a check may read. */
@@ -29,6 +34,8 @@ export interface TransportOptions {
   readonly origin: string
   /** Of the proxy of sockets, on loopback; undefined where the destination takes no connections. */
   readonly socketPort: number | undefined
+  /** Connections lead to the places themselves, and this hears of each. Returns what hears how it went. */
+  readonly onSocket?: OnSocket | undefined
   readonly signal: AbortSignal
   readonly note: Note
   /** Code of the plugin goes on. */
@@ -37,7 +44,20 @@ export interface TransportOptions {
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-export function kitTransport({ proxy, origin, socketPort, signal, note, resumed }: TransportOptions): KitTransport {
+export function kitTransport({
+  proxy,
+  origin,
+  socketPort,
+  onSocket,
+  signal,
+  note,
+  resumed,
+}: TransportOptions): KitTransport {
+  function heard(dialed: Dialed): Dialed {
+    dialed.socket.once(dialed.connected, () => dialed.socket.on('data', resumed))
+    return dialed
+  }
+
   let isTooLarge = false
   const tooLarge = () => {
     isTooLarge = true
@@ -67,19 +87,42 @@ export function kitTransport({ proxy, origin, socketPort, signal, note, resumed 
       resumed()
       return response
     },
-    // The proxy of sockets is on this machine, and carries all in plain.
-    dial() {
+    ...(onSocket ? { secure: (plain, address) => heard(overTls({ socket: plain as Socket, ...tlsOf(address) })) } : {}),
+    dial(address) {
+      if (onSocket) {
+        const to = { host: unbracketed(address.hostname), port: address.port }
+        const dialed: Dialed = address.isTls
+          ? overTls({ ...to, ...tlsOf(address) })
+          : { socket: connect(to), connected: 'connect' }
+        const ended = onSocket('CONNECT', address)
+        dialed.socket.once(dialed.connected, () => ended())
+        dialed.socket.once('error', ended)
+        return heard(dialed)
+      }
+      // The proxy of sockets is on this machine, and carries all in plain.
       if (socketPort === undefined) throw new DestinationError('unavailable')
-      const socket = connect({ host: '127.0.0.1', port: socketPort })
-      socket.once('connect', () => socket.on('data', resumed))
-      return { socket, connected: 'connect' }
+      return heard({ socket: connect({ host: '127.0.0.1', port: socketPort }), connected: 'connect' })
     },
-    async query(_address, _admitted, asked) {
-      if (socketPort === undefined) throw new DestinationError('unavailable')
-      const place = { address: '127.0.0.1', port: socketPort, tls: undefined, createSocket: () => new Socket() }
-      const answer = await (asked.protocol === 'mysql'
-        ? queryMysql((await driver('mysql2')) as MysqlDriver, place, asked)
-        : queryPostgres((await driver('pg')) as PostgresDriver, place, asked))
+    async query(address, _admitted, asked) {
+      const at = onSocket
+        ? {
+            address: unbracketed(address.hostname),
+            port: address.port,
+            tls: address.isTls ? tlsOf(address) : undefined,
+          }
+        : { address: '127.0.0.1', port: socketPort, tls: undefined }
+      if (at.port === undefined) throw new DestinationError('unavailable')
+      const place = { ...at, port: at.port, createSocket: () => new Socket() }
+      const ended = onSocket?.('QUERY', address)
+      const asking =
+        asked.protocol === 'mysql'
+          ? driver('mysql2').then((mysql) => queryMysql(mysql as MysqlDriver, place, asked))
+          : driver('pg').then((pg) => queryPostgres(pg as PostgresDriver, place, asked))
+      const answer = await asking.catch((error: unknown) => {
+        ended?.(error)
+        throw error
+      })
+      ended?.()
       resumed()
       // The machine's clock is not the kit's.
       const ahead = asked.now() - Date.now()
@@ -88,6 +131,15 @@ export function kitTransport({ proxy, origin, socketPort, signal, note, resumed 
     },
     isTooLarge: () => isTooLarge,
   }
+}
+
+function tlsOf({ hostname }: SocketAddress): ConnectionOptions {
+  const host = unbracketed(hostname)
+  return { host, servername: isLiteral(hostname) ? '' : hostname, rejectUnauthorized: true }
+}
+
+function overTls(options: ConnectionOptions): Dialed {
+  return { socket: connectTls(options), connected: 'secureConnect' }
 }
 
 /** Of the plugin's own package: the kit brings none. @throws Error that says what to install */

@@ -21,6 +21,7 @@ import type { Wrong } from './observation.ts'
 import type { GivenConnection } from './options.ts'
 import { declaredProblems, patternProblems } from './profile-lint.ts'
 import { type Exchange, exchangeOf, type Recording } from './recording.ts'
+import type { OnSocket } from './transport.ts'
 import { recordOf, wrongIn } from './verdict-run.ts'
 import { installWatch } from './watch.ts'
 import { startWatchdog } from './watchdog.ts'
@@ -103,14 +104,12 @@ export class TrialError extends Error {
 export async function tryClaim(given: TrialOptions): Promise<Trial> {
   const { plugin, options = {} } = given
   if (!isPlugin(plugin)) throw new TrialError('no_plugin', 'the module exports no plugin: definePlugin makes one')
-  const { programs = [], sockets = [] } = plugin.manifest
-  if (programs.length + sockets.length > 0) {
-    const what = programs.length > 0 ? 'runs programs' : 'speaks another protocol than HTTP'
-    throw new TrialError('not_here', `the plugin ${what}, which only the server's own command line can try`)
-  }
+  if ((plugin.manifest.programs ?? []).length > 0)
+    throw new TrialError('not_here', "the plugin runs programs, which only the server's own command line can try")
   refuseIssues('the options are not those of the plugin', plugin.options, options, 'options')
 
   const log: LogLine[] = []
+  const requests: TrialRequest[] = []
   const note = (name: string, problem: string) => {
     log.push({ level: 'warn', message: `the plugin ${problem}`, fields: { check: name } })
   }
@@ -119,10 +118,11 @@ export async function tryClaim(given: TrialOptions): Promise<Trial> {
   let lane: Lane | undefined
   try {
     const proxy = { destination: undefined, elsewhere: '', clock: MACHINE, memory: new Map() }
-    lane = await openLane({ plugin, options, proxy, socketUrl: undefined, clock: MACHINE, note }).catch((error) => {
+    const lines = { socketUrl: undefined, onSocket: tracedSockets(requests) }
+    lane = await openLane({ plugin, options, proxy, ...lines, clock: MACHINE, note }).catch((error) => {
       throw new TrialError('no_plugin', `setup of the plugin fails: ${thrownText(error)}`)
     })
-    return await checkOnce(lane, given, log)
+    return await checkOnce(lane, given, { log, requests })
   } finally {
     await lane?.close().catch((error) => note('close.throws', `fails when it is closed: ${thrownText(error)}`))
     removeWatch()
@@ -134,7 +134,11 @@ export async function tryClaim(given: TrialOptions): Promise<Trial> {
 const MACHINE: KitClock = { now: Date.now.bind(Date), set() {}, dated: (answer) => answer }
 const DOING = { check: 'try' }
 
-async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promise<Trial> {
+async function checkOnce(
+  lane: Lane,
+  given: TrialOptions,
+  { log, requests }: { readonly log: LogLine[]; readonly requests: TrialRequest[] },
+): Promise<Trial> {
   const verifier = lane.verifierFor(given.claim.action)
   if (!verifier) {
     const offered = (lane.parts.verifiers ?? []).map(({ profile }) => profile.action)
@@ -149,7 +153,6 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
   if (wrong.length > 0) throw new TrialError('no_plugin', `the profile ${wrong.join('; the profile ')}`)
   const claim = claimOf(verifier, given.claim)
   const connection = connectionOf(lane, verifier, given)
-  const requests: TrialRequest[] = []
   const exchanges: Exchange[] = []
   const strike = { fault: (struck: Struck) => traced(struck, requests, exchanges, lane) }
   const sentAt = MACHINE.now()
@@ -251,6 +254,18 @@ async function traced(
     throw error
   } finally {
     request.ms = Math.round(performance.now() - startedAt)
+  }
+}
+
+function tracedSockets(requests: TrialRequest[]): OnSocket {
+  return (method, { hostname, port, isTls }) => {
+    const request: TrialRequest = { method, url: `${isTls ? 'tls' : 'tcp'}://${hostname}:${port}`, ms: 0, bytes: 0 }
+    requests.push(request)
+    const startedAt = performance.now()
+    return (error) => {
+      request.ms = Math.round(performance.now() - startedAt)
+      if (error !== undefined) request.problem = (error as Error).message || thrownText(error)
+    }
   }
 }
 
