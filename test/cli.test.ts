@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
-import { runClaimcheck } from './support/command.ts'
+import { CLAIMCHECK, runClaimcheck } from './support/command.ts'
 import { commandLine } from './support/command-line.ts'
 import { TEST_DATABASE } from './support/database.ts'
 import { Installation } from './support/installation.ts'
@@ -208,8 +209,8 @@ t.test('doctor finds a changed byte, and names the row', async (t) => {
 
 t.test('a database from a newer version is refused', async (t) => {
   const cli = await commandLine(t)
-  t.strictSame(await cli.json('migrate'), { migrated: Object.keys(SCHEMA.migrations) })
-  t.strictSame(await cli.json('migrate'), { migrated: [] })
+  t.strictSame(await cli.json('migrate'), { migrated: Object.keys(SCHEMA.migrations), lacking: [] })
+  t.strictSame(await cli.json('migrate'), { migrated: [], lacking: [] })
   await query(cli.databaseUrl, `INSERT INTO migrations (name, batch) VALUES ('999-later', 9)`)
   t.match(await cli.run(['migrate']), { code: 1, stderr: /999-later/ })
 })
@@ -228,4 +229,20 @@ t.test('a lost signing key is told, and brought back', { skip: !ON_SQLITE && 'it
   chmodSync(join(keys, name!), 0o600)
   await installation.resume()
   t.equal((await installation.request('/readyz')).status, 200)
+})
+
+t.test('the start names the private hosts that every owner can have read', async (t) => {
+  const folder = t.testdir({ 'claimcheck.config.json': '{"allow_private":["127.0.0.1:8081"],"plugins":[]}' })
+  const env = { ...process.env, PORT: '0', LOG_LEVEL: 'silent', HEAD_MEMORY: 'none', ALLOW_PRIVATE: 'intranet' }
+  const service = spawn(process.execPath, [CLAIMCHECK, 'serve'], { cwd: folder, env })
+  t.teardown(() => service.kill('SIGKILL'))
+  let said = ''
+  for await (const chunk of service.stdout) {
+    said += chunk
+    if (said.includes('/console/setup/')) break
+  }
+  t.match(
+    said,
+    / private {3}every owner of a workspace can have intranet, 127\.0\.0\.1:8081 read, which ALLOW_PRIVATE or allow_/,
+  )
 })

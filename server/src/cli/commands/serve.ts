@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import { endInOrder } from '../../base/ending.ts'
 import { VERSION } from '../../base/version.ts'
 import { publicAddress } from '../../config/address.ts'
+import type { HostConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { writeFirstConfig } from '../../config/first-config.ts'
 import { loadConfig } from '../../features.ts'
@@ -68,10 +69,15 @@ export function addServeCommand(program: Command): void {
       `  docs      ${address}/docs`,
       `  console   ${address}${paths.home}`,
       ...server.listeners.map(({ name, url }) => `  ${name.padEnd(8)}  ${url}`),
+      ...(config.allowPrivate.length > 0 ? [privateReads(config)] : []),
       ...(written ? [`  written   ${written}, which names the plugins`] : []),
       ...(setupUrl ? ['Next: open this link to become the owner. It works once, for 24 hours:', `  ${setupUrl}`] : []),
     ])
   })
+}
+
+function privateReads({ allowPrivate }: Pick<HostConfig, 'allowPrivate'>): string {
+  return `  private   every owner of a workspace can have ${allowPrivate.join(', ')} read, which ALLOW_PRIVATE or allow_private names`
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
