@@ -23,6 +23,8 @@ import { requireWorkspace } from './workspaces.ts'
 export interface Holders {
   /** For the receipt of a bound agent. Without a pseudonym where the secret key that sealed the workspace's key is lost. */
   namesOf(workspaceId: string, agentId: string): Promise<AgentNames>
+  /** For owners, of each of these agents, in one read. */
+  pseudonymsOf(workspaceId: string, agentIds: readonly string[]): Promise<readonly (string | undefined)[]>
   /** Undefined where the workspace names none. */
   domainOf(workspaceId: string): Promise<WorkspaceDomain | undefined>
   /**
@@ -81,25 +83,27 @@ export function createHolders(options: HoldersOptions): Holders {
     })
   }
 
-  function pseudonymOf({ workspaceId, agentsKey }: HolderRow, agentId: string): string | undefined {
+  function pseudonyms({ workspaceId, agentsKey }: HolderRow, agentIds: readonly string[]): (string | undefined)[] {
     try {
       const key = Buffer.from(secrets.open(agentsKey, agentsKeyContext(workspaceId)), 'base64url')
-      return createHmac('sha256', key).update(agentId).digest('base64url')
+      return agentIds.map((agentId) => createHmac('sha256', key).update(agentId).digest('base64url'))
     } catch (error) {
-      logger.warn({ err: error, workspaceId }, 'a bound agent has no pseudonym')
-      return undefined
+      logger.warn({ err: error, workspaceId }, 'bound agents have no pseudonyms')
+      return agentIds.map(() => undefined)
     }
   }
 
   return {
     async namesOf(workspaceId, agentId) {
       const row = await rowOf(workspaceId)
-      const pseudonym = pseudonymOf(row, agentId)
+      const [pseudonym] = pseudonyms(row, [agentId])
       return {
         ...(pseudonym === undefined ? {} : { pseudonym }),
         ...(isProven(row, now()) ? { domain: row.domain! } : {}),
       }
     },
+    pseudonymsOf: async (workspaceId, agentIds) =>
+      agentIds.length === 0 ? [] : pseudonyms(await rowOf(workspaceId), agentIds),
     async domainOf(workspaceId) {
       const row = await storage.read.holders.of(workspaceId)
       if (row?.domain == null) return undefined

@@ -65,9 +65,11 @@ async function page(
     allowedOrigins.list(id),
     holders.domainOf(id),
   ])
-  const agents = await Promise.all(
-    bound.map(async (agent) => ({ ...agent, pseudonym: (await holders.namesOf(id, agent.agentId)).pseudonym })),
+  const pseudonyms = await holders.pseudonymsOf(
+    id,
+    bound.map(({ agentId }) => agentId),
   )
+  const agents = bound.map((agent, index) => ({ ...agent, pseudonym: pseudonyms[index] }))
   const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
   return (
     <ConsolePage title="Developers" section="developers">
