@@ -1,5 +1,5 @@
 /** Checks the receipt of a page in the visitor's browser, and shows the page again as the checked documents say it. */
-import { type Bundle, checkBundle } from '@claimcheck/core/checker'
+import { type Bundle, checkBundle, compareHeads, headsPath, parseKeySet } from '@claimcheck/core/checker'
 import { firstFailure } from '@claimcheck/core/words/checks'
 import { readBundle } from '@claimcheck/core/words/document'
 import { render } from 'preact'
@@ -9,6 +9,10 @@ import { type Step, stepsOf } from '../src/web/receipt-view/steps.ts'
 import { viewOf } from '../src/web/receipt-view/view.ts'
 
 const CHECKED = 'Checked in this browser just now, with the code of this page.'
+
+const LOST =
+  'The log of this service has lost a state that it signed, which this page has: do not rely on it. Download the bundle of this receipt, which proves that, and ask the operator.'
+const COMPARE_EVERY_MS = 30_000
 
 const root = document.getElementById('receipt')!
 const links = JSON.parse(root.dataset.links!) as ReceiptLinks
@@ -40,6 +44,24 @@ async function show(bundle: Bundle): Promise<void> {
   render(page, root)
   root.dataset.checked = String(report.valid)
   root.dispatchEvent(new Event('part-replaced', { bubbles: true }))
+  setInterval(() => compareLog(bundle).catch(() => {}), COMPARE_EVERY_MS)
+}
+
+/** While the page is open it is a witness: the log must keep what it signed. Stores and sends nothing. */
+async function compareLog({ keys = '', tree_head: kept }: Bundle): Promise<void> {
+  if (kept === undefined || document.hidden) return
+  const textOf = async (path: string) => (await fetch(path, { cache: 'no-store' })).text()
+  const newest = await textOf('/v1/log/head')
+  const path = headsPath(kept, newest)
+  const consistency = path === undefined ? undefined : await textOf(path)
+  if (compareHeads(kept, newest, parseKeySet(keys), consistency, Date.now()) !== 'lost') return
+  if (document.getElementById('log-lost')) return
+  const line = document.createElement('p')
+  line.id = 'log-lost'
+  line.className = 'notice problem'
+  line.setAttribute('role', 'alert')
+  line.textContent = LOST
+  root.before(line)
 }
 
 check().catch((error: Error) => {

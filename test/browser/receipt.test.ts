@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { signTreeHead } from '@claimcheck/core/log'
 import { type BundleReport, checkBundle, type Receipt } from '@claimcheck/core/receipts'
 import { bundleText, readBundle } from '@claimcheck/core/words/document'
 import t from 'tap'
@@ -55,6 +56,34 @@ t.test('receipts in a browser', async (t) => {
       await looksRight(t, page, 'the page')
     })
   }
+
+  await t.test('while it is open, it compares the log with the state that it has', async (t) => {
+    const { page } = await openPage(t, browser, url, { viewport: { width: 1280, height: 860 } })
+    await page.clock.install()
+    await page.goto(`/r/${id}`)
+    await page.locator('#receipt[data-checked=true]').waitFor()
+    await client.submit()
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    const compare = async (path: string) => {
+      const compared = page.waitForResponse((response) => response.url().includes(path))
+      await page.clock.fastForward(31_000)
+      await compared
+    }
+    await compare('/v1/log/consistency')
+    t.strictSame(sent, ['GET /v1/log/head', 'GET /v1/log/consistency'], 'it sends nothing')
+    t.equal(await page.locator('#log-lost').count(), 0, 'the log grew')
+    const { signingKeys, storage } = installation.claimcheck
+    const { logId } = (await storage.read.log.state())!
+    const other = { logId, treeSize: 1, rootHash: new Uint8Array(32), issuedAt: Date.now() + 1000 }
+    const head = { tree_head: await signTreeHead(await signingKeys.latest(), other), anchor: null }
+    await page.route('**/v1/log/head', (route) => route.fulfill({ json: head }))
+    await compare('/v1/log/head')
+    const line = page.locator('#log-lost')
+    await line.waitFor()
+    t.match(await line.innerText(), /has lost a state that it signed/)
+    await looksRight(t, page, 'the page with the red line')
+  })
 
   await t.test('it prints on one sheet', async (t) => {
     const { page } = await openPage(t, browser, url, { viewport: { width: 1280, height: 860 } })

@@ -123,6 +123,14 @@ t.test('the volume of the data is put back from a snapshot: any one client stops
   wire.leadTo(installation.url)
   await all(clients)
   await all(clients)
+  const folder = newFolder(t)
+  const { receipt_id: receiptId } = (await (await installation.client('other')).submit()).body
+  writeFileSync(join(folder, 'bundle.json'), await (await fetch(`${installation.url}/r/${receiptId}.json`)).text())
+  const verify = () => {
+    const keys = `${installation.url}/.well-known/poaw-keys.json`
+    return runClaimcheck(folder, ['verify', 'bundle.json', '--keys', keys, '--json'])
+  }
+  t.match(await verify(), { code: 0, stdout: /"log_continues":true/ })
   for (const name of ['sdk', 'command line', 'mcp'] as const) {
     await installation.stop()
     restore()
@@ -131,6 +139,7 @@ t.test('the volume of the data is put back from a snapshot: any one client stops
     t.equal(await sizeOf(installation), 3)
     t.match(await installation.request('/readyz'), { status: 200 }, 'nothing of the service knows')
     await goesOnUntilStopped(t, installation, { [name]: clients[name] }, name)
+    t.match(await verify(), { code: 1, stdout: /"valid":true.*"log_continues":false/s }, 'a kept bundle tells')
     const { logId } = (await installation.claimcheck.storage.read.log.state())!
     t.ok(existsSync(join(installation.config.dataDir, `log-contradiction-${logId}.json`)))
   }

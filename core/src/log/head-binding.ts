@@ -5,6 +5,7 @@ import type { Proof } from '../receipt/body.ts'
 import { isTreeHead } from '../receipt/schema.ts'
 import { integerJson } from '../receipt/strict-json.ts'
 import type { KeySet } from '../signing/key-set.ts'
+import { parseInstant } from '../time.ts'
 import { checkTreeHead } from './checker.ts'
 import { areConnected } from './connected-roots.ts'
 
@@ -24,12 +25,14 @@ export type TreeHeadFinding =
   | { readonly tree_head: 'smaller_than_proof' }
   | { readonly tree_head: 'consistency_proof_required' }
 
+type Root = Pick<Proof, 'log_id' | 'tree_size' | 'root_hash'>
+
 /**
  * @param proof that proves inclusion under its own root: nothing else in it is signed
  * @param head a signed tree head, or the answer of `GET /v1/log/head`. Any text gives a finding.
  * @param consistency the log's consistency document from the size of the proof to that of the head, where they differ
  */
-export function bindToHead(proof: Proof, head: string, keys: KeySet, consistency: string | undefined): TreeHeadFinding {
+export function bindToHead(proof: Root, head: string, keys: KeySet, consistency: string | undefined): TreeHeadFinding {
   const signed = treeHeadIn(head)
   if (!isTreeHead(signed) || !checkTreeHead(JSON.stringify(signed), keys).valid) return { tree_head: 'not_signed' }
   const { log_id, tree_size, root_hash, issued_at } = signed.body
@@ -42,6 +45,49 @@ export function bindToHead(proof: Proof, head: string, keys: KeySet, consistency
   if (tree_size === proof.tree_size) return bytesEqual(root, proven.root) ? holds : { tree_head: 'other_root' }
   if (consistency === undefined) return { tree_head: 'consistency_proof_required' }
   return areConnected(proven, { treeSize: tree_size, root }, consistency) ? holds : { tree_head: 'other_root' }
+}
+
+/**
+ * Whether the log still has a state that it signed before. A log that goes on as another one did not lose it.
+ *
+ * @param known a tree head that was kept @param newest of the log, now @param consistency from the size of the one to that of the other
+ * @param now a kept head that is younger than some minutes may be newer than what a replica has
+ * @returns `lost` by two signed heads; `unknown` where a document is missing or no published key signed it
+ */
+export function compareHeads(
+  known: string,
+  newest: string,
+  keys: KeySet,
+  consistency: string | undefined,
+  now: number,
+): 'continues' | 'lost' | 'other_log' | 'unknown' {
+  const kept = treeHeadIn(known)
+  if (!isTreeHead(kept) || !checkTreeHead(JSON.stringify(kept), keys).valid) return 'unknown'
+  const { tree_head: found } = bindToHead(kept.body, newest, keys, consistency)
+  const isLagging = found === 'smaller_than_proof' && now - parseInstant(kept.body.issued_at)! < LONGEST_LAG_MS
+  return isLagging && !isIssuedAfter(newest, kept.body.issued_at) ? 'unknown' : OF_STATES[found]
+}
+
+const LONGEST_LAG_MS = 300_000
+
+function isIssuedAfter(head: string, at: string): boolean {
+  const value = treeHeadIn(head)
+  return isTreeHead(value) && value.body.issued_at > at
+}
+
+const OF_STATES = {
+  holds: 'continues',
+  other_root: 'lost',
+  smaller_than_proof: 'lost',
+  other_log: 'other_log',
+  not_signed: 'unknown',
+  consistency_proof_required: 'unknown',
+} as const
+
+/** Where the log has the proof from a kept tree head to its newest; undefined where none is needed or possible. */
+export function headsPath(known: string, newest: string): string | undefined {
+  const [first = 0, second = 0] = [treeSizeIn(known), treeSizeIn(newest)]
+  return first > 0 && first < second ? `/v1/log/consistency?first=${first}&second=${second}` : undefined
 }
 
 /** The size of the tree in a tree head, signed or not; undefined for what is none. */

@@ -143,6 +143,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const shortcomings = [
     report.evidence && options.evidence !== undefined ? evidenceProblem(report.evidence) : undefined,
     headProblem(report, options),
+    gathered.logNow === 'lost' ? LOST : undefined,
     report.key_pinned === false ? `it is signed by another key than ${options.pin}` : undefined,
     notAsExpected,
     otherVerifier,
@@ -152,6 +153,9 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     report: {
       ...report,
       ...(expects ? { source_as_expected: notAsExpected === undefined } : {}),
+      ...(gathered.logNow === 'continues' || gathered.logNow === 'lost'
+        ? { log_continues: gathered.logNow === 'continues' }
+        : {}),
       ...(options.expectVerifier === undefined ? {} : { verifier_as_expected: otherVerifier === undefined }),
     },
     lines: entryReport({
@@ -163,6 +167,9 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     isUnvouched: isUnvouched(report),
   }
 }
+
+const LOST =
+  'the log of its issuer has lost a state that it signed: the tree head in this bundle. Keep the bundle: it proves that, with the newest tree head'
 
 /** The address of a receipt, for that of its page too. */
 function documentAddress(source: string): string {

@@ -1,7 +1,7 @@
 /** What `verify` holds a receipt or change entry against: files and URLs that its options name, and what the issuer publishes at its host. */
 
 import { CommandError } from '@claimcheck/command-line/errors'
-import { consistencyPath } from '@claimcheck/core/checker'
+import { compareHeads, consistencyPath, headsPath } from '@claimcheck/core/checker'
 import { type Bundle, type KeySet, KeySetError, parseKeySet } from '@claimcheck/core/receipts'
 import { readBundle } from '@claimcheck/core/words/document'
 import { isUrl, type Read, readSource, tryReading } from './source.ts'
@@ -24,6 +24,8 @@ export interface Gathered {
   readonly noEvidence: string | undefined
   /** Why there is no tree head to check. */
   readonly noHead: string | undefined
+  /** What the issuer's log is now to the tree head of the bundle; undefined where there is none to compare. */
+  readonly logNow: ReturnType<typeof compareHeads> | undefined
 }
 
 /**
@@ -63,7 +65,19 @@ export async function gather(text: string, source: string, options: GatherOption
     issuer,
     noEvidence: problemOf(evidence),
     noHead: problemOf(head),
+    logNow: options.head === undefined ? await compareNow(given.tree_head, issuer, keys) : undefined,
   }
+}
+
+/** A kept bundle has a state that the log signed: a log that lost it cannot take that back. */
+async function compareNow(
+  kept: string | undefined,
+  issuer: string | undefined,
+  keys: KeySet,
+): Promise<Gathered['logNow']> {
+  const newest = kept === undefined ? undefined : await publishedAt('/v1/log/head', issuer)
+  if (kept === undefined || newest === undefined) return undefined
+  return compareHeads(kept, newest, keys, await publishedAt(headsPath(kept, newest), issuer), Date.now())
 }
 
 type Found = Read | { readonly text?: never; readonly problem?: never }
