@@ -246,7 +246,6 @@ function claimOf({ claim }: Step): NewClaim {
   return claim
 }
 
-/** True for an error that each step would have by itself, too. */
 function isSignerAway(error: unknown): boolean {
   return error instanceof SigningError && error.code === 'unavailable'
 }
@@ -257,6 +256,7 @@ function undecided(outcome: Outcome): Outcome {
   return { ...outcome, decided: undefined, next: { at, momentAt: at + UNSIGNED_YIELDS_MS }, isUnsigned: true }
 }
 
+/** True for an error that each step would have by itself, too. */
 function failsAllSteps(error: unknown): boolean {
   return error instanceof StorageError || error instanceof ServiceError
 }
