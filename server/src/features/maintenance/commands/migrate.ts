@@ -1,6 +1,7 @@
 /** `claimcheck migrate`: updates the schema of the database. */
 
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { writeError } from '@claimcheck/command-line/terminal'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import type { Program } from '../../../host/feature.ts'
@@ -17,7 +18,7 @@ export function addMigrateCommand(commands: Command, { loadConfig, schema }: Pro
       }
       await storage.close()
       const lines = storage.migrated.map((name) => `Applied ${name}.`)
-      for (const sentence of storage.lacking) console.error(sentence)
+      for (const sentence of storage.lacking) writeError(`${sentence}\n`)
       print(
         options,
         { migrated: storage.migrated, lacking: storage.lacking },
