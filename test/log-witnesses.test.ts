@@ -13,10 +13,13 @@ import {
 } from '@claimcheck/core/log'
 import { createNobleSigner, parseKeySet } from '@claimcheck/core/receipts'
 import t, { type Test } from 'tap'
+import { backUpStopped } from './support/backup.ts'
 import type { Client } from './support/client.ts'
 import { runClaimcheck } from './support/command.ts'
+import { newFolder } from './support/copies.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
+import { query } from './support/sql.ts'
 
 async function start(t: Test, dialect: Dialect = 'sqlite') {
   const installation = await Installation.during(t, { database: await createDatabase(dialect) })
@@ -207,6 +210,38 @@ t.test(
     await isCounted(t, started, 'other_log', () => claims(t, client, forked, 'it is of a log that ended'))
   },
 )
+
+t.test('no operator acknowledges what a host of the log remembers itself', async (t) => {
+  const started = await start(t)
+  const { installation, client, command } = started
+  await claims(t, client, undefined, 'a claim')
+  const restore = await backUpStopped(installation)
+  await claims(t, client, undefined, 'lost later')
+  const lost = JSON.stringify(readHeadField(await claims(t, client, undefined, 'lost later')))
+  await installation.stop()
+  await restore()
+  // A host that remembers nothing heard of it from a client.
+  const witnessed = JSON.stringify({ head: lost, at: Date.now() })
+  await query(
+    installation.config.databaseUrl,
+    `UPDATE logs SET contradicted_by = '${lost}', witnessed = '${witnessed.replaceAll("'", "''")}'`,
+  )
+  await installation.resume()
+  const isOld = /its log has 1 entries, and 3 were signed/
+  const readiness = await installation.request('/readyz')
+  t.match(readiness, { status: 503, body: { problems: [isOld] } })
+  t.notMatch(readiness.body.problems, [/client/], 'nobody is advised to go on')
+  t.match(await command('log', 'acknowledge', '--yes'), { code: 1, stderr: isOld })
+  const { databaseUrl: DATABASE_URL } = installation.config
+  const elsewhere = { ...installation.env, DATABASE_URL, DATA_DIR: newFolder(t), HEAD_MEMORY: newFolder(t) }
+  const forgetful = await runClaimcheck(installation.folder, ['log', 'acknowledge', '--yes'], elsewhere)
+  t.match(forgetful, { code: 0, stderr: '' }, 'where nothing remembers more')
+  const { storage } = installation.claimcheck
+  await until('contradicted again', async () => (await storage.read.log.state())!.contradictedBy !== null)
+  t.notMatch((await installation.request('/readyz')).body.problems, [/client/])
+  const again = await runClaimcheck(installation.folder, ['log', 'acknowledge', '--yes'], elsewhere)
+  t.match(again, { code: 1, stderr: /no head of a client has stopped the log/ })
+})
 
 t.test('heads that other hosts have just signed are there when a client sends them', async (t) => {
   const started = await start(t, 'postgres')

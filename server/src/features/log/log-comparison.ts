@@ -39,9 +39,9 @@ export function closedProblem({ treeSize }: LogState, { madeAt, last }: Closing)
   return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing, and its log stays closed. Begin another log with: claimcheck log new`
 }
 
-/** Tells whether it was a client that stopped the log, and no host that remembers more. */
+/** Tells whether it was a client that stopped the log, and no host that remembers more: the same head, once acknowledged, is a host's. */
 export function isStoppedByClient({ contradictedBy, witnessed }: LogState): boolean {
-  return contradictedBy !== null && witnessed?.head === contradictedBy
+  return contradictedBy !== null && witnessed?.head === contradictedBy && witnessed.acknowledgedAt === undefined
 }
 
 /** @throws ServiceError `read_only` where a host has written a head into the database that it lacks */

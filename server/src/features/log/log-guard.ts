@@ -238,8 +238,9 @@ async function compareOnce(guard: Guard, isWhole: boolean): Promise<void> {
   // What this host signed last is in a log that ended, or is lacking.
   if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
   clock.logged(seen.issuedAt)
-  compareWritten(seen)
+  // What this host remembers says more than the head of a client.
   for (const head of heads) await compareHead(head, seen, rows)
+  compareWritten(seen)
   if (seen.closedBy !== null) throw readOnly(closedProblem(seen, seen.closedBy))
   // After what this host remembers, which stops all hosts.
   await logMemories.compareChain(seen, rows).catch(async (error: unknown) => {

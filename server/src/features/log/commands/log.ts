@@ -112,7 +112,14 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: ConfirmedOptions) => {
       if (!options.yes) await confirm(ACKNOWLEDGE_MEANING, 'Go on with this log?')
-      const { logId, treeSize } = await withServices(({ storage, now }) => acknowledgeWitnessed(storage, now()))
+      const { logId, treeSize } = await withServices(
+        async ({ storage, now, logGuard }) => {
+          await logGuard.requireNewest()
+          return acknowledgeWitnessed(storage, now())
+        },
+        // The plugin of the anchors knows whether more was signed.
+        { plugins: true },
+      )
       print(options, { log_id: logId, tree_size: treeSize }, [
         `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
         'Heads of clients that contradict it are counted from now on, and stop it no more.',
