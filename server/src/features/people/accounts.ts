@@ -7,6 +7,7 @@ import type { Role } from '../../storage/people.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type DailyLimits, DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { insertWorkspace, newWorkspace } from '../workspaces/workspaces.ts'
+import { recordFailedSignIn } from './failed-sign-ins.ts'
 import { invite } from './invitations.ts'
 import { type MailedLink, OF_NOBODY, type OpenLinks, openLinks, unusableLink } from './links.ts'
 import { insertMember, newMember } from './members.ts'
@@ -168,7 +169,7 @@ export class AccountService {
     // An address without an account is not kept: people type their password there.
     const details = { method: 'password', ...(user ? { email: user.email } : {}) }
     const entry = { event: 'sign_in.failed', at: this.#now(), by, userId: user?.id ?? null, details } as const
-    await this.#storage.write(async (tx) => tx.audit.record(entry))
+    await this.#storage.write((tx) => recordFailedSignIn(tx, entry))
     return undefined
   }
 

@@ -8,6 +8,7 @@ import type { PasskeyRow } from '../../storage/sign-in.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { PeopleConfig } from './config.ts'
 import { requireCurrent } from './current.ts'
+import { recordFailedSignIn } from './failed-sign-ins.ts'
 import { toUser, type User } from './sessions.ts'
 import { requireAnotherSignInMethod } from './sign-in-methods.ts'
 import type { TicketService } from './tickets.ts'
@@ -158,9 +159,8 @@ export class PasskeyService {
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'bad_request') throw error
       const about = { userId: asked.userId, details: { method: 'passkey' } }
-      await this.#storage.write(async (tx) =>
-        tx.audit.record({ event: 'sign_in.failed', at: this.#now(), by, ...about }),
-      )
+      const entry = { event: 'sign_in.failed', at: this.#now(), by, ...about } as const
+      await this.#storage.write((tx) => recordFailedSignIn(tx, entry))
       throw error
     }
   }
