@@ -6,6 +6,7 @@ import { newId } from '../../base/ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from '../workspaces/limits-config.ts'
+import { countingTakenNames } from '../workspaces/name-tries.ts'
 import { requireRoomForWorkspace } from '../workspaces/possession-limits.ts'
 import { insertWorkspace, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
 import { type SignedIn, toUser, type User } from './sessions.ts'
@@ -77,11 +78,11 @@ export class MemberService {
   /**
    * Creates a workspace with its first owner.
    * @param userId null: the command line creates it, and its owner is the account that set the service up, if there is one
-   * @throws ServiceError `bad_request`, `conflict`
+   * @throws ServiceError `bad_request`, `conflict`; `too_many` for a person who tried many taken names
    */
   async createWorkspace(userId: string | null, name: string, by: Acting = byCommand()): Promise<OwnedWorkspace> {
     const workspace = newWorkspace(name, userId, this.#now())
-    return this.#storage.write(async (tx) => {
+    const create = async (tx: Writes): Promise<OwnedWorkspace> => {
       if (userId !== null) await requireRoomForWorkspace(tx, this.#limits, userId, by)
       await insertWorkspace(tx, workspace, by)
       const ownerId = userId ?? (await tx.links.setUpUserId())
@@ -89,7 +90,8 @@ export class MemberService {
       await insertMember(tx, newMember(workspace.id, ownerId, 'owner', this.#now()), by)
       const owner = await tx.users.byId(ownerId)
       return { ...workspace, owner: owner && toUser(owner) }
-    })
+    }
+    return countingTakenNames(this.#storage, by, this.#now(), () => this.#storage.write(create))
   }
 
   /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner, or as `payForTaken` does */

@@ -7,6 +7,7 @@ import { newId } from '../../base/ids.ts'
 import { idProblem } from '../../base/names.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { WorkspaceRow } from '../../storage/workspaces.ts'
+import { countingTakenNames, NameTakenError } from './name-tries.ts'
 
 export interface Workspace {
   readonly id: string
@@ -24,7 +25,7 @@ export interface WorkspaceService {
   find(idOrName: string): Promise<Workspace>
   /** Undefined stays undefined: all workspaces. @throws ServiceError `not_found` */
   findId(idOrName: string | undefined): Promise<string | undefined>
-  /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
+  /** @throws ServiceError `bad_request` and `conflict`, as `create` does; `too_many` for a person who tried many taken names */
   rename(id: string, name: string, by?: Acting): Promise<void>
   /**
    * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
@@ -57,16 +58,17 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
     findId: async (idOrName) => (idOrName === undefined ? undefined : (await find(idOrName)).id),
     async rename(id, name, by = byCommand()) {
       checkWorkspaceName(name)
-      await storage.write(async (tx) => {
+      const rename = async (tx: Writes) => {
         // In the order in which deleting a workspace takes them.
         await requireWorkspace(tx, id)
         await refuseName(tx, id, name)
         const before = await tx.workspaces.byIdOrName(id)
-        if (!(await tx.workspaces.rename(id, name))) throw nameTaken(name)
+        if (!(await tx.workspaces.rename(id, name))) throw new NameTakenError(name)
         if (before?.name === name) return
         const details = { from: before?.name ?? null, to: name }
         tx.audit.record({ event: 'workspace.renamed', at: now(), by, workspaceId: id, subject: id, details })
-      })
+      }
+      await countingTakenNames(storage, by, now(), () => storage.write(rename))
     },
     async delete(id, by = byCommand()) {
       await storage.write((tx) => deleteWorkspace(tx, id, now, by))
@@ -109,7 +111,7 @@ export function newWorkspace(name: string, paidBy: string | null, at: Instant): 
 export async function insertWorkspace(tx: Writes, workspace: Workspace, by: Acting): Promise<void> {
   const { id, name, createdAt } = workspace
   await refuseName(tx, id, name)
-  if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+  if (!(await tx.workspaces.insert(workspace))) throw new NameTakenError(name)
   tx.audit.record({ event: 'workspace.created', at: createdAt, by, workspaceId: id, subject: id, details: { name } })
 }
 
@@ -126,10 +128,5 @@ export function checkWorkspaceName(name: string): void {
 
 /** @throws ServiceError `conflict` */
 async function refuseName(tx: Writes, id: string, name: string): Promise<void> {
-  if (lookAlike(name, await tx.workspaces.lockNames(id)) !== undefined) throw nameTaken(name)
-}
-
-/** Does not say which one: it may be one of people that the other does not know. */
-function nameTaken(name: string): ServiceError {
-  return new ServiceError('conflict', `the name ${name} is taken, or looks like one that is: choose another name`)
+  if (lookAlike(name, await tx.workspaces.lockNames(id)) !== undefined) throw new NameTakenError(name)
 }

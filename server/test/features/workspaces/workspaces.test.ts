@@ -1,7 +1,11 @@
 import { join } from 'node:path'
+import { byUser } from '@claimcheck/server/base/actor'
+import { MOST_TAKEN } from '@claimcheck/server/features/workspaces/name-tries'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import t from 'tap'
 import { openSqlite } from '../../../../test/support/storage.ts'
+import { DIALECTS, newDatabase, opened } from '../../support/databases.ts'
+import { NOON } from '../people/people.ts'
 
 t.test('a workspace is found by its id and its name, which nobody else can take', async (t) => {
   const storage = await openSqlite(join(t.testdir(), 'claimcheck.db'))
@@ -17,3 +21,25 @@ t.test('a workspace is found by its id and its name, which nobody else can take'
   }
   for (const name of ['x'.repeat(64), 'Größe 1', '工作', 'a.b-c_d']) await workspaces.create(name)
 })
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}: a person who tries names learns of some a day which are taken`, async (t) => {
+    const storage = await opened(t, await newDatabase(t, dialect))
+    let at = NOON
+    const workspaces = createWorkspaceService({ storage, now: () => at })
+    const own = await workspaces.create('own')
+    await workspaces.create('acme')
+    const rename = (name: string, userId = 'usr_ann') => workspaces.rename(own.id, name, byUser(userId, '192.0.2.1'))
+    for (let tries = 0; tries < MOST_TAKEN; tries++) {
+      await rename(`own ${tries}`)
+      await t.rejects(rename('acme'), { code: 'conflict' })
+    }
+    await t.rejects(rename('acme'), { code: 'too_many', retryAfterMs: 24 * 60 * 60_000 })
+    await t.rejects(rename('free'), { code: 'too_many' }, 'nor which are free')
+    await rename('free', 'usr_bob')
+    await t.rejects(workspaces.create('acme'), { code: 'conflict' }, 'the command line is told')
+    at += 24 * 60 * 60_000
+    await t.rejects(rename('acme'), { code: 'conflict' })
+    await rename('own again')
+  })
+}
