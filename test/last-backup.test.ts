@@ -8,8 +8,8 @@ import t, { type Test } from 'tap'
 import { backUpStopped } from './support/backup.ts'
 import type { Env } from './support/command.ts'
 import { claimcheck, configOf, emptyDatabase, newFolder, startHost, startSource, submitMany } from './support/copies.ts'
-import { DIALECTS, type Dialect } from './support/database.ts'
-import type { Host, Installation } from './support/installation.ts'
+import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
+import { type Host, Installation } from './support/installation.ts'
 import { query } from './support/sql.ts'
 
 /** An empty installation: another database, and another DATA_DIR. */
@@ -162,6 +162,22 @@ t.test('copies of a last backup go on in one place of those that have the same H
   t.equal(await restore(2, other, '--move'), true, 'the operator says that it goes on nowhere else')
   const host = await startHost(t, configOf(source, third.DATABASE_URL, other))
   t.match((await host.request('/readyz')).status, 200)
+})
+
+t.test('commands work beside a server of SQLite that signs all the time, and remembers it apart', async (t) => {
+  const HEAD_MEMORY = newFolder(t)
+  const env = { HEAD_MEMORY, SECRET_KEY: 'c0'.repeat(32) }
+  const source = await Installation.during(t, { database: await createDatabase('sqlite'), env })
+  const client = await source.client('acme')
+  let isOver = false
+  const busy = Array.from({ length: 4 }, async () => {
+    while (!isOver) await client.submit()
+  })
+  t.match(await run(source, ['signing-key', 'rotate'], env), { code: 0 })
+  t.match(await run(source, ['backup', join(newFolder(t), 'last'), '--last'], env), { code: 0 })
+  isOver = true
+  await Promise.all(busy)
+  await isSound(t, source, env)
 })
 
 t.test('an old database has no last backup', async (t) => {

@@ -8,12 +8,14 @@ import { createCheckpointStore } from '@claimcheck/server/features/log/signing/c
 import { createRemoteMemory } from '@claimcheck/server/features/log/signing/remote-memory'
 import type { Storage } from '@claimcheck/server/storage/storage'
 
-/** @param anchorer what the plugin of the anchors has of it */
+/** @param anchorer what the plugin of the anchors has of it @param headMemory a folder apart */
 export function openLogGuard(
   storage: Storage,
   dataDir: string,
   anchorer?: Pick<Anchorer, 'chain' | 'scheme' | 'attested'>,
+  headMemory?: string,
 ): LogGuard {
+  const named = headMemory === undefined ? {} : { headMemory: { folder: headMemory, isDefault: false } }
   const logger = { info() {}, warn() {}, error() {} }
   return createLogGuard({
     storage,
@@ -25,7 +27,7 @@ export function openLogGuard(
       storage,
       remoteMemory: createRemoteMemory({ config: {}, storage, logger }),
       chainWitness: createChainWitness({ registry: { anchorer }, storage, logger }),
-      checkpointStore: createCheckpointStore({ config: { dataDir } }),
+      checkpointStore: createCheckpointStore({ config: { dataDir, ...named } }),
     }),
   })
 }

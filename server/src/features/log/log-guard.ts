@@ -42,6 +42,7 @@ interface LogGuardOptions {
 /** These end by a command. */
 const FOR_OPERATOR: ReadonlySet<string> = new Set([OTHER_DATABASE, OTHER_FILE])
 const CHECK_EVERY_MS = 1000
+const COMPARED_AGAIN = 3
 const COMPARING = 'this host compares the log with what is remembered of it'
 const ASKING_CHAIN = 'this host asks the chain of the anchors what it has of the log'
 const UNBOUND =
@@ -90,6 +91,19 @@ export function createLogGuard(options: LogGuardOptions) {
     remember(head: Head): void {
       notingNow(guard, () => logMemories.remember(head))
       if (head.signed !== undefined) guard.newest = head
+    },
+    /**
+     * The same in a command: a process of this host that runs may have signed and remembered more meanwhile, which is compared then.
+     * @throws ServiceError `read_only`
+     */
+    async rememberBeside(head: Head): Promise<void> {
+      try {
+        logMemories.remember(head)
+      } catch (error) {
+        if (!isOvertaken(error)) throw error
+        await examine(guard)
+        if (guard.problem !== undefined) throw readOnly(guard.problem, error)
+      }
     },
     /** Remembers the log that this host begins, unless it remembers another: its database may be gone. @throws ServiceError `read_only` */
     rememberBegun: (head: Head) =>
@@ -200,7 +214,7 @@ async function checkRecently(guard: Guard): Promise<void> {
 /** @param isWhole also derives the root of the stored tree @returns false where something is wrong, which is noted then */
 async function compare(guard: Guard, isWhole = false): Promise<boolean> {
   try {
-    await noting(guard, () => compareOnce(guard, isWhole))
+    await noting(guard, () => compareAgain(guard, isWhole))
     return true
   } catch (error) {
     if (error instanceof ServiceError) return false
@@ -226,6 +240,23 @@ async function examineAll(guard: Guard): Promise<void> {
   if (guard.problem !== undefined && guard.problem !== COMPARING) guard.options.logger.info('this host signs again')
   guard.problem = undefined
   guard.isWaiting = false
+}
+
+/** Where another process of this host signs meanwhile, what that remembered is compared, too. @throws ServiceError */
+async function compareAgain(guard: Guard, isWhole: boolean, times = COMPARED_AGAIN): Promise<void> {
+  try {
+    await compareOnce(guard, isWhole)
+  } catch (error) {
+    if (times === 0 || !isOvertaken(error)) throw error
+    // The stored tree was derived before the record was found.
+    await compareAgain(guard, false, times - 1)
+  }
+}
+
+function isOvertaken(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return false
+  const { cause } = error
+  return cause instanceof HeadMemoryError && cause.code === 'overtaken'
 }
 
 /** @throws ServiceError */

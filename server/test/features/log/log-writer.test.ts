@@ -20,12 +20,12 @@ const NOON = Date.UTC(2026, 8, 25, 12)
 const CONNECTIONS = 8
 
 /** A host on this folder: the log's own tables, which here know of no claims. */
-async function host(t: Test, folder: string, now = () => NOON) {
+async function host(t: Test, folder: string, now = () => NOON, headMemory?: string) {
   const storage = await openSqlite(join(folder, 'claimcheck.db'))
   t.teardown(() => storage.close())
   const config = { issuerName: 'Example', publicUrl: undefined }
   const vault = plainKeyFiles(folder)
-  const logGuard = openLogGuard(storage, folder)
+  const logGuard = openLogGuard(storage, folder, undefined, headMemory)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
   return {
@@ -54,9 +54,9 @@ const content: Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'> = {
 
 let claims = 0
 
-async function append(storage: Storage, writer: LogWriter, count = 1) {
+async function append(storage: Storage, writer: LogWriter, count = 1): Promise<void> {
   const claimIds = Array.from({ length: count }, () => `clm_${++claims}`)
-  return storage.write(async (tx) => {
+  const appended = await storage.write(async (tx) => {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
     await tx.claims.insertNew(
       claimIds.map((claimId) => ({
@@ -68,8 +68,11 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
     )
     const log = (await tx.log.lock())!
     const drafts = await Promise.all(claimIds.map((claimId) => writer.draft(claimId, content)))
-    await tx.apply(await writer.plan(tx.log, log, drafts))
+    const appended = await writer.plan(tx.log, log, drafts)
+    await tx.apply(appended)
+    return appended
   })
+  writer.committed(appended)
 }
 
 async function logId({ read }: Pick<Storage, 'read'>): Promise<string> {
@@ -229,4 +232,27 @@ t.test('an append under a key that another host made needs no connection beside 
   const append = storage.write(async (tx) => writer.plan(tx.log, (await tx.log.lock())!, [draft]))
   t.match(await append.finally(end), { log: { keyId }, receipts: [{ claimId: 'clm_1' }] })
   await Promise.all(waiting)
+})
+
+t.test('a command beside a server that signs all the time compares again what that remembered', async (t) => {
+  const folder = t.testdir()
+  const memory = join(folder, 'memory')
+  const server = await host(t, folder, undefined, memory)
+  await append(server.storage, server.writer)
+  const command = await host(t, folder, undefined, memory)
+  const { log } = command.storage.read
+  const { headsAfter } = log
+  let isBusy = true
+  // Between what the command reads and what it remembers.
+  log.headsAfter = async (...of) => {
+    const heads = await headsAfter.apply(log, of)
+    if (isBusy) await append(server.storage, server.writer)
+    isBusy = false
+    return heads
+  }
+  await command.logGuard.examine()
+  t.equal(command.logGuard.problem(), undefined)
+  t.equal(command.logGuard.newest()?.treeSize, 2)
+  await append(server.storage, server.writer)
+  t.equal(server.logGuard.problem(), undefined)
 })

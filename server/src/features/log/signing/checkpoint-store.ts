@@ -20,6 +20,8 @@ export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 export type MemorySettings = Partial<Pick<LogConfig, 'headMemory' | 'remoteMemory'>>
 
 const FILE = 'log-head.json'
+/** The folder can be used, and what is in it counts. */
+const SAYS_MORE: ReadonlySet<HeadMemoryError['code']> = new Set(['moved', 'overtaken'])
 
 interface CheckpointStoreOptions {
   readonly config: Pick<HostConfig, 'dataDir'> & Partial<Pick<HostConfig, 'databaseUrl'>> & MemorySettings
@@ -52,7 +54,7 @@ export function createCheckpointStore({ config, remoteMemory }: CheckpointStoreO
     /**
      * Never goes back within a log. The files survive the end of the process. After a loss of power they may contain the head before, which
      * protects slightly less until the next head is written.
-     * @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now
+     * @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now; `overtaken` by a record to compare first
      */
     remember(given: Head): void {
       const head = hosts ? { ...given, hosts } : given
@@ -105,7 +107,7 @@ function apartFrom(config: CheckpointStoreOptions['config']): typeof NOWHERE {
     try {
       return use()
     } catch (error) {
-      if (!(isDefault && error instanceof HeadMemoryError) || error.code === 'moved') throw error
+      if (!(isDefault && error instanceof HeadMemoryError) || SAYS_MORE.has(error.code)) throw error
       problem = error.message
       return undefined
     }

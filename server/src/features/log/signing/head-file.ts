@@ -11,7 +11,7 @@ export interface HeadFile {
   recall(): Head | undefined
   /** See `CheckpointStore`. */
   retired(): readonly string[]
-  /** @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now */
+  /** @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now; `overtaken` by a record to compare first */
   remember(head: Head): void
   /** Says that the log goes on elsewhere. Who writes a head reads this afterwards, and who writes this reads the head. @returns false where it is said */
   move(to: string): boolean
@@ -19,7 +19,7 @@ export interface HeadFile {
   stay(): void
 }
 
-export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable' | 'moved'> {
+export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable' | 'moved' | 'overtaken'> {
   override readonly name = 'HeadMemoryError'
 }
 
@@ -60,7 +60,7 @@ export function headFile(
         if (stored.logId !== next.logId) keep(stored)
         else if (!isKnown && (isAlone || stored.treeSize === next.treeSize)) {
           latest = stored
-          throw new Error('another host has written there meanwhile, which is compared first')
+          throw new HeadMemoryError('overtaken', `another host has written ${name} meanwhile, which is compared first`)
         }
       }
       try {
@@ -70,6 +70,7 @@ export function headFile(
           if (!overwrite(path, next, check)) throw new Error('the path is not a file')
         }
       } catch (cause) {
+        if (cause instanceof HeadMemoryError) throw cause
         const message = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
       }

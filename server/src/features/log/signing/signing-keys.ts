@@ -137,7 +137,7 @@ async function rotate(keys: Keys, by: Acting, location?: KeyLocation): ReturnTyp
     tx.audit.record({ event: 'signing_key.rotated', at: now(), by, ...about })
     return { before, after }
   })
-  logGuard.remember(after)
+  await logGuard.rememberBeside(after)
   return { keyId: after.keyId, retiredKeyId: before.keyId }
 }
 

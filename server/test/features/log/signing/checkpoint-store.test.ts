@@ -165,7 +165,7 @@ t.test('hosts that share a folder say so in its record, and no other history rep
   t.match(head, { treeSize: 3 })
   const ids = ['one', 'two', 'three'].map((name) => readFileSync(join(root, name, 'host-id'), 'utf8').slice(0, 8))
   t.same(head!.hosts?.toSorted(), ids.toSorted())
-  t.throws(() => hosts[1]!.remember({ ...HEAD, treeSize: 3, rootHash: new Uint8Array(32) }), { code: 'unwritable' })
+  t.throws(() => hosts[1]!.remember({ ...HEAD, treeSize: 3, rootHash: new Uint8Array(32) }), { code: 'overtaken' })
   for (let more = 0; more < 40; more++)
     open(`more-${more}`).remember({ ...LARGEST, signed: signedBy('k'.repeat(900), LARGEST.treeSize) })
   t.match(open('one').recallApart(HEAD.logId), [{ treeSize: LARGEST.treeSize }])
@@ -183,11 +183,18 @@ t.test(
     for (const store of [one, two]) t.match(store.recallApart(HEAD.logId), [{ treeSize: 1 }])
     one.remember({ ...HEAD, treeSize: 2 })
     const other = { ...HEAD, rootHash: new Uint8Array(32) }
-    t.throws(() => two.remember({ ...other, treeSize: 3 }), { code: 'unwritable' }, 'a longer one')
-    t.throws(() => open('three').remember({ ...other, treeSize: 2 }), { code: 'unwritable' }, 'another of this size')
+    t.throws(() => two.remember({ ...other, treeSize: 3 }), { code: 'overtaken' }, 'a longer one')
+    t.throws(() => open('three').remember({ ...other, treeSize: 2 }), { code: 'overtaken' }, 'another of this size')
     t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 2, rootHash: HEAD.rootHash }])
     two.recallApart(HEAD.logId)
     two.remember({ ...HEAD, treeSize: 3 })
     t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 3 }], 'once it was compared')
+
+    const byDefault = () =>
+      createCheckpointStore({ config: { dataDir: join(root, 'four'), headMemory: { ...headMemory, isDefault: true } } })
+    const [server, command] = [byDefault(), byDefault()]
+    for (const treeSize of [1, 2]) server.remember({ ...HEAD, treeSize })
+    t.throws(() => command.remember({ ...other, treeSize: 2 }), { code: 'overtaken' }, 'also in the default folder')
+    t.equal(command.problem(), undefined)
   },
 )
