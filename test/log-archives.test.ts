@@ -39,11 +39,14 @@ async function beside<T>({ config }: Installation, work: (claimcheck: Claimcheck
   }
 }
 
-function diagnosed(installation: Installation): Promise<readonly string[]> {
-  return beside(
-    installation,
-    async ({ storage, archives }) => (await diagnose(storage, { schema: SCHEMA, archives, signatures: true })).problems,
+function diagnosis(installation: Installation) {
+  return beside(installation, ({ storage, archives }) =>
+    diagnose(storage, { schema: SCHEMA, archives, signatures: true }),
   )
+}
+
+async function diagnosed(installation: Installation): Promise<readonly string[]> {
+  return (await diagnosis(installation)).problems
 }
 
 async function isServed(t: Test, installation: Installation, receiptId: string, what: string) {
@@ -164,6 +167,13 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
 
     const { folder } = await beside(installation, ({ archives }) => archives.write(logId))
     t.equal(folder, join(dataDir, 'logs', logId))
+    t.match(await diagnosis(installation), { problems: [], notices: [] })
+    renameSync(folder, `${folder}.away`)
+    const { problems, notices } = await diagnosis(installation)
+    // Another host of a shared database has it, and this one serves the log from the tables.
+    t.match(dialect === 'postgres' ? notices : problems, [/the archive of the log|^archive of log/])
+    t.equal(problems.length, dialect === 'postgres' ? 0 : 1)
+    renameSync(`${folder}.away`, folder)
     await TAKE_OUT[dialect](databaseUrl, logId)
     t.strictSame((await query(databaseUrl, `SELECT 1 FROM receipts WHERE log_id = '${logId}'`)).length, 0)
 

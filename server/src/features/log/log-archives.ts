@@ -7,6 +7,7 @@
  * - `receipts/XX/RECEIPT_ID.json`: an entry with its evidence; XX are the last two letters of the id. Erasing leaves the leaf
  *   alone in it
  */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
@@ -34,6 +35,8 @@ export interface ArchivedReceipt extends ReceiptRow {
 export interface LogArchives {
   /** Writes the archive of a log that has ended, and reads it again. @throws ServiceError `not_found`, `conflict` */
   write(logId: string): Promise<{ readonly folder: string; readonly treeSize: number }>
+  /** Whether this host has the folder, whatever is in it. */
+  has(logId: string): boolean
   /** @throws ServiceError `unavailable` when the archive is not there */
   open(logId: string): Promise<{ readonly rows: LogRows; readonly state: LogTip }>
   /** @throws ServiceError `unavailable` when it is not there */
@@ -80,6 +83,7 @@ export function createLogArchives({ storage, config }: LogArchivesOptions): LogA
       await storage.write((tx) => tx.log.archived(logId))
       return { folder: archive.folder, treeSize }
     },
+    has: (logId) => existsSync(archiveOf(logId).folder),
     open: (logId) => open(archiveOf(logId)),
     receipt: (logId, receiptId) => receipt(archiveOf(logId), receiptId),
     receiptIds: (logId) => archivedIds(archiveOf(logId)),

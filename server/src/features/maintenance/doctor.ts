@@ -23,6 +23,8 @@ export interface Diagnosis {
   readonly ok: boolean
   /** One sentence for each problem, which names the row. */
   readonly problems: readonly string[]
+  /** What is to be known, and is no damage. */
+  readonly notices: readonly string[]
   readonly leaves: number
 }
 
@@ -44,20 +46,26 @@ export interface DiagnosisOptions {
 /** A server may append to the log at the same time. Uses memory for some chunks, not for the whole log. */
 export async function diagnose(storage: Storage, options: DiagnosisOptions): Promise<Diagnosis> {
   const problems = createProblems()
+  const notices: string[] = []
   const { schema, examineAnchor = () => [] } = options
   const { read } = storage
   const [leaves] = await Promise.all([
-    checkLogs(storage, problems, options),
+    checkLogs(storage, problems, notices, options),
     checkUndecided(read.doctor, problems),
     ...(options.secrets ? [checkSealed(read, schema, problems, options.secrets, options.keyFiles)] : []),
     checkStrays(read, schema, problems),
     ...schema.examinations.map((examine) => examine({ read, problems, examineAnchor })),
   ])
-  return { ok: problems.list.length === 0, problems: problems.list, leaves }
+  return { ok: problems.list.length === 0, problems: problems.list, notices, leaves }
 }
 
 /** Returns how many leaves all logs have. */
-async function checkLogs({ read }: Storage, problems: Problems, options: DiagnosisOptions): Promise<number> {
+async function checkLogs(
+  { read, shared }: Storage,
+  problems: Problems,
+  notices: string[],
+  options: DiagnosisOptions,
+): Promise<number> {
   const firstHeads = new Map<string, TreeHeadRow>()
   const logs = await read.log.all()
   let leaves = 0
@@ -65,6 +73,10 @@ async function checkLogs({ read }: Storage, problems: Problems, options: Diagnos
   for (const log of logs) {
     const checked = await checkLog(read, log, firstHeads, problems, options)
     leaves += checked.leaves
+    const isElsewhere = shared !== undefined && checked.leaves > 0 && options.archives?.has(log.logId) === false
+    if (log.archivedAt !== null && isElsewhere) notices.push(archiveElsewhere(log))
+    else if (log.archivedAt !== null && options.archives)
+      await checkArchive(read, options.archives, log, checked.ring, problems)
     keys = checked.keys
   }
   const isArchived = logs.some(({ archivedAt }) => archivedAt !== null)
@@ -78,7 +90,7 @@ async function checkLog(
   log: LogRow,
   firstHeads: Map<string, TreeHeadRow>,
   problems: Problems,
-  { signatures = false, onProgress, archives }: DiagnosisOptions,
+  { signatures = false, onProgress }: DiagnosisOptions,
 ) {
   const { logId } = log
   const keys = signatures ? createKeyRing(await read.log.signingKeys()) : undefined
@@ -93,7 +105,11 @@ async function checkLog(
     onProgress?.(tree.treeSize, Math.max(tree.treeSize, expected))
   }
   checkLogRow(log, ending, problems)
-  if (archives && log.archivedAt !== null) await checkArchive(read, archives, log, keys, problems)
   await tree.checkStrayTiles(await read.doctor.receiptReach(logId))
-  return { leaves: tree.treeSize, keys: ending.keys }
+  return { leaves: tree.treeSize, keys: ending.keys, ring: keys }
+}
+
+/** Of a database that hosts share: another one has the archive, and what this one serves is still in the tables. */
+function archiveElsewhere({ logId }: LogRow): string {
+  return `Notice: the archive of the log ${logId} is not on this host, which serves the log from the database: before its rows leave the tables, make DATA_DIR/logs one folder for all hosts.`
 }

@@ -65,7 +65,7 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
               ...found,
               ok,
               problems,
-              notices: [...noticesOf(config), ...(await isolationNotices(claimcheck)), ...notices],
+              notices: [...found.notices, ...noticesOf(config), ...(await isolationNotices(claimcheck)), ...notices],
               doubt,
               driver: storage.driver,
             }

@@ -9,7 +9,7 @@ import type { KeyRing } from './key-ring.ts'
 import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
 import { claimsWithChecks } from './stored.ts'
 
-export type ReadArchives = Pick<LogArchives, 'open' | 'receipt' | 'receiptIds' | 'treeProblems'>
+export type ReadArchives = Pick<LogArchives, 'has' | 'open' | 'receipt' | 'receiptIds' | 'treeProblems'>
 
 const RECEIPTS_PER_READ = 256
 const ERASURES_PER_READ = 1000
