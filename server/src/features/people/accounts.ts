@@ -4,17 +4,21 @@ import { type Acting, byCommand, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { readName } from '../../base/names.ts'
 import type { Role } from '../../storage/people.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import { countingGuesses } from '../workspaces/guesses.ts'
 import { type DailyLimits, DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { insertWorkspace, newWorkspace } from '../workspaces/workspaces.ts'
 import { recordFailedSignIn } from './failed-sign-ins.ts'
 import { invite } from './invitations.ts'
 import { type MailedLink, OF_NOBODY, type OpenLinks, openLinks, unusableLink } from './links.ts'
 import { insertMember, newMember } from './members.ts'
-import { isHeld, type NewUser, prepareUser } from './new-accounts.ts'
+import { AddressTakenError, isHeld, type NewUser, prepareUser } from './new-accounts.ts'
 import { createNewPasswords, type NewPasswords } from './new-passwords.ts'
 import { isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
+
+/** Of one invitation, in a day. */
+const MOST_TAKEN_ADDRESSES = 5
 
 /** The purpose of a link. */
 export type Link =
@@ -137,7 +141,8 @@ export class AccountService {
   }
 
   /**
-   * @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for an unusable link; `HeldAddress`
+   * @throws ServiceError `bad_request`, `conflict` when the address has an account, `not_found` for an unusable link, `too_many` after
+   * several such addresses; `HeldAddress`
    */
   async join(
     token: string,
@@ -149,7 +154,7 @@ export class AccountService {
     const workspace = await this.#storage.read.workspaces.byIdOrName(workspaceId)
     const entrance = { workspaces: workspace ? [workspace.name] : [], link, by, now: this.#now }
     const insertUser = await prepareUser(newUser, entrance)
-    return this.#storage.write(async (tx) => {
+    const enter = async (tx: Writes) => {
       // In the order in which deleting a workspace and closing an account lock them: otherwise each could wait for the other.
       const user = await insertUser(tx)
       if (!(await tx.workspaces.lock(workspaceId))) throw unusableLink()
@@ -159,7 +164,15 @@ export class AccountService {
         throw new ServiceError('conflict', 'you are a member of this workspace already')
       }
       return { user, workspaceId }
-    })
+    }
+    // A link may be passed on to anybody.
+    const guesses = {
+      subject: `taken addresses by the link ${link.id}`,
+      most: MOST_TAKEN_ADDRESSES,
+      isRight: (error: unknown) => error instanceof AddressTakenError,
+      refusal: 'this link was tried with several addresses that have accounts: sign in to yours, or ask for a new link',
+    }
+    return countingGuesses(this.#storage, guesses, this.#now(), () => this.#storage.write(enter))
   }
 
   /** Undefined unless address and password are right, which it records. */

@@ -39,6 +39,12 @@ export class HeldAddress extends ServiceError {
   }
 }
 
+export class AddressTakenError extends ServiceError {
+  constructor() {
+    super('conflict', 'there is an account with this address: sign in to it, then open the link again')
+  }
+}
+
 // Accepts what mail servers may accept, but no invisible characters and none that control a terminal.
 const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 
@@ -74,12 +80,7 @@ export async function prepareUser(newUser: NewUser, entrance: Entrance): Promise
   return async (tx) => {
     const sharesWith = await sharedByInvited(tx, link.createdBy)
     if (isTheirs) await takeAddress(tx, email, takesAddress, now(), bySelf)
-    if (!(await tx.users.insert({ ...user, sharesWith }))) {
-      throw new ServiceError(
-        'conflict',
-        'there is an account with this address: sign in to it, then open the link again',
-      )
-    }
+    if (!(await tx.users.insert({ ...user, sharesWith }))) throw new AddressTakenError()
     const details = { email, method: 'password' in proof ? 'password' : 'outside' }
     tx.audit.record({ event: 'account.created', at: user.createdAt, by: bySelf, userId: user.id, details })
     if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, now(), bySelf)

@@ -7,7 +7,7 @@ import { newId } from '../../base/ids.ts'
 import { idProblem } from '../../base/names.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { WorkspaceRow } from '../../storage/workspaces.ts'
-import { countingTakenNames, NameTakenError } from './name-tries.ts'
+import { countingTakenNames, NameTakenError } from './guesses.ts'
 
 export interface Workspace {
   readonly id: string

@@ -49,6 +49,18 @@ t.test('of two who use one invitation at once, one joins', async (t) => {
   t.equal((await accounts.list()).length, 2, 'and the other has no account')
 })
 
+t.test('an invitation that was passed on tells of a few addresses whether they have accounts', async (t) => {
+  const { accounts, clock, workspaceId } = await openFirst(t)
+  const invite = () => accounts.inviteToken(workspaceId, 'member', null)
+  const token = await invite()
+  for (let tries = 0; tries < 5; tries++) await t.rejects(accounts.join(token, newUser('ann')), { code: 'conflict' })
+  await t.rejects(accounts.join(token, newUser('ann')), { code: 'too_many' })
+  await t.rejects(accounts.join(token, newUser('bob')), { code: 'too_many' }, 'nor of those without one')
+  t.ok((await accounts.join(await invite(), newUser('mia'))).user, 'another invitation is as good as ever')
+  clock.now += DAY_MS
+  t.ok((await accounts.join(token, newUser('bob'))).user, 'and so is this one a day later')
+})
+
 t.test('only who is an owner now invites', async (t) => {
   const { accounts, workspaceId } = await openFirst(t)
   const bob = await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newUser('bob'))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { byUser } from '@claimcheck/server/base/actor'
-import { MOST_TAKEN } from '@claimcheck/server/features/workspaces/name-tries'
+import { MOST_TAKEN } from '@claimcheck/server/features/workspaces/guesses'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import t from 'tap'
 import { openSqlite } from '../../../../test/support/storage.ts'

@@ -1,0 +1,67 @@
+/** Slows people who guess what others have: names of workspaces, addresses that have an account. */
+import type { Instant } from '@claimcheck/core/rules'
+import type { Acting } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { Storage } from '../../storage/storage.ts'
+
+const DAY_MS = 24 * 60 * 60_000
+/** Taken names that one person may be told of in a day. */
+export const MOST_TAKEN = 20
+
+interface Guesses {
+  /** Whose guesses they are, and at what. */
+  readonly subject: string
+  /** Right ones in a day. */
+  readonly most: number
+  /** Whether the error of the work says that the guess was right. */
+  isRight(error: unknown): boolean
+  /** As in "you tried 20 names that are taken today: choose one tomorrow". */
+  readonly refusal: string
+}
+
+/** @throws ServiceError `too_many` before the work begins: it tells nothing */
+export async function countingGuesses<T>(
+  storage: Pick<Storage, 'write'>,
+  { subject, most, isRight, refusal }: Guesses,
+  at: Instant,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = await storage.write(async (tx) => (await tx.throttles.take([subject], at)).get(subject)!)
+  if (before.count >= most) throw new ServiceError('too_many', refusal, { retryAfterMs: before.expiresAt - at })
+  try {
+    return await work()
+  } catch (error) {
+    if (isRight(error)) {
+      await storage.write(async (tx) => {
+        const throttle = (await tx.throttles.take([subject], at)).get(subject)!
+        const expiresAt = throttle.count === 0 ? at + DAY_MS : throttle.expiresAt
+        await tx.throttles.put([{ ...throttle, count: throttle.count + 1, expiresAt }])
+      })
+    }
+    throw error
+  }
+}
+
+/** Does not say which one: it may be one of people that the other does not know. */
+export class NameTakenError extends ServiceError {
+  constructor(name: string) {
+    super('conflict', `the name ${name} is taken, or looks like one that is: choose another name`)
+  }
+}
+
+/** The command line is told each time. @throws ServiceError `too_many` */
+export function countingTakenNames<T>(
+  storage: Pick<Storage, 'write'>,
+  { actor }: Acting,
+  at: Instant,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (actor.kind !== 'user') return work()
+  const guesses = {
+    subject: `taken names by ${actor.id}`,
+    most: MOST_TAKEN,
+    isRight: (error: unknown) => error instanceof NameTakenError,
+    refusal: `you tried ${MOST_TAKEN} names that are taken today: choose one tomorrow, or ask the operator`,
+  }
+  return countingGuesses(storage, guesses, at, work)
+}
