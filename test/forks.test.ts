@@ -572,6 +572,11 @@ t.test('a host whose memory is gone goes on beside one that remembers, and none 
   await installation.resume()
   for (const host of [installation.host, other])
     t.match(await host.request('/readyz'), { status: 503, body: { problems: [/HEAD_MEMORY had a record/] } })
+  await installation.stop()
+  await query(installation.config.databaseUrl, `UPDATE logs SET agreed_on = agreed_on || '0'`)
+  await installation.resume()
+  const restarted = (await installation.request('/readyz')).body.problems
+  t.match(restarted, [/HEAD_MEMORY had a record/], 'also where the server was restarted')
 })
 
 t.test('a head that no key of the log has signed stops nobody else', async (t) => {

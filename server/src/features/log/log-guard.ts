@@ -286,8 +286,10 @@ async function compareOnce(guard: Guard, isWhole: boolean): Promise<void> {
   const proveNewest = apart.some(has)
   const knowLog = !isGone && heads.some(({ logId }) => logId === log.logId)
   const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
+  const isLost = isGone && !round.isKnownElsewhere(log.logId)
+  // Where the database was restarted, too, this says what helps.
+  if (isLost && (waitsFor === undefined || waitsFor === OTHER_DATABASE)) throw readOnly(MEMORY_GONE)
   if (waitsFor !== undefined) throw FOR_OPERATOR.has(waitsFor) ? readOnly(waitsFor) : new Waits(waitsFor)
-  if (isGone && !round.isKnownElsewhere(log.logId)) throw readOnly(MEMORY_GONE)
   const unknown = logMemories.chainProblem()
   if (unknown !== undefined && !knowLog && !round.isKnownElsewhere(log.logId))
     throw new Waits(`${unknown}, and ${NOTHING_ELSE}`)
