@@ -103,28 +103,21 @@ export function createLogWitness({ storage, logGuard, config, now, logger }: Log
     const log = await storage.read.log.state()
     if (!log) return
     const ours = heard.filter(([, { text, head }]) => {
-      const isOurs = head.body.log_id === log.logId
-      if (!isOurs) judge(text, 'other_log')
-      return isOurs
+      const found = judged.get(text) ?? (head.body.log_id === log.logId ? undefined : 'other_log')
+      if (found) judge(text, found)
+      return !found
     })
     const sizes = [...new Set(ours.map(([, { head }]) => head.body.tree_size))]
     const roots = sizes.length === 0 ? [] : await storage.read.log.rootsAt(log.logId, sizes)
     const stored = new Set(roots.map(({ treeSize, rootHash }) => `${treeSize} ${toText(rootHash)}`))
-    const others = ours.filter(
-      ([
-        ,
-        {
-          text,
-          head: { body },
-        },
-      ]) => {
-        const isStored = stored.has(`${body.tree_size} ${body.root_hash}`)
-        if (isStored) judge(text, 'contained')
-        return !isStored
-      },
-    )
+    const others = ours.filter(([, { text, head }]) => {
+      const isStored = stored.has(`${head.body.tree_size} ${head.body.root_hash}`)
+      if (isStored) judge(text, 'contained')
+      return !isStored
+    })
     for (const [spender, one] of others.slice(MOST_VERIFIED)) if (!waiting.has(spender)) waiting.set(spender, one)
-    for (const [, { text, head }] of others.slice(0, MOST_VERIFIED)) judge(text, await settle(log, head))
+    for (const [, { text, head }] of others.slice(0, MOST_VERIFIED))
+      judge(text, judged.get(text) ?? (await settle(log, head)))
   }
 
   async function settle(log: LogState, head: SignedTreeHead): Promise<Outcome> {
@@ -144,7 +137,9 @@ export function createLogWitness({ storage, logGuard, config, now, logger }: Log
     newest() {
       const head = logGuard.newest()
       if (head?.signed === undefined) return undefined
-      if (announced?.head !== head) announced = { head, text: headField(JSON.parse(head.signed)) }
+      if (announced?.head === head) return announced.text
+      announced = { head, text: headField(JSON.parse(head.signed)) }
+      judged.set(announced.text, 'contained')
       return announced.text
     },
     hear(text, spender) {
