@@ -11,6 +11,7 @@ import { SecretError } from '../../base/secret-keys.ts'
 import { createLoop, IDLE, type Worker } from '../../base/worker.ts'
 import type { MailRow } from '../../storage/mails.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { LogGuard } from '../log/log-guard.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { MailConfig } from './config.ts'
 import { boundedReason, type Message, passwordLink } from './messages.ts'
@@ -19,6 +20,7 @@ import { createSmtp, type Delivery, type Smtp } from './smtp.ts'
 
 interface MailWorkerOptions {
   readonly storage: Storage
+  readonly logGuard: Pick<LogGuard, 'problem'>
   readonly outbox: Outbox
   readonly accounts: Pick<AccountService, 'resetToken'>
   readonly ownAddress: OwnAddress
@@ -52,7 +54,7 @@ export function createMailWorker(options: MailWorkerOptions): Worker {
     ...OUTCOMES,
   ])
   const parts = {
-    ...pick(options, 'storage', 'outbox', 'accounts', 'ownAddress', 'config', 'now', 'logger'),
+    ...pick(options, 'storage', 'logGuard', 'outbox', 'accounts', 'ownAddress', 'config', 'now', 'logger'),
     delivered,
   }
   return config.mail ? createMailLoop(parts, createSmtp(config.mail)) : IDLE
@@ -80,10 +82,10 @@ function createMailLoop(options: SendOptions, smtp: Smtp): Worker {
 
 /** Sends those that are due. True: there may be more. */
 export async function sendDue(options: SendOptions, smtp: Smtp): Promise<boolean> {
-  const { storage, now } = options
+  const { storage, logGuard, now } = options
   if (!(await storage.read.mails.anyDue(now()))) return false
-  // Where a backup was restored, as for a rehearsal, nobody hears twice what was sent before.
-  if ((await storage.read.log.state())?.closedBy) return false
+  // Where the database may be an old one, as in a rehearsal, nobody hears twice what was sent before.
+  if (logGuard.problem() !== undefined) return false
   const at = now()
   const leased = await storage.write(async (tx) => {
     await tx.mails.removeSent(at - RESET_EVERY_MS)

@@ -127,6 +127,8 @@ function makePartial(partial: string): void {
   try {
     mkdirSync(dirname(partial), { recursive: true })
     mkdirSync(partial, { mode: 0o700 })
+    // The log goes on in it alone, before it has its name.
+    syncFolder(dirname(partial))
   } catch (error) {
     if (existsSync(partial)) throw isThere(partial, 'another backup is under way, or did not end: remove it then')
     throw toFileError('the backup was not made', error)

@@ -41,7 +41,12 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   }
   const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', listening: '' })
   const logger = { error: log, warn: log } as never
-  const options = { storage, outbox, accounts, ownAddress, config, now, logger, delivered() {} }
+  let problem: string | undefined
+  const logGuard = { problem: () => problem }
+  const holdUp = (reason?: string) => {
+    problem = reason
+  }
+  const options = { storage, logGuard, outbox, accounts, ownAddress, config, now, logger, delivered() {} }
   const sent: OutgoingMail[] = []
   function deliver(delivery: Delivery = { result: 'sent' }) {
     return sendDue(options, {
@@ -51,7 +56,7 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
       },
     })
   }
-  return { url, storage, clock, outbox, send, logged, resets, options, sent, deliver }
+  return { url, storage, holdUp, clock, outbox, send, logged, resets, options, sent, deliver }
 }
 
 for (const dialect of DIALECTS) {
@@ -174,6 +179,17 @@ t.test('a mail that no key opens holds up no other, and is dropped after a day',
   t.match(await query(url, "SELECT details FROM audit_trail WHERE event = 'mail.dropped'"), [
     { details: /lost@example\.com.*key 00000000, which is not configured/ },
   ])
+})
+
+t.test('a host whose database may be an old one mails nothing, until it signs again', async (t) => {
+  const { holdUp, sent, deliver, send } = await begin(t)
+  await send('ann@example.com', MESSAGE)
+  holdUp('the database is an old one')
+  t.equal(await deliver(), false)
+  t.strictSame(sent, [])
+  holdUp()
+  await deliver()
+  t.equal(sent.length, 1)
 })
 
 t.test('a host that dies leaves its mails to others', async (t) => {
