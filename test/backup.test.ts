@@ -82,7 +82,8 @@ for (const dialect of DIALECTS) {
       await askForPassword(source, owner)
       const archived = (await client.submit()).body.receipt_id
       const { value: begun } = await run(source, ['log', 'new', '--yes'])
-      t.equal((await run(source, ['log', 'archive', begun.ended_log_id])).code, 0)
+      const archive = await run(source, ['log', 'archive', begun.ended_log_id])
+      t.equal(archive.code, 0, archive.stderr)
       await submitMany(client, 100)
       const kept = (await client.submit()).body
       t.match((await source.request('/metrics')).body, /^claimcheck_backup_last_success_timestamp_seconds 0$/m)
