@@ -11,7 +11,6 @@ import { SecretError } from '../../base/secret-keys.ts'
 import { createLoop, IDLE, type Worker } from '../../base/worker.ts'
 import type { MailRow } from '../../storage/mails.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { LogGuard } from '../log/log-guard.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { MailConfig } from './config.ts'
 import { boundedReason, type Message, passwordLink } from './messages.ts'
@@ -20,7 +19,8 @@ import { createSmtp, type Delivery, type Smtp } from './smtp.ts'
 
 interface MailWorkerOptions {
   readonly storage: Storage
-  readonly logGuard: Pick<LogGuard, 'problem'>
+  /** Says why this host may not sign: its database may be an old one. */
+  readonly logGuard: { problem(): string | undefined }
   readonly outbox: Outbox
   readonly accounts: Pick<AccountService, 'resetToken'>
   readonly ownAddress: OwnAddress
