@@ -16,6 +16,12 @@ export const throttles = table('throttles', ['subject'], {
 
 export type Throttle = RowOf<typeof throttles>
 
+/** With one more. The time in which it counts begins with the first. */
+export function counted(throttle: Throttle, at: Instant, lastsMs: number): Throttle {
+  const expiresAt = throttle.count === 0 ? at + lastsMs : throttle.expiresAt
+  return { ...throttle, count: throttle.count + 1, expiresAt }
+}
+
 // All hosts take them in one order, so that no two transactions wait for each other.
 const TAKE = `ORDER BY subject ON CONFLICT (subject) DO UPDATE SET subject = excluded.subject RETURNING ${throttles.names}`
 const PUT = `ORDER BY subject ON CONFLICT (subject)

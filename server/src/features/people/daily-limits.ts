@@ -4,6 +4,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import { adviceFor, allowanceOf, holdingsOfCounts, mayAdd, type Payer, partyOf, who } from '../../storage/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
+import { counted } from '../../storage/throttles.ts'
 
 export interface DailyLimit {
   readonly subject: string
@@ -33,19 +34,12 @@ export async function countDaily(
   const taken = await tx.throttles.take([...bySubject.keys()], at)
   const rows = limited.map(({ subject, most }) => {
     const throttle = taken.get(subject)!
-    const expiresAt = throttle.count === 0 ? at + DAY_MS : throttle.expiresAt
-    return { throttle, expiresAt, isWithin: throttle.count < most }
+    const isWithin = throttle.count < most
+    return { throttle: isWithin ? counted(throttle, at, DAY_MS) : throttle, isWithin }
   })
-  await tx.throttles.put(
-    rows
-      .filter(({ isWithin }) => isWithin)
-      .map(({ throttle, expiresAt }) => ({ ...throttle, count: throttle.count + 1, expiresAt })),
-  )
+  await tx.throttles.put(rows.filter(({ isWithin }) => isWithin).map(({ throttle }) => throttle))
   return new Map(
-    rows.map(({ throttle, expiresAt, isWithin }) => [
-      throttle.subject,
-      { count: throttle.count + (isWithin ? 1 : 0), expiresAt, isWithin },
-    ]),
+    rows.map(({ throttle: { subject, count, expiresAt }, isWithin }) => [subject, { count, expiresAt, isWithin }]),
   )
 }
 
@@ -73,11 +67,7 @@ export async function spendOfPayer(
     const rule = `${who(payer)} may ${of.may} at most ${of.most} a day`
     throw tooMany(`${outcome}: ${rule}. Try again later, or ${adviceFor(payer, of.limit)}`, all.expiresAt - at)
   }
-  const counted = [...taken.values()].map((throttle) => {
-    const expiresAt = throttle.count === 0 ? at + DAY_MS : throttle.expiresAt
-    return { ...throttle, count: throttle.count + 1, expiresAt }
-  })
-  await tx.throttles.put(counted)
+  await tx.throttles.put([...taken.values()].map((throttle) => counted(throttle, at, DAY_MS)))
 }
 
 export interface SpentLimit extends DailyLimit {

@@ -1,6 +1,7 @@
 /** Refused sign-ins in the audit trail. At no account strangers make as many as they like, so those are summed. */
 import type { NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Writes } from '../../storage/storage.ts'
+import { counted } from '../../storage/throttles.ts'
 
 const SUBJECT = 'failed sign-ins at no account'
 const HOUR_MS = 60 * 60_000
@@ -9,10 +10,9 @@ const RECORDED_EACH = 10
 /** Without an account, after the first ten in an hour only the hundredth, the thousandth and so on is an entry, with their count. */
 export async function recordFailedSignIn(tx: Writes, entry: NewAuditEntry): Promise<void> {
   if (entry.userId) return tx.audit.record(entry)
-  const before = (await tx.throttles.take([SUBJECT], entry.at)).get(SUBJECT)!
-  const count = before.count + 1
-  const expiresAt = before.count === 0 ? entry.at + HOUR_MS : before.expiresAt
-  await tx.throttles.put([{ ...before, count, expiresAt }])
+  const throttle = counted((await tx.throttles.take([SUBJECT], entry.at)).get(SUBJECT)!, entry.at, HOUR_MS)
+  await tx.throttles.put([throttle])
+  const { count } = throttle
   if (count <= RECORDED_EACH) return tx.audit.record(entry)
   if (Number.isInteger(Math.log10(count))) {
     tx.audit.record({ ...entry, details: { ...entry.details, refused_in_this_hour: count } })

@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { counted } from '../../storage/throttles.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 /** Taken names that one person may be told of in a day. */
@@ -34,8 +35,7 @@ export async function countingGuesses<T>(
     if (isRight(error)) {
       await storage.write(async (tx) => {
         const throttle = (await tx.throttles.take([subject], at)).get(subject)!
-        const expiresAt = throttle.count === 0 ? at + DAY_MS : throttle.expiresAt
-        await tx.throttles.put([{ ...throttle, count: throttle.count + 1, expiresAt }])
+        await tx.throttles.put([counted(throttle, at, DAY_MS)])
       })
     }
     throw error
