@@ -1,5 +1,5 @@
 /** The statements that migrations run, as this program has them: their digests are stored when they run, and tell what a database should have. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import knex, { type Knex } from 'knex'
 import type { Dialect } from './dialect.ts'
 import type { Migration, Schema } from './schema.ts'
@@ -22,7 +22,7 @@ export async function statementsOf(db: Knex, dialect: Dialect, { up }: Migration
 
 export async function digestOf(db: Knex, dialect: Dialect, migration: Migration): Promise<string> {
   const statements = await statementsOf(db, dialect, migration)
-  return createHash('sha256').update(statements.join('\n')).digest('hex')
+  return hash('sha256', statements.join('\n'))
 }
 
 /** Columns, indexes and triggers that migrations make and the database lacks: sentences that say what to do. */

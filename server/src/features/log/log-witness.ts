@@ -4,6 +4,7 @@
  * looked at afterwards, many heads in one read.
  */
 import { headField, LONGEST_HEAD_FIELD, readHeadField, type SignedTreeHead } from '@claimcheck/core/log'
+import { toBase64url } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { HostConfig } from '../../config/config.ts'
@@ -109,7 +110,7 @@ export function createLogWitness({ storage, logGuard, config, now, logger }: Log
     })
     const sizes = [...new Set(ours.map(([, { head }]) => head.body.tree_size))]
     const roots = sizes.length === 0 ? [] : await storage.read.log.rootsAt(log.logId, sizes)
-    const stored = new Set(roots.map(({ treeSize, rootHash }) => `${treeSize} ${toText(rootHash)}`))
+    const stored = new Set(roots.map(({ treeSize, rootHash }) => `${treeSize} ${toBase64url(rootHash)}`))
     const others = ours.filter(([, { text, head }]) => {
       const isStored = stored.has(`${head.body.tree_size} ${head.body.root_hash}`)
       if (isStored) judge(text, 'contained')
@@ -162,8 +163,4 @@ export function createLogWitness({ storage, logGuard, config, now, logger }: Log
       await looking
     },
   }
-}
-
-function toText(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64url')
 }
