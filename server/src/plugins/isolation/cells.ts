@@ -119,7 +119,8 @@ export class Cells<P extends CellProcess = PluginProcess> {
       if (!isWorking(place)) place.idleAt = performance.now()
       if (this.#waiters.size > 0) {
         this.#admit()
-        setTimeout(() => this.#admit(), REST_MS).unref()
+        // A timer may fire a moment early.
+        setTimeout(() => this.#admit(), REST_MS + 1).unref()
       }
     }
   }
@@ -204,30 +205,34 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** Lets those in for whom there is a place: what decides first, then accounts that have the fewest places. */
   #admit(): void {
+    const now = performance.now()
     const counts = countedByTaker(this.#working())
     const inOrder = [...this.#waiters].toSorted(
       (one, other) =>
         URGENCY[one.kind] - URGENCY[other.kind] || compareTaken(counts, one.tenant.payer, other.tenant.payer),
     )
     for (const waiter of inOrder) {
-      const place = this.#placeFor(waiter.tenant, waiter.kind)
+      const place = this.#placeFor(waiter.tenant, waiter.kind, now)
       if (place) waiter.enter(place)
     }
   }
 
-  /** The place in which the call may begin now. */
-  #placeFor(tenant: Tenant, kind: Kind): Place<P> | undefined {
+  /**
+   * The place in which the call may begin.
+   * @param now the same for all who are asked in turn: else a cell that is rested only a moment later goes to whoever comes second
+   */
+  #placeFor(tenant: Tenant, kind: Kind, now = performance.now()): Place<P> | undefined {
     if (this.#options.isShared) return this.#places.get(SHARED) ?? this.#add(SHARED, tenant)
     const known = this.#places.get(tenant.workspaceId)
-    if (known && !isRested(known) && this.#isTurnOver(known, tenant, kind)) return undefined
+    if (known && !isRested(known, now) && this.#isTurnOver(known, tenant, kind, now)) return undefined
     const isBegun = known && (kind === 'usual' ? known.runs.usual > 0 : isWorking(known))
     if (!isBegun && !this.#hasRoom(tenant, kind)) return undefined
-    return known ?? (this.#mayStart() && this.#makeRoom() ? this.#add(tenant.workspaceId, tenant) : undefined)
+    return known ?? (this.#mayStart() && this.#makeRoom(now) ? this.#add(tenant.workspaceId, tenant) : undefined)
   }
 
   /** Whether others wait, and it worked for long. */
-  #isTurnOver({ turnAt }: Place<P>, tenant: Tenant, kind: Kind): boolean {
-    if (performance.now() - turnAt < (kind === 'deciding' ? LONGEST_TURN_MS : TURN_MS)) return false
+  #isTurnOver({ turnAt }: Place<P>, tenant: Tenant, kind: Kind, now: number): boolean {
+    if (now - turnAt < (kind === 'deciding' ? LONGEST_TURN_MS : TURN_MS)) return false
     return [...this.#waiters].some((waiter) => waiter.tenant.workspaceId !== tenant.workspaceId)
   }
 
@@ -248,10 +253,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
     return this.#ahead !== undefined || this.#starting < MOST_STARTS
   }
 
-  #makeRoom(): boolean {
+  #makeRoom(now: number): boolean {
     const { most, memoryMib } = this.#options
     const isFull = () => this.#places.size >= most || this.#usedMib + NEW_MIB > memoryMib
-    while (this.#places.size > 0 && isFull()) if (!this.#evictIdle(isRested)) return false
+    while (this.#places.size > 0 && isFull()) if (!this.#evictIdle((place) => isRested(place, now))) return false
     return true
   }
 
@@ -340,12 +345,13 @@ function isWorking({ runs }: Pick<Place<CellProcess>, 'runs'>): boolean {
   return runs.deciding + runs.brief + runs.usual > 0
 }
 
-function isRested(place: Pick<Place<CellProcess>, 'runs' | 'idleAt'>): boolean {
-  return !isWorking(place) && performance.now() - place.idleAt >= REST_MS
+function isRested(place: Pick<Place<CellProcess>, 'runs' | 'idleAt'>, now: number): boolean {
+  return !isWorking(place) && now - place.idleAt >= REST_MS
 }
 
 function begin<P extends CellProcess>(place: Place<P>, kind: Kind): Place<P> {
-  if (isRested(place)) place.turnAt = performance.now()
+  const now = performance.now()
+  if (isRested(place, now)) place.turnAt = now
   place.runs[kind]++
   return place
 }

@@ -184,6 +184,25 @@ t.test('what decides goes first, then who has the least', async (t) => {
   t.ok(await waiting[0]!.process())
 })
 
+t.test('a cell that comes to rest while those who wait are asked in turn goes to whoever is first', async (t) => {
+  const { work } = begin(t, { most: 2 })
+  const before = [work('one', 'rich'), work('two', 'other', 'deciding')]
+  for (const { process } of before) t.ok(await process())
+  const waiting = [work('four', 'poor'), work('five', 'rich', 'deciding')]
+  for (const { process } of waiting) t.equal(await process(SOON), undefined)
+  // With two readings of this clock, a cell has rested.
+  const { now } = performance
+  let readings = 0
+  performance.now = () => now.call(performance) + readings++ * 200
+  t.teardown(() => {
+    performance.now = now
+  })
+  await before[1]!.end()
+  performance.now = now
+  t.ok(await waiting[1]!.process())
+  t.equal(await waiting[0]!.process(SOON), undefined)
+})
+
 t.test('no account has all places', async (t) => {
   const { work } = begin(t, { most: 16 })
   const works = Array.from({ length: 16 }, (_, index) => work(`wsp_${index}`, 'one payer'))
