@@ -13,7 +13,7 @@ import { PageShell } from './page-shell.ts'
 
 /** What `npm start` and the commands find in a checkout. */
 const CHECKOUT = [
-  ...['package.json', 'tsconfig.base.json', 'tsconfig.demo.json', 'claimcheck', 'node_modules'],
+  ...['package.json', 'tsconfig.base.json', 'claimcheck', 'node_modules'],
   ...['build', 'core', 'plugins', 'scripts', 'server', 'test'],
 ]
 const TOKEN = 'github_pat_example'
