@@ -2,7 +2,7 @@
  * How much is run of the tests that take long: `TEST_EXTENT`. A plain `npm test` runs a `short` part, so that it is soon done; named, changed
  * and all tests run the `usual` part; `npm run test:thorough` leaves out nothing.
  */
-import { randomInt } from 'node:crypto'
+import { commitSeed } from '../../scripts/commit-seed.ts'
 
 const EXTENTS = ['short', 'usual', 'thorough'] as const
 export type Extent = (typeof EXTENTS)[number]
@@ -40,13 +40,13 @@ export function shareOf<T>(rows: readonly T[], first: number, of: number): T[] {
   return IS_THOROUGH ? [...rows] : rows.filter((_, index) => index % of === first)
 }
 
-/** Every eighth of these rows in a short run, every third in a usual one, from another first on each run; all in a thorough one. */
+/** Every eighth of these rows in a short run, every third in a usual one, from a first that the commit decides; all in a thorough one. */
 export function shortened<T>(rows: readonly T[]): T[] {
-  return rows.filter((_, index) => index % SHORTENED === FIRST)
+  const first = commitSeed() % SHORTENED
+  return rows.filter((_, index) => index % SHORTENED === first)
 }
 
 const SHORTENED = byExtent({ short: 8, usual: 3, thorough: 1 })
-const FIRST = randomInt(SHORTENED)
 
 /** The least of rows that were as many before they were shortened. */
 export function shortenedCount(count: number): number {
