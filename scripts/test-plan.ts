@@ -1,188 +1,96 @@
-/** Which processes the test files run in, and on which databases: one table, by folder. */
-import { existsSync, readdirSync } from 'node:fs'
+/** The choice of the test files of a run, and of the processes that they run in. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Dialect } from '../test/support/database.ts'
 import { type Extent, extentOf } from '../test/support/extent.ts'
 
-interface Folder {
-  /** The beginning of a path below `build/`. The first folder that fits a file counts. */
-  readonly at: string
-  /** How many processes its files share on each database. Without it each file has a process to itself. */
-  readonly processes?: number
-  /** Its files that run on PostgreSQL as well as on SQLite, unless the run is short. A file may choose its databases itself instead. */
-  readonly onBoth?: 'all' | readonly string[]
-  /** End to end: its tests drive other programs, such as browsers, git, chains, or hosts that are killed. `npm run test:e2e` runs them. */
-  readonly endToEnd?: true
-}
+/** What the first line of a test file can say of its run: `// Test run: end-to-end, slow`. */
+const RUN_WORDS = [
+  /** Its tests drive other programs, such as browsers, git, chains, or hosts that are killed. `npm run test:e2e` runs them. */
+  'end-to-end',
+  /**
+   * It takes some ten seconds of processor time, or waits for half a minute, and rarely fails alone. A plain run leaves it out, one that is not
+   * thorough plays a quarter of such files, another quarter for each commit; a file that is named always runs.
+   */
+  'slow',
+  /** It has a process to itself, because its tests run side by side or take long. */
+  'alone',
+  /** It runs on PostgreSQL as well as on SQLite, unless the run is short. Other files may choose their databases themselves. */
+  'both-databases',
+  /**
+   * `.ci/run` runs it on a second version of Node, too. Together they cover start and set-up, the way from a claim to a receipt, verify, the
+   * client, requests to destinations, storage on both databases, and isolated plugins.
+   */
+  'every-node',
+] as const
+type RunWord = (typeof RUN_WORDS)[number]
 
 /**
- * The processes start in this order, so what takes longest comes first.
+ * How many processes the files of a folder share on each database; with Infinity each file has its own. The first beginning of a path below
+ * `build/` that fits counts. The processes start in this order, so what takes longest comes first.
  * Files that share a process run one after another: they change nothing that the process has only once, and what they prepare ends with them
  * (`test/support/after-file.ts`).
  */
-const FOLDERS: readonly Folder[] = [
-  // Races, floods and clocks of several hosts wait most of the time.
-  { at: 'test/hosts/', processes: 1, endToEnd: true },
-  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
-  { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
-  { at: 'test/traps/' },
-  // Real git with long histories, with what it must not do, and in each situation of the kit.
-  { at: 'plugins/codehost/test/git-', processes: 1, endToEnd: true },
-  { at: 'plugins/codehost/test/conformance', processes: 1, endToEnd: true },
-  { at: 'plugins/codehost/test/gitea-', processes: 1, endToEnd: true },
+const FOLDERS: readonly (readonly [at: string, processes: number])[] = [
+  ['test/hosts/', 1],
+  ['test/console/', 1],
+  ['test/traps/', Infinity],
+  ['plugins/codehost/test/git-', 1],
+  ['plugins/codehost/test/conformance', 1],
+  ['plugins/codehost/test/gitea-', 1],
   // They share what is packed, and one installation of it.
-  { at: 'test/packed/', processes: 1, endToEnd: true },
-  { at: 'plugins/anchor-eas/', processes: 1, endToEnd: true },
-  { at: 'plugins/signer-pkcs11/', endToEnd: true },
-  { at: 'plugins/', processes: 2 },
-  // It waits for the blocks of a chain.
-  { at: 'test/anchors/real-chain.test', endToEnd: true },
-  { at: 'core/cli/test/service/checkout.test', endToEnd: true },
-  { at: 'core/test/testkit', processes: 1, endToEnd: true },
-  // The tables of bad plugins wait most of the time.
-  { at: 'core/', processes: 2 },
-  // Each of their tests starts the program, and many commands.
-  { at: 'test/cli-', processes: 3, endToEnd: true },
-  { at: 'test/connection-causes.test', endToEnd: true },
-  { at: 'test/faults.test', endToEnd: true },
-  { at: 'test/isolation/', endToEnd: true },
-  { at: 'test/metrics.test', endToEnd: true },
-  { at: 'test/alerts.test', endToEnd: true },
-  { at: 'test/mcp/', processes: 1, endToEnd: true },
-  { at: 'test/proxies/', endToEnd: true },
-  { at: 'test/terminal.test', endToEnd: true },
-  // Their tests run side by side.
-  { at: 'server/test/plugins/isolation/', endToEnd: true },
-  { at: 'server/', processes: 3 },
-  { at: 'test/browser/', processes: 2, endToEnd: true },
-  { at: 'test/crash/', onBoth: 'all', endToEnd: true },
-  { at: 'test/docs.test', endToEnd: true },
-  { at: 'test/demo.test', endToEnd: true },
-  { at: 'test/forks.test', endToEnd: true },
-  { at: 'test/copy-refusals.test', endToEnd: true },
-  { at: 'test/test-files.test', endToEnd: true },
-  { at: 'test/security/fuzz.test', endToEnd: true },
-  { at: 'test/programs.test', endToEnd: true },
-  { at: 'test/try.test', endToEnd: true },
-  { at: 'test/integrations/', endToEnd: true },
-  { at: 'test/python.test', endToEnd: true },
-  { at: 'test/token.test', endToEnd: true },
-  { at: 'test/tools.test', endToEnd: true },
-  { at: 'test/security/', processes: 1 },
-  { at: 'test/site/', processes: 1 },
-  { at: 'test/api/', processes: 1, onBoth: ['claims', 'connection-removed', 'erasure', 'log', 'profile-settings'] },
-  // Their tests run side by side.
-  { at: 'test/anchors/killed.test', endToEnd: true },
-  { at: 'test/anchors/published.test', endToEnd: true },
-  { at: 'test/copy.test', endToEnd: true },
-  { at: 'test/anchors/', processes: 1 },
-  { at: 'test/chain/' },
-  { at: 'test/', processes: 3, onBoth: ['cli'] },
-]
-
-/**
- * What `.ci/run` runs on each version of Node that people have, beside everything on the machine's own: start and set-up, from a claim to a
- * receipt, verify, the client, requests to destinations, storage on both databases, and isolated plugins.
- */
-const ON_EVERY_NODE: readonly string[] = [
-  'server/test/plugins/isolation/code-copy.test.ts',
-  'server/test/plugins/isolation/deeds.test.ts',
-  'server/test/storage/sqlite.test.ts',
-  'server/test/storage/node-sqlite.test.ts',
-  'server/test/storage/postgres.test.ts',
-  'server/test/outbound',
-  'test/isolation/destinations.test.ts',
-  'test/console/sign-in.test.ts',
-  'test/api/claims.test.ts',
-  'test/api/log.test.ts',
-  'test/cli.test.ts',
-  'test/cli-verify.test.ts',
-  'test/cli-plugin-kit.test.ts',
-  'core/client/test/service.test.ts',
-  // It needs Node.js 22.
-  'test/mcp/conformance.test.ts',
-]
-
-/**
- * Files that take some ten seconds of processor time, or wait for half a minute, and rarely fail alone. A plain run leaves them out, one that
- * is not thorough plays a quarter of them, another quarter each time; a file that is named always runs.
- */
-const IN_TURN: readonly string[] = [
-  'core/cli/test/service/checkout',
-  'core/client/test/faults',
-  'core/test/testkit',
-  'plugins/anchor-eas/test/a',
-  'plugins/codehost/test/conformance',
-  'plugins/codehost/test/forgetting',
-  'plugins/codehost/test/git',
-  'server/test/features/claims/recheck-worker',
-  'server/test/features/maintenance/doctor/',
-  'server/test/features/maintenance/secret-rotation',
-  'server/test/features/workspaces/connection-tokens',
-  'server/test/plugins/isolation/',
-  'server/test/plugins/package',
-  'server/test/storage/partitions',
-  'server/test/storage/postgres',
-  'test/anchors/another-kind',
-  'test/anchors/crash-points',
-  'test/anchors/killed',
-  'test/anchors/published',
-  'test/anchors/real-chain',
-  'test/anchors/witness',
-  'test/backup',
-  'test/browser/',
-  'test/cli-audit-trail',
-  'test/cli-nonsense',
-  'test/cli-people',
-  'test/cli-plugin',
-  'test/cli-try',
-  'test/cli-usage',
-  'test/connection-causes',
-  'test/console/account',
-  'test/console/claims',
-  'test/console/connections',
-  'test/console/isolation',
-  'test/console/oauth-',
-  'test/console/oidc',
-  'test/console/passkeys',
-  'test/copy',
-  'test/crash/',
-  'test/demo',
-  'test/docs.test',
-  'test/faults',
-  'test/forks',
-  'test/head-memory',
-  'test/hosts/',
-  'test/integrations/',
-  'test/isolation/third-party',
-  'test/log-archives',
-  'test/packed/',
-  'test/programs',
-  'test/python',
-  'test/security/fuzz',
-  'test/security/headers',
-  'test/security/routes',
-  'test/security/ssrf',
-  'test/terminal',
-  'test/token',
-  'test/tools',
-  'test/traces',
-  'test/traps/lives/',
+  ['test/packed/', 1],
+  ['plugins/anchor-eas/', 1],
+  ['plugins/', 2],
+  ['core/test/testkit', 1],
+  ['core/', 2],
+  ['test/cli-', 3],
+  ['test/isolation/', Infinity],
+  ['test/mcp/', 1],
+  ['server/test/plugins/isolation/', Infinity],
+  ['server/', 3],
+  ['test/browser/', 2],
+  ['test/crash/', Infinity],
+  ['test/security/', 1],
+  ['test/site/', 1],
+  ['test/api/', 1],
+  ['test/anchors/', 1],
+  ['test/', 3],
 ]
 export const TURNS = 4
 
 interface PlannedProcess {
   readonly name: string
   readonly database: Dialect
-  /** Of the built files. */
   readonly paths: readonly string[]
 }
 
 /** Every test file, as `build/...`. */
 export function allTests(): string[] {
   const found = readdirSync('build', { recursive: true, encoding: 'utf8' })
-  const tests = found.filter((file) => file.endsWith('.test.js'))
+  const tests = found.filter((file) => file.endsWith('.test.js')).map((file) => `build/${file}`)
   // A file that is deleted stays in the build.
-  return tests.filter((file) => existsSync(file.replace(/\.js$/, '.ts'))).map((file) => `build/${file}`)
+  return tests.filter((path) => existsSync(sourceOf(path)))
+}
+
+function sourceOf(path: string): string {
+  return path.replace(/^build\//, '').replace(/\.js$/, '.ts')
+}
+
+/** The words of a test file's first line. @throws Error for a word that has no meaning */
+export function runWords(source: string): readonly RunWord[] {
+  const words = /^\/\/ Test run: (.*)/.exec(source)?.[1]?.split(', ') ?? []
+  const unknown = words.find((word) => !RUN_WORDS.some((known) => known === word))
+  if (unknown !== undefined)
+    throw new Error(`${unknown}: no word of a test file's first line, which are ${RUN_WORDS.join(', ')}`)
+  return words as RunWord[]
+}
+
+const wordsByPath = new Map<string, readonly RunWord[]>()
+
+function says(path: string, word: RunWord): boolean {
+  const words = wordsByPath.get(path) ?? runWords(readFileSync(sourceOf(path), 'utf8'))
+  wordsByPath.set(path, words)
+  return words.includes(word)
 }
 
 /** @throws Error for a name that no test file fits */
@@ -207,63 +115,44 @@ export function testsFor(all: readonly string[], words: readonly string[]): stri
   const names = words.filter((word) => !word.startsWith('--'))
   if (names.length > 0) return chosenTests(all, names)
   if (words.includes('--all')) return [...all]
-  if (words.includes('--every-node')) return chosenTests(all, ON_EVERY_NODE)
-  return all.filter((path) => isEndToEnd(path) === words.includes('--e2e'))
+  if (words.includes('--every-node')) return all.filter((path) => says(path, 'every-node'))
+  return all.filter((path) => says(path, 'end-to-end') === words.includes('--e2e'))
 }
 
-function takesTurns(path: string): boolean {
-  return IN_TURN.some((name) => path.startsWith(`build/${name}`))
-}
-
-/** Of these tests those that take no turns. */
 export function withoutSlow(tests: readonly string[]): string[] {
-  return tests.filter((path) => !takesTurns(path))
+  return tests.filter((path) => !says(path, 'slow'))
 }
 
-/** Of these tests those that this run plays. @param turn which quarter of what runs in turn, from 0 */
+/** The tests that this run plays: a quarter of the slow ones, and all others. @param turn which quarter, from 0 */
 export function inTurn(tests: readonly string[], turn: number): string[] {
-  const leftOut = new Set(tests.filter(takesTurns).filter((_, index) => index % TURNS !== turn % TURNS))
+  const slow = tests.filter((path) => says(path, 'slow'))
+  const leftOut = new Set(slow.filter((_, index) => index % TURNS !== turn % TURNS))
   return tests.filter((path) => !leftOut.has(path))
 }
 
-function isEndToEnd(path: string): boolean {
-  return folderOf(path).endToEnd === true
-}
-
-function folderOf(path: string): Folder {
-  const folder = FOLDERS.find(({ at }) => path.startsWith(`build/${at}`))
-  if (!folder) throw new Error(`${path}: its folder is not in the table of test folders`)
-  return folder
-}
-
 export function planProcesses(tests: readonly string[], extent: Extent): PlannedProcess[] {
-  const byFolder = new Map(FOLDERS.map((folder) => [folder, [] as string[]]))
-  for (const path of tests) byFolder.get(folderOf(path))!.push(path)
-  return [...byFolder].flatMap(([folder, paths]) => [
-    ...processesOf(
-      folder,
-      paths.filter((path) => isOnBoth(folder, path, extent)),
-      'postgres',
-    ),
-    ...processesOf(folder, paths, 'sqlite'),
-  ])
+  return FOLDERS.flatMap(([at, processes]) => {
+    const paths = tests.filter((path) => folderOf(path) === at)
+    const onPostgres = extent === 'short' ? [] : paths.filter((path) => says(path, 'both-databases'))
+    return [...processesOf(at, processes, onPostgres, 'postgres'), ...processesOf(at, processes, paths, 'sqlite')]
+  })
 }
 
-function isOnBoth({ at, onBoth = [] }: Folder, path: string, extent: Extent): boolean {
-  if (extent === 'short') return false
-  return onBoth === 'all' || onBoth.some((name) => path === `build/${at}${name}.test.js`)
+function folderOf(path: string): string | undefined {
+  return FOLDERS.find(([at]) => path.startsWith(`build/${at}`))?.[0]
 }
 
-function processesOf({ at, processes }: Folder, paths: readonly string[], database: Dialect): PlannedProcess[] {
-  const groups = processes === undefined ? paths.map((path) => [path]) : split(paths, processes)
-  return groups.map((group) => ({
+function processesOf(at: string, processes: number, paths: readonly string[], database: Dialect): PlannedProcess[] {
+  const alone = paths.filter((path) => says(path, 'alone'))
+  const shared = paths.filter((path) => !alone.includes(path))
+  return [...alone.map((path) => [path]), ...split(shared, processes)].map((group) => ({
     name: group.length === 1 ? group[0]! : `${group.length} files of ${at}`,
     database,
     paths: group,
   }))
 }
 
-/** Into so many parts, none of them empty. */
+/** Deals items out to so many parts, none of them empty. */
 function split<T>(items: readonly T[], parts: number): T[][] {
   const count = Math.min(parts, items.length)
   return Array.from({ length: count }, (_, part) => items.filter((_, index) => index % count === part))

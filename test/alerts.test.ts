@@ -1,3 +1,4 @@
+// Test run: end-to-end, alone
 /** Every fault of the table on the page about monitoring has an alert, and the alerts' conditions come true when the faults are played. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** What is no whole, sound backup is not made and not restored, and nothing that is secret is in one. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** Backups of a running installation, and how it goes on after a loss. Threat O6 of `security.md`. */
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** `claimcheck audit-trail`: what commands leave in it, what it lists, and files that are checked without the installation. */
 import { spawnSync } from 'node:child_process'
 import { readFile, stat, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** Commands that are clients of a service: they claim there, follow claims, read receipts, and keep keys in profiles. */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

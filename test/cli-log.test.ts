@@ -1,3 +1,4 @@
+// Test run: end-to-end
 import t from 'tap'
 import { runClaimcheck } from './support/command.ts'
 import { createDatabase } from './support/database.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A service that never ends, drips, or leads around: commands end within bounds, with what they say of it. Threat O10 of `security.md`. */
 import type { RequestListener } from 'node:http'
 import t from 'tap'

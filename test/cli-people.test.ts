@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The commands about people: links that work on a running server, and nothing printed that is kept. */
 import { paths } from '@claimcheck/server/web/console-paths'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** `claimcheck-plugin test`: what the package of a stranger prints and sends. Threat P10 of `security.md`. */
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t from 'tap'

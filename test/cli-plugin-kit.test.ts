@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, every-node
 /** `claimcheck-plugin test`: the package of a stranger runs in the sandbox. Threat P10 of `security.md`. */
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** `claimcheck plugins`: what it lists of trusted plugins, of those in a sandbox, and of those that run open. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'

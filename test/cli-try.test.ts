@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** `claimcheck-plugin try`: one check in the process of the command, by the kit's host. What it shares with the server's is in `try.test.ts`. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

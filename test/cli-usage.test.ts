@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What the command line says to whoever uses it wrongly, and what `verify` ends with. Whichever the database, it is the same. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

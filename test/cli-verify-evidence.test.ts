@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** `claimcheck verify` over evidence: what it shows, what it refuses, and where a receipt was read. Threats W1 and O4 of `security.md`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, every-node
 /** `claimcheck verify` over every kind of document, held against the vectors, and what it tells a person. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

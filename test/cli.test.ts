@@ -1,3 +1,4 @@
+// Test run: both-databases, every-node
 import { spawn } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** What the operator reads when a connection does not work: what was asked, why it failed, and what to do. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'

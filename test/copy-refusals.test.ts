@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'

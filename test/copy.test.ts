@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { byCommand } from '@claimcheck/server/base/actor'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** The demo in each form that pages name, and the git server of the first claim: as whole programs, at the speed of this machine. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** What the documentation tells its readers to type is run here as it stands there, against real services. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'

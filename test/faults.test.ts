@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 import { execFileSync } from 'node:child_process'
 import { rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'

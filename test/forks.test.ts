@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** No host continues a log behind what it has signed. Threat O6 of `security.md`. */
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** The newest head is remembered in an object store, too. Threat O6 of `security.md`. */
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** A log ends, the next one begins, and the first is taken out of the database: its receipts are served from its archive. */
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

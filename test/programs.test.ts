@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** The programs that pages name as `npm run`: each is run by a test, and those here by no other. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** The Python package, by its own tests: its checker over the vectors and what random changes of receipts do, its clients against a service. */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /**
  * No command writes what a terminal acts on or hides, whatever a service answers, a database holds, a file or an argument says.
  * Threats W8 and O10 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: end-to-end, alone
 /** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -5,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { allTests, extentFor, inTurn, planProcesses, testsFor, withoutSlow } from '../scripts/test-plan.ts'
+import { allTests, extentFor, inTurn, planProcesses, runWords, testsFor, withoutSlow } from '../scripts/test-plan.ts'
 import type { Extent } from './support/extent.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
@@ -143,6 +144,14 @@ t.test('every test file has a place in the table, and runs on SQLite at least on
   const planned = planProcesses(all, 'usual')
   const onSqlite = planned.filter(({ database }) => database === 'sqlite').flatMap(({ paths }) => paths)
   t.strictSame(onSqlite.toSorted(), all.toSorted())
+})
+
+t.test('the first line of a test file says how it runs, in words that have a meaning', async (t) => {
+  t.strictSame(runWords('// Test run: end-to-end, slow\n/** A test. */\n'), ['end-to-end', 'slow'])
+  t.strictSame(runWords("/** A test. */\n// Test run: slow\nimport t from 'tap'\n"), [])
+  t.throws(() => runWords('// Test run: slow, endtoend\n'), {
+    message: /^endtoend: no word of a test file's first line/,
+  })
 })
 
 t.test('every file belongs to one of the two commands', async (t) => {

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** The log, signed by keys in a PKCS#11 token: SoftHSM's, through its real module. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** How the tools of the tests are installed: here a package of the test's own, so that no registry is asked. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** With an endpoint for OpenTelemetry, a claim is one trace: its request, its checks now and later, and the append of its leaf. */
 import { json } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'

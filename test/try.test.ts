@@ -1,3 +1,4 @@
+// Test run: end-to-end, alone
 /** `claimcheck try`: what the author of a verifier sees of one check, against the real ticket system of the template. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The conformance kit catches plugins that call absent what they could not read. */
 import { ABSENCE } from './bad-plugins/absence.ts'
 import { catches } from './bad-plugins/catches.ts'

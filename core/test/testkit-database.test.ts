@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The conformance kit at a database: a plugin that reads a declared statement in a real Postgres, and what can go wrong on the way. */
 import {
   type ActionProfile,

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What `plugin try` says of options that are wrong. */
 import { secret, Type } from '@claimcheck/core/plugin'
 import { tryClaim } from '@claimcheck/core/testkit'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The conformance kit catches plugins that give a credential away. */
 import { catches } from './bad-plugins/catches.ts'
 import { LEAKS } from './bad-plugins/leaks.ts'

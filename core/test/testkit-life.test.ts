@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A claim's whole life in virtual time, at a real HTTP server that goes by the same clock. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

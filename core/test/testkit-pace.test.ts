@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The kit's time limits count the time that the plugin's process had, so that a busy machine fails no honest plugin. */
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** One check at a real place that speaks another protocol than HTTP: what an author sees of it. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'

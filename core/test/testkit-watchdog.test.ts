@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The kit ends a process whose plugin holds the processor, and says where. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

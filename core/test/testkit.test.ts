@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The conformance kit: what it says of a good plugin, and that every check of it has a bad plugin that it catches. */
 import type { Plugin } from '@claimcheck/core/plugin'
 import { CHECKS } from '@claimcheck/core/testkit'

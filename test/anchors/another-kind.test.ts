@@ -1,3 +1,4 @@
+// Test run: slow
 /** Anchors of another kind than those of the plugin that comes along: a plugin makes them, and its checker checks them. */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: slow
 import t from 'tap'
 import { createWorld, DIALECTS, type HostOfOne, type World } from './fixture.ts'
 

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** Anchors as readers of receipts see them, and as operators do. Threat O2 of `security.md`. */
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'

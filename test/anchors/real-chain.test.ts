@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 import { writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'

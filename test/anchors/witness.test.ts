@@ -1,3 +1,4 @@
+// Test run: slow
 /** What is anchored on the chain contradicts a database that lacks it, and nothing that others put there does. Threat O6 of `security.md`. */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Test run: both-databases, every-node
 /** Claims over the API: each is made once, and listed where it belongs. Threat A5 of `security.md`. */
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'

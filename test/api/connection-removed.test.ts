@@ -1,3 +1,4 @@
+// Test run: both-databases
 /** A claim keeps the connection under which it was submitted, also where that is removed. */
 import { resolve } from 'node:path'
 import { checkBundle } from '@claimcheck/core/receipts'

@@ -1,3 +1,4 @@
+// Test run: both-databases, every-node
 /** The log over the API: heads, entries and proofs that the library checks. Threats W5 and S3 of `security.md`. */
 
 import { checkConsistency, checkTreeHead, verifyConsistency, verifyInclusion } from '@claimcheck/core/log'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Copy buttons, in a browser. */
 import t from 'tap'
 import { claimsConsole } from '../support/claims-console.ts'

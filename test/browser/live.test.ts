@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Pages that keep themselves up to date, in a browser: what they bring in, and what of somebody's doing they leave alone. */
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** An application that a person lets in, in a real browser: from its link over signing in and consent to whoami. Threat S4 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test as TapTest } from 'tap'

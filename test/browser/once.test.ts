@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A form that is sent twice in haste, in a browser. */
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /**
  * Every page of the console in a real browser: nothing that axe finds, as wide as the screen, markup as text, and readable without scripts.
  * Threat W6 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Passkeys in a real browser, with a device that it plays. */
 import t, { type Test as TapTest } from 'tap'
 import { Installation } from '../support/installation.ts'

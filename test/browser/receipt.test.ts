@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /**
  * The page of a receipt and the offline checker in a real browser: they check by themselves, and say what the library and the command line say.
  * Threat O7 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The documentation and the log explorer in a real browser: accessible, as wide as the screen, searched and checked by their scripts. */
 import { readFileSync } from 'node:fs'
 import t, { type Test as TapTest } from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What a new user does, by clicking alone: from the link of the first start to the first verified claim. What is shown once is shown once. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A team in a real browser: a destination that refuses the wrong token, and a member who sees and may not change. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

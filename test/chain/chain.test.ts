@@ -1,3 +1,4 @@
+// Test run: alone
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** Closing one's account and deleting a workspace in the console: asked for first, and what it leaves works on. */
 import t from 'tap'
 import { Client } from '../support/client.ts'

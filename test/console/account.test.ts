@@ -1,3 +1,4 @@
+// Test run: slow
 /** One's own account: name, password, and sessions that end where they are told to. Threat K2 of `security.md`. */
 import { inspect } from 'node:util'
 import { GROWTH } from '@claimcheck/server/features/people/login-throttle'

@@ -1,3 +1,4 @@
+// Test run: slow, both-databases
 /** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** The connections screen: destinations are tried before they are connected, and their secrets never come back. */
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'

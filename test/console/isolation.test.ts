@@ -1,3 +1,4 @@
+// Test run: slow
 /**
  * Two workspaces that never see each other's anything, over every route of the console and of the API, with every kind of credential.
  * Threats W3 and W4 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: slow, both-databases
 /** What was allowed, afterwards: refreshed, taken back, and bound to what the person may do themselves. Threat K3 of `security.md`. */
 import { type Storage, StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'

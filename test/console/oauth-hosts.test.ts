@@ -1,3 +1,4 @@
+// Test run: slow
 /** OAuth over several hosts, and where two ask for one thing at once. Also applications that make themselves known. */
 import { REGISTRATIONS_A_DAY } from '@claimcheck/server/features/oauth/registration-quota'
 import { COSTS } from '@claimcheck/server/http/costs'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** Refreshes that come more than once, at the same time or after a lost answer. Threat K3 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'

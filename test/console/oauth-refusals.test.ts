@@ -1,3 +1,4 @@
+// Test run: slow
 /** What applications are refused, where they are told, and what people are shown in place of being led on. Threat S4 of `security.md`. */
 import t from 'tap'
 import {

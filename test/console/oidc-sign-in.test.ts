@@ -1,3 +1,4 @@
+// Test run: slow
 /** Signing in through an outside OpenID provider: a real one, on this machine. */
 import t, { type Test as TapTest } from 'tap'
 import { afterFile } from '../support/after-file.ts'

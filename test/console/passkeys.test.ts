@@ -1,3 +1,4 @@
+// Test run: slow
 /**
  * Passkeys: what is refused of an answer, whoever sends it. That browsers and these pages understand each other is tested with one.
  * Threat K8 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: both-databases, every-node
 /** The ways into the console: the first set-up, invitations, passwords, and what is refused. Threats N1, K4 and S2 of `security.md`. */
 import { GROWTH } from '@claimcheck/server/features/people/login-throttle'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, both-databases
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'

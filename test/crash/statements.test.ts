@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, both-databases
 import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import t, { type Test } from 'tap'
 import { createDatabase, TEST_DATABASE, whyMissing } from '../support/database.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Postgres's own backups: a base backup with the write-ahead log after it, restored to a moment. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** When the clock of a host is set, the host decides and signs nothing by it. Threat D6 of `security.md`. */
 import { mkdtemp } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 import { join } from 'node:path'
 import t from 'tap'
 import { createDatabase } from '../support/database.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A Postgres that goes away again and again while a host starts ends no start; what trying again does not mend ends it at once. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

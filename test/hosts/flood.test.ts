@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /**
  * A workspace that floods destinations that hang takes nothing from another one. The bounds are generous, since other tests run beside it:
  * `npm run bench` has the figures.

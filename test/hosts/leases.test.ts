@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 import { setTimeout } from 'node:timers/promises'
 import type { ClaimStatus, LogHead, SubmittedClaim } from '@claimcheck/core/api'
 import t from 'tap'

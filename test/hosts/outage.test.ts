@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 import t from 'tap'
 import { runOutageTest } from '../crash/outage.ts'
 import { LONG } from '../support/extent.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Two hosts share one database through a pooler, and what they store is what they would store without one. */
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A standby is promoted under hosts that run: they go on where nothing was lost, and all stop where something was. Threat O6 of `security.md`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The quotas of a workspace, over two hosts on one database, as a client and a person see them. Threat A7 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Limits that count over several hosts. Threat S5 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { COSTS } from '@claimcheck/server/http/costs'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A host that starts again with a wrong clock decides no waiting claim by it: destinations that it read before tell. */
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'

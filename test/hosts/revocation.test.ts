@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What is revoked on one host is so on all. Threat K1 of `security.md`. */
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'

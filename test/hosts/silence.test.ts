@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'

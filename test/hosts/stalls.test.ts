@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Nothing that a client or a destination sends holds the main thread of a host for more than 50 ms. Threat S5 of `security.md`. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'

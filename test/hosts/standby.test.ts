@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A streaming standby: hosts read published rows from it, whether it lags, or is away; and it takes over from the primary. */
 import { setTimeout } from 'node:timers/promises'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The next version migrates the database under the hosts of this one: they go on, and do not start on it any more. */
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { openStorage } from '@claimcheck/server/storage/open'

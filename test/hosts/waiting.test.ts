@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /**
  * A host that waits for its database refuses like one that has it: requests are counted by network, messages with two readings end the
  * connection, and every answer has its headers. Threats S2 and S5 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /**
  * Disasters after which nothing of the service remembers what was signed: three clients that go on tell. They are an SDK, the command line and
  * the tools of MCP. Threat O6 of `security.md`.

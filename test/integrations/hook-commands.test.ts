@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** Which commands of a coding agent's shell the hook takes for a push, and from which folder. It runs what records that. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

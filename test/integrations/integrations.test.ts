@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** What calls `claimcheck claim`: the GitHub Action's step, `git push-claimed`, and the hook of coding agents, with real bash, git and claims. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

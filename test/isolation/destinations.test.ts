@@ -1,3 +1,4 @@
+// Test run: end-to-end, every-node
 /**
  * Where a plugin says that a claim is read: through the whole service, for plugins in its process and in one of their own.
  * Threat P3 of `security.md`.

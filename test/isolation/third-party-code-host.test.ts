@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A code host of a third party, in a package of its own and a process of its own, beside the code hosts that are shipped. */
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t, { type Test } from 'tap'

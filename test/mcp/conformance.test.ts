@@ -1,3 +1,4 @@
+// Test run: end-to-end, every-node
 /** The protocol's own conformance tests, against the program that ships. Those that ask for what no server but theirs has are listed. */
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The page about MCP lists the tools and resources that there are. */
 import { readFileSync } from 'node:fs'
 import { TOOLS } from '@claimcheck/cli/mcp/tools'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** `claimcheck mcp`: the same tools over standard input and output, at a service that is asked over its API. */
 
 import { clientBackend } from '@claimcheck/cli/mcp/client-backend'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The tools and resources at /mcp, with the protocol's own SDK as the client. Threat D7 of `security.md`. */
 import { byCommand } from '@claimcheck/server/base/actor'
 import t from 'tap'

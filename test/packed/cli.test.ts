@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** @claimcheck/cli as others get it: packed with its scripts, installed in an empty folder, and used against a service. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'

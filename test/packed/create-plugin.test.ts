@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A new verifier as its author gets it: scaffolded outside of the checkout, built, tested and tried against the packed core. */
 import { execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'

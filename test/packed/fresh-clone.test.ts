@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A clone in which nothing is built: the server can be packed there, and an author follows the guide as it is written. */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Core and the client as others get them: installed in an empty folder, and used as their READMEs show. */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The program as its package ships it: it starts in an empty folder, loads whatever it names, and ships each module once. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

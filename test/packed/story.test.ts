@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** From an empty folder to a receipt that a stranger checks, in a browser, on the program as its package ships it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

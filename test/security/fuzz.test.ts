@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /**
  * Whatever is sent to the service, by whomever: no answer is a fault of ours. `npm run fuzz` sends ten times as much.
  * Threats A6, W6 and S1 of `security.md`.

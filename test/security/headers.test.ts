@@ -1,3 +1,4 @@
+// Test run: slow
 /**
  * Every answer says how browsers may use it, whatever was asked and whoever answers: routes, refusals, redirects, files, the parser of HTTP.
  * Threat S2 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: slow
 /**
  * Every route of the service as it ships has a class of cost, and every request takes the tokens of its class from the network that asks.
  * Threat S5 of `security.md`.

@@ -1,3 +1,4 @@
+// Test run: slow
 /**
  * Whoever may name an address to the service reaches nothing of its machine and its network, however the address is written, and wherever it
  * is named: in a connection, a claim, the configuration, and what an application says of itself.

@@ -1,3 +1,4 @@
+// Test run: slow
 /** What the network and what stands before the service do to a client. */
 import { inspect } from 'node:util'
 import {

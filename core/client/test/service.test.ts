@@ -1,3 +1,4 @@
+// Test run: every-node
 /** The client against a running service. */
 import {
   AuthenticationError,

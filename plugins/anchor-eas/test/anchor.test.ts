@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Signs, sends and finds anchors on a local chain with the real contracts. */
 import { fromBase64url } from '@claimcheck/core/plugin'
 import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'

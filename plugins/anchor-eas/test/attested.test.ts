@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What the account attested of a log stops the service where the database lacks it, so only what the account signed counts. Threat O6 of `security.md`. */
 import { randomBytes } from 'node:crypto'
 import type { Anchorer } from '@claimcheck/core/plugin'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The host's database was restored from an older copy: the chain may already have the anchor that it plans. */
 import t from 'tap'
 import { answers } from '../../../test/chain/proxy.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The plugin's options and its key. */
 import { isPlugin } from '@claimcheck/core/hosting'
 import anchorEas from '@claimcheck/plugin-anchor-eas'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** Preparing the anchorer: the chain, its contracts, the account and the schema. */
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The anchorer with a node that fails, refuses or answers wrongly. */
 import { setTimeout } from 'node:timers/promises'
 import { AnchorerError } from '@claimcheck/core/plugin'

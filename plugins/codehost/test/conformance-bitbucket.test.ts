@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The plugin passes the conformance kit at stand-ins for both Bitbuckets. */
 import { type Case, verifierConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /**
  * The plugin passes the conformance kit at a git server, but for what the git program keeps to itself. The program sends requests of its
  * own, which meet the kit's faults by the address that the connection has.

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /**
  * The plugin passes the conformance kit at a stand-in for Gitea, but for what the git program keeps to itself: it tells whether older
  * commits are on a branch.

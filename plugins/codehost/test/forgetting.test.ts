@@ -1,3 +1,4 @@
+// Test run: slow
 /** The marks of reads that do not show the commit, each at a real git server or at the stand-in for GitHub. Threat A3 of `security.md`. */
 import type { Observation } from '@claimcheck/core/plugin'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Checks at a git server that fails or misbehaves. */
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Long histories at a git server: fetched step by step, and kept between checks. */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, symlink, utimes } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What a git server can make this host spend: memory, time, places and the main thread. Threat D3 of `security.md`. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

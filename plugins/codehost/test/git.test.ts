@@ -1,3 +1,4 @@
+// Test run: slow
 /** Checks at a real git server. */
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'

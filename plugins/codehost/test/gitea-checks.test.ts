@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Statuses of commits at Gitea and Forgejo. */
 import t from 'tap'
 import { json } from '../../../test/destinations/faults.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Commits at Gitea and Forgejo: what the API, git and the activity feed tell together. */
 import t from 'tap'
 import { json, status } from '../../../test/destinations/faults.ts'

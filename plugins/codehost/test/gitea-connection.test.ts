@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Connections to Gitea and Forgejo: what the probe can tell of a token, and which claims fit. */
 import t from 'tap'
 import { html, json, status } from '../../../test/destinations/faults.ts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Releases and issues at Gitea and Forgejo. */
 import t from 'tap'
 import { json, status } from '../../../test/destinations/faults.ts'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** Checks at GitHub: which lists are read for which claim, whose word counts, and what a wrong answer never becomes. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JsonObject } from '@claimcheck/core/plugin'

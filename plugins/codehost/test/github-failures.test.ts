@@ -1,3 +1,4 @@
+// Test run: slow
 /** Checks at GitHub when it fails or answers wrongly. */
 import { DestinationError, type Observation } from '@claimcheck/core/plugin'
 import t from 'tap'

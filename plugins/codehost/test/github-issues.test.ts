@@ -1,3 +1,4 @@
+// Test run: slow
 /** Issues at GitHub: what is read, what an absence rests on, and what a wrong answer never becomes. */
 import type { JsonObject } from '@claimcheck/core/plugin'
 import t from 'tap'

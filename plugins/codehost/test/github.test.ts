@@ -1,3 +1,4 @@
+// Test run: slow
 /** Checks at a stand-in for GitHub. Threat A2 of `security.md`. */
 import t from 'tap'
 import { json } from '../../../test/destinations/faults.ts'

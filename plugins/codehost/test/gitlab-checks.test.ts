@@ -1,3 +1,4 @@
+// Test run: slow
 /** Checks at GitLab: jobs by the source of their pipeline, what they forgive, who posted, and what earlier runs say. */
 import t from 'tap'
 import { createCache, outcome } from './context.ts'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** Pushes at GitLab: what its branches show, and what its log of events, with its holes, is believed. */
 import type { PreviousRead } from '@claimcheck/core/plugin'
 import t from 'tap'

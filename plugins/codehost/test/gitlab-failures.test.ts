@@ -1,3 +1,4 @@
+// Test run: slow
 /** GitLab in trouble, or hostile: an answer that is not what was asked for is no evidence. And the connection type. */
 import type { JsonObject } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** Merge requests, issues and releases at GitLab: their states, their times, and what it means that there is none. */
 import t from 'tap'
 import { status } from '../../../test/destinations/faults.ts'

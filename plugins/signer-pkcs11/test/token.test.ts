@@ -1,3 +1,4 @@
+// Test run: end-to-end, alone
 /** Keys in a PKCS#11 token: SoftHSM's, through its real module. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

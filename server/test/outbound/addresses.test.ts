@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Which addresses are public. Threat W2 of `security.md`. */
 import { isPublicAddress } from '@claimcheck/server/outbound/addresses'
 import t from 'tap'

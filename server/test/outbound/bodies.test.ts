@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Bounds on the bodies of answers: in bytes after decompression, in the memory that a bomb costs, and in time. Threat D3 of `security.md`. */
 import type { RequestListener } from 'node:http'
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Slots for checks, shared by payers, workspaces, keys and destinations. Threat A8 of `security.md`. */
 import {
   type Asker,

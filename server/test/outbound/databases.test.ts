@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Declared statements at a real Postgres and a real MariaDB: read with bound parameters, and nothing else. Threat P8 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { createSecureContext, TLSSocket } from 'node:tls'

@@ -1,3 +1,4 @@
+// Test run: every-node
 import { createDestinations } from '@claimcheck/server/outbound/destinations'
 import t from 'tap'
 

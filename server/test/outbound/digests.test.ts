@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Digests of what an answer holds: computed as it arrives, far beyond the usual size, and nothing of it is kept. Threat D3 of `security.md`. */
 import { createHash } from 'node:crypto'
 import type { RequestListener, ServerResponse } from 'node:http'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Mailboxes are read at a real Dovecot, by every way in, and nothing is written there. Threat P8 of `security.md`. */
 import type { CommandGrant, LoginMechanism } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** The host's logins at servers that attack them, and at a real one of SMTP. Threat P8 of `security.md`. */
 import { once } from 'node:events'
 import type { AddressInfo, Socket as NodeSocket } from 'node:net'

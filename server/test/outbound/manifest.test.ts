@@ -1,3 +1,4 @@
+// Test run: every-node
 /** What a manifest allows a plugin's checks to ask, and what no manifest allows. Threat P2 of `security.md`. */
 import { grantOf } from '@claimcheck/core/hosting'
 import { basic, bearer, header } from '@claimcheck/core/plugin'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** The requests of checks: where they go, and what bounds them. Threat W2 of `security.md`. */
 import { createServer as createHttpsServer } from 'node:https'
 import { inspect } from 'node:util'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Requests of the installation's own: of any method, held to the same places and bounds as those of checks. */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'

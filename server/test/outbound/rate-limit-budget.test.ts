@@ -1,3 +1,4 @@
+// Test run: every-node
 import { createRateLimitBudgets, type Spender } from '@claimcheck/server/outbound/rate-limit-budget'
 import t from 'tap'
 

@@ -1,3 +1,4 @@
+// Test run: every-node
 import { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from '@claimcheck/core/hosting'
 import t from 'tap'
 

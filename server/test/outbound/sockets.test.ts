@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Connections of checks that speak another protocol than HTTP, over loopback with real TLS. Threat N2 of `security.md`. */
 import type { Socket as NodeSocket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'

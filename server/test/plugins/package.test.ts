@@ -1,3 +1,4 @@
+// Test run: slow
 /** The package of a plugin: what it reads, its digest, and whether it is trusted. Threats P3 and P5 of `security.md`. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'

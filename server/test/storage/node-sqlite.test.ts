@@ -1,3 +1,4 @@
+// Test run: every-node
 /** What the thread of a connection by `node:sqlite` must hand over as the package sqlite3 does. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

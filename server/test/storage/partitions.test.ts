@@ -1,3 +1,4 @@
+// Test run: slow
 /** What storage promises also holds where an operator has partitioned the tables of the log, as the documentation says. */
 import type { Dialect } from '@claimcheck/server/storage/dialect'
 import { migrate } from '@claimcheck/server/storage/migrate'

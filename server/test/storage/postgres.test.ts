@@ -1,3 +1,4 @@
+// Test run: slow, every-node
 import { PARAMETERS } from '@claimcheck/server/storage/changes'
 import { type Migration, schemaOf } from '@claimcheck/server/storage/schema'
 import pg from 'pg'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, alone
 /** What a checkout says about its last push, with real git. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The ABI decoder, compared with the encoder of another library. */
 import { decodeAbi } from '@claimcheck/plugin-anchor-eas/checker'
 import { AbiCoder, getBytes, hexlify } from 'ethers'

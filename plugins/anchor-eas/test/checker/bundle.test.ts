@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The anchor check, bundled for a web page. */
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'

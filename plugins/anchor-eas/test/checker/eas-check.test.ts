@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The anchor check, with attestations on a local chain with the real contracts. Threat O2 of `security.md`. */
 import { toBase64url } from '@claimcheck/core/plugin'
 import { type Checks, checkReceipt, type ProofAnchor, type ReadConsistency } from '@claimcheck/core/receipts'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The anchor check with a node that lies, fails, or never ends its answer. */
 import { type Checks, checkReceipt } from '@claimcheck/core/receipts'
 import { createEasChecker, type EasCheckerOptions } from '@claimcheck/plugin-anchor-eas/checker'

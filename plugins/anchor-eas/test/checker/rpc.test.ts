@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** The errors of the JSON-RPC reader, from a server that misbehaves. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** Reading signed attestations, compared with what another library signs. */
 import { readSignedAttestation } from '@claimcheck/plugin-anchor-eas/checker'
 import { Interface, keccak256, Wallet, ZeroAddress } from 'ethers'

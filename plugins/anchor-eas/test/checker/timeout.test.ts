@@ -1,3 +1,4 @@
+// Test run: end-to-end
 /** Work ends with its time or with the signal of who asked, whatever the garbage collector does. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { withTimeout } from '@claimcheck/plugin-anchor-eas/checker'

@@ -1,3 +1,4 @@
+// Test run: slow
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'

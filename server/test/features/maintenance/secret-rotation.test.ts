@@ -1,3 +1,4 @@
+// Test run: slow
 import { readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { byCommand } from '@claimcheck/server/base/actor'

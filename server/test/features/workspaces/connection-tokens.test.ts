@@ -1,3 +1,4 @@
+// Test run: slow
 /** Refresh tokens that rotate, over hosts and processes: none is used twice, and none is lost without a word. */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'

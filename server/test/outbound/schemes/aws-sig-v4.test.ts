@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Signatures of AWS, compared with those of another library over the very request that arrived. Threat P9 of `security.md`. */
 import type { IncomingMessage } from 'node:http'
 import { credential } from '@claimcheck/core/plugin'

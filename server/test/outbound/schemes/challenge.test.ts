@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Tokens of container registries: at Debian's docker-registry with an issuer, and at registries that ask for more than they should. Threat P9 of `security.md`. */
 import type { RequestListener } from 'node:http'
 import { setTimeout } from 'node:timers/promises'

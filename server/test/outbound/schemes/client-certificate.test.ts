@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Certificates of the client: at servers of Node and at nginx, which let in who has the right one. Threat P9 of `security.md`. */
 import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'

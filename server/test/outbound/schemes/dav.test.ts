@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Declared methods of WebDAV: at Apache's mod_dav, and against plugins that want to send more. Threat P9 of `security.md`. */
 import { davProblem } from '@claimcheck/core/hosting'
 import type { DavMethod } from '@claimcheck/core/plugin'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** HTTP digest authentication: at Apache httpd, by the examples of RFC 7616, and at servers that ask for less than they should. Threat P9 of `security.md`. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Codes over the host's own request, computed once more by `node:crypto` from what arrived. Threat P9 of `security.md`. */
 import { createHash, createHmac } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

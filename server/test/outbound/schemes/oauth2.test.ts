@@ -1,3 +1,4 @@
+// Test run: every-node
 /** Access tokens of OAuth 2: at oidc-provider, with rotating refresh tokens, and at token endpoints that answer as they like. Threat P9 of `security.md`. */
 import type { RequestListener } from 'node:http'
 import { createMemoryRefreshes, credentialProblems } from '@claimcheck/core/hosting'

@@ -1,3 +1,4 @@
+// Test run: every-node
 /** A secret in the path arrives where it belongs, and the plugin sees it nowhere. Threat P9 of `security.md`. */
 import { credential, header } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'

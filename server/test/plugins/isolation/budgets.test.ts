@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What a plugin makes the host spend, and what it costs others. Threat P4 of `security.md`. */
 
 import { spawn } from 'node:child_process'

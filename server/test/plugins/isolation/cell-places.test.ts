@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Who gets a place for a process, and who gives one up: with stand-ins that only count, where the rest is as it ships. */
 import { setTimeout } from 'node:timers/promises'
 import type { Tenant } from '@claimcheck/server/plugins/hosted'

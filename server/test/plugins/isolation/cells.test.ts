@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What a plugin's author who has a workspace gets of another workspace: nothing. Threat P7 of `security.md`. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, every-node
 /** What is signed is what ran: the digest covers all that a plugin imports. Threat P5 of `security.md`. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

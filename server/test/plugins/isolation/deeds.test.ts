@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow, every-node
 /** What a plugin in a process of its own can do, and what comes of it. Threat P1 of `security.md`. */
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'

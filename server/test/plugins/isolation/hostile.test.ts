@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** What a process says that is written to harm its host, and not by mistake. Threat P4 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'

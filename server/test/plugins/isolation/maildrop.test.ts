@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** A plugin in a sandbox reads a maildrop: the host logs in, and the process never has the password. Threat P8 of `security.md`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** The sandbox around the process of a plugin. Threat P1 of `security.md`. */
 import { execFile, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'

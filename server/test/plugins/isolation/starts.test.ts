@@ -1,3 +1,4 @@
+// Test run: end-to-end, slow
 /** Plugins that start late, not at all, or only sometimes. Threat P4 of `security.md`. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

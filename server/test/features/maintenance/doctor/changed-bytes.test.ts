@@ -1,3 +1,4 @@
+// Test run: slow
 /** Every byte of a database that is changed is found, or is listed as one that cannot be. Threat O1 of `security.md`. */
 import t from 'tap'
 import { afterFile } from '../../../../../test/support/after-file.ts'

@@ -1,3 +1,4 @@
+// Test run: slow
 /** The doctor: what it finds in a database that is sound, damaged, or goes away. Threat O1 of `security.md`. */
 import { join } from 'node:path'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'

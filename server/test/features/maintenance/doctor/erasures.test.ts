@@ -1,3 +1,4 @@
+// Test run: slow
 /**
  * What the doctor says of an installation in which content was erased, and of one in which that was not done by the rules.
  * Threat O9 of `security.md`.

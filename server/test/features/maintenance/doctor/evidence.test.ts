@@ -1,3 +1,4 @@
+// Test run: slow
 /** What the doctor says of evidence: of what was changed in the database, and of what an issuer signed. Threat O3 of `security.md`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
