@@ -2,8 +2,9 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
+import { type Holdings, holdingsOfCounts } from '../base/fair-shares.ts'
+import { allowanceOf, type Payer, partyOf } from '../base/payers.ts'
 import type { Counted, Counter, RateCounters } from '../storage/counters.ts'
-import { allowanceOf, type Holdings, holdingsOfCounts, type Payer, partyOf } from '../storage/payers.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Count {
@@ -71,24 +72,12 @@ function countersInMemory(now: () => Instant): Counters {
   return { add: async (...added) => own.add(...added), last: own.last }
 }
 
-/** What those who share an allowance used of a limit in this minute. */
-export interface Used extends Holdings {
-  readonly leftMs: number
-}
-
-export interface CountsOfParties {
-  /** The result of the last additions on this host. */
-  last(limiter: string, payer: Payer): Used
-  /** Returns what was used before. @throws StorageError `unavailable` */
-  add(limiter: string, payer: Payer, tokens?: number): Promise<Used>
-}
-
-/** Counts for the allowance, and for each party that was invited into it; what these did not use is the account's own. */
-export function countParties(counters: Counters): CountsOfParties {
+/** Counts for each allowance, and for each party that was invited into it: what these did not use is the account's own. */
+export function countParties(counters: Counters) {
   const invited = new LRUCache<string, Set<Payer>>({ max: MAX_COUNTERS })
 
-  /** @param added by this party just now */
-  function used(limiter: string, payer: Payer, { count, leftMs }: Count, added = 0): Used {
+  /** What those who share the allowance used. @param added by this party just now */
+  function used(limiter: string, payer: Payer, { count, leftMs }: Count, added = 0): Holdings & Pick<Count, 'leftMs'> {
     const known = invited.get(`${limiter} ${allowanceOf(payer)}`) ?? new Set()
     const counts = [...known].map((name): [Payer, number] => [name, counters.last(limiter, name).count])
     for (const [name, ofParty] of counts) if (ofParty === 0) known.delete(name)
@@ -97,17 +86,18 @@ export function countParties(counters: Counters): CountsOfParties {
   }
 
   return {
-    last: (limiter, payer) => used(limiter, payer, counters.last(limiter, allowanceOf(payer))),
-    async add(limiter, payer, tokens = 1) {
+    /** Returns the result of the last additions on this host. */
+    last: (limiter: string, payer: Payer) => used(limiter, payer, counters.last(limiter, allowanceOf(payer))),
+    /** Returns what was used before. @throws StorageError `unavailable` */
+    async add(limiter: string, payer: Payer, tokens = 1) {
       const [allowance, party] = [allowanceOf(payer), partyOf(payer)]
+      if (party === allowance) return used(limiter, payer, await counters.add(limiter, allowance, tokens), tokens)
       const [count] = await Promise.all([
         counters.add(limiter, allowance, tokens),
-        party === allowance ? undefined : counters.add(limiter, party, tokens),
+        counters.add(limiter, party, tokens),
       ])
-      if (party !== allowance) {
-        const name = `${limiter} ${allowance}`
-        invited.set(name, (invited.get(name) ?? new Set()).add(party))
-      }
+      const name = `${limiter} ${allowance}`
+      invited.set(name, (invited.get(name) ?? new Set()).add(party))
       return used(limiter, payer, count, tokens)
     },
   }

@@ -1,7 +1,7 @@
 /** What a request may do: the accepted credential, attached to it. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
-import type { Payer } from '../storage/payers.ts'
+import type { Payer } from '../base/payers.ts'
 import type { App } from './instance.ts'
 
 /** An accepted API key, which gives full access to its workspace. */

@@ -4,40 +4,20 @@
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { leftOf, mayAdd } from '../base/fair-shares.ts'
 import type { Meters } from '../base/meters.ts'
+import type { Payer } from '../base/payers.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
-import { leftOf, mayAdd, type Payer } from '../storage/payers.ts'
 import { READABLE } from './cors.ts'
 import { COSTS } from './costs.ts'
-import { type Count, type Counters, countParties, createOwnCounts, type Used, WINDOW_MS, windowOf } from './counters.ts'
+import { type Count, type Counters, countParties, createOwnCounts, WINDOW_MS, windowOf } from './counters.ts'
 import type { Payers } from './credential.ts'
 import { HttpError } from './errors.ts'
-import { createHold, type Hold } from './hold.ts'
+import { createHold } from './hold.ts'
 import type { App } from './instance.ts'
 import { type Limited, sayLeft, unsayLeft } from './left.ts'
 import { networkOf } from './network.ts'
 import { createQueue, type Rate } from './queue.ts'
-
-export interface Gate {
-  /**
-   * Takes the tokens of this request from the network: the first hook of every request, and for those that reach no hook.
-   * Resolves later where the network asks for much at once. @throws HttpError 429, after a while where it goes on
-   */
-  enter(request: FastifyRequest, reply: FastifyReply, address?: string): Promise<void> | undefined
-  /**
-   * Takes the tokens of this request from who asks, and returns to the network what it paid for them.
-   * @throws HttpError 429, after a while where the account goes on; StorageError `unavailable`, so that no request passes uncounted
-   */
-  admit(request: FastifyRequest, reply: FastifyReply, payers: Payers): Promise<void>
-  /** Takes more tokens, of a request that turned out to cost more. @throws as `admit` does */
-  takeMore(request: FastifyRequest, reply: FastifyReply, payers: Payers, tokens: number): Promise<void>
-  readonly refusals: {
-    /** Counts a refused credential. @throws HttpError 429; StorageError `unavailable` */
-    count(request: FastifyRequest, reply: FastifyReply): Promise<void>
-    /** @throws HttpError 429 when the limit is used up, as far as this host has counted; after a while where the network goes on */
-    peek(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  }
-}
 
 interface GateOptions {
   readonly rateLimits: RateLimits
@@ -45,30 +25,60 @@ interface GateOptions {
   readonly meters: Meters
 }
 
-type Limit = keyof RateLimits
-
-/** What a network paid for a request before it was known who asks. */
-interface Paid {
-  readonly network: string
-  readonly tokens: number
-  /** When it paid. */
-  readonly at: Instant
+const UNITS: Readonly<Record<keyof RateLimits, string>> = {
+  network: 'tokens',
+  key: 'tokens',
+  workspace: 'tokens',
+  account: 'tokens',
+  refusals: 'refused credentials',
 }
-
 const REFUSED_HELP = 'Requests refused beyond a rate limit, by limit'
-const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'refusals']
+/** Several visits to a page. */
+const LEAST_AT_ONCE = 300
+/** Clients and proxies give up later than this. */
+const LONGEST_WAIT_MS = 20_000
+
+export type Gate = ReturnType<typeof openGate>
 
 /** Call it once headers and addresses are known, and before the routes are declared. */
-export function openGate(app: App, { rateLimits, counters, meters }: GateOptions): Gate {
+export function openGate(app: App, { rateLimits, counters, meters }: GateOptions) {
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
   const queue = createQueue()
-  const rates = { network: networkRate(rateLimits.network), account: accountRate(rateLimits.account) }
+  const networkRate = rateOfNetwork(rateLimits.network)
+  const accountRate = rateOfAccount(rateLimits.account)
   const ofParties = countParties(counters)
-  const paid = new WeakMap<FastifyRequest, Paid>()
-  const refused = meters.counterOf('requests_refused_total', REFUSED_HELP, 'limit', LIMITS)
-  const { refuse, refuseHeld } = refusing(refused.inc, hold)
+  /** What a network paid for a request, and when, before it was known who asks. */
+  const paid = new WeakMap<FastifyRequest, { network: string; tokens: number; at: Instant }>()
+  const limits = Object.keys(UNITS) as (keyof RateLimits)[]
+  const refused = meters.counterOf('requests_refused_total', REFUSED_HELP, 'limit', limits)
 
+  function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
+    const { limit, subject, most } = limited
+    refused.inc(limit)
+    request.log.warn({ limit, client: subject }, 'a client is over its rate limit')
+    sayLeft(reply, limited, count)
+    reply.header('retry-after', Math.ceil(count.leftMs / 1000))
+    throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
+  }
+
+  /** Refuses after a while where the client goes on. What is left is what is left then. */
+  async function refuseHeld(
+    limited: Limited,
+    { count, leftMs }: Count,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    client = limited.subject,
+  ): Promise<never> {
+    const end = Date.now() + leftMs
+    await hold(client, request.raw.socket)
+    return refuse(limited, { count, leftMs: Math.max(1, end - Date.now()) }, request, reply)
+  }
+
+  /**
+   * Takes the tokens of this request from the network: the first hook of every request, and for those that reach no hook.
+   * Resolves later where the network asks for much at once. @throws HttpError 429, after a while where it goes on
+   */
   function enter(request: FastifyRequest, reply: FastifyReply, address = request.ip): Promise<void> | undefined {
     if (rateLimits.network === 0 || isFreeForNetwork(request)) return undefined
     const network = networkOf(address)
@@ -83,10 +93,15 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     sayLeft(reply, limited, own.add('network', network, tokens))
     paid.set(request, { network, tokens, at: Date.now() })
     if (tokens === COSTS.small.tokens) return undefined
-    return queue.enter(network, tokens, rates.network, () => request.raw.destroyed)
+    return queue.enter(network, tokens, networkRate, () => request.raw.destroyed)
   }
 
-  enterFirst(app, enter)
+  app.addHook('onRequest', (request, reply, done) => {
+    const entered = enter(request, reply)
+    // Who has gone while it waited gets no work.
+    if (entered) entered.then(() => (request.raw.destroyed ? reply.hijack() : done()), done)
+    else done()
+  })
 
   function giveBack(request: FastifyRequest, reply: FastifyReply): void {
     const payment = paid.get(request)
@@ -94,7 +109,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     paid.delete(request)
     const { network, tokens, at } = payment
     unsayLeft(reply)
-    if (tokens !== COSTS.small.tokens) queue.giveBack(network, tokens, rates.network)
+    if (tokens !== COSTS.small.tokens) queue.giveBack(network, tokens, networkRate)
     if (windowOf(Date.now()) !== windowOf(at)) return
     // Where many networks ask, the counts of some are dropped.
     own.add('network', network, -Math.min(tokens, own.last('network', network).count))
@@ -102,136 +117,96 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
 
   /** @throws HttpError 429 for a request that would wait for longer than clients do */
   async function requireTurn(account: Payer, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const waitsTooLong = () => queue.expected(account, rates.account) > LONGEST_WAIT_MS
-    if (!waitsTooLong()) return
+    if (queue.expected(account, accountRate) <= LONGEST_WAIT_MS) return
     refused.inc('account')
     request.log.warn({ limit: 'account', client: account }, 'a client asks for too much at once')
     await hold(account, request.raw.socket)
-    const seconds = Math.max(1, Math.ceil(queue.expected(account, rates.account) / 1000))
+    const seconds = Math.max(1, Math.ceil(queue.expected(account, accountRate) / 1000))
     reply.header('retry-after', seconds)
     throw new HttpError(429, `too many requests of your account wait for their turn: try again in ${seconds} seconds`)
   }
 
-  async function take(payers: Payers, tokens: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const limited = limitsOf(payers, rateLimits)
+  /** Takes more tokens, of a request that turned out to cost more. @throws as `admit` does */
+  async function takeMore(request: FastifyRequest, reply: FastifyReply, payers: Payers, tokens: number): Promise<void> {
+    const limited = (Object.entries(payers) as [keyof Payers, string][])
+      .filter(([limit]) => rateLimits[limit] > 0)
+      .map(([limit, subject]): Limited => ({ limit, subject, most: rateLimits[limit] }))
     const account = rateLimits.account > 0 ? payers.account : undefined
-    // What is refused takes nothing from the others, and costs no statement.
-    for (const one of limited) {
-      const last = ofParties.last(one.limit, one.subject)
-      if (!mayAdd(last, one.most, tokens)) await refuseHeld(one, countOf(one, last), request, reply, payers.account)
+
+    /** What was used of each limit before, and what of that counts for this party. */
+    const requireLeft = async (used: readonly ReturnType<typeof ofParties.last>[]): Promise<readonly Count[]> => {
+      const counts = used.map((one, index) => {
+        const { most } = limited[index]!
+        return { count: Math.max(0, most - leftOf(one, most)), leftMs: one.leftMs }
+      })
+      const over = used.findIndex((one, index) => !mayAdd(one, limited[index]!.most, tokens))
+      if (over >= 0) await refuseHeld(limited[over]!, counts[over]!, request, reply, payers.account)
+      return counts
     }
+
+    // What is refused takes nothing from the others, and costs no statement.
+    await requireLeft(limited.map(({ limit, subject }) => ofParties.last(limit, subject)))
     if (account !== undefined) await requireTurn(account, request, reply)
-    const before = await Promise.all(limited.map(({ limit, subject }) => ofParties.add(limit, subject, tokens)))
-    const taken = limited.map((one, index) => ({ one, used: before[index]!, count: countOf(one, before[index]!) }))
-    const over = taken.find(({ one, used }) => !mayAdd(used, one.most, tokens))
-    if (over) await refuseHeld(over.one, over.count, request, reply, payers.account)
+    const counts = await requireLeft(
+      await Promise.all(limited.map(({ limit, subject }) => ofParties.add(limit, subject, tokens))),
+    )
     giveBack(request, reply)
-    const turn = account === undefined ? undefined : queue.enter(account, tokens, rates.account, () => isGone(request))
+    const turn = account && queue.enter(account, tokens, accountRate, () => isGone(request))
     await turn
     // Who has gone while it waited gets no work.
     if (turn && isGone(request)) reply.hijack()
-    const [tightest] = taken.toSorted((a, b) => a.one.most - a.count.count - (b.one.most - b.count.count))
-    if (tightest) sayLeft(reply, tightest.one, { ...tightest.count, count: tightest.count.count + tokens })
+    const lefts = limited.map(({ most }, index) => most - counts[index]!.count)
+    const tightest = lefts.indexOf(Math.min(...lefts))
+    if (tightest < 0) return
+    const { count, leftMs } = counts[tightest]!
+    sayLeft(reply, limited[tightest]!, { count: count + tokens, leftMs })
   }
+
+  const limitedRefusals = ({ ip }: FastifyRequest) =>
+    ({ limit: 'refusals', subject: networkOf(ip), most: rateLimits.refusals }) as const
 
   return {
     enter,
-    admit: (request, reply, payers) => take(payers, tokensOf(request), request, reply),
-    takeMore: (request, reply, payers, tokens) => take(payers, tokens, request, reply),
+    /**
+     * Takes the tokens of this request from who asks, and returns to the network what it paid for them.
+     * @throws HttpError 429, after a while where the account goes on; StorageError `unavailable`, so that no request passes uncounted
+     */
+    admit: (request: FastifyRequest, reply: FastifyReply, payers: Payers): Promise<void> =>
+      takeMore(request, reply, payers, tokensOf(request)),
+    takeMore,
     refusals: {
-      async count(request, reply) {
+      /** Counts a refused credential. @throws HttpError 429; StorageError `unavailable` */
+      async count(request: FastifyRequest, reply: FastifyReply): Promise<void> {
         if (rateLimits.refusals === 0) return
-        const network = networkOf(request.ip)
-        const count = await counters.add('refusals', network)
-        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
+        const limited = limitedRefusals(request)
+        const count = await counters.add('refusals', limited.subject)
         sayLeft(reply, limited, count)
         if (count.count > limited.most) refuse(limited, count, request, reply)
       },
-      async peek(request, reply) {
+      /** @throws HttpError 429 when the limit is used up, as far as this host has counted; after a while where the network goes on */
+      async peek(request: FastifyRequest, reply: FastifyReply): Promise<void> {
         if (rateLimits.refusals === 0) return
-        const network = networkOf(request.ip)
-        const last = counters.last('refusals', network)
-        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
+        const limited = limitedRefusals(request)
+        const last = counters.last('refusals', limited.subject)
         if (last.count >= limited.most) await refuseHeld(limited, last, request, reply)
       },
     },
   }
 }
 
-/** Refuses beyond limits. */
-function refusing(countRefusal: (limit: Limit) => void, hold: Hold) {
-  function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
-    const { limit, subject, most } = limited
-    countRefusal(limit)
-    request.log.warn({ limit, client: subject }, 'a client is over its rate limit')
-    sayLeft(reply, limited, count)
-    reply.header('retry-after', Math.ceil(count.leftMs / 1000))
-    throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
-  }
-
-  /** Refuses after a while where the client goes on. What is left is what is left then. */
-  async function refuseHeld(
-    limited: Limited,
-    { count, leftMs }: Count,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    client: string = limited.subject,
-  ): Promise<never> {
-    const end = Date.now() + leftMs
-    await hold(client, request.raw.socket)
-    return refuse(limited, { count, leftMs: Math.max(1, end - Date.now()) }, request, reply)
-  }
-
-  return { refuse, refuseHeld }
-}
-
-function enterFirst(app: App, enter: Gate['enter']): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    const entered = enter(request, reply)
-    // Who has gone while it waited gets no work.
-    if (entered) entered.then(() => (request.raw.destroyed ? reply.hijack() : done()), done)
-    else done()
-  })
-}
-
-/** Several visits to a page. */
-const LEAST_AT_ONCE = 300
-/** Clients and proxies give up later than this. */
-const LONGEST_WAIT_MS = 20_000
-
 /** A tenth of the tokens in a second. */
-function networkRate(limit: number): Rate {
+function rateOfNetwork(limit: number): Rate {
   return { tokensPerMs: Math.max(limit / 10, LEAST_AT_ONCE) / 1000, atOnceMs: 1000 }
 }
 
-/** Those of a minute over the minute; of two seconds at once. */
-function accountRate(limit: number): Rate {
+/** The tokens of a minute over the minute; of two seconds at once. */
+function rateOfAccount(limit: number): Rate {
   const tokensPerMs = limit / WINDOW_MS
   return { tokensPerMs, atOnceMs: Math.max(2000, LEAST_AT_ONCE / tokensPerMs) }
 }
 
 function isGone({ raw }: FastifyRequest): boolean {
   return raw.socket.destroyed
-}
-
-/** Those that are on. */
-function limitsOf(payers: Payers, rateLimits: RateLimits): readonly Limited[] {
-  return (Object.entries(payers) as [keyof Payers, string][])
-    .filter(([limit]) => rateLimits[limit] > 0)
-    .map(([limit, subject]) => ({ limit, subject, most: rateLimits[limit] }))
-}
-
-/** What counts of the limit for this party. */
-function countOf({ most }: Limited, used: Used): Count {
-  return { count: Math.max(0, most - leftOf(used, most)), leftMs: used.leftMs }
-}
-
-const UNITS: Readonly<Record<Limit, string>> = {
-  network: 'tokens',
-  key: 'tokens',
-  workspace: 'tokens',
-  account: 'tokens',
-  refusals: 'refused credentials',
 }
 
 function tokensOf(request: FastifyRequest): number {

@@ -6,23 +6,11 @@
 import { LRUCache } from 'lru-cache'
 import { WINDOW_MS } from './counters.ts'
 
-/** What one at the top may ask for. */
+/** What the allowance at the top may ask for. */
 export interface Rate {
   readonly tokensPerMs: number
   /** So much of it comes at once. */
   readonly atOnceMs: number
-}
-
-export interface Queue {
-  /** For how long a request would wait now. */
-  expected(payer: string, rate: Rate): number
-  /**
-   * Resolves when it is the turn of this request; undefined: at once.
-   * @param payer ids from the top down, with slashes @param isGone the client waits no more, and the request takes nothing
-   */
-  enter(payer: string, tokens: number, rate: Rate, isGone?: () => boolean): Promise<void> | undefined
-  /** Returns tokens to one at the top that had not to pay them. */
-  giveBack(payer: string, tokens: number, rate: Rate): void
 }
 
 interface Waiter {
@@ -52,7 +40,7 @@ const MOST_TOPS = 20_000
 /** What an account asks for itself stands beside what those below it ask for. */
 const ITSELF = ''
 
-export function createQueue(): Queue {
+export function createQueue() {
   const tops = new LRUCache<string, Top>({ max: MOST_TOPS })
 
   /** From the top down to who asks. */
@@ -100,11 +88,16 @@ export function createQueue(): Queue {
   }
 
   return {
-    expected(payer, rate) {
+    /** For how long a request would wait now. */
+    expected(payer: string, rate: Rate): number {
       const path = pathOf(payer)
       return freeInMs(path[0], rate) + aheadOf(path) / rate.tokensPerMs
     },
-    enter(payer, tokens, rate, isGone = () => false) {
+    /**
+     * Resolves when it is the turn of this request; undefined: at once.
+     * @param payer ids from the top down, with slashes @param isGone the client waits no more, and the request takes nothing
+     */
+    enter(payer: string, tokens: number, rate: Rate, isGone: () => boolean = () => false): Promise<void> | undefined {
       const path = pathOf(payer)
       const [top] = path
       if (top.waiting === 0 && freeInMs(top, rate) === 0) {
@@ -117,7 +110,8 @@ export function createQueue(): Queue {
         if (top.timer === undefined) goOn(top, rate)
       })
     },
-    giveBack(payer, tokens, rate) {
+    /** Returns tokens to one at the top that had not to pay them. */
+    giveBack(payer: string, tokens: number, rate: Rate): void {
       const top = tops.get(payer)
       if (!top) return
       top.dueAt -= tokens / rate.tokensPerMs

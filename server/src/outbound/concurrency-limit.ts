@@ -1,12 +1,13 @@
 /**
- * ConcurrencyLimit for checks, shared by workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
- * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide, an eighth for first looks. Looks at watched
- * claims come often: they have a sixteenth as many slots beside these, and no others, so that they delay nobody.
+ * Slots for checks, shared by payers, workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
+ * leave some free for the next (`Shares`). A quarter is kept for checks that decide, an eighth for first looks. Looks at watched claims come
+ * often: they have a sixteenth as many slots beside these, and no others, so that they delay nobody.
  */
+import { Shares } from '../base/fair-shares.ts'
+import { type Payer, type Taker, takersOf } from '../base/payers.ts'
 import type { DueKind } from '../storage/claims.ts'
-import { type Level, type Payer, takersOf, usedUpBy } from '../storage/payers.ts'
 
-/** Whose slot it is, and what its check reads. */
+/** The owner of a slot, and what its check reads. */
 export interface Asker {
   /** Who pays for what the workspace uses. */
   readonly payer: Payer
@@ -17,22 +18,11 @@ export interface Asker {
   readonly destinations: readonly string[]
 }
 
-export interface ConcurrencyLimit {
-  /** Takes a slot, or says whose part is used up. */
-  take(asker: Asker, kind: DueKind): Release | UsedUp
-  /** Whose part is used up; undefined: `take` would give a slot. */
-  usedUp(asker: Asker, kind: DueKind): UsedUp | undefined
-  /** Of all askers. */
-  usage(): Readonly<Record<Share, number>>
-  /** Called whenever a slot becomes free. */
-  onFree(listener: () => void): void
-}
-
 /** Frees the slot. */
 export type Release = () => void
 
 /** The largest user that may take no more. */
-export type UsedUp = Level | 'key' | 'destination'
+export type UsedUp = Taker['level'] | 'destination'
 
 /**
  * Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone, or
@@ -45,13 +35,15 @@ const KEPT = 4
 const FIRST = 8
 const WATCHING = 16
 /** Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a destination half, of which one payer takes 6/7. */
-const [OF_OWNER, OF_DESTINATION] = [3, 1]
+const WEIGHT = 3
 
-export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
-  const kept = createPool(Math.floor(capacity / KEPT))
-  const first = createPool(Math.floor(capacity / FIRST))
-  const common = createPool(capacity - kept.capacity - first.capacity)
-  const watching = createPool(Math.ceil(capacity / WATCHING))
+export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
+
+export function createConcurrencyLimit(capacity: number) {
+  const kept = new Pool(Math.floor(capacity / KEPT))
+  const first = new Pool(Math.floor(capacity / FIRST))
+  const common = new Pool(capacity - kept.capacity - first.capacity)
+  const watching = new Pool(Math.ceil(capacity / WATCHING))
   const listeners: (() => void)[] = []
   const pools: Readonly<Record<DueKind, readonly Pool[]>> = {
     deciding: [kept, common],
@@ -60,97 +52,134 @@ export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
     watching: [watching],
   }
 
+  /** The pool with a free slot, or the largest user of the last one that may take no more. */
+  function poolFor(takers: Takers, kind: DueKind): Pool | UsedUp {
+    let full: UsedUp | undefined
+    for (const pool of pools[kind]) {
+      full = pool.usedUp(takers)
+      if (full === undefined) return pool
+    }
+    return full!
+  }
+
   return {
-    take(asker, kind) {
-      const users = usersOf(asker)
-      const pool = pools[kind].find((pool) => !pool.usedUp(users))
-      if (!pool) return pools[kind].at(-1)!.usedUp(users)!
-      const release = pool.take(users)
+    /** Takes a slot, or says whose part is used up. */
+    take(asker: Asker, kind: DueKind): Release | UsedUp {
+      const takers = new Takers(asker)
+      const pool = poolFor(takers, kind)
+      if (typeof pool === 'string') return pool
+      const release = pool.take(takers)
       return () => {
         release()
         for (const listener of listeners) listener()
       }
     },
-    usedUp(asker, kind) {
-      const users = usersOf(asker)
-      return pools[kind].every((pool) => pool.usedUp(users)) ? pools[kind].at(-1)!.usedUp(users) : undefined
+    /** Says whose part is used up; undefined: `take` would give a slot. */
+    usedUp(asker: Asker, kind: DueKind): UsedUp | undefined {
+      const pool = poolFor(new Takers(asker), kind)
+      return typeof pool === 'string' ? pool : undefined
     },
-    usage: () => ({
-      kept: kept.taken(),
-      first: first.taken(),
-      common: common.taken(),
-      watching: watching.taken(),
+    /** Slots that are taken, by all askers. */
+    usage: (): Readonly<Record<Share, number>> => ({
+      kept: kept.taken,
+      first: first.taken,
+      common: common.taken,
+      watching: watching.taken,
     }),
-    onFree: (listener) => listeners.push(listener),
+    /** Calls the listener whenever a slot becomes free. */
+    onFree(listener: () => void): void {
+      listeners.push(listener)
+    },
   }
 }
 
-interface Pool {
+/** An asker by the names under which its slots are counted. */
+class Takers {
+  readonly #asker: Asker
+  #owners: readonly Taker[] | undefined
+  #payers: readonly Taker[] | undefined
+
+  constructor(asker: Asker) {
+    this.#asker = asker
+  }
+
+  get owners(): readonly Taker[] {
+    const { payer, workspaceId, submittedBy } = this.#asker
+    this.#owners ??= takersOf(payer, workspaceId, submittedBy)
+    return this.#owners
+  }
+
+  /** Those who share each destination. */
+  get payers(): readonly Taker[] {
+    this.#payers ??= takersOf(this.#asker.payer)
+    return this.#payers
+  }
+
+  get destinations(): readonly string[] {
+    return this.#asker.destinations
+  }
+}
+
+class Pool {
   readonly capacity: number
-  usedUp(users: Users): UsedUp | undefined
-  /** Only when nothing is used up. */
-  take(users: Users): Release
-  taken(): number
-}
+  readonly #running = new Set<Takers>()
+  #counts: Counts | undefined
 
-/** The names under which an asker's slots are counted. */
-interface Users {
-  /** The largest first: each takes of what the one before may take. */
-  readonly owners: readonly (readonly [kind: Level | 'key', name: string])[]
-  /** Each with those of the payer there, the largest first. */
-  readonly destinations: readonly { readonly all: string; readonly ofPayer: readonly string[] }[]
-}
+  constructor(capacity: number) {
+    this.capacity = capacity
+  }
 
-function usersOf({ payer, workspaceId, submittedBy, destinations }: Asker): Users {
-  return {
-    owners: [
-      ...takersOf(payer, workspaceId).map(({ level, name }) => [level, name] as const),
-      ['key', `key ${workspaceId} ${submittedBy}`],
-    ],
-    destinations: destinations.map((destination) => ({
-      all: `destination ${destination}`,
-      ofPayer: takersOf(payer).map(({ name }) => `at ${destination} ${name}`),
-    })),
+  get taken(): number {
+    return this.#running.size
+  }
+
+  usedUp(takers: Takers): UsedUp | undefined {
+    const free = this.capacity - this.taken
+    // While so much is free, no taker can have too much, whoever has it: then nothing is counted.
+    if (free > (this.taken * WEIGHT) / (WEIGHT - 1)) return undefined
+    this.#counts ??= new Counts(this.#running)
+    return this.#counts.usedUp(takers, free)
+  }
+
+  /** Call it only when nothing is used up. */
+  take(takers: Takers): Release {
+    this.#running.add(takers)
+    this.#counts?.add(takers, 1)
+    return () => {
+      this.#running.delete(takers)
+      this.#counts?.add(takers, -1)
+      if (this.taken === 0) this.#counts = undefined
+    }
   }
 }
 
-function createPool(capacity: number): Pool {
-  /** By user: those who pay, a workspace, a key, a destination, those who pay at a destination. */
-  const counts = new Map<string, number>()
-  let taken = 0
+/** The slots of each taker. */
+class Counts {
+  readonly #owners = new Shares()
+  readonly #atDestination = new Map<string, Shares>()
 
-  const used = (user: string) => counts.get(user) ?? 0
+  constructor(running: Iterable<Takers>) {
+    for (const takers of running) this.add(takers, 1)
+  }
 
-  return {
-    capacity,
-    usedUp({ owners, destinations }) {
-      const free = capacity - taken
-      const full = usedUpBy(
-        owners.map(([, name]) => name),
-        used,
-        free,
-        OF_OWNER,
-      )
-      if (full !== undefined) return owners.find(([, name]) => name === full)![0]
-      const isFull = destinations.some(
-        ({ all, ofPayer }) => usedUpBy(ofPayer, used, OF_DESTINATION * free - used(all), OF_OWNER) !== undefined,
-      )
-      return isFull ? 'destination' : undefined
-    },
-    take({ owners, destinations }) {
-      const ofDestinations = destinations.flatMap(({ all, ofPayer }) => [all, ...ofPayer])
-      const users = [...owners.map(([, name]) => name), ...ofDestinations]
-      taken++
-      for (const user of users) counts.set(user, used(user) + 1)
-      return () => {
-        taken--
-        for (const user of users) {
-          const left = used(user) - 1
-          if (left > 0) counts.set(user, left)
-          else counts.delete(user)
-        }
-      }
-    },
-    taken: () => taken,
+  usedUp({ owners, payers, destinations }: Takers, free: number): UsedUp | undefined {
+    const full = this.#owners.fullTaker(owners, free, WEIGHT)
+    if (full) return full.level
+    const isFull = destinations.some((destination) => {
+      const there = this.#atDestination.get(destination)
+      // All together take no more of one destination than they leave of all slots.
+      return there && there.fullTaker(payers, free - there.all, WEIGHT) !== undefined
+    })
+    return isFull ? 'destination' : undefined
+  }
+
+  add({ owners, payers, destinations }: Takers, slots: 1 | -1): void {
+    this.#owners.add(owners, slots)
+    for (const destination of destinations) {
+      const there = this.#atDestination.get(destination) ?? new Shares()
+      there.add(payers, slots)
+      if (there.all > 0) this.#atDestination.set(destination, there)
+      else this.#atDestination.delete(destination)
+    }
   }
 }

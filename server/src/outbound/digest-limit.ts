@@ -1,8 +1,8 @@
 /** How many digests are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
 import pLimit, { type LimitFunction } from 'p-limit'
-import { type Payer, takersOf } from '../storage/payers.ts'
+import { type Payer, takersOf } from '../base/payers.ts'
 
-/** Begins the work when who pays for it and the host have room for it. */
+/** Begins the work when its payer and the host have room for it. */
 export type DigestLimit = <T>(payer: Payer, work: () => Promise<T>) => Promise<T>
 
 /** Eight streams share a gigabit link at 15 MiB/s each: 512 MiB take 35 s of the 60 s that a check may take. */
@@ -26,13 +26,11 @@ export function createDigestLimit(): DigestLimit {
 
   return (payer, work) => {
     // Only what a guest has room for waits for the account, and only what that has room for waits for the host: one after the other.
-    const queued = takersOf(payer).reduce(
-      (next, { level, name }) => {
-        const most = level === 'payer' ? OF_PAYER : OF_GUEST
-        return () => within(name, most, next)
-      },
-      () => all(work),
-    )
+    let queued = () => all(work)
+    for (const { level, name } of takersOf(payer)) {
+      const next = queued
+      queued = () => within(name, level === 'payer' ? OF_PAYER : OF_GUEST, next)
+    }
     return queued()
   }
 }

@@ -7,8 +7,9 @@
 import { DestinationError, mayTake } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
+import { Shares } from '../base/fair-shares.ts'
+import { type Taker, takersOf } from '../base/payers.ts'
 import type { Lane } from '../storage/claims.ts'
-import { takersOf, usedUpBy } from '../storage/payers.ts'
 
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
 export type Spender = Lane
@@ -80,8 +81,8 @@ interface RateLimitBudget {
   running: number
   /** Requests that are not answered yet, or set aside. */
   pending: number
-  /** By kind of check, by user: requests in this window, those that are set aside among them. */
-  readonly spent: Map<string, number>
+  /** Requests in this window, those that are set aside among them. */
+  spent: Readonly<Record<Kind, Shares>>
   /** Of looking again: requests in this window. */
   spentAgain: number
 }
@@ -106,10 +107,10 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
   }
 
   function mayUse({ spent }: RateLimitBudget, spender: Spender, kind: Kind, free: number): boolean {
-    const users = usersOf(spender, kind)
+    const takers = takersOfSpender(spender)
     // A connection belongs to one workspace.
-    const sharing = isShared(spender) ? users : users.slice(-1)
-    return usedUpBy(sharing, (user) => spent.get(user) ?? 0, free, WEIGHTS[kind]) === undefined
+    const sharing = isShared(spender) ? takers : takers.slice(-1)
+    return spent[kind].fullTaker(sharing, free, WEIGHTS[kind]) === undefined
   }
 
   return {
@@ -124,15 +125,15 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
     },
     begin(spender, isDeciding) {
       const budget = budgetOf(spender)
-      const users = usersOf(spender, kindOf(isDeciding))
-      const setAside = budget.window ? PER_CHECK : 0
+      const kind = kindOf(isDeciding)
+      const [setAside, takers] = budget.window ? [PER_CHECK, takersOfSpender(spender)] : [0, []]
       budget.running++
       budget.pending += setAside
-      add(budget.spent, users, setAside)
+      budget.spent[kind].add(takers, setAside)
       return () => {
         budget.running--
         budget.pending -= setAside
-        add(budget.spent, users, -setAside)
+        budget.spent[kind].add(takers, -setAside)
         // A destination that does not answer keeps nobody waiting for what it tells.
         budget.heardAt ??= now()
       }
@@ -156,7 +157,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
             throw new DestinationError('rate_limited')
           }
           budget.pending++
-          if (window) add(budget.spent, usersOf(spender, kind), 1)
+          if (window) budget.spent[kind].add(takersOfSpender(spender), 1)
           const counts = window !== undefined && isAgain && !isDeciding
           if (counts) budget.spentAgain++
           return (headers) => answered(budget, counts, headers, now())
@@ -174,7 +175,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
 }
 
 function newBudget(): RateLimitBudget {
-  return { window: undefined, heardAt: undefined, running: 0, pending: 0, spent: new Map(), spentAgain: 0 }
+  return { window: undefined, heardAt: undefined, running: 0, pending: 0, spent: nothingSpent(), spentAgain: 0 }
 }
 
 /** @param counts the request counts against looking again */
@@ -204,22 +205,19 @@ function keptOf({ limit }: Window): number {
   return Math.ceil(limit / KEPT)
 }
 
-/** The largest first: each uses of what the one before may use. */
-function usersOf({ payer, workspaceId, submittedBy }: Spender, kind: Kind): readonly string[] {
-  const owners = takersOf(payer, workspaceId).map(({ name }) => `${kind} ${name}`)
-  return [...owners, `${kind} ${workspaceId} ${submittedBy}`]
+function nothingSpent(): Readonly<Record<Kind, Shares>> {
+  return { looking: new Shares(), deciding: new Shares() }
 }
 
-function add(spent: Map<string, number>, users: readonly string[], count: number): void {
-  if (count === 0) return
-  for (const user of users) spent.set(user, Math.max(0, (spent.get(user) ?? 0) + count))
+function takersOfSpender({ payer, workspaceId, submittedBy }: Spender): readonly Taker[] {
+  return takersOf(payer, workspaceId, submittedBy)
 }
 
 function endWindow(budget: RateLimitBudget, now: Instant): void {
   if (!budget.window || now < budget.window.resetAt) return
   budget.window = undefined
   budget.heardAt = undefined
-  budget.spent.clear()
+  budget.spent = nothingSpent()
   budget.spentAgain = 0
 }
 

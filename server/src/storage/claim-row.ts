@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto'
 import type { CheckRecord, FreshReason, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import { looksOf } from '../base/confusables.ts'
+import type { Payer } from '../base/payers.ts'
 import type { Expressions } from './dialect.ts'
-import type { Payer } from './payers.ts'
 import {
   type Column,
   computed,

@@ -1,5 +1,6 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant } from '@claimcheck/core/rules'
+import { allowanceOf, partyOf } from '../base/payers.ts'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
 import {
   type ClaimIdentity,
@@ -21,7 +22,7 @@ import {
 import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
-import { allowanceOf, allowanceSql, partyOf, partySql } from './payers.ts'
+import { allowanceSql, partySql } from './payers.ts'
 import { countRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
 

@@ -1,7 +1,8 @@
 /** The OAuth clients of machines, as rows. */
 import type { Instant } from '@claimcheck/core/rules'
+import type { Payer } from '../base/payers.ts'
 import type { Db } from './db.ts'
-import { type Payer, payerOfWorkspace } from './payers.ts'
+import { payerOfWorkspace } from './payers.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, type RowOf, table, text } from './table.ts'
 

@@ -1,8 +1,9 @@
 /** People, and the workspaces that they are members of, as rows. */
 import type { Instant } from '@claimcheck/core/rules'
+import { type Payer, payerOf } from '../base/payers.ts'
 import { reservedAddress } from '../base/reserved-addresses.ts'
 import type { Db } from './db.ts'
-import { allowanceSql, type Payer, payerOf, payerOfWorkspace } from './payers.ts'
+import { allowanceSql, payerOfWorkspace } from './payers.ts'
 import { countRows, insertIfNew, selectRow, selectRows } from './rows.ts'
 import { extended, instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
 import { workspaces } from './workspaces.ts'

@@ -36,7 +36,7 @@ import {
   sessionReads,
   sessionWrites,
 } from './sign-in.ts'
-import { throttleWrites } from './throttles.ts'
+import { throttleReads, throttleWrites } from './throttles.ts'
 import {
   connectionReads,
   connectionWrites,
@@ -161,6 +161,7 @@ export function reads(db: Db) {
     keys: keyReads(db),
     machines: machineReads(db),
     mails: mailReads(db),
+    throttles: throttleReads(db),
     connections: connectionReads(db),
     claims: claimReads(db),
     profileSettings: profileSettingsReads(db),

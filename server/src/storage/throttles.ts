@@ -1,7 +1,7 @@
 /** Counts that delay what is counted: of failed guesses, and of registrations. All hosts share them. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
-import { insertRows, selectRows } from './rows.ts'
+import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, integer, type RowOf, table, text } from './table.ts'
 
 export const throttles = table('throttles', ['subject'], {
@@ -26,6 +26,15 @@ export function counted(throttle: Throttle, at: Instant, lastsMs: number): Throt
 const TAKE = `ORDER BY subject ON CONFLICT (subject) DO UPDATE SET subject = excluded.subject RETURNING ${throttles.names}`
 const PUT = `ORDER BY subject ON CONFLICT (subject)
   DO UPDATE SET count = excluded.count, next_at = excluded.next_at, expires_at = excluded.expires_at`
+
+export function throttleReads(db: Db) {
+  return {
+    /** Undefined where nothing was counted, or the count is over. Locks and writes nothing. */
+    async of(subject: string, now: Instant): Promise<Throttle | undefined> {
+      return selectRow(db, throttles, 'WHERE subject = ? AND expires_at > ?', [subject, now])
+    },
+  }
+}
 
 export function throttleWrites(db: Db) {
   return {

@@ -5,18 +5,13 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
+import { type Full, fullOf, holdingsOf, partOfWorkspace } from '../../base/fair-shares.ts'
 import type { Meters } from '../../base/meters.ts'
+import { allowanceOf, type Payer } from '../../base/payers.ts'
 import { type Counters, countParties } from '../../http/counters.ts'
-import { allowanceOf, type Full, fullOf, holdingsOf, ofWorkspace, type Payer } from '../../storage/payers.ts'
+import type { QueuedCount } from '../../storage/claims.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ClaimsConfig, QuotaSettings } from './config.ts'
-
-export interface Quotas {
-  /** Counts a submission. Returns why a new claim is refused, if it is. @throws StorageError `unavailable` */
-  refusal(user: QuotaUser): Promise<ServiceError | undefined>
-  /** Of the workspace: its part. */
-  state(user: QuotaUser): Promise<QuotaState>
-}
 
 export interface QuotaUser {
   readonly workspaceId: string
@@ -51,47 +46,41 @@ const RULES = {
   waiting_claims: (most: number) => `may have at most ${most} that wait for a decision`,
 }
 
-/** Of one allowance. */
-interface Waiting {
+/** Claims of one allowance that wait. */
+interface WaitingClaims {
   readonly at: Instant
-  readonly counted: Promise<readonly Held[]>
+  readonly counted: Promise<readonly QueuedCount[]>
   /** Submitted since. */
-  readonly added: Held[]
+  readonly added: { -readonly [Field in keyof QueuedCount]: QueuedCount[Field] }[]
 }
 
-/** Claims of one workspace. */
-interface Held {
-  readonly payer: Payer
-  readonly workspaceId: string
-  count: number
-}
+export type Quotas = ReturnType<typeof createQuotas>
 
-export function createQuotas({ storage, counters, config, now, meters }: QuotasOptions): Quotas {
+export function createQuotas({ storage, counters, config, now, meters }: QuotasOptions) {
   const refused = meters.counterOf('claims_refused_total', 'New claims refused beyond a quota, by quota', 'quota', [
     'claims_per_minute',
     'waiting_claims',
   ])
   const { claimsPerMinute, waitingClaims } = config.quotas
-  const counts = new LRUCache<string, Waiting>({ max: MAX_COUNTS })
   const ofParties = countParties(counters)
+  const waitingOf = new LRUCache<string, WaitingClaims>({ max: MAX_COUNTS })
 
-  function waitingOf(payer: Payer): Waiting {
+  function countWaiting(payer: Payer): WaitingClaims {
     const allowance = allowanceOf(payer)
-    const known = counts.get(allowance)
+    const known = waitingOf.get(allowance)
     if (known && now() - known.at < COUNT_AGE_MS) return known
     const counted = storage.read.claims.queuedCounts(allowance, BEYOND * waitingClaims)
-    const waiting: Waiting = { at: now(), counted, added: [] }
-    counts.set(allowance, waiting)
+    const waiting: WaitingClaims = { at: now(), counted, added: [] }
+    waitingOf.set(allowance, waiting)
     // Those who wait get the error; the next submission counts again.
-    counted.catch(() => counts.get(allowance) === waiting && counts.delete(allowance))
+    counted.catch(() => waitingOf.get(allowance) === waiting && waitingOf.delete(allowance))
     return waiting
   }
 
   function refuse(quota: keyof typeof RULES, { whose, most }: Full, retryAfterMs: number): ServiceError {
     refused.inc(quota)
-    return new ServiceError('too_many', `too many claims: ${whose} ${RULES[quota](most)}. Try again later.`, {
-      retryAfterMs,
-    })
+    const message = `too many claims: ${whose} ${RULES[quota](most)}. Try again later.`
+    return new ServiceError('too_many', message, { retryAfterMs })
   }
 
   /** Beyond its own part, a workspace or a party counts no more against the others. */
@@ -101,22 +90,22 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     const before = ofParties.last('claims', payer)
     const full = fullOf(user, claimsPerMinute, before, counters.last('claims', workspaceId).count)
     if (full) return refuse('claims_per_minute', full, before.leftMs)
-    const [used, ofWorkspaceUsed] = await Promise.all([
+    const [used, ofWorkspace] = await Promise.all([
       ofParties.add('claims', payer),
       workspaceId === payer ? { count: 1 } : counters.add('claims', workspaceId),
     ])
-    const over = fullOf(user, claimsPerMinute, used, ofWorkspaceUsed.count - 1)
+    const over = fullOf(user, claimsPerMinute, used, ofWorkspace.count - 1)
     return over && refuse('claims_per_minute', over, used.leftMs)
   }
 
   async function waitingRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
     const { payer, workspaceId } = user
     if (waitingClaims === 0) return undefined
-    const { counted, added } = waitingOf(payer)
+    const { counted, added } = countWaiting(payer)
     const held = [...(await counted), ...added]
     const holdings = holdingsOf(
       payer,
-      held.map(({ payer, count }) => [payer, count]),
+      held.map((one) => [one.payer, one.count]),
     )
     const full = fullOf(user, waitingClaims, holdings, waitingIn(workspaceId, held))
     if (full) return refuse('waiting_claims', full, RETRY_WAITING_MS)
@@ -127,23 +116,25 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
   }
 
   return {
-    async refusal(user) {
+    /** Counts a submission. Returns why a new claim is refused, if it is. @throws StorageError `unavailable` */
+    async refusal(user: QuotaUser): Promise<ServiceError | undefined> {
       const [rate, waiting] = await Promise.all([rateRefusal(user), waitingRefusal(user)])
       return rate ?? waiting
     },
-    async state({ payer, workspaceId }) {
-      const part = payer === workspaceId ? (limit: number) => limit : ofWorkspace
+    /** The part of the workspace. */
+    async state({ payer, workspaceId }: QuotaUser): Promise<QuotaState> {
+      const partOf = payer === workspaceId ? (limit: number) => limit : partOfWorkspace
       const most = waitingClaims === 0 ? MOST_COUNTED : BEYOND * waitingClaims
       const held = await storage.read.claims.queuedCounts(allowanceOf(payer), most)
       return {
-        claimsPerMinute: part(claimsPerMinute),
-        waitingClaims: part(waitingClaims),
+        claimsPerMinute: partOf(claimsPerMinute),
+        waitingClaims: partOf(waitingClaims),
         waiting: waitingIn(workspaceId, held),
       }
     },
   }
 }
 
-function waitingIn(workspaceId: string, held: readonly Held[]): number {
+function waitingIn(workspaceId: string, held: readonly QueuedCount[]): number {
   return held.reduce((sum, one) => sum + (one.workspaceId === workspaceId ? one.count : 0), 0)
 }

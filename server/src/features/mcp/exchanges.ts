@@ -1,6 +1,8 @@
 /** What is open at /mcp: so many at once, and none longer than its credential is good or the server runs. */
+
+import { fullOf, holdingsOf } from '../../base/fair-shares.ts'
+import { allowanceOf, type Payer } from '../../base/payers.ts'
 import { HttpError } from '../../http/errors.ts'
-import { allowanceOf, fullOf, holdingsOf, type Payer } from '../../storage/payers.ts'
 
 export interface Exchange {
   /** Aborted when the client goes, when the credential is not good any more, and when the server stops. */
@@ -46,30 +48,33 @@ export const LIMITS: Limits = {
 
 export function createExchanges(limits: Limits = LIMITS): Exchanges {
   const { mostOfOne, mostOfPayer, mostInAll, askEveryMs } = limits
-  /** What ends each. */
+  /** By what ends each, its owner. */
   const open = new Map<() => void, Owner>()
-  const countOf = (isCounted: (owner: Owner) => boolean) => [...open.values()].filter(isCounted).length
 
   function refuse(rule: string): never {
     throw new HttpError(429, `too many MCP requests are open: ${rule}`)
   }
 
+  function requirePlace(owner: Owner): void {
+    if (open.size >= mostInAll) throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
+    const owners = [...open.values()]
+    const ofSpender = owners.filter(({ spender }) => spender === owner.spender)
+    if (ofSpender.length >= mostOfOne) refuse(`at most ${mostOfOne} of one key or grant`)
+    const ofWorkspace = owners.filter(({ workspaceId }) => workspaceId === owner.workspaceId)
+    const sharing = owners.filter(({ payer }) => allowanceOf(payer) === allowanceOf(owner.payer))
+    const holdings = holdingsOf(
+      owner.payer,
+      sharing.map(({ payer }) => [payer, 1] as const),
+    )
+    const full = fullOf(owner, mostOfPayer, holdings, ofWorkspace.length)
+    if (full) refuse(`${full.whose} may have at most ${full.most}`)
+    // As many as it leaves free: however many accounts are greedy, the next one gets a place.
+    if (holdings.all >= mostInAll - open.size) refuse('others need what this host has left. Try again later')
+  }
+
   return {
     open(owner, isGood) {
-      const { spender, workspaceId, payer } = owner
-      if (open.size >= mostInAll)
-        throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
-      if (countOf((one) => one.spender === spender) >= mostOfOne) refuse(`at most ${mostOfOne} of one key or grant`)
-      const sharing = [...open.values()].filter((one) => allowanceOf(one.payer) === allowanceOf(payer))
-      const holdings = holdingsOf(
-        payer,
-        sharing.map((one) => [one.payer, 1]),
-      )
-      const ofIts = countOf((one) => one.workspaceId === workspaceId)
-      const full = fullOf(owner, mostOfPayer, holdings, ofIts)
-      if (full) refuse(`${full.whose} may have at most ${full.most}`)
-      // As many as it leaves free: however many accounts are greedy, the next one gets a place.
-      if (holdings.all >= mostInAll - open.size) refuse('others need what this host has left. Try again later')
+      requirePlace(owner)
       const controller = new AbortController()
       let isAsking = false
       // It fails closed: what cannot be asked ends as well.

@@ -5,7 +5,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { aboveInvited, allowanceOf, payerOf } from '../../storage/payers.ts'
+import { aboveInvited, allowanceOf, payerOf } from '../../base/payers.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'

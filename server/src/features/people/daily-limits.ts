@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
-import { adviceFor, allowanceOf, holdingsOfCounts, mayAdd, type Payer, partyOf, who } from '../../storage/payers.ts'
+import { adviceFor, holdingsOfCounts, mayAdd, sharersOf } from '../../base/fair-shares.ts'
+import { allowanceOf, type Payer, partyOf } from '../../base/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
 import { counted } from '../../storage/throttles.ts'
 
@@ -12,9 +13,12 @@ export interface DailyLimit {
   readonly most: number
 }
 
-const DAY_MS = 24 * 60 * 60_000
+export interface SpentLimit extends DailyLimit {
+  /** As in "a workspace may invite". */
+  readonly what: string
+}
 
-export interface Spent {
+export interface DailyCount {
   /** With this one. */
   readonly count: number
   /** When the count begins anew. */
@@ -22,29 +26,50 @@ export interface Spent {
   readonly isWithin: boolean
 }
 
+const DAY_MS = 24 * 60 * 60_000
+
 /** Counts one more for each subject that is within its limit. The day of a subject begins with the first. */
 export async function countDaily(
   tx: Writes,
   limits: readonly DailyLimit[],
   at: Instant,
-): Promise<ReadonlyMap<string, Spent>> {
+): Promise<ReadonlyMap<string, DailyCount>> {
+  const mostOf = new Map(limits.filter(({ most }) => most > 0).map(({ subject, most }) => [subject, most]))
   // Together, so that all transactions take them in one order.
-  const bySubject = new Map(limits.filter(({ most }) => most > 0).map((limit) => [limit.subject, limit]))
-  const limited = [...bySubject.values()]
-  const taken = await tx.throttles.take([...bySubject.keys()], at)
-  const rows = limited.map(({ subject, most }) => {
-    const throttle = taken.get(subject)!
-    const isWithin = throttle.count < most
-    return { throttle: isWithin ? counted(throttle, at, DAY_MS) : throttle, isWithin }
-  })
-  await tx.throttles.put(rows.filter(({ isWithin }) => isWithin).map(({ throttle }) => throttle))
-  return new Map(
-    rows.map(({ throttle: { subject, count, expiresAt }, isWithin }) => [subject, { count, expiresAt, isWithin }]),
-  )
+  const taken = await tx.throttles.take([...mostOf.keys()], at)
+  const within = [...taken.values()].filter(({ subject, count }) => count < mostOf.get(subject)!)
+  const after = within.map((throttle) => counted(throttle, at, DAY_MS))
+  await tx.throttles.put(after)
+  const counts = new Map<string, DailyCount>()
+  for (const throttle of taken.values()) counts.set(throttle.subject, { ...throttle, isWithin: false })
+  for (const throttle of after) counts.set(throttle.subject, { ...throttle, isWithin: true })
+  return counts
+}
+
+function tooMany(outcome: string, rule: string, advice: string, retryAfterMs: number): ServiceError {
+  return new ServiceError('too_many', `${outcome}: ${rule} a day. Try again later, or ${advice}`, { retryAfterMs })
 }
 
 /**
- * Counts one more for who pays, within a transaction that ends with the error.
+ * Counts one more for each, within a transaction that ends with the error: what is refused counts for none of them.
+ * @param outcome as in "nothing was sent" @throws ServiceError `too_many` when one is at its limit
+ */
+export async function spendDaily(
+  tx: Writes,
+  limits: readonly SpentLimit[],
+  at: Instant,
+  outcome: string,
+): Promise<void> {
+  const counts = await countDaily(tx, limits, at)
+  for (const { subject, most, what } of limits) {
+    const { isWithin = true, expiresAt = at } = counts.get(subject) ?? {}
+    if (!isWithin)
+      throw tooMany(outcome, `${what} at most ${most}`, 'ask the operator to raise the limit', expiresAt - at)
+  }
+}
+
+/**
+ * Counts one more for a payer, within a transaction that ends with the error.
  * @param of `may` as in "invite", `limit` as in the configuration @param outcome as in "nothing was sent"
  * @throws ServiceError `too_many` when the limit is used up, and the party has its part
  */
@@ -56,46 +81,18 @@ export async function spendOfPayer(
   outcome: string,
 ): Promise<void> {
   if (of.most === 0) return
-  const subjectOf = (name: Payer) => `${of.kind} by ${name}`
-  const ofAll = subjectOf(allowanceOf(payer))
-  const taken = await tx.throttles.take([...new Set([ofAll, subjectOf(partyOf(payer))])], at)
-  const all = taken.get(ofAll)!
+  const prefix = `${of.kind} by `
+  const ofAll = prefix + allowanceOf(payer)
+  const taken = await tx.throttles.take([...new Set([ofAll, prefix + partyOf(payer)])], at)
+  const { count, expiresAt } = taken.get(ofAll)!
   const invited = (await tx.throttles.below(ofAll, at)).map(
-    ({ subject, count }) => [subject.slice(subjectOf('').length), count] as const,
+    (one) => [one.subject.slice(prefix.length), one.count] as const,
   )
-  if (!mayAdd(holdingsOfCounts(payer, all.count, invited), of.most)) {
-    const rule = `${who(payer)} may ${of.may} at most ${of.most} a day`
-    throw tooMany(`${outcome}: ${rule}. Try again later, or ${adviceFor(payer, of.limit)}`, all.expiresAt - at)
+  if (!mayAdd(holdingsOfCounts(payer, count, invited), of.most)) {
+    const rule = `${sharersOf(payer)} may ${of.may} at most ${of.most}`
+    throw tooMany(outcome, rule, adviceFor(payer, of.limit), expiresAt - at)
   }
   await tx.throttles.put([...taken.values()].map((throttle) => counted(throttle, at, DAY_MS)))
-}
-
-export interface SpentLimit extends DailyLimit {
-  /** As in "a workspace may invite". */
-  readonly what: string
-}
-
-function tooMany(message: string, retryAfterMs: number): ServiceError {
-  return new ServiceError('too_many', message, { retryAfterMs })
-}
-
-/**
- * Within a transaction that ends with the error: what is refused counts for none of them.
- * @param outcome as in "nothing was sent" @throws ServiceError `too_many` when one is at its limit
- */
-export async function spendDaily(
-  tx: Writes,
-  limits: readonly SpentLimit[],
-  at: Instant,
-  outcome: string,
-): Promise<void> {
-  const spent = await countDaily(tx, limits, at)
-  for (const { subject, most, what } of limits) {
-    const { isWithin = true, expiresAt = at } = spent.get(subject) ?? {}
-    if (isWithin) continue
-    const advice = 'Try again later, or ask the operator to raise the limit'
-    throw tooMany(`${outcome}: ${what} at most ${most} a day. ${advice}`, expiresAt - at)
-  }
 }
 
 /** Hashed, as the table of counts names no one. Addresses that lead into one mailbox count as one. */

@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { payerOf } from '../../storage/payers.ts'
+import { payerOf } from '../../base/payers.ts'
 import type { Role } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { DailyLimits } from '../workspaces/limits-config.ts'

@@ -22,13 +22,14 @@ interface Guesses {
 
 /** @throws ServiceError `too_many` before the work begins: it tells nothing */
 export async function countingGuesses<T>(
-  storage: Pick<Storage, 'write'>,
+  storage: Pick<Storage, 'read' | 'write'>,
   { subject, most, isRight, refusal }: Guesses,
   at: Instant,
   work: () => Promise<T>,
 ): Promise<T> {
-  const before = await storage.write(async (tx) => (await tx.throttles.take([subject], at)).get(subject)!)
-  if (before.count >= most) throw new ServiceError('too_many', refusal, { retryAfterMs: before.expiresAt - at })
+  const before = await storage.read.throttles.of(subject, at)
+  if (before && before.count >= most)
+    throw new ServiceError('too_many', refusal, { retryAfterMs: before.expiresAt - at })
   try {
     return await work()
   } catch (error) {
@@ -51,7 +52,7 @@ export class NameTakenError extends ServiceError {
 
 /** The command line is told each time. @throws ServiceError `too_many` */
 export function countingTakenNames<T>(
-  storage: Pick<Storage, 'write'>,
+  storage: Pick<Storage, 'read' | 'write'>,
   { actor }: Acting,
   at: Instant,
   work: () => Promise<T>,

@@ -4,17 +4,13 @@
  */
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { adviceFor, allowanceOf, holdingsOf, mayAdd, payerOf, WORKSPACE, who } from '../../storage/payers.ts'
+import { adviceFor, holdingsOf, mayAdd, sharersOf, WORKSPACE } from '../../base/fair-shares.ts'
+import { allowanceOf, payerOf } from '../../base/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { Limits } from './limits-config.ts'
 
+/** What a workspace may have: the limit, its name in the configuration, and what to do at the limit. */
 const POSSESSIONS = {
-  workspace: {
-    limit: 'workspacesPerAccount',
-    things: 'workspaces',
-    member: 'workspaces_per_account',
-    advice: 'delete one first',
-  },
   key: { limit: 'keysPerWorkspace', things: 'API keys', member: 'keys_per_workspace', advice: 'revoke one first' },
   machine: { limit: 'keysPerWorkspace', things: 'machines', member: 'keys_per_workspace', advice: 'revoke one first' },
   connection: {
@@ -31,47 +27,37 @@ const POSSESSIONS = {
   },
 } as const
 
-type Possession = keyof typeof POSSESSIONS
-
-function refuse(limits: Limits, possession: Possession, whose: string, asking: (limit: string) => string): never {
-  const { limit, things, member, advice } = POSSESSIONS[possession]
-  const rule = `${whose} may have at most ${limits[limit]} ${things}`
-  throw new ServiceError('conflict', `${rule}: ${advice}, or ${asking(`limits.${member}`)}`)
-}
-
 /**
- * In the workspace, which is locked.
+ * Call it in the transaction that locks the workspace.
  * @param count with those that this transaction adds @throws ServiceError `conflict`
  */
-export function requireRoom(
-  limits: Limits,
-  possession: Exclude<Possession, 'workspace'>,
-  count: number,
-  by: Acting,
-): void {
-  const most = limits[POSSESSIONS[possession].limit]
+export function requireRoom(limits: Limits, possession: keyof typeof POSSESSIONS, count: number, by: Acting): void {
+  const { limit, things, member, advice } = POSSESSIONS[possession]
+  const most = limits[limit]
   if (most === 0 || by.actor.kind === 'command' || count <= most) return
-  refuse(limits, possession, WORKSPACE, (limit) => `ask the operator to raise ${limit}`)
+  const rule = `${WORKSPACE} may have at most ${most} ${things}`
+  throw new ServiceError('conflict', `${rule}: ${advice}, or ask the operator to raise limits.${member}`)
 }
 
 /**
- * Before the workspace is stored, or passes to another payer.
+ * Call it before the workspace is stored, or passes to another payer.
  * @param userId who pays for it @param passed the id of a workspace that passes @throws ServiceError `conflict`
  */
 export async function requireRoomForWorkspace(
   tx: Writes,
-  limits: Limits,
+  { workspacesPerAccount: most }: Limits,
   userId: string,
   by: Acting,
   passed?: string,
 ): Promise<void> {
-  const most = limits.workspacesPerAccount
   if (most === 0 || by.actor.kind === 'command') return
   const user = await tx.users.byId(userId)
   const payer = user ? payerOf(user) : userId
   // All who share one allowance lock one row.
   await tx.users.lock(allowanceOf(payer))
   const held = (await tx.workspaces.payersOf(allowanceOf(payer), passed)).map((one) => [one, 1] as const)
-  if (!mayAdd(holdingsOf(payer, held), most))
-    refuse(limits, 'workspace', who(payer), (limit) => adviceFor(payer, limit))
+  if (mayAdd(holdingsOf(payer, held), most)) return
+  const rule = `${sharersOf(payer)} may have at most ${most} workspaces`
+  const advice = adviceFor(payer, 'limits.workspaces_per_account')
+  throw new ServiceError('conflict', `${rule}: delete one first, or ${advice}`)
 }

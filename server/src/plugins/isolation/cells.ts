@@ -8,7 +8,8 @@
  * no start.
  */
 import { setTimeout as setTimer } from 'node:timers/promises'
-import { takersOf, usedUpBy } from '../../storage/payers.ts'
+import { Shares } from '../../base/fair-shares.ts'
+import { takersOf } from '../../base/payers.ts'
 import type { PluginState, Tenant } from '../hosted.ts'
 import { createSharedReadings, type SharedReadings } from './host-calls.ts'
 import type { PluginProcess } from './plugin-process.ts'
@@ -206,10 +207,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
   /** Lets those in for whom there is a place: what decides first, then accounts that have the fewest places. */
   #admit(): void {
     const now = performance.now()
-    const counts = countedByTaker(this.#working())
+    const shares = sharesOf(this.#working())
     const inOrder = [...this.#waiters].toSorted(
       (one, other) =>
-        URGENCY[one.kind] - URGENCY[other.kind] || compareTaken(counts, one.tenant.payer, other.tenant.payer),
+        URGENCY[one.kind] - URGENCY[other.kind] || compareTaken(shares, one.tenant.payer, other.tenant.payer),
     )
     for (const waiter of inOrder) {
       const place = this.#placeFor(waiter.tenant, waiter.kind, now)
@@ -244,9 +245,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
       kind === 'usual'
         ? [working.filter(({ runs }) => runs.usual > 0), most - Math.floor(most / KEPT)]
         : [working, most]
-    const counts = countedByTaker(taken)
-    const names = takersOf(payer).map(({ name }) => name)
-    return usedUpBy(names, (name) => counts.get(name) ?? 0, all - taken.length, PAYER_WEIGHT) === undefined
+    return sharesOf(taken).fullTaker(takersOf(payer), all - taken.length, PAYER_WEIGHT) === undefined
   }
 
   #mayStart(): boolean {
@@ -262,10 +261,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
   #evictIdle(isEnough: (place: Place<P>) => boolean): boolean {
-    const counts = countedByTaker([...this.#places.values()])
+    const shares = sharesOf([...this.#places.values()])
     const idle = [...this.#places].filter(([, place]) => isEnough(place))
     const [first] = idle.toSorted(
-      ([, one], [, other]) => compareTaken(counts, other.payer, one.payer) || one.idleAt - other.idleAt,
+      ([, one], [, other]) => compareTaken(shares, other.payer, one.payer) || one.idleAt - other.idleAt,
     )
     if (!first) return false
     this.#evict(...first)
@@ -357,20 +356,17 @@ function begin<P extends CellProcess>(place: Place<P>, kind: Kind): Place<P> {
 }
 
 /** How many places each who pays has, with all that it brought in. */
-function countedByTaker(places: readonly { readonly payer: string }[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { name } of places.flatMap(({ payer }) => takersOf(payer))) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return counts
+function sharesOf(places: readonly { readonly payer: string }[]): Shares {
+  const shares = new Shares()
+  for (const { payer } of places) shares.add(takersOf(payer), 1)
+  return shares
 }
 
 /** Compares by what those at the top have, and then by those below them. */
-function compareTaken(counts: ReadonlyMap<string, number>, one: string, other: string): number {
-  const [ofOne, ofOther] = [one, other].map((payer) => takersOf(payer).map(({ name }) => counts.get(name) ?? 0)) as [
-    number[],
-    number[],
-  ]
-  const level = ofOne.findIndex((count, index) => count !== (ofOther[index] ?? 0))
-  return level < 0 ? 0 : ofOne[level]! - (ofOther[level] ?? 0)
+function compareTaken(shares: Shares, one: string, other: string): number {
+  const ofOther = takersOf(other).map((taker) => shares.takenBy(taker))
+  const differences = takersOf(one).map((taker, level) => shares.takenBy(taker) - (ofOther[level] ?? 0))
+  return differences.find((difference) => difference !== 0) ?? 0
 }
 
 function largest<P extends CellProcess>(processes: readonly P[]): P | undefined {

@@ -37,6 +37,8 @@ for (const dialect of DIALECTS) {
     await t.rejects(rename('acme'), { code: 'too_many', retryAfterMs: 24 * 60 * 60_000 })
     await t.rejects(rename('free'), { code: 'too_many' }, 'nor which are free')
     await rename('free', 'usr_bob')
+    const counted = await storage.read.db.query('SELECT subject FROM throttles', [])
+    t.strictSame(counted, [{ subject: 'taken names by usr_ann' }], 'who guessed nothing is not counted')
     await t.rejects(workspaces.create('acme'), { code: 'conflict' }, 'the command line is told')
     at += 24 * 60 * 60_000
     await t.rejects(rename('acme'), { code: 'conflict' })

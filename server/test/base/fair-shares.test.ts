@@ -1,14 +1,6 @@
 /** Who pays, and what of one allowance each party gets. Threat A8 of `security.md`. */
-import {
-  aboveInvited,
-  holdingsOf,
-  leftOf,
-  mayAdd,
-  partyOf,
-  payerOf,
-  takersOf,
-  usedUpBy,
-} from '@claimcheck/server/storage/payers'
+import { holdingsOf, leftOf, mayAdd, Shares } from '@claimcheck/server/base/fair-shares'
+import { aboveInvited, partyOf, payerOf, takersOf } from '@claimcheck/server/base/payers'
 import t from 'tap'
 
 t.test('who is invited stands below who invited them, eight levels deep at most', async (t) => {
@@ -33,14 +25,19 @@ t.test('takers are counted from the top down', async (t) => {
     ['party', 'a/b'],
     ['guest', 'a/b/c'],
   ])
+  t.strictSame(takersOf('a', 'ws', 'k').at(-1), { level: 'key', name: 'ws k' })
 })
 
 t.test('each takes of what the one before leaves', async (t) => {
-  const used: Readonly<Record<string, number>> = { a: 3, b: 2 }
-  const of = (user: string) => used[user] ?? 0
-  t.equal(usedUpBy(['a', 'b'], of, 1, 3), 'a')
-  t.equal(usedUpBy(['a', 'b'], of, 2, 2), 'b')
-  t.equal(usedUpBy(['a', 'b'], of, 2, 3), undefined)
+  const takers = takersOf('b', 'ws')
+  const shares = new Shares()
+  shares.add(takersOf('b'), 3)
+  shares.add(takers.slice(1), 2)
+  t.equal(shares.fullTaker(takers, 1, 3)?.name, 'b')
+  t.equal(shares.fullTaker(takers, 2, 2)?.name, 'ws')
+  t.equal(shares.fullTaker(takers, 2, 3), undefined)
+  shares.add(takersOf('b'), -3)
+  t.equal(shares.fullTaker(takers, 1, 3), undefined, 'what was given back is free')
 })
 
 const ROWS: readonly [what: string, payer: string, held: [string, number][], total: number, mayAdd: boolean][] = [
