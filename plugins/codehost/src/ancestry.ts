@@ -1,7 +1,7 @@
-/** Whether one commit can be reached from another, with a cache: a commit's id is a hash over its parents, so that the answer never changes. */
+/** Tells whether one commit can be reached from another, with a cache: a commit's id is a hash over its parents, so that the answer never changes. */
 import type { CheckCache } from '@claimcheck/core/plugin'
 
-/** What an earlier check found out; undefined where none did. */
+/** Recalls what an earlier check found out; undefined where none did. */
 export function knownReachable(sha: string, tip: string, cache: Pick<CheckCache, 'get'>): boolean | undefined {
   const known = cache.get(keyOf(sha, tip))
   return typeof known === 'boolean' ? known : undefined
@@ -12,6 +12,8 @@ function keyOf(sha: string, tip: string): string {
 }
 
 /**
+ * Tells whether `sha` is `tip` or one of its ancestors.
+ *
  * @param cache one that only checks of the same server share, because the answer is the server's: a lying one must not decide claims about
  *   others
  * @param read asks the server; `undefined` when it does not know

@@ -1,4 +1,4 @@
-/** What a provider of code hosting is to the actions: how a workspace connects to it, and a reader for each kind of thing that it shows. */
+/** The contract between actions and providers of code hosting: how a workspace connects, and a reader for each kind of thing that a host shows. */
 import type {
   CheckContext,
   Connection,
@@ -11,17 +11,17 @@ import type {
 } from '@claimcheck/core/plugin'
 import type { Comparable } from './comparable.ts'
 
-/** One of this plugin is in the list in `index.ts`; others' plugins bring their own. */
+/** A kind of code host. Those of this plugin are in the list in `index.ts`; others' plugins bring their own. */
 export interface Provider<A = unknown> {
   readonly connectionType: ConnectionType
-  /** What the readers need of a connection of this type: the address, and how requests are authorized. */
+  /** Takes from a connection of this type what the readers need: the address, and how requests are authorized. */
   access(connection: Connection): A
   /** The owners that a connection is for; all, when absent. */
   ownersOf(connection: Connection): readonly string[] | undefined
   readonly readers: Readers<A>
 }
 
-/** Each throws DestinationError when it cannot tell. An action is offered by the providers that can read what it is about. */
+/** The readers of a host. Each throws DestinationError when it cannot tell. An action is offered by the providers that can read what it is about. */
 export interface Readers<A> {
   readonly commit?: Reader<A, CommitQuery, FoundCommit>
   readonly pullRequest?: Reader<A, NumberQuery, FoundPullRequest>
@@ -32,7 +32,7 @@ export interface Readers<A> {
 
 export type Reader<A, Q, F> = (access: A, query: Q, context: CheckContext) => Promise<F>
 
-/** Drops the type parameter, which the actions cannot know. */
+/** Drops the type of a provider's access, which the actions cannot know. */
 export function defineProvider<A>(provider: Provider<A>): Provider {
   return provider as unknown as Provider
 }
@@ -42,11 +42,11 @@ export interface RepositoryQuery {
   readonly repository: string
   readonly claimedAt: Instant
   readonly submittedAt: Instant
-  /** A log that is read back to here is whole: what came and went before is not what was claimed. By our clock. */
+  /** The time, by our clock, back to which a log has to be read: what came and went before is not what was claimed. */
   readonly windowFrom: Instant
   /** The end of the tolerance. */
   readonly inTimeUntil: Instant
-  /** When this check began. */
+  /** The time when this check began. */
   readonly sentAt: Instant
   readonly previous: readonly PreviousRead[]
 }
@@ -59,20 +59,20 @@ export interface CommitQuery extends RepositoryQuery {
   readonly pusher?: string
 }
 
-/** Of a pull request or an issue. */
+/** The query for a pull request or an issue. */
 export interface NumberQuery extends RepositoryQuery {
   readonly number: number
 }
 
 export interface ChecksQuery extends RepositoryQuery {
   readonly sha: string
-  /** What the claim names; without it, all that the host shows. */
+  /** The checks that the claim names; without them, all that the host shows count. */
   readonly checks?: readonly WantedCheck[]
 }
 
 export interface WantedCheck {
   readonly name: string
-  /** Who must report it: an identifier as in `reporters.ts`. */
+  /** The identifier, as in `reporters.ts`, of whoever must report it. */
   readonly by: string
 }
 
@@ -80,35 +80,35 @@ export interface ReleaseQuery extends RepositoryQuery {
   readonly tag: string
 }
 
-/** What every answer says of the repository. */
+/** The repository, as every answer of a host describes it. */
 export interface FoundRepository {
   /** The host's own id: a number, or a UUID without braces. */
   readonly repositoryId?: string
   /** The repository's path by the host's own account, after a rename. */
   readonly repositoryName?: string
-  /** When it was made, at the latest, by our clock. One that was made after the claim may have taken the name of the one that was meant. */
+  /** The time when it was made, at the latest, by our clock. One that was made after the claim may have taken the name of the one that was meant. */
   readonly repositoryCreatedAt?: Instant
-  /** How old the answers may be, because replicas lag. Milliseconds. */
+  /** The age that the answers may have, because replicas lag. Milliseconds. */
   readonly ageMs?: number
-  /** How far the host's clock was behind ours at most; undefined where it does not tell its time. Milliseconds. */
+  /** The most that the host's clock was behind ours; undefined where it does not tell its time. Milliseconds. */
   readonly clockBehindMs?: number | undefined
 }
 
-/** Where a host shows a commit now. */
+/** The place where a host shows a commit now. */
 export type Place =
   | { readonly at: 'branch' }
   | { readonly at: 'another_branch'; readonly name: string }
   | { readonly at: 'nowhere' }
 
-/** `nowhere` and `another_branch` only when the branch was really read. */
+/** A commit as a host has it: `nowhere` and `another_branch` only when the branch was really read. */
 export interface FoundCommit extends FoundRepository {
   readonly place: Place
-  /** As far as the push log shows them; left out where no log can be read, or where it has a gap and shows none. */
+  /** The stays on the branch as far as the push log shows them; left out where no log can be read, or where it has a gap and shows none. */
   readonly stays?: readonly Stay[]
   readonly mark?: Mark
   /** The tip of the branch; absent when there is no such branch. */
   readonly head?: string
-  /** When the commit came onto the branch, and when it went, by the push log. */
+  /** The times when the commit came onto the branch and when it went, by the push log. */
   readonly pushedAt?: Instant
   readonly removedAt?: Instant
   /** The push log shows it on the branch more than the tolerance before the claim. */
@@ -117,10 +117,10 @@ export interface FoundCommit extends FoundRepository {
   readonly pusherMatches?: boolean
 }
 
-/** Undefined only when the host would have shown it to us: not for a 404 alone. */
+/** A pull request as a host has it; undefined only when the host would have shown it to us: not for a 404 alone. */
 export interface FoundPullRequest extends FoundRepository {
   readonly pullRequest: PullRequest | undefined
-  /** Where there is none. */
+  /** The mark of a read that shows none. */
   readonly mark?: Mark
 }
 
@@ -129,23 +129,23 @@ export interface PullRequest {
   readonly isDraft?: boolean
   /** The branch into which it goes or went. */
   readonly base: string
-  /** Of a merged one: it may have been merged into another branch, and got this one since. */
+  /** A merged pull request may have been merged into another branch, and got this one since. */
   readonly isBaseUnsure?: boolean
   /** The full id of its newest commit; absent where the host does not know it any more. */
   readonly head?: string
-  /** By the host's own clock; left out where whoever opened it could choose the time. */
+  /** The time of its opening by the host's own clock; left out where whoever opened it could choose the time. */
   readonly openedAt?: LogTime
-  /** As `openedAt`. Without `notBefore`, where the host writes it down some time after the merge. */
+  /** The time of its merge, like `openedAt`; without `notBefore` where the host writes it down some time after the merge. */
   readonly mergedAt?: LogTime
   /** The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward. */
   readonly mergeCommit?: string
   /** The squashed commit, where the merge put it on the base together with a merge of it. */
   readonly squashCommit?: string
-  /** Whether the base has the commit now. Asked only for a merged one. `gone`: the host merged it itself, and the base is there no more. */
+  /** Tells whether the base has the commit now. Asked only for a merged one. `gone`: the host merged it itself, and the base is there no more. */
   isOnBase?(): Promise<boolean | 'gone'>
   /**
-   * What the host's own log says of its base or its head. Absent, or undefined: the host keeps no log of it, or none for these credentials.
-   * Asked only where something hangs on it.
+   * Reads its base or its head from the host's own log. Absent, or undefined: the host keeps no log of it, or none for these credentials. Asked
+   * only where something hangs on it.
    *
    * @param claimed the value that is looked for: a log may tell that it was never this one, and not what else it was
    */
@@ -154,16 +154,16 @@ export interface PullRequest {
 
 export type PullRequestField = 'base' | 'head_sha'
 
-/** What a log shows from the window's start until now, the oldest first. `cut`: it may not be read, or not back to there. */
+/** A log from the window's start until now, the oldest first. `cut`: it may not be read, or not back to there. */
 export type Log<T> = 'cut' | readonly T[]
 
 /** A value that something had, such as the base of a pull request: the last one is what it has now. */
 export interface Held {
   /** The name of the branch, the beginning of a commit's id, or why it was closed; absent where the log does not tell it. */
   readonly value?: string
-  /** Since when, by a clock that no user can set; absent where there is none. */
+  /** The time since when it had the value, by a clock that no user can set; absent where there is none. */
   readonly since?: LogTime
-  /** Absent while it has this value, and where there is no such clock. */
+  /** The time until when it had the value; absent while it has it, and where there is no such clock. */
   readonly until?: LogTime
 }
 
@@ -175,16 +175,16 @@ export interface FoundChecks extends FoundRepository {
   readonly canBeDeleted?: boolean
   /** Something runs that may still begin a check which is missing. */
   readonly isGrowing?: boolean
-  /** Where the claim names none: when the host last heard of any check, by its own clock. */
+  /** The time, by the host's own clock, when it last heard of any check; for a claim that names none. */
   readonly changedAt?: LogTime
-  /** Where the claim names none: which checks there are to be. Asked only where all is green. */
+  /** Reads which checks there are to be, for a claim that names none. Asked only where all is green. */
   comparable?(): Promise<Comparable>
 }
 
 /** The latest run of a check. A check that two apps or workflows report under one name is two. */
 export interface Check {
   readonly name: string
-  /** Identifiers as in `reporters.ts`, the one for receipts first. */
+  /** The identifiers, as in `reporters.ts`, of whoever reported it, the one for receipts first. */
   readonly by: readonly string[]
   /** The host ran it by the repository's own definition. */
   readonly isRunByHost: boolean
@@ -193,15 +193,15 @@ export interface Check {
   readonly outcome: 'passed' | 'failed' | 'pending' | 'skipped'
   /** An earlier run of it passed; undefined where the host keeps none of them. */
   readonly passedBefore?: boolean
-  /** When it ended, by the host's own clock. */
+  /** The time when it ended, by the host's own clock. */
   readonly endedAt?: LogTime
-  /** Nothing of it has changed since, by the host's own clock. */
+  /** The time, by the host's own clock, since when nothing of it has changed. */
   readonly changedAt?: LogTime
-  /** When what the check is of began, by the host's own clock: it was not green before, and has not passed since unless `passedBefore`. */
+  /** The time when what the check is of began, by the host's own clock: it was not green before, and has not passed since unless `passedBefore`. */
   readonly begunAt?: LogTime
 }
 
-/** It spoils the commit, and since when is not asked. */
+/** Lets a check that is not green spoil the commit, and blame nobody: since when it is so is not asked. */
 export function withoutBlame<T extends Check>(check: T): Omit<T, 'changedAt' | 'begunAt'> {
   if (check.outcome !== 'failed' && check.outcome !== 'pending') return check
   const { changedAt: _, begunAt: __, ...rest } = check
@@ -210,11 +210,11 @@ export function withoutBlame<T extends Check>(check: T): Omit<T, 'changedAt' | '
 
 export interface FoundRelease extends FoundRepository {
   readonly release: Release | undefined
-  /** Where there is none. */
+  /** The mark of a read that shows none. */
   readonly mark?: Mark
   /**
-   * How old what is said of the tag may be, where the repository itself tells it, and so sooner than the rest: to which commit it leads, or,
-   * without a release, that there is no such tag. Milliseconds.
+   * The age of what is said of the tag, where the repository itself tells it, and so sooner than the rest: to which commit it leads, or, without
+   * a release, that there is no such tag. Milliseconds.
    */
   readonly tagAgeMs?: number
 }
@@ -224,11 +224,11 @@ export interface Release {
   /** The full id of the commit to which its tag leads now; absent where the tag is gone. */
   readonly commit?: string
   readonly isPrerelease: boolean
-  /** By the host's own clock; left out where its author could choose it. */
+  /** The time by the host's own clock; left out where its author could choose it. */
   readonly publishedAt?: LogTime
   /** The names of its files. */
   readonly assets: readonly string[]
-  /** Under which name the host keeps a file of this one; under the same, when left out. */
+  /** Tells under which name the host keeps a file of this one; under the same, when left out. */
   keptAs?(file: string): KeptName
 }
 
@@ -240,18 +240,18 @@ export interface KeptName {
 
 export interface FoundIssue extends FoundRepository {
   readonly issue: Issue | undefined
-  /** Where there is none. */
+  /** The mark of a read that shows none. */
   readonly mark?: Mark
 }
 
 export interface Issue {
   readonly state: 'open' | 'closed'
   readonly reason?: 'completed' | 'not_planned' | 'duplicate'
-  /** Since when it is closed, by the host's own clock; left out where somebody could choose it. */
+  /** The time since when it is closed, by the host's own clock; left out where somebody could choose it. */
   readonly closedAt?: LogTime
   /**
-   * The times in which it was closed, each with its reason, by the host's own log. Absent, or undefined: it keeps none, or none for these
-   * credentials. Asked only where something hangs on it.
+   * Reads the times in which it was closed, each with its reason, from the host's own log. Absent, or undefined: it keeps none, or none for
+   * these credentials. Asked only where something hangs on it.
    */
   closings?(): Promise<Log<Held> | undefined>
 }

@@ -1,5 +1,5 @@
 /**
- * Which checks a commit still awaits, by what reported on comparable commits. A claim that names none says that all are green, and what is
+ * Tells which checks a commit still awaits, by what reported on comparable commits. A claim that names none says that all are green, and what is
  * there tells nothing of what has not begun: commits from before the claim tell it, and none that the claimant pushed for the purpose.
  */
 import type { CheckCache, Instant } from '@claimcheck/core/plugin'
@@ -30,13 +30,13 @@ export type Report = RunReport | PostedReport
 export interface ComparableCommit {
   /** The kinds of refs that it stands for: `default` for a commit of the default branch. */
   readonly refs: readonly RefKind[]
-  /** Without what a person or the time started. What the claimant's own account posts is awaited, as its CI may be what posts it. */
+  /** The reports without what a person or the time started. What the claimant's own account posts is awaited, as its CI may be what posts it. */
   readonly reports: readonly Report[]
 }
 
-/** What a host knows of a commit, and of those before it. */
+/** The claimed commit, and the commits before it with which it is compared. */
 export interface Comparable {
-  /** Those with something that others reported. None: nothing tells which checks there are to be. */
+  /** The comparable commits with something that others reported. None: nothing tells which checks there are to be. */
   readonly commits: readonly ComparableCommit[]
   /** The host's own runs for the claimed commit, whatever came of them. */
   readonly begun: readonly RunReport[]
@@ -46,11 +46,11 @@ export interface Comparable {
   readonly owners: readonly string[]
 }
 
-/** So few commits do not tell a person from a service. */
+/** The fewest commits that tell a person from a service. */
 const LEAST_TO_TELL = 3
 
 /**
- * What is still to come, when the host has had a minute to start its runs.
+ * Lists what is still to come, when the host has had a minute to start its runs.
  *
  * @param posted what apps and accounts reported on the claimed commit
  * @param isInTime the tolerance has not ended: what need not come is awaited for no longer
@@ -85,14 +85,14 @@ function awaitedPosts(commits: readonly ComparableCommit[], posted: readonly Pos
   })
 }
 
-/** Somebody reported it who reports on other commits too, and who did not push this one. */
+/** Tells whether somebody reported a check who reports on other commits too, and who did not push this one. */
 export function isKnownReporter({ by }: { readonly by: readonly string[] }, { commits, owners }: Comparable): boolean {
   if (by.some((one) => owners.some((owner) => isSame(owner, one)))) return false
   const known = postsOf(commits).filter((report) => by.some((one) => isSame(one, report.by)))
   return known.some((report) => !isByPerson(report.by, commits))
 }
 
-/** An account that reported on one comparable commit alone: a person who once posted a status. */
+/** Tells a person who once posted a status: an account that reported on one comparable commit alone. */
 function isByPerson(by: string, commits: readonly ComparableCommit[]): boolean {
   if (!/^(?:account|account-id|key):/.test(by) || commits.length < LEAST_TO_TELL) return false
   const isOf = ({ reports }: ComparableCommit) => reports.some((report) => !isRun(report) && isSame(report.by, by))
@@ -107,7 +107,7 @@ function postsOf(commits: readonly ComparableCommit[]): PostedReport[] {
   return commits.flatMap(({ reports }) => reports).filter((report): report is PostedReport => !isRun(report))
 }
 
-/** How many names of a reporter are alike: each part of a matrix counts. */
+/** Counts the names of a reporter that are alike: each part of a matrix counts. */
 function countOf(report: PostedReport, reports: readonly Report[]): number {
   const alike = reports.filter((one): one is PostedReport => !isRun(one) && keyOf(one) === keyOf(report))
   return new Set(alike.map(({ name }) => name)).size
@@ -117,7 +117,7 @@ function keyOf({ by, name }: PostedReport): string {
   return JSON.stringify([by.toLowerCase(), masked(name)])
 }
 
-/** A name without the numbers and ids that differ from commit to commit. */
+/** Masks the numbers and ids in a name, which differ from commit to commit. */
 export function masked(name: string): string {
   return name.replace(/\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|\d+/gi, '#')
 }
@@ -134,17 +134,17 @@ export interface Candidate {
   readonly owners: readonly string[]
 }
 
-/** Of one kind. */
+/** The most comparable commits of one kind. */
 const MOST_COMMITS = 5
-/** Docs commits have no reports. */
+/** The most commits that are read to find them: those that change only documents have no reports. */
 const MOST_READ = 8
 
 /**
- * The newest of these commits with something reported. Those of the claimant count where there are not enough of others: in a repository of
+ * Finds the newest of these commits with something reported. Those of the claimant count where there are not enough of others: in a repository of
  * one person there are no others.
  *
  * @param candidates from before the window, the newest first
- * @param read what reported on one of them
+ * @param read reads what reported on one of them
  */
 export async function comparableCommits(
   candidates: readonly Candidate[],
@@ -165,13 +165,9 @@ export async function comparableCommits(
     const reported = await Promise.all(
       part.map(async (candidate) => ({ refs: candidate.refs, reports: await read(candidate) })),
     )
-    found.push(...reported.filter(({ reports }) => reports.some(isOthers)))
+    found.push(...reported.filter(({ reports }) => reports.some((report) => isRun(report) || !isOwn(report.by))))
   }
   return found
-
-  function isOthers(report: Report): boolean {
-    return isRun(report) || !isOwn(report.by)
-  }
 }
 
 /** A commit that was listed with what reported on it. */
@@ -179,7 +175,7 @@ export interface KnownCommit extends Candidate {
   readonly reports: readonly Report[]
 }
 
-/** As `comparableCommits`, of all but the claimed one. */
+/** Finds comparable commits among those that were listed with their reports, without the claimed one. */
 export function comparableAmong(
   known: readonly KnownCommit[],
   { sha, owners }: { readonly sha: string; readonly owners: readonly string[] },
@@ -188,25 +184,18 @@ export function comparableAmong(
   return comparableCommits(others, { owners }, async (candidate) => (candidate as KnownCommit).reports)
 }
 
-/** @param isTip it is the newest commit of the default branch @param isOpen of an open pull request */
+/** The kinds of refs that a commit has. @param isTip it is the newest commit of the default branch @param isOpen of an open pull request */
 export function refsOf(
   begun: readonly RunReport[],
   { isTip, isOpen }: { readonly isTip: boolean; readonly isOpen: boolean },
 ): RefKind[] {
-  const refs = begun.map(({ ref }) => ref)
-  return [...new Set([...refs, ...(isTip ? TIP : []), ...(isOpen ? HEAD : [])])]
+  const ofTip: readonly RefKind[] = isTip ? ['default'] : []
+  const ofHead: readonly RefKind[] = isOpen ? ['branch', 'pull_request'] : []
+  return [...new Set([...begun.map(({ ref }) => ref), ...ofTip, ...ofHead])]
 }
 
-const TIP: readonly RefKind[] = ['default']
-const HEAD: readonly RefKind[] = ['branch', 'pull_request']
-
-/** What comparable commits show is kept for so long: it is no evidence of the claimed commit. Milliseconds. */
+/** The time for which the reports on comparable commits are kept: they are no evidence of the claimed commit. Milliseconds. */
 const KEPT_MS = 10 * 60_000
-
-interface Kept {
-  readonly at: Instant
-  readonly value: unknown
-}
 
 /** Reads once in ten minutes, for all checks that share the cache. */
 export async function keptForLong<T>(
@@ -214,20 +203,18 @@ export async function keptForLong<T>(
   key: string,
   read: () => Promise<T>,
 ): Promise<T> {
-  const known = () => {
-    const kept = cache.get(key) as Kept | undefined
+  const recall = () => {
+    const kept = cache.get(key) as { readonly at: Instant; readonly value: T } | undefined
     return kept && Math.abs(now() - kept.at) < KEPT_MS ? kept : undefined
   }
-  const kept =
-    known() ??
-    (await cache.share(key, async () => {
-      const meanwhile = known()
-      if (meanwhile) return meanwhile
-      const entry: Kept = { at: now(), value: await read() }
-      cache.set(key, entry)
-      return entry
-    }))
-  return kept.value as T
+  const readOnce = async () => {
+    const known = recall()
+    if (known) return known
+    const entry = { at: now(), value: await read() }
+    cache.set(key, entry)
+    return entry
+  }
+  return (recall() ?? (await cache.share(key, readOnce))).value
 }
 
 /**

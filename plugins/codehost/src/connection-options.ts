@@ -1,4 +1,4 @@
-/** What all connections to code hosts share: options for the base URL and the repositories' owners, and which claims fit them. */
+/** The parts that all connections to code hosts share: options for the base URL and the repositories' owners, and the claims that fit them. */
 import { type Claim, DestinationError, type Proven, parseUrl, type Trial, Type, Value } from '@claimcheck/core/plugin'
 import { RepositoryPath } from './actions/fields.ts'
 
@@ -21,13 +21,13 @@ export const Owners = Type.Optional(
   }),
 )
 
-/** @param form how the host writes a repository @param example of one */
+/** Asks people for a repository to try a connection with. @param form how the host writes a repository @param example of one */
 export function repositoryTrial(form: string, example: string): Trial {
   return { title: 'Repository', description: `One that is to be read through this connection, as ${form}.`, example }
 }
 
-/** Of credentials that the host accepted: reads the repository that is to be tried, where one is named. */
-export async function tried(
+/** Proves credentials that the host accepted: reads the repository that is to be tried, where one is named. */
+export async function proveBy(
   target: string | undefined,
   read: (repository: string) => Promise<unknown>,
 ): Promise<Proven> {
@@ -37,7 +37,7 @@ export async function tried(
   return 'works'
 }
 
-/** Whether the claim is about a repository of one of these owners, at a host with one of these names. @param owners `undefined`: all */
+/** Tells whether the claim is about a repository of one of these owners, at a host with one of these names. @param owners `undefined`: all */
 export function fitsClaim(claim: Claim, hostNames: readonly string[], owners: readonly string[] | undefined): boolean {
   const { host } = claim.params
   if (typeof host === 'string' && !hostNames.includes(host.toLowerCase())) return false
@@ -49,7 +49,7 @@ export function namespaceOf(repository: string): string {
   return repository.slice(0, repository.lastIndexOf('/')).toLowerCase()
 }
 
-/** Whether a repository belongs to this owner, or is in this group or one within it. */
+/** Tells whether a repository belongs to this owner, or is in this group or one within it. */
 export function isWithin(repository: string, owner: string): boolean {
   return `${namespaceOf(repository)}/`.startsWith(`${owner.toLowerCase()}/`)
 }
@@ -61,7 +61,7 @@ export function ownerAndName(repository: string): readonly [owner: string, name:
   return [owner, name]
 }
 
-/** The name that claims give a base address: its host and path, less the path under which a provider has its API. None, for no URL. */
+/** The name that claims give a base address: its host and path, less the path under which a provider has its API. Empty for what is no URL. */
 export function hostName(baseUrl: string, apiPath = ''): string {
   const url = parseUrl(baseUrl)
   if (!url) return ''
@@ -76,14 +76,14 @@ export function withoutTrailingSlash(url: string): string {
 
 /** The scopes of a token, as GitHub and Bitbucket tell them in `x-oauth-scopes`; undefined where they do not. */
 export function grantedScopes(headers: Headers): string[] | undefined {
-  const granted = headers.get('x-oauth-scopes')
-  return granted
+  return headers
+    .get('x-oauth-scopes')
     ?.split(',')
     .map((scope) => scope.trim())
     .filter(Boolean)
 }
 
-/** A warning, if a token can do more than read. */
+/** Warns of a token that can do more than read. */
 export function excessWarnings(scopes: readonly string[], isReadScope: (scope: string) => boolean): string[] {
   const writing = scopes.filter((scope) => !isReadScope(scope))
   return writing.length > 0 ? [`This token can also write (${writing.join(', ')}), which is more than is needed.`] : []

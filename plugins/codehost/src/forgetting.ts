@@ -1,22 +1,22 @@
 /**
- * Places that forget: without a push log, a commit that is not on the branch now may have been there and gone. These rules say
- * when it may have, so that a merged and deleted branch blames nobody.
+ * Rules for hosts that forget: without a push log, a commit that is not on the branch now may have been there and gone. They say when it may
+ * have, so that a merged and deleted branch blames nobody.
  */
 import { type Instant, isDestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
-import type { CommitQuery, FoundCommit, FoundRepository, Place, RepositoryQuery } from './code-host.ts'
+import type { CommitQuery, FoundRepository, Place, RepositoryQuery } from './code-host.ts'
 import { logTime } from './times.ts'
 
 export interface Surroundings {
   readonly place: Place
   /** The branch's tip; undefined where the branch is missing. */
   readonly head: string | undefined
-  /** Whether the host has the commit at all, on whatever branch; undefined where it does not tell. */
+  /** The host has the commit at all, on whatever branch; undefined where it does not tell. */
   readonly isKnown: boolean | undefined
   /** A host that does not know a commit now cannot have had it at the claimed time. */
   readonly keepsObjects: boolean
-  /** When the repository was made, where the host tells. */
+  /** The time when the repository was made, where the host tells. */
   readonly repositoryCreatedAt?: Instant
-  /** Whether an earlier head is an ancestor of this one; undefined where that cannot be told. */
+  /** Tells whether an earlier head is an ancestor of this one; undefined where that cannot be told. */
   readonly isAncestor: (older: string, head: string) => Promise<boolean | undefined>
 }
 
@@ -38,7 +38,7 @@ export async function markOf(query: CommitQuery, surroundings: Surroundings): Pr
 }
 
 /**
- * The repository was made after the claim: the one that was claimed may have had its name, and been deleted, with its log.
+ * Tells whether the repository was made after the claim: the one that was claimed may have had its name, and been deleted, with its log.
  *
  * @param createdAt undefined where the host does not tell
  */
@@ -50,18 +50,18 @@ export function isMadeAfter(
   return createdAt !== undefined && !(createdAt <= claimedAt)
 }
 
-/** What has not changed since the window's start: a log that was read no further back does not tell since when. */
+/** The time since when something has not changed, by a log that was read back to the window's start and no further. */
 export function unchangedSince(openedAt: LogTime, { windowFrom }: Pick<RepositoryQuery, 'windowFrom'>): LogTime {
   const isWithin = openedAt.notBefore !== undefined && openedAt.notBefore >= windowFrom
   return isWithin ? openedAt : { notAfter: Math.max(openedAt.notAfter, windowFrom) }
 }
 
-/** Our time by the host's clock, at the earliest; -Infinity where the host does not tell its time. */
+/** Converts our time to the host's clock, at the earliest; -Infinity where the host does not tell its time. */
 export function byHostsClock(time: Instant, { clockBehindMs }: Pick<FoundRepository, 'clockBehindMs'>): Instant {
   return clockBehindMs === undefined ? Number.NEGATIVE_INFINITY : time - Math.max(clockBehindMs, 0)
 }
 
-/** Whether an entry of a host's log is of the window: all are where the host does not tell its time. */
+/** Tells whether an entry of a host's log is of the window: all are where the host does not tell its time. */
 export function isInWindow(
   { created_at }: { readonly created_at: string },
   host: Pick<FoundRepository, 'clockBehindMs'>,
@@ -70,10 +70,11 @@ export function isInWindow(
   return logTime(created_at).notAfter >= byHostsClock(windowFrom, host)
 }
 
-const TOO_LONG_OR_CLOSED = ['too_large', 'forbidden']
-
-/** What a log tells; `cut` where it fails with one of these codes: by default, too long for a check, or closed to these credentials. */
-export async function unlessCut<T>(read: () => Promise<T>, by = TOO_LONG_OR_CLOSED): Promise<T | 'cut'> {
+/** Reads a log; `cut` where it fails with one of these codes: by default, too long for a check, or closed to these credentials. */
+export async function unlessCut<T>(
+  read: () => Promise<T>,
+  by: readonly string[] = ['too_large', 'forbidden'],
+): Promise<T | 'cut'> {
   try {
     return await read()
   } catch (error) {
@@ -82,18 +83,25 @@ export async function unlessCut<T>(read: () => Promise<T>, by = TOO_LONG_OR_CLOS
   }
 }
 
-/** @param account that pushed, by the host's log; undefined where it does not tell */
-export function pusherFact(account: string | undefined, { pusher }: CommitQuery): Pick<FoundCommit, 'pusherMatches'> {
-  if (account === undefined || pusher === undefined) return {}
-  return { pusherMatches: account.toLowerCase() === pusher.toLowerCase() }
+/** Compares the claimed pusher with the account that the host's log names; undefined where either is not told. */
+export function matchesPusher(account: string | undefined, { pusher }: CommitQuery): boolean | undefined {
+  return account === undefined || pusher === undefined ? undefined : account.toLowerCase() === pusher.toLowerCase()
 }
 
-/** An earlier read shows the pull request or the issue, in whatever state. */
+/** A host may hide what an account opened that it has flagged, and counts on: so many numbers above the highest that it shows may be such. */
+const MOST_HIDDEN = 50
+
+/** Tells whether no run of hidden pull requests or issues explains the number. @param highest of all lists that it is counted with */
+export function isFarAbove(number: number, highest: number): boolean {
+  return number > highest + MOST_HIDDEN
+}
+
+/** Tells whether an earlier read shows the pull request or the issue, in whatever state. */
 export function wasSeen({ previous }: RepositoryQuery): boolean {
   return previous.some(({ observation }) => observation.facts.state !== undefined)
 }
 
-/** The last head that a check saw is not an ancestor of this one. Earlier rewritings marked the reads that found them. */
+/** Tells whether the last head that a check saw is no ancestor of this one. Earlier rewritings marked the reads that found them. */
 async function wasRewritten({ previous }: CommitQuery, { isAncestor }: Surroundings, head: string): Promise<boolean> {
   const older = previous.map(({ observation }) => observation.facts.head).findLast((one) => typeof one === 'string')
   return older !== undefined && older !== head && (await isAncestor(older, head)) !== true

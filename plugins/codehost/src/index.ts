@@ -14,7 +14,7 @@ import { gitlab } from './gitlab/provider.ts'
 
 const MIB = 1024 * 1024
 
-const Options = Type.Object(
+const CodehostOptions = Type.Object(
   {
     public_base_url: Type.Optional(
       baseUrl(
@@ -55,7 +55,7 @@ export default definePlugin({
     methods: { graphql: TIMELINE_QUERIES, paths: GRAPHQL_PATHS },
     programs: ['git'],
   },
-  options: Options,
+  options: CodehostOptions,
   async setup({ logger }, options) {
     const { max_pack_mib = 256, git_kept_mib = 1024, git_memory_mib = 512, git_processes = 8 } = options
     const repositories = createRepositories({

@@ -1,4 +1,4 @@
-/** For plugins of others: what they need to read the actions of this plugin at a code host of their own. */
+/** The contract for plugins of others that read the actions of this plugin at a code host of their own. */
 import type { Verifier } from '@claimcheck/core/plugin'
 import { verifiersOf } from './actions/index.ts'
 import type { Provider } from './code-host.ts'

@@ -1,10 +1,10 @@
 /**
- * Who reports a check, as claims name it and as hosts tell it. Each identifier begins with its kind, so that an account that took the name of
+ * Identifiers of those who report checks, as claims name them and as hosts tell them. Each identifier begins with its kind, so that an account that took the name of
  * an app, or an app's number, never stands for it. Without a kind are the hosts' own runners: what they ran by the repository's definition.
  */
 import type { Check, WantedCheck } from './code-host.ts'
 
-/** Jobs of the host's own runs. */
+/** Identifiers of the hosts' own runners. */
 export const GITHUB_JOBS = 'github-actions'
 export const GITLAB_JOBS = 'gitlab-ci'
 export const GITEA_JOBS = 'gitea-actions'
@@ -17,7 +17,7 @@ export const account = (login: string) => `account:${login}`
 export const accountId = (id: number) => `account-id:${id}`
 /** @param file in the repository */
 export const workflow = (file: string) => `workflow:${file}`
-/** What a status is posted under, at hosts that do not tell who posted it. */
+/** The identifier of the key under which a status is posted, at hosts that do not tell who posted it. */
 export const key = (name: string) => `key:${name}`
 
 /** The name after the kind; undefined for an identifier of another kind. */
@@ -29,7 +29,7 @@ export function isOfAccount({ by }: Pick<WantedCheck, 'by'>): boolean {
   return nameOf(by, 'account') !== undefined || nameOf(by, 'account-id') !== undefined
 }
 
-/** Hosts take names in any case. Two keys, or two files, can differ in that alone. */
+/** Compares identifiers: hosts accept names in any case, but two keys, or two files, can differ in that alone. */
 export function isSame(one: string, other: string): boolean {
   const isExact = nameOf(one, 'key') !== undefined || nameOf(one, 'workflow') !== undefined
   return one === other || (!isExact && one.toLowerCase() === other.toLowerCase())

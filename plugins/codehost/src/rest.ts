@@ -1,7 +1,16 @@
-/** Requests to the REST API of a host, all to one address and with one credential. */
-import type { Auth, CheckContext, JsonAnswer, PageInit, Static, TSchema } from '@claimcheck/core/plugin'
-
-type Paging<T extends TSchema> = Pick<Required<PageInit<T>>, 'schema' | 'next' | 'most'> & Pick<PageInit<T>, 'also'>
+/** Requests to the REST APIs of hosts: their paths, the schemas of their answers, and what their failures mean. */
+import {
+  type Auth,
+  type CheckContext,
+  DestinationError,
+  type Instant,
+  type JsonAnswer,
+  type PageInit,
+  type Static,
+  statusError,
+  type TSchema,
+  Type,
+} from '@claimcheck/core/plugin'
 
 export interface Rest {
   /** @throws DestinationError for every status but 200, and for an answer that does not match the schema */
@@ -9,9 +18,13 @@ export interface Rest {
   /** `value` is undefined for a status in `also`; when left out, for 404, which can also mean that these credentials may not see it. */
   find<T extends TSchema>(path: string, schema: T, also?: readonly number[]): Promise<JsonAnswer<Static<T> | undefined>>
   /** @param next the path of the next page. @throws DestinationError `too_large` where there are more than `most` */
-  paginate<T extends TSchema>(path: string, init: Paging<T>): AsyncIterable<JsonAnswer<Static<T>>>
+  paginate<T extends TSchema>(
+    path: string,
+    init: Pick<Required<PageInit<T>>, 'schema' | 'next' | 'most'> & Pick<PageInit<T>, 'also'>,
+  ): AsyncIterable<JsonAnswer<Static<T>>>
 }
 
+/** @param root begins the address of each request @param auth authorizes each of them */
 export function createRest(root: string, auth: Auth | undefined, { http }: Pick<CheckContext, 'http'>): Rest {
   return {
     get: (path, schema) => http.json(root + path, { schema, auth }),
@@ -26,4 +39,38 @@ export function createRest(root: string, auth: Auth | undefined, { http }: Pick<
         },
       }),
   }
+}
+
+/** Escapes each segment of a path, such as of a branch's name: hosts expect its slashes as they are, and no other character may have a meaning. */
+export function escapePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}
+
+/** The schema of a member that a host sends as null where it has nothing. */
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([Type.Null(), schema])
+
+/** The schema of a member that a host leaves out, or sends as null, where it has nothing. */
+export const orNull = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema))
+
+/** How long GitHub asks callers to wait when an answer about a secondary limit names no time. */
+const DEFAULT_LIMIT_MS = 60_000
+
+/**
+ * Turns an HTTP answer other than success into the reason why the destination could not be read.
+ *
+ * @param message the message in the answer's body, if there was one
+ */
+export function httpFailure(response: Response, now: Instant, message = ''): DestinationError {
+  const { status } = response
+  const usual = statusError(response, now)
+  if (usual.code === 'rate_limited' || (status === 403 && /rate limit/i.test(message))) {
+    return new DestinationError('rate_limited', { status, retryAfterMs: usual.retryAfterMs ?? DEFAULT_LIMIT_MS })
+  }
+  // Receipts of these actions have recorded 408 so since their first version.
+  return usual.code === 'timeout' ? new DestinationError('unexpected_response', { status }) : usual
+}
+
+/** The failure of a host that answered something else than what was asked for. */
+export function unexpectedAnswer(): DestinationError {
+  return new DestinationError('unexpected_response', { status: 200 })
 }

@@ -11,29 +11,31 @@ export function logTime(text: string): Required<LogTime> {
   return { notBefore, notAfter: /:\d\d\.\d/.test(text) ? notBefore : notBefore + 999 }
 }
 
-/** A time that the host writes down some time after the fact. */
-export function notAfter(text: string): LogTime {
-  return { notAfter: logTime(text).notAfter }
+/** A time that the host writes down some time after the fact; undefined where it has none. */
+export function notAfter(text: string): LogTime
+export function notAfter(text: string | null | undefined): LogTime | undefined
+export function notAfter(text: string | null | undefined): LogTime | undefined {
+  return typeof text === 'string' ? atLast(logTime(text)) : undefined
 }
 
-/** A time that the host has of the last time that it came about: it may have come about, and gone again, before. */
+/** The time of the last occurrence that a host has: what it is about may have come, and gone again, before. */
 export function atLast({ notAfter }: LogTime): LogTime {
   return { notAfter }
 }
 
-/** When both had come. */
+/** The time when both had come. */
 export function laterOf(one: LogTime, other: LogTime): LogTime {
   const begins = [one.notBefore, other.notBefore].filter((begin) => begin !== undefined)
   const notAfter = Math.max(one.notAfter, other.notAfter)
   return begins.length > 0 ? { notBefore: Math.max(...begins), notAfter } : { notAfter }
 }
 
-/** As a fact. */
-export function shownTime({ notBefore, notAfter }: LogTime): string {
-  return new Date(notBefore ?? notAfter).toISOString()
+/** Writes a time as facts have it; undefined where there is none. */
+export function timeAsFact(time: LogTime | undefined): string | undefined {
+  return time && new Date(time.notBefore ?? time.notAfter).toISOString()
 }
 
-/** The latest of several, of which some may be missing. */
+/** The latest of several times, of which some may be missing. */
 export function latestOf(texts: readonly (string | null | undefined)[]): Required<LogTime> | undefined {
   const times = texts.filter((text) => typeof text === 'string').map(logTime)
   return times.reduce<Required<LogTime> | undefined>(

@@ -1,8 +1,7 @@
-/** Where a host that shows no push log has a commit: on the claimed branch, on another one, or nowhere. It says nothing of when. */
+/** Finds a commit at a host that shows no push log: on the claimed branch, on another one, or nowhere. The result has no times. */
 import type { CheckContext, Instant, Mark } from '@claimcheck/core/plugin'
 import { isBranchName } from './actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place, RepositoryQuery } from './code-host.ts'
-import { defined } from './defined.ts'
 import { isMadeAfter, markOf } from './forgetting.ts'
 
 /** git prunes commits that nothing names after two weeks; hosts may do it sooner, but not within this. */
@@ -11,13 +10,13 @@ export const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
 export interface Histories {
   /** The tip of the claimed branch; undefined where there is no such branch. */
   readonly head: string | undefined
-  /** Whether a commit is in the history of a tip; undefined where the host does not have it. */
+  /** Tells whether a commit is in the history of a tip; undefined where the host does not have it. */
   contains(sha: string, tip: string): Promise<boolean | undefined>
-  /** Whether the host has a commit at all, on whatever branch or none. */
+  /** Tells whether the host has a commit at all, on whatever branch or none. */
   isKnown(sha: string): Promise<boolean>
-  /** Another branch that has the commit, which the host knows and the claimed branch has not. */
+  /** Finds another branch that has the commit, which the host knows and the claimed branch has not. */
   findElsewhere(): Promise<string | undefined>
-  /** When the repository was made, where the host tells. */
+  /** Reads when the repository was made, where the host tells. */
   createdAt?(): Promise<Instant>
 }
 
@@ -29,8 +28,7 @@ export async function findInHistories(
   const { sha } = query
   const { head } = histories
   const isIn = head === undefined ? undefined : await histories.contains(sha, head)
-  const branch = head === undefined ? {} : { head }
-  if (isIn === true) return { place: { at: 'branch' }, ...branch }
+  if (isIn === true) return { place: { at: 'branch' }, head }
 
   const isKnown = head === undefined ? await histories.isKnown(sha) : isIn !== undefined
   const name = isKnown ? await histories.findElsewhere() : undefined
@@ -38,19 +36,18 @@ export async function findInHistories(
     name !== undefined && isBranchName(name) && name !== query.branch
       ? { at: 'another_branch', name }
       : { at: 'nowhere' }
-  const repositoryCreatedAt = await histories.createdAt?.()
   const mark = await markOf(query, {
     place,
     head,
     isKnown,
     keepsObjects: now() - query.claimedAt <= KEEPS_OBJECTS_MS,
     isAncestor: histories.contains,
-    ...defined({ repositoryCreatedAt }),
+    repositoryCreatedAt: await histories.createdAt?.(),
   })
-  return { place, ...branch, ...defined({ mark }) }
+  return { place, head, mark }
 }
 
-/** Of a commit that the host does not have: it keeps each for some time, but another repository may have had it under this name. */
+/** The mark of a commit that the host does not have: it keeps each for some time, but another repository may have had it under this name. */
 export function missingCommitMark(
   query: RepositoryQuery,
   now: Instant,

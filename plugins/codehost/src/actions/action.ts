@@ -1,7 +1,6 @@
-/** What all actions of code hosts have in common: where a claim is read, whether it is still the same repository, and what is recorded of it. */
+/** The stages that all actions of code hosts share: where a claim is read, whether it is still the same repository, and what is recorded of it. */
 import {
   type ActionProfile,
-  type CheckContext,
   type Claim,
   type Connection,
   DestinationError,
@@ -15,17 +14,16 @@ import {
 } from '@claimcheck/core/plugin'
 import type { FoundRepository, Provider, Reader, Readers, RepositoryQuery } from '../code-host.ts'
 import { isWithin, namespaceOf } from '../connection-options.ts'
-import { defined } from '../defined.ts'
 import { isMadeAfter } from '../forgetting.ts'
 import { atLast } from '../times.ts'
 
-/** Read without credentials, for claims of workspaces that have no connection. */
+/** A host that is read without credentials, for claims of workspaces that have no connection. */
 export interface PublicHost {
   readonly provider: Provider
-  /** What the provider's readers need. */
+  /** The access that the provider's readers take. */
   readonly access: unknown
   readonly baseUrl: string
-  /** The names that `params.host` may give it. */
+  /** The names that `params.host` may give this host. */
   readonly names: readonly string[]
 }
 
@@ -35,17 +33,6 @@ export interface CodeHosts {
   readonly publicHost?: PublicHost
 }
 
-export interface ActionOptions<P extends TSchema, F extends TSchema, X extends FoundRepository> {
-  readonly profile: ActionProfile<P, F>
-  /** Which of a provider's readers it asks, with the claim's params. Providers without it do not offer the action. */
-  reader(readers: Readers<unknown>): Reader<unknown, RepositoryQuery & Static<P>, X> | undefined
-  observe(
-    found: X,
-    claim: Claim<Static<P>>,
-    query: RepositoryQuery,
-  ): Observation<Static<F>> | Promise<Observation<Static<F>>>
-}
-
 /** An action, for the code hosts of an installation; undefined where none of them can read it. */
 export type Action = (hosts: CodeHosts) => Verifier | undefined
 
@@ -53,7 +40,17 @@ export function defineAction<P extends TSchema, F extends TSchema, X extends Fou
   profile,
   reader,
   observe,
-}: ActionOptions<P, F, X>): Action {
+}: {
+  readonly profile: ActionProfile<P, F>
+  /** Chooses the reader that is asked, with the claim's params. Providers without it do not offer the action. */
+  reader(readers: Readers<unknown>): Reader<unknown, RepositoryQuery & Static<P>, X> | undefined
+  /** Judges what was found. Members without a value are left out of the observation, of its facts and of its stays. */
+  observe(
+    found: X,
+    claim: Claim<Static<P>>,
+    query: RepositoryQuery,
+  ): Observation<Static<F>> | Promise<Observation<Static<F>>>
+}): Action {
   return ({ providers, publicHost }) => {
     const readable = providers.filter(({ readers }) => reader(readers) !== undefined)
     if (readable.length === 0) return undefined
@@ -80,39 +77,41 @@ export function defineAction<P extends TSchema, F extends TSchema, X extends Fou
       async check(claim, context) {
         const { params } = claim
         const { provider, access } = sourceOf(context.connection, params as JsonObject)
-        const query = repositoryQuery(profile, claim, context)
+        const { target: repository, claimedAt, submittedAt } = claim
+        const query: RepositoryQuery = {
+          repository,
+          claimedAt,
+          submittedAt,
+          windowFrom: windowStart(claim, profile.removedWithinMs),
+          inTimeUntil: claimedAt + profile.toleranceMs,
+          sentAt: context.now(),
+          previous: context.previous,
+        }
         const found = await reader(provider.readers)!(access, { ...params, ...query }, context)
         refuseAnotherRepository(found, query)
         refuseAnotherOwner(found, query, context.connection, provider)
-        const observation = await observe(found, claim, query)
+        const observation = withoutGaps(await observe(found, claim, query))
         return isMadeAfter(query, found.repositoryCreatedAt) ? withoutBlame(observation) : observation
       },
     })
   }
 }
 
-function repositoryQuery(
-  { toleranceMs, removedWithinMs }: Pick<ActionProfile, 'toleranceMs' | 'removedWithinMs'>,
-  claim: Pick<Claim, 'target' | 'claimedAt' | 'submittedAt'>,
-  { previous, now }: CheckContext,
-): RepositoryQuery {
-  const { target, claimedAt, submittedAt } = claim
-  return {
-    repository: target,
-    claimedAt,
-    submittedAt,
-    windowFrom: windowStart(claim, removedWithinMs),
-    inTimeUntil: claimedAt + toleranceMs,
-    sentAt: now(),
-    previous,
-  }
+/** Leaves out the members without a value: a receipt holds only what was seen. */
+function withoutGaps<F extends JsonObject>(observation: Observation<F>): Observation<F> {
+  const { facts, stays } = observation
+  return omitUndefined({ ...observation, facts: omitUndefined(facts), stays: stays?.map(omitUndefined) })
+}
+
+function omitUndefined<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
 }
 
 function answersTo({ names }: PublicHost, name: unknown): boolean {
   return name === undefined || (typeof name === 'string' && names.includes(name))
 }
 
-/** The params that hosts take in any case, and write in lower case. */
+/** The params that hosts accept in any case, and write in lower case. */
 const CASELESS: ReadonlySet<string> = new Set(['sha', 'head_sha', 'merge_commit', 'commit', 'host'])
 
 function normalize<P>({ target, params }: { target: string; params: P }): { target: string; params: P } {
@@ -122,14 +121,14 @@ function normalize<P>({ target, params }: { target: string; params: P }): { targ
   return { target, params: Object.fromEntries(entries) as P }
 }
 
-/** A repository that was deleted and made again under its name is not the one that was claimed. */
+/** Refuses a repository that was deleted and made again under its name: it is not the one that was claimed. */
 function refuseAnotherRepository({ repositoryId }: FoundRepository, { previous }: RepositoryQuery): void {
   if (repositoryId === undefined) return
   const ids = previous.map(({ observation }) => observation.facts.repository_id).filter((id) => id !== undefined)
   if (ids.some((id) => String(id) !== repositoryId)) throw new DestinationError('ambiguous_claim')
 }
 
-/** Somebody else's repository under the claimed name, by a redirect, is not the one that was claimed. */
+/** Refuses somebody else's repository to which the claimed name redirects: it is not the one that was claimed. */
 function refuseAnotherOwner(
   { repositoryName }: FoundRepository,
   { repository }: RepositoryQuery,
@@ -142,19 +141,17 @@ function refuseAnotherOwner(
   if (!isTrusted(repositoryName) || !isTrusted(repository)) throw new DestinationError('ambiguous_claim')
 }
 
-/** Of a place that forgets what was there before. */
-function withoutBlame<F>(observation: Observation<F>): Observation<F> {
-  const { stays, ...seen } = observation
-  const bounded = stays?.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) }))
-  const showsIt = seen.kind === 'present' && seen.differs.length === 0
+/** Blames nobody for what is not there: a place that is younger than the claim forgot what was there before. */
+function withoutBlame<F>({ stays, ...seen }: Observation<F>): Observation<F> {
+  const isShown = seen.kind === 'present' && seen.differs.length === 0
   return {
     ...seen,
-    ...defined({ stays: bounded }),
-    ...(showsIt ? {} : { mark: 'may_have_been' as const }),
+    ...(stays && { stays: stays.map((stay) => ({ ...stay, appeared: atLast(stay.appeared) })) }),
+    ...(!isShown && { mark: 'may_have_been' as const }),
   }
 }
 
 /** The facts of the repository, as every profile has them. */
 export function repositoryFactsOf({ repositoryName, repositoryId }: FoundRepository) {
-  return defined({ repository: repositoryName, repository_id: repositoryId })
+  return { repository: repositoryName, repository_id: repositoryId }
 }

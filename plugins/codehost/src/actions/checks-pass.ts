@@ -3,21 +3,14 @@
  * under any name. So a claim names each check and who reports it, and the receipt says who did. Of a claim that names none, all that the host
  * shows counts, when it is settled: that nothing is red yet does not mean that all passed.
  */
-import {
-  type ActionProfile,
-  type Claim,
-  type LogTime,
-  type Observation,
-  type Static,
-  Type,
-} from '@claimcheck/core/plugin'
-import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
+import { type ActionProfile, type LogTime, type Observation, type Static, Type } from '@claimcheck/core/plugin'
+import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-host.ts'
 import { isNamed } from '../reporters.ts'
+import { atLast } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { claimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
-import { haveAllPassed, redFact, redNames, reportedBy, reportedByFact, seenFact, seenNames } from './reported-by.ts'
-import { type Unsettled, unsettled } from './settled.ts'
+import { haveAllPassed, redFact, redNames, reportedByFact, reportersFact, seenFact, seenNames } from './reported-by.ts'
+import { findUnsettled, type Tally, type Unsettled } from './settled.ts'
 
 const HOUR_MS = 60 * MINUTE_MS
 
@@ -72,7 +65,6 @@ const Params = Type.Object(
   },
   { additionalProperties: false },
 )
-type Params = Static<typeof Params>
 
 const count = (title: string, description: string) => Type.Optional(Type.Integer({ title, minimum: 0, description }))
 const flag = (title: string, description: string) => Type.Optional(Type.Literal(true, { title, description }))
@@ -159,28 +151,54 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
 export const checksPass = defineAction({
   profile: checksPassProfile,
   reader: ({ checks }) => checks,
-  observe: observed,
+  async observe(found, { action, params }, query) {
+    const { checks, mark, ageMs } = found
+    const repository = repositoryFactsOf(found)
+    if (!checks) return { kind: 'absent', facts: { ...repository, commit_found: false }, ageMs, mark }
+    const tally = tallyOf(checks, params.checks)
+    const { counted, missing, red } = tally
+    const facts = { ...repository, ...factsOf(tally, found) }
+    if (missing > 0 || red.length > 0) {
+      const told = { facts, ageMs, ...historyOf(tally, found, query) }
+      return missing === 0 && facts.pending === 0
+        ? { kind: 'present', differs: [params.checks ? 'checks' : 'sha'], ...told }
+        : { kind: 'absent', ...told }
+    }
+    // There may be nothing yet.
+    if (facts.passed === 0) {
+      return { kind: 'absent', facts, ageMs, ...(counted.length > 0 ? MAY_HAVE_BEEN : historyOf(tally, found, query)) }
+    }
+    const unsettled = await findUnsettled(found, tally, query)
+    if (unsettled) {
+      return { kind: 'absent', facts: { ...facts, ...unsettledFacts(unsettled, counted) }, ageMs, mark: 'unsettled' }
+    }
+    const passed = passedAt(tally, found)
+    if (wasTakenAway(counted, found, query) || isTooLate(action, passed, query)) {
+      return { kind: 'absent', facts, ageMs, ...MAY_HAVE_BEEN }
+    }
+    // All are green at one time: when the last one ended says nothing of it once one was red.
+    const stays = passed && !wasRed(query) ? [{ appeared: passed }] : undefined
+    return { kind: 'present', differs: [], facts, ageMs, stays }
+  },
 })
 
-async function observed(
-  found: FoundChecks,
-  claim: Pick<Claim<Params>, 'action' | 'params'>,
-  query: RepositoryQuery,
-): Promise<Observation<Facts>> {
-  const { checks, mark, ageMs, isGrowing = false } = found
-  const aged = ageMs === undefined ? {} : { ageMs }
-  if (checks === undefined) {
-    const facts = { ...repositoryFactsOf(found), commit_found: false }
-    return { kind: 'absent', facts, ...aged, ...defined({ mark }) }
-  }
-  const { checks: wanted } = claim.params
+/** Counts the named checks; where none is named, all. Among all, what the host skips does not count against the rest; named, it has not passed. */
+function tallyOf(checks: readonly Check[], wanted: readonly WantedCheck[] | undefined): Tally {
   const groups = wanted?.map((one) => checks.filter((check) => isNamed(check, one))) ?? [checks]
   const counted = [...new Set(groups.flat())]
+  const isGreen = ({ outcome }: Check) => outcome === 'passed' || (!wanted && outcome === 'skipped')
+  return {
+    isNamed: wanted !== undefined,
+    counted,
+    missing: wanted ? groups.filter((group) => group.length === 0).length : 0,
+    red: counted.filter((check) => !isGreen(check)),
+  }
+}
+
+function factsOf({ counted, missing }: Tally, { isGrowing }: FoundChecks) {
   const having = (outcome: Check['outcome']) => counted.filter((check) => check.outcome === outcome).length
-  const missing = wanted ? groups.filter((group) => group.length === 0).length : 0
   const pending = having('pending')
-  const facts: Facts = {
-    ...repositoryFactsOf(found),
+  return {
     commit_found: true,
     passed: having('passed'),
     failed: having('failed'),
@@ -188,62 +206,38 @@ async function observed(
     skipped: having('skipped'),
     missing,
     counted: counted.length,
-    ...reportedBy(counted),
-    ...redNames(counted),
-    ...(pending > 0 || (missing > 0 && isGrowing) ? { under_way: true as const } : {}),
+    reported_by: reportersFact(counted),
+    red: redNames(counted),
+    ...((pending > 0 || (missing > 0 && isGrowing)) && { under_way: true as const }),
   }
-  // Of all that the host shows, what it skips does not count against the rest. A skipped check that the claim names has not passed.
-  const isGreen = ({ outcome }: Check) => outcome === 'passed' || (!wanted && outcome === 'skipped')
-  const red = counted.filter((check) => !isGreen(check))
+}
 
-  if (missing > 0 || red.length > 0) {
-    const history = historyOf(red, { missing, counted, isNamed: wanted !== undefined }, found, query)
-    const told = { facts, ...aged, ...history }
-    return missing === 0 && pending === 0
-      ? { kind: 'present', differs: [wanted ? 'checks' : 'sha'], ...told }
-      : { kind: 'absent', ...told }
+function unsettledFacts({ awaited, isUnderWay, isUntold }: Unsettled, counted: readonly Check[]): Partial<Facts> {
+  return {
+    settling: true,
+    ...(isUnderWay && { under_way: true }),
+    awaited: awaited > 0 ? awaited : undefined,
+    unnamed: isUntold || undefined,
+    seen: isUntold ? seenNames(counted) : undefined,
   }
-  // There may be nothing yet.
-  if (facts.passed === 0) {
-    const history =
-      counted.length > 0 ? MAY_HAVE_BEEN : historyOf([], { missing, counted, isNamed: false }, found, query)
-    return { kind: 'absent', facts, ...aged, ...history }
-  }
-
-  const open = wanted ? undefined : await unsettled(found, { checks: counted, passed: facts.passed! }, query)
-  if (open) {
-    return { kind: 'absent', facts: { ...facts, ...factsOf(open, counted) }, ...aged, mark: 'unsettled' }
-  }
-  // A red check that is there no more was deleted, unless it passed since.
-  const wasTaken = lastRed(query).some(({ red, seenAt }) => {
-    const isSince = ({ endedAt, changedAt }: Check) => isAfter(endedAt ?? changedAt, seenAt, found)
-    return !haveAllPassed(red, counted.filter(isSince))
-  })
-  const passed = wanted ? endedAt(counted) : found.changedAt && { notAfter: found.changedAt.notAfter }
-  if (wasTaken || isTooLate(claim, passed, query)) return { kind: 'absent', facts, ...aged, ...MAY_HAVE_BEEN }
-  // All are green at one time: when the last one ended says nothing of it once one was red.
-  const stays = passed && !wasRed(query) ? { stays: [{ appeared: passed }] } : {}
-  return { kind: 'present', differs: [], facts, ...aged, ...stays }
 }
 
 function wasRed({ previous }: RepositoryQuery): boolean {
   return previous.some(({ observation: { facts } }) => typeof facts.failed === 'number' && facts.failed > 0)
 }
 
-interface LastRed {
-  /** Names them as the fact does. */
-  readonly red: string
-  /** The last look at which they were, less the age of its answer. */
-  readonly seenAt: number
-}
-
-function lastRed({ previous }: RepositoryQuery): readonly LastRed[] {
-  const last = new Map<string, number>()
+/** Tells whether a check that an earlier look shows as red is there no more: it was deleted, unless it passed since. */
+function wasTakenAway(counted: readonly Check[], found: FoundChecks, { previous }: RepositoryQuery): boolean {
+  /** The last look at which these were red, less the age of its answer, by their names as the fact has them. */
+  const lastRed = new Map<string, number>()
   for (const { sentAt, observation } of previous) {
     const { facts, ageMs = 0 } = observation
-    if (typeof facts.red === 'string') last.set(facts.red, sentAt - ageMs)
+    if (typeof facts.red === 'string') lastRed.set(facts.red, sentAt - ageMs)
   }
-  return [...last].map(([red, seenAt]) => ({ red, seenAt }))
+  return [...lastRed].some(([red, seenAt]) => {
+    const isSince = ({ endedAt, changedAt }: Check) => isAfter(endedAt ?? changedAt, seenAt, found)
+    return !haveAllPassed(red, counted.filter(isSince))
+  })
 }
 
 /** Compares a time by the host's clock with one by ours. What the host does not date may be later. */
@@ -254,29 +248,14 @@ function isAfter(time: LogTime | undefined, moment: number, { clockBehindMs }: F
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
-function factsOf({ awaited, isUnderWay, isUntold }: Unsettled, counted: readonly Check[]): Partial<Facts> {
-  return {
-    settling: true,
-    ...(isUnderWay ? { under_way: true } : {}),
-    ...(awaited > 0 ? { awaited } : {}),
-    ...(isUntold ? { unnamed: true, ...seenNames(counted) } : {}),
-  }
-}
-
-interface Shown {
-  readonly missing: number
-  readonly counted: readonly Check[]
-  readonly isNamed: boolean
-}
-
 /**
- * What the host's lists of all runs tell of a claim that is not green. All passed at one time only if each did: one that never passed, or has
- * been red since before the claim, tells that they did not. Two things leave no trace in the lists: a run that was deleted, and that a red one
- * is newer than the claim, where others of its name passed or the claim names none. Looks from the claim on leave no room for either.
+ * Tells by the host's lists of all runs what was before, of a claim that is not green. All passed at one time only if each did: one that never
+ * passed, or has been red since before the claim, tells that they did not. Two things leave no trace in the lists: a run that was deleted, and
+ * that a red one is newer than the claim, where others of its name passed or the claim names none. Looks from the claim on leave no room for
+ * either.
  */
 function historyOf(
-  red: readonly Check[],
-  { missing, counted, isNamed }: Shown,
+  { isNamed, counted, missing, red }: Tally,
   { canBeDeleted = false, clockBehindMs }: FoundChecks,
   { previous, claimedAt, submittedAt, windowFrom, sentAt }: RepositoryQuery,
 ): Pick<Observation, 'mark' | 'stays'> {
@@ -292,7 +271,7 @@ function historyOf(
     clockBehindMs !== undefined && time !== undefined && time.notAfter + Math.max(clockBehindMs, 0) < moment
   const isOld = ({ changedAt }: Check) => isBefore(changedAt, windowFrom)
   const mayBeNewer = (check: Check) =>
-    !isNamed || counted.some((other) => other.outcome === 'passed' && isAlike(other, check))
+    !isNamed || counted.some((other) => other.outcome === 'passed' && areAlike(other, check))
   const neverPassed = red.some((check) => {
     const { passedBefore, isRunByHost, begunAt } = check
     if (passedBefore === undefined) return isRunByHost && isWatched
@@ -300,35 +279,33 @@ function historyOf(
   })
   const wasNeverThere =
     neverPassed || (isNamed ? missing > 0 && (isWatched || !canBeDeleted) : isWatched && red.length === 0)
-  if (wasNeverThere || red.some(isOld)) return LOG_WITHOUT_IT
+  if (wasNeverThere || red.some(isOld)) return { stays: [] }
   return red.length > 0 && red.every(({ passedBefore }) => passedBefore === true) ? MAY_HAVE_BEEN : {}
 }
 
-/** Both may be what a claim names. */
-function isAlike(one: Check, other: Check): boolean {
+/** Tells whether a claim that names one of two checks may mean the other. */
+function areAlike(one: Check, other: Check): boolean {
   return one.name === other.name && one.by.some((by) => other.by.includes(by))
 }
 
-/** From the claim to the first look. Milliseconds. */
+/** The time from the claim to the first look within which nothing comes and goes unseen. Milliseconds. */
 const WATCHED_MS = 10_000
-/** A host's clock is measured to about a second. */
+/** The precision to which a host's clock is measured. */
 const CLOCK_STEP_MS = 2000
-/** A client's clock may be ahead by so much. */
+/** The time by which a client's clock may be ahead. */
 const CLOCKS_MS = 15_000
 
-const LOG_WITHOUT_IT = { stays: [] } as const
-
-/** When the last of them ended, where the host tells it of each. An earlier run may have passed before: it bounds from above only. */
-function endedAt(checks: readonly Check[]): { readonly notAfter: number } | undefined {
-  const ends = checks.flatMap(({ endedAt }) => endedAt ?? [])
-  return ends.length < checks.length ? undefined : { notAfter: Math.max(...ends.map(({ notAfter }) => notAfter)) }
+/**
+ * The time when all had passed: when the last of the named checks ended, where the host tells it of each, or when the host last heard of any. An
+ * earlier run may have passed before: it bounds from above only.
+ */
+function passedAt({ isNamed, counted }: Tally, { changedAt }: FoundChecks): LogTime | undefined {
+  if (!isNamed) return changedAt && atLast(changedAt)
+  const ends = counted.flatMap(({ endedAt }) => endedAt ?? [])
+  return ends.length < counted.length ? undefined : { notAfter: Math.max(...ends.map(({ notAfter }) => notAfter)) }
 }
 
 /** Under its other name the action has no verdict `late`: what passes after the tolerance is not told from what passed in it. */
-function isTooLate(
-  { action }: Pick<Claim, 'action'>,
-  passed: { readonly notAfter: number } | undefined,
-  { sentAt, inTimeUntil }: RepositoryQuery,
-): boolean {
+function isTooLate(action: string, passed: LogTime | undefined, { sentAt, inTimeUntil }: RepositoryQuery): boolean {
   return action !== checksPassProfile.action && sentAt > inTimeUntil && !(passed && passed.notAfter <= inTimeUntil)
 }

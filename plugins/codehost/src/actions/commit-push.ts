@@ -1,7 +1,5 @@
 /** The action `codehost.commit.push`: a commit can be reached from the named branch of a repository. */
-import { type ActionProfile, type Observation, type Static, Type } from '@claimcheck/core/plugin'
-import type { FoundCommit } from '../code-host.ts'
-import { defined } from '../defined.ts'
+import { type ActionProfile, type Instant, Type } from '@claimcheck/core/plugin'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   BranchName,
@@ -65,7 +63,6 @@ const Facts = Type.Object(
   },
   { additionalProperties: false },
 )
-type Facts = Static<typeof Facts>
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',
@@ -131,37 +128,34 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
 export const commitPush = defineAction({
   profile: commitPushProfile,
   reader: ({ commit }) => commit,
-  observe: observed,
+  observe(found) {
+    const { place, stays, mark, ageMs, head, pushedAt, removedAt, preexisting, pusherMatches } = found
+    const seen = {
+      facts: {
+        ...repositoryFactsOf(found),
+        branch_listed: head !== undefined,
+        head,
+        pushed_at: toTimeFact(pushedAt),
+        removed_at: toTimeFact(removedAt),
+        found_on: place.at === 'another_branch' && isBranchName(place.name) ? place.name : undefined,
+        preexisting: preexisting || undefined,
+        pusher_matches: pusherMatches,
+      },
+      stays,
+      ageMs,
+    }
+    switch (place.at) {
+      case 'branch':
+        return { kind: 'present', differs: [], ...seen }
+      // Not final: a merge into the claimed branch may still come.
+      case 'another_branch':
+        return { kind: 'present', differs: ['branch'], ...seen, mark }
+      case 'nowhere':
+        return { kind: 'absent', ...seen, mark }
+    }
+  },
 })
 
-function observed(found: FoundCommit): Observation<Facts> {
-  const { place, stays, mark, ageMs } = found
-  const seen = {
-    facts: { ...repositoryFactsOf(found), ...commitFactsOf(found) },
-    ...defined({ stays, ageMs }),
-  }
-  switch (place.at) {
-    case 'branch':
-      return { kind: 'present', differs: [], ...seen }
-    // Not final: a merge into the claimed branch may still come.
-    case 'another_branch':
-      return { kind: 'present', differs: ['branch'], ...seen, ...defined({ mark }) }
-    case 'nowhere':
-      return { kind: 'absent', ...seen, ...defined({ mark }) }
-  }
-}
-
-type CommitFacts = Omit<Facts, keyof typeof repositoryFacts>
-
-function commitFactsOf(found: FoundCommit): CommitFacts {
-  const { place, head, pushedAt, removedAt, preexisting, pusherMatches } = found
-  return {
-    branch_listed: head !== undefined,
-    ...defined({ head }),
-    ...(pushedAt === undefined ? {} : { pushed_at: new Date(pushedAt).toISOString() }),
-    ...(removedAt === undefined ? {} : { removed_at: new Date(removedAt).toISOString() }),
-    ...(place.at === 'another_branch' && isBranchName(place.name) ? { found_on: place.name } : {}),
-    ...(preexisting ? { preexisting } : {}),
-    ...defined({ pusher_matches: pusherMatches }),
-  }
+function toTimeFact(time: Instant | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
 }

@@ -1,8 +1,7 @@
 /** The action `codehost.issue.close`: an issue was closed. A pull request is no issue, though some hosts number them together. */
 import { type ActionProfile, isLongBefore, type Stay, Type } from '@claimcheck/core/plugin'
 import type { Issue, RepositoryQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
-import { atLast, shownTime } from '../times.ts'
+import { atLast, timeAsFact } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { claimedNumber, Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, timeFact } from './fields.ts'
 import { isLogDue, type Past, pastClosings, staysClosed } from './past.ts'
@@ -89,16 +88,16 @@ export const issueClose = defineAction({
     const observed = {
       facts: {
         ...repositoryFactsOf(found),
-        ...defined({ state, closed_as: reason }),
-        ...(closedAt ? { closed_at: shownTime(closedAt) } : {}),
-        ...(isLongBefore(closedAt, found, query) ? { preexisting: true as const } : {}),
+        state,
+        closed_as: reason,
+        closed_at: timeAsFact(closedAt),
+        preexisting: isLongBefore(closedAt, found, query) || undefined,
       },
-      ...defined({ ageMs }),
+      ageMs,
     }
-    if (!issue) return { kind: 'absent', ...observed, ...defined({ mark }) }
+    if (!issue) return { kind: 'absent', ...observed, mark }
     if (state === 'closed' && (params.reason === undefined || params.reason === reason)) {
-      const stays = await staysOf(issue, params.reason, query)
-      return { kind: 'present', differs: [], ...observed, ...defined({ stays }) }
+      return { kind: 'present', differs: [], ...observed, stays: await staysOf(issue, params.reason, query) }
     }
     const past = await pastOf(issue, params.reason, query)
     if (state === 'open') return { kind: 'absent', ...observed, ...past }
@@ -109,7 +108,7 @@ export const issueClose = defineAction({
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
-/** Since when it is closed as claimed. */
+/** Tells since when an issue is closed as claimed. */
 async function staysOf(
   { closedAt, closings }: Issue,
   reason: Issue['reason'],
@@ -124,7 +123,7 @@ async function staysOf(
   return staysClosed(await closings?.(), reason) ?? (isTold ? [{ appeared: atLast(closedAt) }] : undefined)
 }
 
-/** Of one that is not closed as claimed. */
+/** Tells whether an issue that is not closed as claimed may have been. */
 async function pastOf(issue: Issue, reason: Issue['reason'], query: RepositoryQuery): Promise<Past> {
   if (issue.closings && !isLogDue(query)) return {}
   const past = pastClosings(await issue.closings?.(), reason, query)

@@ -1,12 +1,11 @@
 /** The action `codehost.pull_request.merge`: a pull request was merged, and what came of it is on its base. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
-import { defined } from '../defined.ts'
-import { shownTime } from '../times.ts'
+import { timeAsFact } from '../times.ts'
 import { defineAction } from './action.ts'
 import { claimedSha, MINUTE_MS, RepositoryPath, shaFact, timeFact } from './fields.ts'
 import {
   comparedPullRequest,
-  differing,
+  differingFields,
   pullRequestFacts,
   pullRequestFactsOf,
   pullRequestParams,
@@ -86,31 +85,34 @@ export const pullRequestMerge = defineAction({
   reader: ({ pullRequest }) => pullRequest,
   async observe(found, { params }, query) {
     const { pullRequest, mark, ageMs } = found
-    const aged = ageMs === undefined ? {} : { ageMs }
     const shown = pullRequestFactsOf(found)
-    if (!pullRequest) return { kind: 'absent', facts: shown, ...aged, ...defined({ mark }) }
+    if (!pullRequest) return { kind: 'absent', facts: shown, ageMs, mark }
     // Nobody can take a merge back at a host, so one that is not merged never was.
-    if (pullRequest.state !== 'merged') return { kind: 'absent', facts: shown, ...aged, mark: 'never_before' }
+    if (pullRequest.state !== 'merged') return { kind: 'absent', facts: shown, ageMs, mark: 'never_before' }
     const { mergeCommit, squashCommit, mergedAt, isOnBase } = pullRequest
+    // The squashed commit is on the base with the merge of it: the one that was claimed is shown.
+    const commits = [mergeCommit, squashCommit].filter((commit) => commit !== undefined)
+    const commit = commits.find((one) => one === params.merge_commit) ?? mergeCommit
     // A state can be set by hand, and a base can be forced back: what counts is on the branch, while there is one.
     const onBase = mergeCommit !== undefined && isOnBase !== undefined && (await isOnBase())
     const facts = {
       ...shown,
-      // The squashed commit is on the base with the merge of it: the one that was claimed is shown.
-      ...defined({ merge_commit: params.merge_commit === squashCommit ? (squashCommit ?? mergeCommit) : mergeCommit }),
-      ...(mergeCommit === undefined || onBase === 'gone' ? {} : { merge_commit_on_base: onBase }),
-      ...(mergedAt ? { merged_at: shownTime(mergedAt) } : {}),
-      ...(isLongBefore(mergedAt, found, query) ? { preexisting: true as const } : {}),
+      merge_commit: commit,
+      merge_commit_on_base: mergeCommit === undefined || onBase === 'gone' ? undefined : onBase,
+      merged_at: timeAsFact(mergedAt),
+      preexisting: isLongBefore(mergedAt, found, query) || undefined,
     }
     const isUnsure = pullRequest.isBaseUnsure === true && params.base !== undefined
-    if (!onBase || isUnsure) return { kind: 'absent', facts, ...aged, mark: 'may_have_been' }
-    const isOther = params.merge_commit !== undefined && ![mergeCommit, squashCommit].includes(params.merge_commit)
-    const differs = [...differing(pullRequest, params), ...(isOther ? ['merge_commit'] : [])]
+    if (!onBase || isUnsure) return { kind: 'absent', facts, ageMs, mark: 'may_have_been' }
+    const differs = [
+      ...differingFields(pullRequest, params),
+      ...(params.merge_commit !== undefined && params.merge_commit !== commit ? ['merge_commit'] : []),
+    ]
     if (differs.length === 0) {
-      return { kind: 'present', differs, facts, ...aged, ...(mergedAt ? { stays: [{ appeared: mergedAt }] } : {}) }
+      return { kind: 'present', differs, facts, ageMs, stays: mergedAt && [{ appeared: mergedAt }] }
     }
     // Nothing of a merged one changes any more; a head that the host has forgotten cannot be compared.
     const isUnknown = pullRequest.head === undefined && differs.includes('head_sha')
-    return { kind: 'present', differs, facts, ...aged, mark: isUnknown ? 'may_have_been' : 'final' }
+    return { kind: 'present', differs, facts, ageMs, mark: isUnknown ? 'may_have_been' : 'final' }
   },
 })

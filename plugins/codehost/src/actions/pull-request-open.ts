@@ -1,13 +1,11 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
-import type { PullRequest, PullRequestField } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { defineAction } from './action.ts'
 import { MINUTE_MS, RepositoryPath } from './fields.ts'
-import { isLogDue, type Past, pastOf, staysAsClaimed } from './past.ts'
+import { isLogDue, pastOf, staysAsClaimed } from './past.ts'
 import {
   comparedPullRequest,
-  differing,
+  differingFields,
   mayHaveChanged,
   pullRequestFacts,
   pullRequestFactsOf,
@@ -75,29 +73,25 @@ export const pullRequestOpen = defineAction({
   reader: ({ pullRequest }) => pullRequest,
   async observe(found, { params }, query) {
     const { pullRequest, mark, ageMs } = found
-    const observed = { facts: factsOf(), ...defined({ ageMs }) }
-    if (!pullRequest) return { kind: 'absent', ...observed, ...defined({ mark }) }
-    const differs = differing(pullRequest, params)
-    if (differs.length > 0) {
-      return { kind: 'present', differs, ...observed, ...(await past(pullRequest, differs)) }
-    }
-    // Seen in time, it came in time, whatever a log says.
-    const isPlain = params.base === undefined && params.head_sha === undefined
-    const stays = isPlain || query.sentAt >= query.inTimeUntil ? await staysAsClaimed(pullRequest, params) : undefined
-    return { kind: 'present', differs, ...observed, ...defined({ stays }) }
-
-    async function past(shown: PullRequest, differs: readonly PullRequestField[]): Promise<Past> {
-      if (shown.log && !isLogDue(query)) return {}
-      const told = await pastOf(shown, params, differs, query)
-      return told ?? (mayHaveChanged(shown, query) ? { mark: 'may_have_been' } : {})
-    }
-
-    function factsOf() {
-      return {
+    const observed = {
+      facts: {
         ...pullRequestFactsOf(found),
-        ...(pullRequest?.isDraft === undefined ? {} : { draft: pullRequest.isDraft }),
-        ...(isLongBefore(pullRequest?.openedAt, found, query) ? { preexisting: true as const } : {}),
-      }
+        draft: pullRequest?.isDraft,
+        preexisting: isLongBefore(pullRequest?.openedAt, found, query) || undefined,
+      },
+      ageMs,
     }
+    if (!pullRequest) return { kind: 'absent', ...observed, mark }
+    const differs = differingFields(pullRequest, params)
+    if (differs.length === 0) {
+      // Seen in time, it came in time, whatever a log says.
+      const isPlain = params.base === undefined && params.head_sha === undefined
+      const stays = isPlain || query.sentAt >= query.inTimeUntil ? await staysAsClaimed(pullRequest, params) : undefined
+      return { kind: 'present', differs, ...observed, stays }
+    }
+    if (pullRequest.log && !isLogDue(query)) return { kind: 'present', differs, ...observed }
+    const past = await pastOf(pullRequest, params, differs, query)
+    const unlogged = { mark: mayHaveChanged(pullRequest, query) ? ('may_have_been' as const) : undefined }
+    return { kind: 'present', differs, ...observed, ...(past ?? unlogged) }
   },
 })

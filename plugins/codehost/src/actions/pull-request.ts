@@ -1,8 +1,7 @@
-/** What the actions about pull requests share: the params and facts, and how the claimed base and head are compared. */
+/** The params and facts that the actions about pull requests share, and the comparison of the claimed base and head. */
 import { Type } from '@claimcheck/core/plugin'
-import type { FoundPullRequest, PullRequest, RepositoryQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
-import { shownTime } from '../times.ts'
+import type { FoundPullRequest, PullRequest, PullRequestField, RepositoryQuery } from '../code-host.ts'
+import { timeAsFact } from '../times.ts'
 import { repositoryFactsOf } from './action.ts'
 import {
   BranchName,
@@ -55,35 +54,31 @@ export const pullRequestWords = {
   },
 }
 
-/** What the host shows, as facts. */
+/** The facts that the host shows of a pull request. */
 export function pullRequestFactsOf(found: FoundPullRequest) {
-  const { pullRequest } = found
-  if (!pullRequest) return repositoryFactsOf(found)
-  const { state, base, head, openedAt } = pullRequest
+  const { state, base, head, openedAt } = found.pullRequest ?? {}
   return {
     ...repositoryFactsOf(found),
     state,
-    ...(isBranchName(base) ? { base } : {}),
-    ...defined({ head_sha: head }),
-    ...(openedAt === undefined ? {} : { opened_at: shownTime(openedAt) }),
+    base: base !== undefined && isBranchName(base) ? base : undefined,
+    head_sha: head,
+    opened_at: timeAsFact(openedAt),
   }
 }
 
-interface Claimed {
-  readonly base?: string
-  readonly head_sha?: string
-}
-
 /** The claimed fields that the pull request does not have now. */
-export function differing({ base, head }: PullRequest, claimed: Claimed): ('base' | 'head_sha')[] {
-  return [
-    ...(claimed.base !== undefined && claimed.base !== base ? (['base'] as const) : []),
-    ...(claimed.head_sha !== undefined && claimed.head_sha !== head ? (['head_sha'] as const) : []),
-  ]
+export function differingFields(
+  { base, head: head_sha }: PullRequest,
+  claimed: { readonly [F in PullRequestField]?: string },
+): PullRequestField[] {
+  const shown = { base, head_sha }
+  return (['base', 'head_sha'] as const).filter(
+    (field) => claimed[field] !== undefined && claimed[field] !== shown[field],
+  )
 }
 
 /**
- * At a host without a log, an open pull request that changed between two reads may have been as claimed in between. A read that does not
+ * Tells whether a pull request at a host without a log changed between two reads: in between it may have been as claimed. A read that does not
  * show it yet leaves as much room.
  */
 export function mayHaveChanged({ base, head }: PullRequest, query: RepositoryQuery): boolean {

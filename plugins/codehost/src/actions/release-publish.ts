@@ -1,8 +1,7 @@
 /** The action `codehost.release.publish`: a release was published for a tag, with the named commit and files. A tag alone is no release. */
-import { type ActionProfile, isLongBefore, type Static, Type } from '@claimcheck/core/plugin'
-import type { Release, RepositoryQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
-import { atLast, shownTime } from '../times.ts'
+import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
+import type { Release } from '../code-host.ts'
+import { atLast, timeAsFact } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   claimedSha,
@@ -34,7 +33,6 @@ const Params = Type.Object(
   },
   { additionalProperties: false },
 )
-type Params = Static<typeof Params>
 
 const Facts = Type.Object(
   {
@@ -108,66 +106,50 @@ export const releasePublish = defineAction({
   reader: ({ release }) => release,
   observe(found, { params }, query) {
     const { release, mark, ageMs, tagAgeMs = ageMs } = found
-    const aged = defined({ ageMs })
+    const { previous } = query
     if (!release) {
-      // No host keeps a log of releases: one that was deleted leaves no trace.
-      const told = mark ?? (wasSeen(query) ? 'may_have_been' : undefined)
-      return {
-        kind: 'absent',
-        facts: repositoryFactsOf(found),
-        ...defined({ ageMs: tagAgeMs, mark: told }),
-      }
+      // No host keeps a log of releases: one that was deleted leaves no trace, but in an earlier read that shows it.
+      const wasSeen = previous.some(({ observation }) => observation.kind === 'present')
+      const facts = repositoryFactsOf(found)
+      return { kind: 'absent', facts, ageMs: tagAgeMs, mark: mark ?? (wasSeen ? 'may_have_been' : undefined) }
     }
     const { publishedAt, commit, isPrerelease } = release
     const missing = params.assets?.filter((name) => !hasFile(release, name))
     const facts = {
       ...repositoryFactsOf(found),
-      ...defined({ commit }),
+      commit,
       prerelease: isPrerelease,
-      ...(publishedAt ? { published_at: shownTime(publishedAt) } : {}),
-      ...defined({ assets_missing: missing?.length }),
-      ...(isLongBefore(publishedAt, found, query) ? { preexisting: true as const } : {}),
+      published_at: timeAsFact(publishedAt),
+      assets_missing: missing?.length,
+      preexisting: isLongBefore(publishedAt, found, query) || undefined,
     }
-    const differs = differing(release, params)
-    if (differs.length > 0) {
-      const told = differs.includes('commit') ? defined({ ageMs: tagAgeMs }) : aged
-      // Tags move, and files are removed.
-      const isUnsure = missing?.some((name) => release.keptAs?.(name).isUnsure) || hasChanged(release, query)
-      return { kind: 'present', differs, facts, ...told, ...(isUnsure ? MAY_HAVE_BEEN : {}) }
+    const isOtherCommit = params.commit !== undefined && params.commit !== commit
+    const differs = [...(isOtherCommit ? ['commit'] : []), ...(missing?.length ? ['assets'] : [])]
+    if (differs.length === 0) {
+      // When a file was added, or the tag moved here, the release does not tell. One that was published again tells only the later time.
+      const isDated = publishedAt && params.commit === undefined && params.assets === undefined
+      return {
+        kind: 'present',
+        differs,
+        facts,
+        ageMs,
+        stays: isDated ? [{ appeared: atLast(publishedAt) }] : undefined,
+      }
     }
-    // When a file was added, or the tag moved here, the release does not tell.
-    const isDated = publishedAt && params.commit === undefined && params.assets === undefined
-    // One that was deleted and published again tells only the later time.
+    // Tags move, and files are removed; and where there was no release yet, it may have come otherwise than it is.
+    const hasChanged = commit === undefined || previous.some(({ observation }) => observation.facts.commit !== commit)
+    const isUnsure = hasChanged || missing?.some((name) => release.keptAs?.(name).isUnsure)
     return {
       kind: 'present',
       differs,
       facts,
-      ...aged,
-      ...(isDated ? { stays: [{ appeared: atLast(publishedAt) }] } : {}),
+      ageMs: isOtherCommit ? tagAgeMs : ageMs,
+      mark: isUnsure ? 'may_have_been' : undefined,
     }
   },
 })
 
-const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
-
-function differing(release: Release, claimed: Params): ('commit' | 'assets')[] {
-  return [
-    ...(claimed.commit !== undefined && claimed.commit !== release.commit ? (['commit'] as const) : []),
-    ...(claimed.assets?.some((name) => !hasFile(release, name)) ? (['assets'] as const) : []),
-  ]
-}
-
-/** Agents claim a file by the name that it has with them, or by the one that it got. */
+/** Tells whether a release has a file, by the name that it has with its agent, or by the one that it got. */
 function hasFile({ assets, keptAs }: Release, name: string): boolean {
   return assets.includes(name) || (keptAs !== undefined && assets.includes(keptAs(name).name))
-}
-
-/** An earlier read shows a release that was not as claimed. */
-function wasSeen({ previous }: RepositoryQuery): boolean {
-  return previous.some(({ observation }) => observation.kind === 'present')
-}
-
-/** The tag led elsewhere at an earlier read, or leads nowhere now; or there was no release yet, which may have come otherwise than it is. */
-function hasChanged({ commit }: Release, { previous }: RepositoryQuery): boolean {
-  return commit === undefined || previous.some(({ observation: { facts } }) => facts.commit !== commit)
 }

@@ -1,4 +1,4 @@
-/** The facts that say who reported the checks of a claim, by the host's own word as far as it tells, and what they are called. */
+/** The facts that name the checks of a claim and who reported them, by the host's own word as far as it tells. */
 import { Type } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 import { GITHUB_JOBS, nameOf } from '../reporters.ts'
@@ -22,12 +22,11 @@ export const reportedByFact = Type.Optional(
 
 const IDENTIFIER = new RegExp(`^${ONE}$`)
 
-export function reportedBy(checks: readonly Pick<Check, 'by'>[]): { readonly reported_by?: string } {
-  const all = shownOf(
+export function reportersFact(checks: readonly Pick<Check, 'by'>[]): string | undefined {
+  return listNames(
     checks.flatMap(({ by: [first] }) => first ?? []),
     IDENTIFIER,
   )
-  return all.length === 0 ? {} : { reported_by: all.join(', ') }
 }
 
 // As in a URL, so that a name is no text for a receipt.
@@ -44,12 +43,11 @@ export const seenFact = Type.Optional(
 
 const SHOWN_NAME = new RegExp(`^${NAME}$`)
 
-export function seenNames(checks: readonly Pick<Check, 'name'>[]): { readonly seen?: string } {
-  const all = shownOf(
-    checks.map(({ name }) => encoded(name)),
+export function seenNames(checks: readonly Pick<Check, 'name'>[]): string | undefined {
+  return listNames(
+    checks.map(({ name }) => encodeName(name)),
     SHOWN_NAME,
   )
-  return all.length === 0 ? {} : { seen: all.join(', ') }
 }
 
 const RED = `${NAME}@${ONE}`
@@ -65,32 +63,31 @@ export const redFact = Type.Optional(
 
 const SHOWN_RED = new RegExp(`^${RED}$`)
 
-export function redNames(checks: readonly Pick<Check, 'name' | 'by' | 'outcome'>[]): { readonly red?: string } {
-  const all = shownOf(checks.filter(({ outcome }) => outcome === 'failed').map(redName), SHOWN_RED)
-  return all.length === 0 ? {} : { red: all.join(', ') }
+export function redNames(checks: readonly Pick<Check, 'name' | 'by' | 'outcome'>[]): string | undefined {
+  return listNames(checks.filter(({ outcome }) => outcome === 'failed').map(redName), SHOWN_RED)
 }
 
-/** Each of these red ones, as a fact of an earlier look has them, has passed since: it was not taken away. */
+/** Tells whether each of these red checks, as a fact of an earlier look has them, has passed since: so it was not taken away. */
 export function haveAllPassed(red: string, checks: readonly Pick<Check, 'name' | 'by' | 'outcome'>[]): boolean {
   const passed = checks.filter(({ outcome }) => outcome === 'passed')
   const files = passed.flatMap(({ by }) => by.flatMap((one) => nameOf(one, 'workflow') ?? []))
   // A workflow that could not start shows as its file.
-  const names = new Set([...passed.map(redName), ...files.map((file) => `${encoded(file)}@${GITHUB_JOBS}`)])
+  const names = new Set([...passed.map(redName), ...files.map((file) => `${encodeName(file)}@${GITHUB_JOBS}`)])
   return red.split(', ').every((one) => one === MORE || names.has(one))
 }
 
 function redName({ name, by: [first = ''] }: Pick<Check, 'name' | 'by'>): string {
-  return `${encoded(name)}@${first}`
+  return `${encodeName(name)}@${first}`
 }
 
-/** Of those that are identifiers, six at most. */
-function shownOf(all: readonly string[], pattern: RegExp): string[] {
+/** Lists the names that fit the pattern, six at most; undefined where there are no names at all. */
+function listNames(all: readonly string[], pattern: RegExp): string | undefined {
   const names = [...new Set(all)].sort()
   const shown = names.filter((name) => pattern.test(name)).slice(0, MOST)
-  return shown.length < names.length ? [...shown, MORE] : shown
+  return [...shown, ...(shown.length < names.length ? [MORE] : [])].join(', ') || undefined
 }
 
-/** Empty for what is no text in Unicode. */
-function encoded(name: string): string {
+/** Encodes a name as in a URL; empty for what is no text in Unicode. */
+function encodeName(name: string): string {
   return name.isWellFormed() ? encodeURIComponent(name).replaceAll('%2F', '/') : ''
 }

@@ -1,10 +1,21 @@
-/** When all that is green is all: a linter that has ended says nothing of the tests that have not begun. */
+/** Tells when the green checks are all that there will be: a linter that has ended says nothing of the tests that have not begun. */
 import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
 import { awaitedReports, type Comparable, isKnownReporter } from '../comparable.ts'
 import { MINUTE_MS } from './fields.ts'
 
-/** Nothing changes for this long, and two looks this far apart agree. */
+/** The time for which nothing changes, and by which two looks that agree are apart. */
 const QUIET_MS = MINUTE_MS
+
+/** The checks of a commit, as a claim counts them. */
+export interface Tally {
+  /** The claim names its checks. */
+  readonly isNamed: boolean
+  readonly counted: readonly Check[]
+  /** How many of the named checks the host does not show. */
+  readonly missing: number
+  /** The checks that count and are not green. */
+  readonly red: readonly Check[]
+}
 
 export interface Unsettled {
   /** How many checks, of those that comparable commits have, have not reported. */
@@ -15,35 +26,32 @@ export interface Unsettled {
   readonly isUntold: boolean
 }
 
-/** @param green all that the host shows, of which some passed and the rest was skipped @returns undefined where it is settled */
-export async function unsettled(
+/** @param tally of green checks: some passed, and the rest was skipped @returns undefined where it is settled, or the claim names the checks */
+export async function findUnsettled(
   { changedAt, clockBehindMs = 0, comparable }: FoundChecks,
-  green: { readonly checks: readonly Check[]; readonly passed: number },
+  { isNamed, counted }: Tally,
   query: RepositoryQuery,
 ): Promise<Unsettled | undefined> {
+  if (isNamed) return undefined
   const isQuiet = changedAt === undefined || query.sentAt - (changedAt.notAfter + clockBehindMs) >= QUIET_MS
-  const isDue = isQuiet && agreesFor(green, query) >= QUIET_MS
-  const told = (await comparable?.()) ?? NOTHING
-  if (told.commits.length === 0) return { awaited: 0, isUnderWay: false, isUntold: true }
-  const posted = green.checks.flatMap(({ by: [by], name, isRunByHost }) => (by && !isRunByHost ? [{ by, name }] : []))
+  const isDue = isQuiet && agreesFor(counted, query) >= QUIET_MS
+  const told = await comparable?.()
+  if (!told?.commits.length) return { awaited: 0, isUnderWay: false, isUntold: true }
+  const posted = counted.flatMap(({ by: [by], name, isRunByHost }) => (by && !isRunByHost ? [{ by, name }] : []))
   const awaited = awaitedReports(told, posted, query.sentAt < query.inTimeUntil).length
   if (!isDue) return { awaited, isUnderWay: true, isUntold: false }
-  return awaited === 0 && isFounded(green.checks, told) ? undefined : { awaited, isUnderWay: false, isUntold: false }
+  return awaited === 0 && isFounded(counted, told) ? undefined : { awaited, isUnderWay: false, isUntold: false }
 }
 
-const NOTHING: Comparable = { commits: [], begun: [], refs: [], owners: [] }
-
-/** What the host did not start itself any account may have started or posted: one of them must be known from before. */
+/** Tells whether some green rests on more than one account's word: what the host did not start itself, somebody known from before must report. */
 function isFounded(checks: readonly Check[], told: Comparable): boolean {
   const passed = checks.filter(({ outcome }) => outcome === 'passed')
   return passed.some((check) => (check.isRunByHost ? !check.isByHand : isKnownReporter(check, told)))
 }
 
-/** For how long all looks, up to this one, were green with the same counts. Milliseconds. */
-function agreesFor(
-  { checks, passed }: { readonly checks: readonly Check[]; readonly passed: number },
-  { previous, sentAt }: RepositoryQuery,
-): number {
+/** The time for which all looks, up to this one, were green with the same counts. Milliseconds. */
+function agreesFor(checks: readonly Check[], { previous, sentAt }: RepositoryQuery): number {
+  const passed = checks.filter(({ outcome }) => outcome === 'passed').length
   const odd = previous.findLastIndex(({ observation: { kind, facts } }) => {
     const isGreen = kind === 'present' ? facts.failed === 0 && facts.pending === 0 : facts.settling === true
     return !isGreen || facts.counted !== checks.length || facts.passed !== passed

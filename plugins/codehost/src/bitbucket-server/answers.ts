@@ -1,7 +1,8 @@
 /** Schemas of the parts of Bitbucket Data Center's answers that are used. An answer that does not match its schema is refused. */
+
 import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
 import { Sha } from '../actions/fields.ts'
-import { orNull } from '../nullable.ts'
+import { orNull } from '../rest.ts'
 
 /** Milliseconds since 1970, until the year 9999. */
 const Time = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 })

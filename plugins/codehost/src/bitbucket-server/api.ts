@@ -1,7 +1,7 @@
 /** Requests to the REST API of Bitbucket Data Center. */
+
 import { bearer, type CheckContext, type Static, type TSchema } from '@claimcheck/core/plugin'
-import { unexpected } from '../http-failure.ts'
-import { createRest, type Rest } from '../rest.ts'
+import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
 import type { PageOf } from './answers.ts'
 
 export interface ServerAccess {
@@ -34,7 +34,7 @@ export function createServerApi({ baseUrl, token }: ServerAccess, context: Pick<
         next({ value: { isLastPage, nextPageStart } }) {
           if (isLastPage) return undefined
           // A list that does not go on would be read again and again.
-          if (typeof nextPageStart !== 'number' || nextPageStart <= start) throw unexpected()
+          if (typeof nextPageStart !== 'number' || nextPageStart <= start) throw unexpectedAnswer()
           start = nextPageStart
           return from(start)
         },

@@ -2,10 +2,11 @@
  * Reads the builds of a commit at Bitbucket Data Center. It runs none itself. Whoever may read the repository can post them, under any key,
  * with any date, and nothing tells who did: what is found says no more than that.
  */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
-import { unexpected } from '../http-failure.ts'
 import { isBy, isNamed, key as keyed, nameOf as nameIn } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { BuildAnswer, BuildsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
@@ -45,7 +46,7 @@ export async function findChecks(
 async function readBuild({ api, root }: Repository, sha: string, key: string): Promise<BuildAnswer | undefined> {
   const query = new URLSearchParams({ key })
   const { value: build } = await api.find(`${root}/commits/${sha}/builds?${query}`, BuildAnswer)
-  if (build && build.key !== key) throw unexpected()
+  if (build && build.key !== key) throw unexpectedAnswer()
   return build
 }
 
@@ -60,7 +61,7 @@ async function refuseUntold(missing: readonly WantedCheck[], sha: string, { api 
 const OUTCOMES = { SUCCESSFUL: 'passed', FAILED: 'failed', INPROGRESS: 'pending', CANCELLED: 'skipped' } as const
 
 function toCheck(build: BuildAnswer): Check {
-  if (build.state === 'UNKNOWN') throw unexpected()
+  if (build.state === 'UNKNOWN') throw unexpectedAnswer()
   return { name: nameOf(build), by: [keyed(build.key)], isRunByHost: false, outcome: OUTCOMES[build.state] }
 }
 

@@ -7,8 +7,8 @@ import {
   hostName,
   Owners,
   ownerAndName,
+  proveBy,
   repositoryTrial,
-  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import { RepositoriesAnswer } from './answers.ts'
@@ -45,7 +45,7 @@ export const bitbucketServer = defineProvider<ServerAccess>({
       const { value } = await api.get('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
       const isUnencrypted = new URL(options.base_url).protocol === 'http:'
       return {
-        proves: await tried(context.target, (repository) => {
+        proves: await proveBy(context.target, (repository) => {
           const [project, name] = ownerAndName(repository)
           return api.get(`/api/latest/projects/${project}/repos/${name}`, Type.Object({}))
         }),

@@ -1,10 +1,10 @@
 /** Reads a pull request at Bitbucket Data Center. */
+
 import type { CheckContext, Instant, LogTime } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { byHostsClock, unchangedSince, unlessCut, wasSeen } from '../forgetting.ts'
-import { unexpected } from '../http-failure.ts'
-import { isFarAbove } from '../numbers.ts'
+import { byHostsClock, isFarAbove, unchangedSince, unlessCut, wasSeen } from '../forgetting.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { ActivitiesAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
 import { AGE_MS, branchOf, openRepository, type Repository } from './repository.ts'
@@ -22,7 +22,7 @@ export async function findPullRequest(
   const read = await context.cache.share(`bitbucket-server ${slug} pull request ${number}`, async () => {
     const { value, headers } = await api.find(`${root}/pull-requests/${number}`, PullRequestAnswer)
     if (!value) return { ...(await show()), mayHaveBeen: await mayHaveBeen(repository, number) }
-    if (value.id !== number) throw unexpected()
+    if (value.id !== number) throw unexpectedAnswer()
     return { ...(await repository.identify(value.toRef.repository, headers)), answer: value }
   })
   if ('answer' in read) {

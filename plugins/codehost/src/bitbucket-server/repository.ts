@@ -1,9 +1,10 @@
 /** Reads a repository at Bitbucket Data Center. Each question has the one endpoint whose answer is reliable for it. */
+
 import { type CheckContext, clockBehindMs, DestinationError, type Instant, Value } from '@claimcheck/core/plugin'
 import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnswer } from './answers.ts'
 import { createServerApi, type ServerAccess } from './api.ts'
 
@@ -43,7 +44,7 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
   /** `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     const { value: commit } = await api.find(`${root}/commits/${sha}`, CommitAnswer)
-    if (commit && commit.id !== sha) throw unexpected()
+    if (commit && commit.id !== sha) throw unexpectedAnswer()
     return commit !== undefined
   }
 
@@ -109,12 +110,12 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
 
 function identityOf({ id, slug, project }: RepositoryAnswer, headers: Headers, now: Instant): Identity {
   const repositoryName = `${project.key}/${slug}`
-  if (!Value.Check(RepositoryPath, repositoryName)) throw unexpected()
+  if (!Value.Check(RepositoryPath, repositoryName)) throw unexpectedAnswer()
   return { repositoryId: String(id), repositoryName, clockBehindMs: clockBehindMs(headers, now) }
 }
 
 /** The name of a branch by its ref. @throws DestinationError `unexpected_response` for what is no branch */
 export function branchOf(ref: string): string {
-  if (!ref.startsWith(BRANCH)) throw unexpected()
+  if (!ref.startsWith(BRANCH)) throw unexpectedAnswer()
   return ref.slice(BRANCH.length)
 }

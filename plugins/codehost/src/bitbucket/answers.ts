@@ -1,7 +1,8 @@
 /** Schemas of the parts of Bitbucket Cloud's answers that are used. An answer that does not match its schema is refused. */
+
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { RepositoryPath, Sha } from '../actions/fields.ts'
-import { orNull } from '../nullable.ts'
+import { orNull } from '../rest.ts'
 
 const Time = Type.String({ format: 'date-time' })
 /** Some answers have only the beginning of a commit's id. */

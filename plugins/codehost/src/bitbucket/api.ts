@@ -1,4 +1,5 @@
 /** Requests to the REST API of Bitbucket Cloud. */
+
 import {
   bearer,
   type CheckContext,
@@ -7,8 +8,7 @@ import {
   type Static,
   type TSchema,
 } from '@claimcheck/core/plugin'
-import { unexpected } from '../http-failure.ts'
-import { createRest, type Rest } from '../rest.ts'
+import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
 
 export interface BitbucketAccess {
   readonly baseUrl: string
@@ -54,6 +54,6 @@ export function createBitbucketApi(
 export function linkedPage({ next }: { readonly next?: string }): string | undefined {
   if (next === undefined) return undefined
   const url = parseUrl(next)
-  if (!url) throw unexpected()
+  if (!url) throw unexpectedAnswer()
   return url.search.slice(1)
 }

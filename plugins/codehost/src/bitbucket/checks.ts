@@ -2,12 +2,13 @@
  * Reads the checks of a commit at Bitbucket Cloud: the statuses that accounts and apps post, and the runs of Bitbucket Pipelines. A status
  * tells its key and not who posted it, so whoever may write can post any. A run of Pipelines nobody can post.
  */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { keptForLong, whileWaiting } from '../comparable.ts'
 import { defined } from '../defined.ts'
-import { unexpected } from '../http-failure.ts'
 import { isBy, isNamed, isSame, key as keyed } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import type { StatusAnswer } from './answers.ts'
@@ -97,7 +98,7 @@ const OUTCOMES = new Map<string, Check['outcome']>([
 
 function toPosted(status: StatusAnswer): Check {
   const outcome = OUTCOMES.get(status.state)
-  if (outcome === undefined) throw unexpected()
+  if (outcome === undefined) throw unexpectedAnswer()
   const { updated_on } = status
   const changed = updated_on === undefined ? {} : { changedAt: notAfter(updated_on) }
   return { name: statusName(status), by: [keyed(status.key)], isRunByHost: false, outcome, ...changed }

@@ -1,8 +1,9 @@
 /** Reads the runs of Bitbucket Pipelines, which nobody can post. */
+
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
-import { unexpected } from '../http-failure.ts'
 import { BITBUCKET_JOBS, workflow } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
 import { PAGE, type Pipeline, PipelinesAnswer } from './answers.ts'
 import type { Repository } from './repository.ts'
@@ -24,7 +25,7 @@ export async function readPipelines(repository: Repository, sha: string): Promis
     seen += page.values.length
     const isLast =
       page.size === undefined ? page.next === undefined && page.values.length < page.pagelen : seen >= page.size
-    if (!isLast && page.values.length === 0) throw unexpected()
+    if (!isLast && page.values.length === 0) throw unexpectedAnswer()
     return isLast ? undefined : queryOf(pages + 1).toString()
   })) {
     pages++
@@ -112,6 +113,6 @@ const UNDER_WAY: ReadonlySet<string> = new Set(['PENDING', 'PARSING', 'BUILDING'
 function outcomeOf({ state: { name, result } }: Pipeline): Check['outcome'] {
   if (UNDER_WAY.has(name)) return 'pending'
   const outcome = name === 'COMPLETED' ? RESULTS.get(result?.name) : undefined
-  if (outcome === undefined) throw unexpected()
+  if (outcome === undefined) throw unexpectedAnswer()
   return outcome
 }

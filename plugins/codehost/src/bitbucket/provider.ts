@@ -9,8 +9,8 @@ import {
   hostName,
   Owners,
   ownerAndName,
+  proveBy,
   repositoryTrial,
-  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import type { BitbucketAccess } from './api.ts'
@@ -73,7 +73,7 @@ export const bitbucket = defineProvider<BitbucketAccess>({
       if (response.status === 403 && granted === undefined) throw statusError(response, now())
       const scopes = granted ?? []
       return {
-        proves: await tried(target, (repository) => {
+        proves: await proveBy(target, (repository) => {
           const [workspace, name] = ownerAndName(repository)
           const url = `${baseUrl}/repositories/${workspace}/${name}`
           return http.json(url, { schema: Type.Object({}), auth: bearer(token) })

@@ -1,10 +1,10 @@
 /** Reads a pull request at Bitbucket Cloud. */
+
 import type { CheckContext, LogTime, Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unchangedSince, unlessCut } from '../forgetting.ts'
-import { unexpected } from '../http-failure.ts'
-import { isFarAbove } from '../numbers.ts'
+import { isFarAbove, unchangedSince, unlessCut } from '../forgetting.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import { type BitbucketAccess, linkedPage } from './api.ts'
@@ -82,7 +82,7 @@ async function readPullRequest(repository: Repository, number: number): Promise<
   const { value, headers } = await api.find(`${root}/pullrequests/${number}`, PullRequestAnswer)
   if (!value) return missing(repository, number)
   const { id, source, destination, draft, created_on, merge_commit, ...rest } = value
-  if (id !== number) throw unexpected()
+  if (id !== number) throw unexpectedAnswer()
   const identity = await identify(destination.repository, headers)
   const state = STATES[rest.state]
   const head = source.commit ? await expand(source.commit.hash) : undefined

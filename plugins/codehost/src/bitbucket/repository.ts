@@ -1,9 +1,9 @@
 /** Reads a repository at Bitbucket Cloud. Each question has the one endpoint whose answer is reliable for it. */
+
 import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { escaped } from '../escaped.ts'
-import { unexpected } from '../http-failure.ts'
+import { escapePath, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import {
   BranchAnswer,
@@ -73,7 +73,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   async function isKnown(sha: string): Promise<boolean> {
     const { value: commit } = await api.find(`${root}/commit/${sha}`, CommitAnswer)
     // A branch may be called like a commit.
-    if (commit && commit.hash !== sha) throw unexpected()
+    if (commit && commit.hash !== sha) throw unexpectedAnswer()
     return commit !== undefined
   }
 
@@ -102,10 +102,10 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
     branch: (name: string) =>
       cache.share(`bitbucket ${slug} branch ${name}`, async (): Promise<Branch> => {
-        const { value: branch, headers } = await api.find(`${root}/refs/branches/${escaped(name)}`, BranchAnswer)
+        const { value: branch, headers } = await api.find(`${root}/refs/branches/${escapePath(name)}`, BranchAnswer)
         // The right to see the repository is the right to see its branches.
         if (!branch) return { tip: undefined, identity: await show() }
-        if (branch.name !== name) throw unexpected()
+        if (branch.name !== name) throw unexpectedAnswer()
         const { target } = branch
         return { tip: target.hash, identity: await identify(target.repository, headers) }
       }),
@@ -130,7 +130,7 @@ async function expand(
     if (typeof known === 'string') return known
     const full = (await api.find(`${root}/commit/${hash}`, CommitAnswer)).value?.hash
     if (full === undefined) return undefined
-    if (!full.startsWith(hash)) throw unexpected()
+    if (!full.startsWith(hash)) throw unexpectedAnswer()
     cache.set(key, full)
     return full
   })

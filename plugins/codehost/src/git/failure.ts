@@ -1,6 +1,7 @@
 /** What git's failures mean: why the server could not be read. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import { httpFailure } from '../http-failure.ts'
+import { httpFailure } from '../rest.ts'
 import { GitFailure } from './program.ts'
 
 const HTTP_STATUS = /requested URL returned error: (\d{3})/

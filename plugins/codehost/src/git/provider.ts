@@ -1,4 +1,5 @@
 /** Connections to git servers over smart HTTP. */
+
 import {
   type Auth,
   basic,
@@ -17,11 +18,11 @@ import {
   fitsClaim,
   hostName,
   Owners,
+  proveBy,
   repositoryTrial,
-  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
-import { httpFailure } from '../http-failure.ts'
+import { httpFailure } from '../rest.ts'
 import { findCommit } from './find-commit.ts'
 import type { Repositories } from './repositories.ts'
 import type { GitAccess } from './repository.ts'
@@ -89,7 +90,7 @@ const connectionType: ConnectionType = defineConnectionType({
     if (target === undefined) await reach(options.base_url, auth, context)
     const base = withoutTrailingSlash(options.base_url)
     const read = (repository: string, as: Auth | undefined) => discover(base, repository, as, context)
-    const found = await tried(target, (repository) => read(repository, auth))
+    const found = await proveBy(target, (repository) => read(repository, auth))
     // A server may show a public repository whatever the password is.
     const isOpen = found === 'works' && auth !== undefined && !(await isRefused(() => read(target!, undefined)))
     const isUnencrypted = auth !== undefined && new URL(options.base_url).protocol === 'http:'

@@ -1,7 +1,8 @@
 /** Finds a repository's URL before git is started: whether it is on a git server, and whether we may read it. */
+
 import { type Auth, type CheckContext, DestinationError, Value } from '@claimcheck/core/plugin'
 import { RepositoryPath } from '../actions/fields.ts'
-import { httpFailure, unexpected } from '../http-failure.ts'
+import { httpFailure, unexpectedAnswer } from '../rest.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'
 /** The server has said that it does not answer now, or not to us: another address would get the same. */
@@ -26,11 +27,11 @@ export async function discover(
   // What the usual address answers says more of why there is none.
   const { asked, response, isGit } = plain?.isGit ? plain : suffixed
   if (response.status !== 200) throw httpFailure(response, now())
-  if (!isGit) throw unexpected()
+  if (!isGit) throw unexpectedAnswer()
 
   const answered = response.url || asked
   const isRepository = new URL(answered).origin === new URL(asked).origin && answered.endsWith(DISCOVERY)
-  if (!isRepository) throw unexpected()
+  if (!isRepository) throw unexpectedAnswer()
   const found = answered.slice(0, -DISCOVERY.length)
   if (answered === asked) return { url: found, name: slug }
   const root = new URL(`${baseUrl}/`).href

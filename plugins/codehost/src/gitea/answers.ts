@@ -1,7 +1,8 @@
 /** Schemas of the parts of Gitea's and Forgejo's answers that are used. An answer that does not match its schema is refused. */
+
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { BranchName, RepositoryPath, Sha } from '../actions/fields.ts'
-import { orNull } from '../nullable.ts'
+import { orNull } from '../rest.ts'
 
 const Time = Type.String({ format: 'date-time' })
 const Id = Type.Integer({ minimum: 1 })

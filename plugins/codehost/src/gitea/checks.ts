@@ -3,11 +3,12 @@
  * the runner's (Gitea Actions, Forgejo Actions), and may as well be of an account that is gone: it counts as the job of that name, by the
  * job's outcome.
  */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unexpected } from '../http-failure.ts'
 import { isBy, isOfAccount } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { latestOf as latestTime, logTime, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import type { StatusAnswer } from './answers.ts'
@@ -261,6 +262,6 @@ const HOST_ACCOUNT = -2
 function outcomeOf(posted: StatusAnswer): Check['outcome'] {
   const { status, description } = posted
   const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined
-  if (outcome === undefined) throw unexpected()
+  if (outcome === undefined) throw unexpectedAnswer()
   return outcome === 'passed' && isRunner(posted) && SKIPPED.has(description) ? 'skipped' : outcome
 }

@@ -4,7 +4,7 @@
  */
 import { type CheckContext, isDestinationError, isLongBefore, type Stay } from '@claimcheck/core/plugin'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
-import { isMadeAfter, pusherFact } from '../forgetting.ts'
+import { isMadeAfter, matchesPusher } from '../forgetting.ts'
 import { findCommit as findInGit } from '../git/find-commit.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { openGitRepository } from '../git/repository.ts'
@@ -68,7 +68,7 @@ function describePush({ at, actor }: Push, { repository, query }: Look): Partial
   return {
     pushedAt: Math.floor(at.notAfter / 1000) * 1000,
     ...(isLongBefore(at, repository.found, query) ? { preexisting: true } : {}),
-    ...pusherFact(actor, query),
+    pusherMatches: matchesPusher(actor, query),
   }
 }
 

@@ -1,10 +1,10 @@
 /** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported or believed. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
 import type { FoundIssue, Held, Log, NumberQuery } from '../code-host.ts'
-import { isInWindow, wasSeen } from '../forgetting.ts'
-import { unexpected } from '../http-failure.ts'
-import { isFarAbove } from '../numbers.ts'
+import { isFarAbove, isInWindow, wasSeen } from '../forgetting.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
 import { type Absence, newestNumber } from './numbers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
@@ -17,7 +17,7 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
     return (await find(`/issues/${number}`, IssueAnswer)).value
   })
   if (!answer) return { ...repository.found, issue: undefined, ...(await absence(repository, query)) }
-  if (answer.number !== number) throw unexpected()
+  if (answer.number !== number) throw unexpectedAnswer()
   if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
   // Both are counted together: whether it is meant nobody can tell.
   if (answer.pull_request) throw new DestinationError('ambiguous_claim')

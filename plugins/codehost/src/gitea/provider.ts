@@ -19,8 +19,8 @@ import {
   fitsClaim,
   hostName,
   Owners,
+  proveBy,
   repositoryTrial,
-  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import { defined } from '../defined.ts'
@@ -83,7 +83,7 @@ const connectionType: ConnectionType = defineConnectionType({
     const read = (repository: string) =>
       context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth })
     const rights = auth === undefined ? { scopes: [], warnings: [] } : await rightsOf(access, context)
-    const proves = await tried(context.target, read)
+    const proves = await proveBy(context.target, read)
     const isUnencrypted = auth !== undefined && new URL(api).protocol === 'http:'
     const hasRuns =
       context.target === undefined ? mayListRuns(server.version) : await listsRuns(access, context.target, context)

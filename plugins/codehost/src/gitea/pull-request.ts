@@ -1,13 +1,13 @@
 /** Reads pull requests. What the host shows of one that is not open needs a second look: other branches and other people's dates are in it. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { isInWindow, unchangedSince, wasSeen } from '../forgetting.ts'
+import { isFarAbove, isInWindow, unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
-import { unexpected } from '../http-failure.ts'
-import { isFarAbove } from '../numbers.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { IssueAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
 import { type Absence, newestNumber } from './numbers.ts'
@@ -30,7 +30,7 @@ export async function readPullRequest(
   })
   const git = openGitRepository(repository.git, repository.name, context, repositories)
   if (!answer) return { ...repository.found, pullRequest: undefined, ...(await absence({ repository, git }, query)) }
-  if (answer.number !== number) throw unexpected()
+  if (answer.number !== number) throw unexpectedAnswer()
   if (answer.base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
   return { ...repository.found, pullRequest: await shown(answer, { repository, git, context }, query) }
 }

@@ -3,8 +3,9 @@
  * accounts that hide what they do, and old entries. So only entries that join one another without a gap, from the present tip backwards,
  * say how long the branch has had a commit, and nothing follows from what is not in it.
  */
+
 import { isDestinationError, type LogTime, readJson, Value } from '@claimcheck/core/plugin'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
 import { ActivitiesAnswer, type Activity, PushContent } from './answers.ts'
 import type { Repository } from './repository.ts'
@@ -34,7 +35,7 @@ const REF_CHANGES: ReadonlySet<string> = new Set([
 /** One page of the feed. @param page from 1 on */
 export async function readActivities({ get, id }: Repository, page: number): Promise<readonly Activity[]> {
   const { value } = await get(`/activities/feeds?page=${page}&limit=${PAGE}`, ActivitiesAnswer)
-  if (value.some(({ repo_id }) => repo_id !== id)) throw unexpected()
+  if (value.some(({ repo_id }) => repo_id !== id)) throw unexpectedAnswer()
   return value
 }
 

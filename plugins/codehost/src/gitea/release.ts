@@ -1,9 +1,9 @@
 /** Reads releases. The host shows drafts to those who may write, and older versions give a release the date of whoever made its tag. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { escaped } from '../escaped.ts'
-import { unexpected } from '../http-failure.ts'
+import { escapePath, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer, ReleasesAnswer, TagAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
@@ -43,9 +43,9 @@ async function readTag({ find, get }: Repository, tag: string) {
     if (newest.some(({ tag_name, draft }) => tag_name === tag && !draft)) throw new DestinationError('unavailable')
   }
   // The host looks for tags in any case.
-  if (release && release.tag_name !== tag) throw unexpected()
+  if (release && release.tag_name !== tag) throw unexpectedAnswer()
   if (!release || release.draft) return undefined
-  const { value: tagged } = await find(`/tags/${escaped(tag)}`, TagAnswer)
-  if (tagged && tagged.name !== tag) throw unexpected()
+  const { value: tagged } = await find(`/tags/${escapePath(tag)}`, TagAnswer)
+  if (tagged && tagged.name !== tag) throw unexpectedAnswer()
   return { release, commit: tagged?.commit.sha }
 }

@@ -1,9 +1,8 @@
 /** Reads a repository at Gitea or Forgejo: whether it can be seen, under which id, and by which way its other parts are read. */
+
 import { type Auth, basic, type CheckContext, clockBehindMs, header } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
-import { escaped } from '../escaped.ts'
-import { unexpected } from '../http-failure.ts'
-import { createRest } from '../rest.ts'
+import { createRest, escapePath, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { BranchAnswer, BranchesAnswer, RepositoryAnswer } from './answers.ts'
 
@@ -99,8 +98,8 @@ function passwordOf({ token }: GiteaAccess): Auth | undefined {
 
 /** The tip of a branch; undefined where the host shows no such branch. @throws DestinationError */
 export async function readTip({ find }: Repository, branch: string): Promise<string | undefined> {
-  const { value } = await find(`/branches/${escaped(branch)}`, BranchAnswer)
-  if (value !== undefined && value.name !== branch) throw unexpected()
+  const { value } = await find(`/branches/${escapePath(branch)}`, BranchAnswer)
+  if (value !== undefined && value.name !== branch) throw unexpectedAnswer()
   return value?.commit.id
 }
 

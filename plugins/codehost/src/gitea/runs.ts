@@ -2,10 +2,11 @@
  * Reads the runs of Gitea Actions and Forgejo Actions for a commit, and their jobs. Nobody can post one, where a status without a creator may
  * be of an account that is gone.
  */
+
 import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { type JobAnswer, JobsAnswer, type RunAnswer, RunsAnswer, type TaskAnswer, TasksAnswer } from './answers.ts'
 import type { Repository } from './repository.ts'
 
@@ -166,7 +167,7 @@ async function jobsOf(
     const before = byId.size
     for (const job of entries) byId.set(job.id, job)
     if (byId.size > before && byId.size < total) continue
-    if ([...byId.values()].some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpected()
+    if ([...byId.values()].some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpectedAnswer()
     const jobs = [...byId.values()].map((job): Job => ({ name: job.name, run, outcome: outcomeOf(job) }))
     if (run.isEnded) cache.set(key, jobs as never)
     return jobs
@@ -219,6 +220,6 @@ const OUTCOMES: ReadonlyMap<string, Check['outcome']> = new Map([
 /** @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
 function outcomeOf({ status, conclusion }: { readonly status: string; readonly conclusion?: string | null }) {
   const outcome = OUTCOMES.get(conclusion || status)
-  if (outcome === undefined) throw unexpected()
+  if (outcome === undefined) throw unexpectedAnswer()
   return outcome
 }

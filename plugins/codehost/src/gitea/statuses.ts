@@ -1,7 +1,8 @@
 /** Reads commits and their statuses at Gitea and Forgejo, and whose they are. */
+
 import { DestinationError, Value } from '@claimcheck/core/plugin'
-import { unexpected } from '../http-failure.ts'
 import { account, accountId, FORGEJO_JOBS, GITEA_JOBS } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { AccountAnswer, CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { type Repository, requireCode } from './repository.ts'
 
@@ -19,7 +20,7 @@ export interface Commit {
 export async function readCommit(repository: Repository, sha: string): Promise<Commit | undefined> {
   const path = `/git/commits/${sha}?stat=false&verification=false&files=false`
   const { value } = await repository.find(path, CommitAnswer)
-  if (value && value.sha !== sha) throw unexpected()
+  if (value && value.sha !== sha) throw unexpectedAnswer()
   if (!value) await requireCode(repository)
   return value && { owners: ownersOf(value) }
 }
@@ -38,12 +39,12 @@ export async function readStatuses({ get }: Repository, sha: string): Promise<re
   for (let page = 1; page <= MAX_PAGES; page++) {
     const path = `/statuses/${sha}?sort=highestindex&page=${page}&limit=${PAGE}`
     const { value, headers } = await get(path, StatusesAnswer)
-    if (value.length > PAGE || value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) throw unexpected()
+    if (value.length > PAGE || value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) throw unexpectedAnswer()
     const before = byId.size
     for (const status of value) byId.set(status.id, status)
     const total = Number(headers.get('x-total-count') ?? Number.POSITIVE_INFINITY)
     if (value.length === 0 || byId.size >= total) return [...byId.values()].sort((one, other) => other.id - one.id)
-    if (byId.size === before) throw unexpected()
+    if (byId.size === before) throw unexpectedAnswer()
   }
   throw new DestinationError('too_large')
 }

@@ -1,7 +1,8 @@
 /** Schemas of the parts of GitHub's answers that are used. An answer that does not match its schema is refused. */
+
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { RepositoryPath, Sha } from '../actions/fields.ts'
-import { nullable, orNull } from '../nullable.ts'
+import { nullable, orNull } from '../rest.ts'
 
 export const RepositoryAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),

@@ -1,4 +1,5 @@
 /** Reads GitHub's REST API: in one version, with every answer checked against a schema, and with conditional requests. */
+
 import {
   bearer,
   type CheckContext,
@@ -9,7 +10,7 @@ import {
   type TSchema,
   Value,
 } from '@claimcheck/core/plugin'
-import { httpFailure } from '../http-failure.ts'
+import { httpFailure } from '../rest.ts'
 import { FailureAnswer } from './answers.ts'
 
 /** Statuses whose meaning depends on the request. */

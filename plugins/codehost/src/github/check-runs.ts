@@ -1,8 +1,9 @@
 /** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
+
 import { Value } from '@claimcheck/core/plugin'
 import { type Check, withoutBlame } from '../code-host.ts'
-import { unexpected } from '../http-failure.ts'
 import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
 import {
   CheckRun,
@@ -45,7 +46,7 @@ export async function checkRunsOf(
     CheckRun,
     names,
   )
-  if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
+  if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpectedAnswer()
   return { entries: [...new Map(runs.map((run) => [run.id, run])).values()], isCut: start.isCut }
 }
 

@@ -2,9 +2,10 @@
  * Suites of check runs, which GitHub makes for each app that may report on a commit: one without runs says that an app may not have begun.
  * Their times are GitHub's own, where those of check runs are sent by what ran them.
  */
+
 import type { Instant } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { type CheckSuite, CheckSuitesAnswer } from './answers.ts'
 import { reportersOf, type Seen, UNREAD, unread } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
@@ -23,7 +24,7 @@ export async function checkSuitesOf(
   const start = await api.findStart(path, CheckSuitesAnswer, UNREAD)
   if ('refused' in start) return unread(start)
   const entries = start.pages.flatMap(({ check_suites }) => check_suites)
-  if (entries.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
+  if (entries.some(({ head_sha }) => head_sha !== sha)) throw unexpectedAnswer()
   return { entries, isCut: start.isCut }
 }
 

@@ -13,7 +13,7 @@ import { knownReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { defined } from '../defined.ts'
-import { isMadeAfter, markOf, pusherFact } from '../forgetting.ts'
+import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
@@ -134,7 +134,7 @@ async function describe(repository: Repository, head: string, { query, context }
   if (arrival === undefined) return {}
   if (arrival === 'earlier') return { preexisting: true }
   const { at, actor } = arrival
-  return { pushedAt: at.notBefore, ...preexisting(at, repository, query), ...pusherFact(actor, query) }
+  return { pushedAt: at.notBefore, ...preexisting(at, repository, query), pusherMatches: matchesPusher(actor, query) }
 }
 
 /**
@@ -280,7 +280,7 @@ function describeStay({ arrival, removal }: LoggedStay, repository: Repository, 
     ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
     ...(removal ? { removedAt: removal.at.notBefore } : {}),
     ...preexisting(entry.at, repository, query),
-    ...(earlier ? {} : pusherFact(entry.actor, query)),
+    ...(earlier ? {} : { pusherMatches: matchesPusher(entry.actor, query) }),
   }
 }
 

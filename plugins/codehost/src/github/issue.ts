@@ -1,9 +1,10 @@
 /** What GitHub shows of an issue, or whether there ever was one with this number. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Held, Issue, NumberQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { isInWindow } from '../forgetting.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { atLast, logTime } from '../times.ts'
 import { IssueAnswer, type IssueEvent } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -27,7 +28,7 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   }
   const { value } = read
   if (!isOf(value, claimed)) throw new DestinationError('ambiguous_claim')
-  if (value.number !== number) throw unexpected()
+  if (value.number !== number) throw unexpectedAnswer()
   // Whoever says that issue 7 was closed may mean the pull request.
   if (value.pull_request) throw new DestinationError('ambiguous_claim')
   return { ...found, issue: issueOf(value, claimed, query, context) }
@@ -41,7 +42,7 @@ function isOf({ repository_url }: IssueAnswer, { repository }: ClaimedRepository
 function issueOf(answer: IssueAnswer, claimed: ClaimedRepository, query: NumberQuery, context: CheckContext): Issue {
   const { repository } = claimed
   const { state, closed_at, state_reason } = answer
-  if ((state === 'closed') !== (closed_at !== null)) throw unexpected()
+  if ((state === 'closed') !== (closed_at !== null)) throw unexpectedAnswer()
   const reason = state === 'closed' ? reasonOf(state_reason) : undefined
   const shown = {
     state,

@@ -2,11 +2,12 @@
  * Jobs of workflow runs. Everything that runs in a workflow can post check runs under the name of GitHub's own app, and GitHub shows them among
  * those of some workflow: only a list of jobs has none of them.
  */
+
 import { type CheckContext, Value } from '@claimcheck/core/plugin'
 import { type Check, withoutBlame } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unexpected } from '../http-failure.ts'
 import { app, GITHUB_JOBS, workflow } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
 import { Job, JobsAnswer, type WorkflowRun } from './answers.ts'
 import { outcomeOf } from './outcomes.ts'
@@ -50,7 +51,7 @@ export async function jobsOf(
   const jobsIn = (run: WorkflowRun) => {
     const entries = reader.known(run)
     const jobs = entries && readable(entries, Job, names)
-    if (jobs?.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) throw unexpected()
+    if (jobs?.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) throw unexpectedAnswer()
     return jobs?.sort((one, other) => one.id - other.id)
   }
   const hasRed = (run: WorkflowRun) => jobsIn(run)?.some((job) => outcomeOf(job) !== 'passed') === true

@@ -9,8 +9,8 @@ import {
   hostName,
   Owners,
   ownerAndName,
+  proveBy,
   repositoryTrial,
-  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import { defined } from '../defined.ts'
@@ -71,7 +71,7 @@ export const github = defineProvider<GitHubAccess>({
       const scopes = granted ?? []
       const expiresAt = 'value' in answer ? expiryOf(answer.headers) : undefined
       return {
-        proves: await tried(context.target, (repository) => {
+        proves: await proveBy(context.target, (repository) => {
           const [owner, name] = ownerAndName(repository)
           return api.get(`/repos/${owner}/${name}`, RepositoryAnswer)
         }),

@@ -1,10 +1,11 @@
 /** What GitHub shows of a pull request, or whether there ever was one with this number. */
+
 import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { byHostsClock, isInWindow } from '../forgetting.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
 import { type IssueEvent, PullRequestAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -33,7 +34,7 @@ export async function findPullRequest(
     return { ...found, pullRequest: undefined, ...defined({ mark }) }
   }
   const { value } = read
-  if (value.number !== number) throw unexpected()
+  if (value.number !== number) throw unexpectedAnswer()
   if (value.base.repo.id !== repository.id) throw new DestinationError('ambiguous_claim')
   return { ...found, pullRequest: pullRequestOf(value, claimed, query, context) }
 }
@@ -46,7 +47,7 @@ function pullRequestOf(
 ): PullRequest {
   const { api, repository } = claimed
   const { state, draft, merged, merged_at, merge_commit_sha, created_at, head, base } = answer
-  if (merged !== (merged_at !== null)) throw unexpected()
+  if (merged !== (merged_at !== null)) throw unexpectedAnswer()
   const shown = {
     ...defined({ isDraft: draft }),
     base: base.ref,
@@ -80,7 +81,7 @@ function pullRequestOf(
 
 /** GitHub alone says that one is merged, by a merge of its own or by a push that it found on the base. */
 async function isOnBranch(sha: string, branch: string, repository: Repository, { cache }: CheckContext) {
-  if (!isBranchName(branch)) throw unexpected()
+  if (!isBranchName(branch)) throw unexpectedAnswer()
   const head = await cache.share(`github ${repository.id} head ${branch}`, () => repository.head(branch))
   if (head !== undefined) return (await repository.contains(sha, head)) === true
   // It is gone, or the repository's contents may not be read: then this throws.

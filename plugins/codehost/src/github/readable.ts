@@ -1,6 +1,7 @@
 /** Entries of a list of which some are of a form that is not known: one of another name must not hide the claimed one. */
+
 import { type Static, type TSchema, Value } from '@claimcheck/core/plugin'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 
 /**
  * @param names of those that are needed; all are, when left out
@@ -13,6 +14,6 @@ export function readable<T extends TSchema>(
   nameOf: (entry: Record<string, unknown>) => unknown = ({ name }) => name,
 ): Static<T>[] {
   const needed = entries.filter((entry) => !names || names.has(nameOf(entry as Record<string, unknown>)))
-  if (!needed.every((entry) => Value.Check(schema, entry))) throw unexpected()
+  if (!needed.every((entry) => Value.Check(schema, entry))) throw unexpectedAnswer()
   return needed as Static<T>[]
 }

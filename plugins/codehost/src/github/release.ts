@@ -1,8 +1,9 @@
 /** What GitHub shows of the published release of a tag. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, KeptName, Release, ReleaseQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { AssetsAnswer, ReleaseAnswer, ReleasesAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -37,7 +38,7 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
     return undefined
   }
   const { id, tag_name, draft, prerelease, published_at, assets } = read.value
-  if (tag_name !== tag || draft || published_at === null) throw unexpected()
+  if (tag_name !== tag || draft || published_at === null) throw unexpectedAnswer()
   const commit = await repository.tagged(tag)
   const files =
     assets.length < FILES_WITH_RELEASE

@@ -1,4 +1,5 @@
 /** Reads a repository at GitHub. Each question has the one endpoint whose answer is reliable for it. */
+
 import {
   type CheckContext,
   clockBehindMs as clockBehind,
@@ -8,8 +9,7 @@ import {
 import { isReachable } from '../ancestry.ts'
 import type { RepositoryQuery } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { escaped } from '../escaped.ts'
-import { unexpected } from '../http-failure.ts'
+import { escapePath, unexpectedAnswer } from '../rest.ts'
 import { BranchesAnswer, CommitAnswer, ComparisonAnswer, RefAnswer, RepositoryAnswer, TagAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess, type GitHubApi } from './api.ts'
 import { readPushLog, readRemovals } from './push-log.ts'
@@ -107,7 +107,7 @@ export function openRepository(
     /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
     async head(branch: string): Promise<string | undefined> {
       const object = await readRef(api, root, `heads/${branch}`)
-      if (object && object.type !== 'commit') throw unexpected()
+      if (object && object.type !== 'commit') throw unexpectedAnswer()
       return object?.sha
     },
     /** Whether it has the ref of this pull request, which GitHub makes with it and never removes. */
@@ -157,10 +157,10 @@ export function openRepository(
 }
 
 async function readRef(api: GitHubApi, root: string, ref: string) {
-  const answer = await api.find(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
+  const answer = await api.find(`${root}/git/ref/${escapePath(ref)}`, RefAnswer, [404, 409])
   if ('refused' in answer) return undefined
   // Some versions of the API answer with a ref whose name only begins like the requested one.
-  if (answer.value.ref !== `refs/${ref}`) throw unexpected()
+  if (answer.value.ref !== `refs/${ref}`) throw unexpectedAnswer()
   return answer.value.object
 }
 

@@ -2,6 +2,7 @@
  * GitHub's timeline of an issue or a pull request by GraphQL, which lists the kinds of events that are asked for, from the newest on, and says
  * which base or head there was before a change. Only with a token; a server may not offer it.
  */
+
 import {
   bearer,
   type CheckContext,
@@ -14,7 +15,7 @@ import {
 } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
 import { defined } from '../defined.ts'
-import { nullable, orNull } from '../nullable.ts'
+import { nullable, orNull } from '../rest.ts'
 import type { IssueEvent } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 

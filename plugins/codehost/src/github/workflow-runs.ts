@@ -1,6 +1,7 @@
 /** The runs of workflows that GitHub has for a commit: which of them count, and which a newer one has replaced. */
+
 import type { RefKind } from '../comparable.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { type ListedPull, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import type { ClaimedRepository } from './repository.ts'
 
@@ -37,7 +38,7 @@ export async function workflowRunsOf(claimed: ClaimedRepository, sha: string): P
     ? (await Promise.all(BY_COMMITS.map((event) => api.list(`${path}&event=${event}`, WorkflowRunsAnswer)))).flat()
     : []
   const runs = [...first.pages, ...pages].flatMap(({ workflow_runs }) => workflow_runs)
-  if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) throw unexpected()
+  if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) throw unexpectedAnswer()
   const all = [...new Map(runs.map((run) => [run.id, run])).values()].sort((one, other) => other.id - one.id)
   const isReplaced = (run: WorkflowRun) => all.some((other) => replaces(other, run))
   const red = all.filter((run) => isOfPull(run) && run.conclusion !== 'success' && isReplaced(run))

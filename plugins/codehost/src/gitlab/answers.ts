@@ -1,7 +1,8 @@
 /** Schemas of the parts of GitLab's answers that are used. An answer that does not match its schema is refused. */
+
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { RepositoryPath, Sha } from '../actions/fields.ts'
-import { nullable, orNull } from '../nullable.ts'
+import { nullable, orNull } from '../rest.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const Time = Type.String({ format: 'date-time' })

@@ -1,7 +1,7 @@
 /** Reads GitLab's REST API: with the token in GitLab's own header, and with lists that are read to their end. */
+
 import { type CheckContext, header, type Static, type TSchema } from '@claimcheck/core/plugin'
-import { unexpected } from '../http-failure.ts'
-import { createRest, type Rest } from '../rest.ts'
+import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
 
 export interface GitLabAccess {
   /** Of the server, not of its API. */
@@ -32,12 +32,12 @@ export function createGitLabApi({ baseUrl, token }: GitLabAccess, context: Pick<
         const told = headers.get('x-next-page')
         if (told === '') return undefined
         page++
-        if (told !== String(page)) throw unexpected()
+        if (told !== String(page)) throw unexpectedAnswer()
         return paged()
       }
       for await (const { value } of rest.paginate(paged(), { schema, next, most })) {
         // More than was asked for would cost more than the limits of pages allow.
-        if (Array.isArray(value) && value.length > size) throw unexpected()
+        if (Array.isArray(value) && value.length > size) throw unexpectedAnswer()
         yield value
       }
     },

@@ -9,7 +9,7 @@ import {
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { isMadeAfter, markOf, pusherFact } from '../forgetting.ts'
+import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
 import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
 import { type Project, readProject, requireCode } from './project.ts'
 import {
@@ -181,7 +181,7 @@ function described({ arrival, isExact, removal }: LoggedStay, { project, query }
     ...(isExact ? { pushedAt: at } : {}),
     ...(removal ? { removedAt: removal.at } : {}),
     ...(isLongBefore({ notAfter: at }, project.found, query) ? { preexisting: true } : {}),
-    ...pusherFact(isExact ? by : undefined, query),
+    pusherMatches: matchesPusher(isExact ? by : undefined, query),
   }
 }
 

@@ -1,8 +1,9 @@
 /** Reads an issue at GitLab. Owners may choose its times, so that only our own reads tell when it was closed. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { closingsOf } from './history.ts'
@@ -35,7 +36,7 @@ function toIssue(
   { id }: Project,
   { number }: NumberQuery,
 ): Issue {
-  if (iid !== number) throw unexpected()
+  if (iid !== number) throw unexpectedAnswer()
   // To move an issue closes it here: it goes on in another project.
   if (project_id !== id || (moved_to_id ?? null) !== null) throw new DestinationError('ambiguous_claim')
   // The only reason that GitLab's API tells.

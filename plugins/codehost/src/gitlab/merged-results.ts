@@ -2,7 +2,7 @@
  * Reads the pipelines that ran for the merge of a commit with the target of its merge request: GitLab lists them with the merge request, by the id
  * of the merge.
  */
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { type MergeRequestOf, MergeRequestsOfAnswer, PipelinesAnswer, ProtectedBranchAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import { type Pipeline, toPipeline } from './pipelines.ts'
@@ -45,6 +45,6 @@ export async function mergedResults(
 
 async function isProtected(api: GitLabApi, { path }: Project, branch: string): Promise<boolean> {
   const { value } = await api.find(`${path}/repository/branches/${encodeURIComponent(branch)}`, ProtectedBranchAnswer)
-  if (value && value.name !== branch) throw unexpected()
+  if (value && value.name !== branch) throw unexpectedAnswer()
   return value?.protected === true
 }

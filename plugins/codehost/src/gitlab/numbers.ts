@@ -1,10 +1,10 @@
 /** Merge requests and issues that GitLab does not show: whether their numbers were ever given out. */
+
 import type { Mark, Static } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
 import type { NumberQuery } from '../code-host.ts'
-import { wasSeen } from '../forgetting.ts'
-import { unexpected } from '../http-failure.ts'
-import { isFarAbove } from '../numbers.ts'
+import { isFarAbove, wasSeen } from '../forgetting.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { NumbersAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
@@ -33,7 +33,7 @@ export async function markOfMissing(
   if (!isLogDue(query)) return undefined
   const { number } = query
   const { value } = await api.get(`${list}&order_by=created_at&sort=desc&per_page=${NEWEST}`, NumbersAnswer)
-  if (value.some(({ project_id }) => project_id !== id)) throw unexpected()
+  if (value.some(({ project_id }) => project_id !== id)) throw unexpectedAnswer()
   const highest = Math.max(0, ...value.map(({ iid }) => iid))
   if (isFarAbove(number, highest)) return 'never_before'
   if (number <= highest || !(await isWithoutTrace?.(value))) return 'may_have_been'

@@ -1,7 +1,8 @@
 /** Reads GitLab's pipelines, their jobs, and the statuses that accounts posted, each as runs of the same form. */
+
 import type { Check } from '../code-host.ts'
-import { unexpected } from '../http-failure.ts'
 import { account, accountId, GITLAB_JOBS, workflow } from '../reporters.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import {
   type JobAnswer,
@@ -72,7 +73,7 @@ export function openPipelines(
   const file = answer.ci_config_path || USUAL_FILE
 
   function toRun(job: JobAnswer, { id, ref, source, createdAt }: Pipeline): Run {
-    if (job.pipeline.id !== id) throw unexpected()
+    if (job.pipeline.id !== id) throw unexpectedAnswer()
     const by = [GITLAB_JOBS, ...(OTHER_FILES.has(source) ? [] : [workflow(file)]), startedBy(source)]
     const end = job.finished_at && isOwnTime(job.finished_at, project) ? logTime(job.finished_at) : undefined
     return {
@@ -90,7 +91,7 @@ export function openPipelines(
 
   function toPosted(status: StatusAnswer): Run[] {
     const { id, name, author } = status
-    if (status.sha !== sha) throw unexpected()
+    if (status.sha !== sha) throw unexpectedAnswer()
     if (author === null) return []
     const source = String(author.id)
     const by = [accountId(author.id), account(author.username)]
@@ -103,7 +104,7 @@ export function openPipelines(
     async list(source?: 'parent_pipeline'): Promise<readonly Pipeline[]> {
       const query = `sha=${sha}&order_by=id&sort=desc${source === undefined ? '' : `&source=${source}`}`
       const found = await allOf(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
-      if (found.some((one) => one.sha !== sha)) throw unexpected()
+      if (found.some((one) => one.sha !== sha)) throw unexpectedAnswer()
       const pipelines = found.map(toPipeline).filter((one) => source === undefined || one.source === source)
       return pipelines.sort((one, other) => other.id - one.id)
     },

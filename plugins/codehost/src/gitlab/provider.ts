@@ -7,8 +7,8 @@ import {
   fitsClaim,
   hostName,
   Owners,
+  proveBy,
   repositoryTrial,
-  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import { defined } from '../defined.ts'
@@ -64,7 +64,7 @@ export const gitlab = defineProvider<GitLabAccess>({
     async probe(options, context) {
       const api = createGitLabApi(access(options), context)
       const proven = () =>
-        tried(context.target, (project) => api.get(`/projects/${encodeURIComponent(project)}`, AnyAnswer))
+        proveBy(context.target, (project) => api.get(`/projects/${encodeURIComponent(project)}`, AnyAnswer))
       if (options.token === undefined) {
         await api.get('/projects?simple=true&per_page=1', AnyListAnswer)
         return { proves: await proven(), scopes: [], warnings: [NO_TOKEN] }

@@ -1,9 +1,10 @@
 /** Reads a merge request at GitLab. */
+
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unlessCut } from '../forgetting.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
@@ -90,7 +91,7 @@ function toPullRequest(
   repository: Repository,
 ): PullRequest {
   const { iid, project_id, target_project_id, state, target_branch, sha, draft, created_at, merged_at } = answer
-  if (iid !== number) throw unexpected()
+  if (iid !== number) throw unexpectedAnswer()
   if (project_id !== project.id || target_project_id !== project.id) throw new DestinationError('ambiguous_claim')
   // It is being merged right now.
   if (state === 'locked') throw new DestinationError('unavailable')

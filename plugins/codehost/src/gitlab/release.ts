@@ -1,8 +1,9 @@
 /** Reads a release at GitLab. Its author chooses `released_at`, also one to come; `created_at` is the server's. */
+
 import { type CheckContext, parseUrl } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
@@ -34,7 +35,7 @@ export async function findRelease(
     const isTagged = (await tagged()) !== undefined
     return { ...project.found, release: undefined, ...(isTagged ? {} : { tagAgeMs: TAG_AGE_MS }) }
   }
-  if (release.tag_name !== tag) throw unexpected()
+  if (release.tag_name !== tag) throw unexpectedAnswer()
   // It says of itself that it is still to come. Its author can change that back and forth.
   if (release.upcoming_release) return { ...project.found, release: undefined, mark: 'may_have_been' }
   const { created_at, released_at, assets } = release

@@ -1,7 +1,8 @@
 /** Reads the git repository of a project at GitLab. Each question has the one endpoint whose answer is reliable for it. */
+
 import type { CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
-import { unexpected } from '../http-failure.ts'
+import { unexpectedAnswer } from '../rest.ts'
 import { CommitAnswer, HoldersAnswer, ParentsAnswer, RefAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
@@ -13,7 +14,7 @@ export function openRepository(api: GitLabApi, { id, path }: Project, { cache }:
 
   async function tipOf(kind: 'branches' | 'tags', name: string): Promise<string | undefined> {
     const { value: ref } = await api.find(`${root}/${kind}/${encodeURIComponent(name)}`, RefAnswer)
-    if (ref && ref.name !== name) throw unexpected()
+    if (ref && ref.name !== name) throw unexpectedAnswer()
     return ref?.commit.id
   }
 
@@ -36,7 +37,7 @@ export function openRepository(api: GitLabApi, { id, path }: Project, { cache }:
     /** `false` is certain. `true` does not mean that the commit was pushed to this project: forks share objects. */
     async knows(sha: string): Promise<boolean> {
       const { value: commit } = await api.find(`${root}/commits/${sha}`, CommitAnswer)
-      if (commit && commit.id !== sha) throw unexpected()
+      if (commit && commit.id !== sha) throw unexpectedAnswer()
       return commit !== undefined
     },
     /** Whether GitLab names a commit for the ref that it makes with a merge request, and removes long after that is closed. */
