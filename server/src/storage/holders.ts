@@ -38,6 +38,9 @@ export function holderReads(db: Db) {
     async of(workspaceId: string): Promise<HolderRow | undefined> {
       return selectRow(db, holders, 'WHERE workspace_id = ?', [workspaceId])
     },
+    async ofAll(workspaceIds: readonly string[]): Promise<HolderRow[]> {
+      return selectRows(db, holders, `WHERE workspace_id IN ${db.dialect.texts}`, [JSON.stringify(workspaceIds)])
+    },
     /** Those with a domain that was proven since `since` and not looked up since `before`; who waits longest comes first. */
     async due(since: Instant, before: Instant, limit: number): Promise<HolderRow[]> {
       const rest = 'WHERE proven_at >= ? AND checked_at <= ? ORDER BY checked_at, workspace_id LIMIT ?'

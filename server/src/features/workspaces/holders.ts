@@ -1,5 +1,5 @@
 /**
- * Whose a bound agent is, as its receipts say it: a pseudonym of the agent in its workspace, and a domain that the workspace showed by DNS to
+ * Names of a bound agent in its receipts: a pseudonym of the agent in its workspace, and a domain that the workspace showed by DNS to
  * be its own. Two workspaces may bind one name; nobody gets the other's pseudonym or domain. Threat A9 of `security.md`.
  */
 import { createHmac, randomBytes } from 'node:crypto'
@@ -7,7 +7,9 @@ import { domainToASCII } from 'node:url'
 import { type AgentNames, isDomain } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { type Acting, BY_SERVICE } from '../../base/actor.ts'
+import { createBatch } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { OwnAddress } from '../../base/own-address.ts'
 import { agentsKeyContext } from '../../base/sealed-contexts.ts'
@@ -19,20 +21,6 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { type HolderRow, NO_DOMAIN } from '../../storage/holders.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { requireWorkspace } from './workspaces.ts'
-
-export interface Holders {
-  /** For the receipt of a bound agent. Without a pseudonym where the secret key that sealed the workspace's key is lost. */
-  namesOf(workspaceId: string, agentId: string): Promise<AgentNames>
-  /** For owners, of each of these agents, in one read. */
-  pseudonymsOf(workspaceId: string, agentIds: readonly string[]): Promise<readonly (string | undefined)[]>
-  /** Undefined where the workspace names none. */
-  domainOf(workspaceId: string): Promise<WorkspaceDomain | undefined>
-  /**
-   * Names the domain of the workspace and looks for the record. The same again looks once more; nothing takes it away.
-   * @throws ServiceError `bad_request`, `not_found`
-   */
-  setDomain(workspaceId: string, text: string, by: Acting): Promise<void>
-}
 
 export interface WorkspaceDomain {
   readonly domain: string
@@ -54,6 +42,7 @@ interface HoldersOptions {
 
 const HOUR_MS = 60 * 60_000
 const KEY_BYTES = 32
+const MOST_KEYS = 1000
 
 /** Receipts name a domain for so long after its record was last seen, while DNS does not answer. */
 export const PROVEN_MS = 24 * HOUR_MS
@@ -62,39 +51,58 @@ const RECHECK_MS = HOUR_MS
 const FORGOTTEN_MS = 7 * 24 * HOUR_MS
 const MOST_AT_ONCE = 100
 
-/** Names that are nobody's on the internet (RFC 6761, RFC 7686, RFC 9476). */
+/** Names that belong to nobody on the internet (RFC 6761, RFC 7686, RFC 9476). */
 const SPECIAL = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|alt|arpa|lan|home|corp)$/
 
-export function createHolders(options: HoldersOptions): Holders {
+export type Holders = ReturnType<typeof createHolders>
+
+export function createHolders(options: HoldersOptions) {
   const { storage, secrets, ownAddress, now, logger } = options
+  /** Keys that were opened, by workspace and sealed text: a key that is sealed anew is opened anew. */
+  const keys = new LRUCache<string, Buffer>({ max: MOST_KEYS })
 
-  function newRow(workspaceId: string): HolderRow {
-    const key = secrets.seal(randomBytes(KEY_BYTES).toString('base64url'), agentsKeyContext(workspaceId))
-    return { workspaceId, agentsKey: key, ...NO_DOMAIN }
-  }
+  /** Claims that are decided at the same time share one read. */
+  const rows = createBatch<string, HolderRow | undefined>(
+    async (workspaceIds) => {
+      const found = await storage.read.holders.ofAll([...new Set(workspaceIds)])
+      const byId = new Map(found.map((row) => [row.workspaceId, row]))
+      return workspaceIds.map((id) => byId.get(id))
+    },
+    { maxItems: MOST_AT_ONCE },
+  )
 
-  /** Of hosts that make one at the same time, one does. */
+  /** Makes the row where there is none. If several hosts do at the same time, one row stays. */
   async function rowOf(workspaceId: string): Promise<HolderRow> {
-    const known = await storage.read.holders.of(workspaceId)
+    const known = await rows.add(workspaceId)
     if (known) return known
+    const key = randomBytes(KEY_BYTES).toString('base64url')
+    const agentsKey = secrets.seal(key, agentsKeyContext(workspaceId))
     return storage.write(async (tx) => {
-      await tx.holders.insert(newRow(workspaceId))
+      await tx.holders.insert({ workspaceId, agentsKey, ...NO_DOMAIN })
       return (await tx.holders.of(workspaceId))!
     })
   }
 
-  function pseudonyms({ workspaceId, agentsKey }: HolderRow, agentIds: readonly string[]): (string | undefined)[] {
+  function keyOf({ workspaceId, agentsKey }: HolderRow): Buffer {
+    const name = `${workspaceId} ${agentsKey}`
+    const key = keys.get(name) ?? Buffer.from(secrets.open(agentsKey, agentsKeyContext(workspaceId)), 'base64url')
+    keys.set(name, key)
+    return key
+  }
+
+  function pseudonyms(row: HolderRow, agentIds: readonly string[]): (string | undefined)[] {
     try {
-      const key = Buffer.from(secrets.open(agentsKey, agentsKeyContext(workspaceId)), 'base64url')
+      const key = keyOf(row)
       return agentIds.map((agentId) => createHmac('sha256', key).update(agentId).digest('base64url'))
     } catch (error) {
-      logger.warn({ err: error, workspaceId }, 'bound agents have no pseudonyms')
+      logger.warn({ err: error, workspaceId: row.workspaceId }, 'bound agents have no pseudonyms')
       return agentIds.map(() => undefined)
     }
   }
 
   return {
-    async namesOf(workspaceId, agentId) {
+    /** Names a bound agent for its receipt. Without a pseudonym where the secret key that sealed the workspace's key is lost. */
+    async namesOf(workspaceId: string, agentId: string): Promise<AgentNames> {
       const row = await rowOf(workspaceId)
       const [pseudonym] = pseudonyms(row, [agentId])
       return {
@@ -102,31 +110,33 @@ export function createHolders(options: HoldersOptions): Holders {
         ...(isProven(row, now()) ? { domain: row.domain! } : {}),
       }
     },
-    pseudonymsOf: async (workspaceId, agentIds) =>
+    /** The pseudonym of each of these agents, for owners, in one read. */
+    pseudonymsOf: async (workspaceId: string, agentIds: readonly string[]): Promise<readonly (string | undefined)[]> =>
       agentIds.length === 0 ? [] : pseudonyms(await rowOf(workspaceId), agentIds),
-    async domainOf(workspaceId) {
+    /** Undefined where the workspace names none. */
+    async domainOf(workspaceId: string): Promise<WorkspaceDomain | undefined> {
       const row = await storage.read.holders.of(workspaceId)
       if (row?.domain == null) return undefined
       const { domain, challenge, checkedAt } = row
-      return {
-        domain,
-        record: { name: recordName(domain), value: challenge! },
-        isProven: isProven(row, now()),
-        checkedAt,
-      }
+      const record = { name: recordName(domain), value: challenge! }
+      return { domain, record, isProven: isProven(row, now()), checkedAt }
     },
-    async setDomain(workspaceId, text, by) {
+    /**
+     * Names the domain of the workspace and looks for the record. The same again looks once more; nothing takes it away.
+     * @throws ServiceError `bad_request`, `not_found`
+     */
+    async setDomain(workspaceId: string, text: string, by: Acting): Promise<void> {
       const domain = readDomain(text)
       await rowOf(workspaceId)
       const row = await storage.write(async (tx) => {
         await requireWorkspace(tx, workspaceId)
         const before = (await tx.holders.of(workspaceId))!
         if (before.domain === domain) return before
-        const challenge = domain === null ? null : newChallenge(ownAddress)
-        await tx.holders.setDomain(workspaceId, { ...NO_DOMAIN, domain, challenge })
+        const after = { ...NO_DOMAIN, domain, challenge: domain === null ? null : newChallenge(ownAddress) }
+        await tx.holders.setDomain(workspaceId, after)
         const details = { from: before.domain, to: domain }
         tx.audit.record({ event: 'workspace.domain_changed', at: now(), by, workspaceId, details })
-        return { ...before, ...NO_DOMAIN, domain, challenge }
+        return { ...before, ...after }
       })
       if (row.domain !== null) await look(options, row, by)
     },
@@ -137,20 +147,20 @@ function isProven(row: HolderRow, now: Instant): boolean {
   return isThere(row) && now - row.provenAt! < PROVEN_MS
 }
 
-/** Below the domain, where nobody but its owner writes, and nothing else stands. */
+/** The name of the TXT record, below the domain: only its owner can write there, and nothing else stands there. */
 function recordName(domain: string): string {
   return `_claimcheck.${domain}`
 }
 
 /**
- * Names this service: an operator of another one could pass a challenge of here on to its users, who would prove their domain for a stranger's
+ * Makes a challenge that names this service: an operator of another one could pass a challenge of here on to its users, who would prove their domain for a stranger's
  * workspace.
  */
 function newChallenge(ownAddress: Pick<OwnAddress, 'origin'>): string {
   return `claimcheck=${new URL(ownAddress.origin()).host}/${newToken()}`
 }
 
-/** null: none. @throws ServiceError `bad_request` */
+/** Returns null for a blank text. @throws ServiceError `bad_request` */
 function readDomain(text: string): string | null {
   const typed = text.trim().replace(/\.$/, '')
   if (typed === '') return null
@@ -185,7 +195,7 @@ function foundBy({ challenge, missingAt }: HolderRow, records: readonly string[]
   return { missingAt: missingAt ?? at }
 }
 
-/** Whether the last answer of DNS had the record. */
+/** Tells whether the last answer of DNS had the record. */
 function isThere({ provenAt, missingAt }: HolderRow): boolean {
   return provenAt !== null && missingAt === null
 }

@@ -74,6 +74,31 @@ t.test('hosts that name an agent at once, for the first time, give it one pseudo
   t.equal(new Set(names.map(({ pseudonym }) => pseudonym)).size, 1)
 })
 
+t.test('claims that are decided at the same time share one read, and open the key once', async (t) => {
+  const { open, secrets, storage, holders, workspaceId, other } = await openHolders(t)
+  const opened = { keys: 0 }
+  const reads: string[] = []
+  const counting = {
+    seal: secrets.seal,
+    open: (...sealed: Parameters<typeof secrets.open>) => {
+      opened.keys++
+      return secrets.open(...sealed)
+    },
+  }
+  for (const id of [workspaceId, other]) await holders.namesOf(id, 'bot')
+  const { ofAll } = storage.read.holders
+  storage.read.holders.ofAll = async (ids) => {
+    reads.push(ids.join())
+    return ofAll(ids)
+  }
+  const host = open(counting as never)
+  const agents = Array.from({ length: 60 }, (_, index) => [index % 2 ? workspaceId : other, `bot ${index}`] as const)
+  const names = await Promise.all(agents.map(([id, agent]) => host.namesOf(id, agent)))
+  t.strictSame(names, await Promise.all(agents.map(([id, agent]) => holders.namesOf(id, agent))))
+  t.equal(reads.length, 2, 'one of each host')
+  t.equal(opened.keys, 2)
+})
+
 t.test('a lost secret key leaves the pseudonym out, and gives nobody another one', async (t) => {
   const { holders, open, workspaceId, warnings, folder } = await openHolders(t)
   const { pseudonym } = await holders.namesOf(workspaceId, 'bot')
