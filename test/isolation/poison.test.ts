@@ -34,7 +34,7 @@ t.test(
       ended = history.length
       for (const record of history) t.match(record, { failure: { code: 'verifier_error', endedProcess: true } })
     }
-    t.equal(state().restarts, 2)
+    t.equal(state().restarts, 4, 'each check is made again once')
     const { claim } = await historyOf(poison.claim_id)
     t.ok(claim.nextCheckAt! > claim.claimedAt + 9 * 60_000, 'it is read again near the end of its tolerance')
 

@@ -4,8 +4,12 @@ import { DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { type CheckCall, PluginEndedError } from './hosted.ts'
 import type { OpaqueNames } from './opaque-names.ts'
 
-/** Checks claims in one go, with the requests of the first. @returns what the plugin returned, which nobody has checked yet */
-export type CheckMany = (calls: readonly CheckCall[]) => Promise<unknown>
+/**
+ * Checks claims in one go, with the requests of the first.
+ * @param isAlone one of them may end the process of the plugin
+ * @returns what the plugin returned, which nobody has checked yet
+ */
+export type CheckMany = (calls: readonly CheckCall[], isAlone: boolean) => Promise<unknown>
 
 interface Member {
   readonly call: CheckCall
@@ -15,10 +19,10 @@ interface Member {
   reject(error: unknown): void
 }
 
-interface Lane {
-  readonly waiting: Member[]
-  /** Batches that are made again, each for itself. */
-  readonly again: Member[][]
+interface Batch {
+  readonly members: readonly Member[]
+  /** It is half of one that ended the process of its plugin. */
+  readonly isAlone: boolean
 }
 
 const MOST_MEMBERS = 100
@@ -31,81 +35,33 @@ const MOST_CHARACTERS = 2 * 1024 * 1024
  * others are made again without it.
  */
 export function batched(checkMany: CheckMany, names: OpaqueNames): (call: CheckCall) => Promise<unknown> {
-  const lanes = new Map<string, Lane>()
+  /** The checks that wait, by what they have in common. */
+  const lanes = new Map<string, Member[]>()
 
-  async function run(name: string, lane: Lane): Promise<void> {
-    for (let batch = nextBatch(lane); batch.length > 0; batch = nextBatch(lane)) await make(batch, lane)
+  async function run(name: string, waiting: Member[]): Promise<void> {
+    const repeated: Batch[] = []
+    while (repeated.length > 0 || waiting.length > 0) {
+      const { members, isAlone } = repeated.shift() ?? { members: take(waiting), isAlone: false }
+      const running = members.filter(isRunning)
+      if (running.length > 0) repeated.unshift(...(await make({ members: running, isAlone }, checkMany)))
+    }
     lanes.delete(name)
-  }
-
-  async function make(batch: readonly Member[], lane: Lane): Promise<void> {
-    const [leader, ...others] = batch as [Member, ...Member[]]
-    const { requests } = leader.call
-    let returned: unknown
-    try {
-      returned = await untilAborted(checkMany(batch.map(({ call }) => call)), leader.call.timer.signal)
-      if (!Array.isArray(returned) || returned.length !== batch.length) {
-        throw new TypeError(`checkMany has to return a list of ${batch.length}, one for each claim`)
-      }
-    } catch (error) {
-      if (error instanceof PluginEndedError && others.length > 0) {
-        // One of them did it.
-        const half = Math.ceil(batch.length / 2)
-        lane.again.unshift(batch.slice(0, half), batch.slice(half))
-        return
-      }
-      // Its limits say nothing of the others.
-      const isOver = requests.isSpent() && requests.breach() === undefined
-      if (isOver) lane.again.unshift(others)
-      for (const { reject } of isOver ? [leader] : batch) reject(error)
-      return
-    }
-    const breach = requests.breach()
-    const repeated: Member[] = []
-    for (const [index, member] of batch.entries()) {
-      try {
-        if (breach) throw breach
-        const seen: unknown = returned[index]
-        if (seen instanceof Error) throw seen
-        // What the answers tell of clocks and ages holds for all whom they served.
-        if (member !== leader) member.call.requests.inherit(requests.readings())
-        member.resolve(seen)
-      } catch (error) {
-        if (member !== leader && requests.isSpent() && isDestinationError(error)) repeated.push(member)
-        else member.reject(error)
-      }
-    }
-    if (repeated.length > 0) lane.again.unshift(repeated)
   }
 
   return (call) =>
     new Promise((resolve, reject) => {
       const name = JSON.stringify([call.origin, call.tenant.workspaceId, names.cacheKey(call.connection)])
-      const size = JSON.stringify([call.claim, call.previous]).length
-      const lane = lanes.get(name) ?? { waiting: [], again: [] }
-      lane.waiting.push({ call, size, resolve, reject })
-      if (lanes.has(name)) return
-      lanes.set(name, lane)
+      const member = { call, size: JSON.stringify([call.claim, call.previous]).length, resolve, reject }
+      const waiting = lanes.get(name)
+      if (waiting) {
+        waiting.push(member)
+        return
+      }
+      const begun = [member]
+      lanes.set(name, begun)
       // Those that come at the same time are one batch.
-      setImmediate(() => void run(name, lane))
+      setImmediate(() => void run(name, begun))
     })
-}
-
-/** A plugin that ignores its signal holds up nobody else. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const expire = () => reject(new DestinationError('timeout'))
-    signal.addEventListener('abort', expire, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', expire))
-  })
-}
-
-/** Empty when nobody waits. */
-function nextBatch({ waiting, again }: Lane): Member[] {
-  for (;;) {
-    const batch = (again.shift() ?? take(waiting)).filter(isRunning)
-    if (batch.length > 0 || (again.length === 0 && waiting.length === 0)) return batch
-  }
 }
 
 function take(waiting: Member[]): Member[] {
@@ -122,4 +78,56 @@ function isRunning({ call, reject }: Member): boolean {
   if (!call.requests.isSpent()) return true
   reject(new DestinationError('timeout'))
   return false
+}
+
+/** @returns what is made again next */
+async function make({ members, isAlone }: Batch, checkMany: CheckMany): Promise<readonly Batch[]> {
+  const calls = members.map(({ call }) => call)
+  try {
+    const returned = await untilAborted(checkMany(calls, isAlone), calls[0]!.timer.signal)
+    if (Array.isArray(returned) && returned.length === members.length) return giveOut(returned, members)
+    throw new TypeError(`checkMany has to return a list of ${members.length}, one for each claim`)
+  } catch (error) {
+    return giveUp(error, members)
+  }
+}
+
+/** @returns what is made again, because the limits of the first one ended its requests: those say nothing of the others */
+function giveOut(returned: readonly unknown[], members: readonly Member[]): Batch[] {
+  const [leader] = members as [Member, ...Member[]]
+  const { requests } = leader.call
+  const breach = requests.breach()
+  const repeated: Member[] = []
+  for (const [index, member] of members.entries()) {
+    const seen = breach ?? returned[index]
+    if (!(seen instanceof Error)) {
+      // What the answers tell of clocks and ages holds for all whom they served.
+      if (member !== leader) member.call.requests.inherit(requests.readings())
+      member.resolve(seen)
+    } else if (member !== leader && requests.isSpent() && isDestinationError(seen)) repeated.push(member)
+    else member.reject(seen)
+  }
+  return repeated.length > 0 ? [{ members: repeated, isAlone: false }] : []
+}
+
+/** @returns what is made again, since the failure may not concern it */
+function giveUp(error: unknown, members: readonly Member[]): Batch[] {
+  const [leader, ...others] = members as [Member, ...Member[]]
+  if (error instanceof PluginEndedError && others.length > 0) {
+    const half = Math.ceil(members.length / 2)
+    return [members.slice(0, half), members.slice(half)].map((part) => ({ members: part, isAlone: true }))
+  }
+  const { requests } = leader.call
+  const isOver = requests.isSpent() && requests.breach() === undefined
+  for (const { reject } of isOver ? [leader] : members) reject(error)
+  return isOver && others.length > 0 ? [{ members: others, isAlone: false }] : []
+}
+
+/** A plugin that ignores its signal holds up nobody else. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const expire = () => reject(new DestinationError('timeout'))
+    signal.addEventListener('abort', expire, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', expire))
+  })
 }

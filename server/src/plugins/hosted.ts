@@ -119,9 +119,16 @@ export interface CellsState {
   readonly evictions: number
 }
 
-/** The check ended the process of its plugin, and is not made again now. */
+/** The process of the plugin ended during a call. */
 export class PluginEndedError extends Error {
   override readonly name = 'PluginEndedError'
+  /** It worked on no other call. */
+  readonly wasAlone: boolean
+
+  constructor(message: string, wasAlone: boolean) {
+    super(message)
+    this.wasAlone = wasAlone
+  }
 }
 
 /** A plugin that runs in this process, or in one of its own. */

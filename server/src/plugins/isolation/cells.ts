@@ -10,23 +10,17 @@
 import { setTimeout as setTimer } from 'node:timers/promises'
 import { Shares } from '../../base/fair-shares.ts'
 import { takersOf } from '../../base/payers.ts'
-import type { PluginState, Tenant } from '../hosted.ts'
+import { PluginEndedError, type PluginState, type Tenant } from '../hosted.ts'
 import { createSharedReadings, type SharedReadings } from './host-calls.ts'
 import type { PluginProcess } from './plugin-process.ts'
-import { createQuarantine, type Quarantine } from './quarantine.ts'
 
 /** What cells do with processes. */
-export type CellProcess = Pick<
-  PluginProcess,
-  'state' | 'available' | 'endedAt' | 'lagMs' | 'memoryMib' | 'end' | 'close'
->
+export type CellProcess = Pick<PluginProcess, 'state' | 'available' | 'endedAt' | 'memoryMib' | 'end' | 'close'>
 
 /** The process of one workspace, and what belongs to it. */
 export interface Cell<P extends CellProcess = PluginProcess> {
   readonly process: P
   readonly shared: SharedReadings
-  /** Of this workspace: another one's claims never wait for its suspects. */
-  readonly quarantine: Quarantine
 }
 
 export interface CellLimits {
@@ -56,6 +50,8 @@ interface Place<P extends CellProcess> {
   turnAt: number
   /** When it had nothing to do any more. */
   idleAt: number
+  /** Resolves when all that is made again alone is over; undefined where nothing is. */
+  repeats: Promise<void> | undefined
 }
 
 interface Waiter<P extends CellProcess> {
@@ -82,7 +78,8 @@ const MOST_STARTS = 2
 const LONGEST_START_MS = 10_000
 /** What a process takes that did nothing yet. */
 const NEW_MIB = 32
-const SHARED = 'all'
+/** The place of the process that works for all workspaces. */
+const COMMON = 'all'
 const URGENCY: Readonly<Record<Kind, number>> = { deciding: 0, brief: 1, usual: 2 }
 
 export class Cells<P extends CellProcess = PluginProcess> {
@@ -106,15 +103,72 @@ export class Cells<P extends CellProcess = PluginProcess> {
   }
 
   /**
-   * Works in the cell of the workspace, which stays as long as that takes. Waits for a place where all are taken.
+   * Works in the cell of the workspace, which stays as long as that takes. Waits for a place where all are taken. Work that went down with
+   * the process is made again alone: nothing tells which of it ended the process.
    * @param until ends the waiting; read where there is some
-   * @throws Error when that aborts first
+   * @throws PluginEndedError for work that ends the process alone; Error when `until` aborts first
    */
-  async within<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
-    const kind = tenant.urgency ?? 'usual'
-    const place = await this.#enter(tenant, kind, until)
+  async within<T>(
+    tenant: Tenant,
+    until: () => AbortSignal,
+    work: (cell: Cell<P>, isAgain: boolean) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await work(place.cell)
+      return await this.once(tenant, until, (cell) => work(cell, false))
+    } catch (error) {
+      if (!(error instanceof PluginEndedError)) throw error
+      return this.alone(tenant, until, (cell) => work(cell, true))
+    }
+  }
+
+  /** The same, but what goes down with the process throws. @throws PluginEndedError also for work that another call ended */
+  async once<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
+    const isCommon = this.#options.isShared && !this.#places.has(tenant.workspaceId)
+    return this.#inPlace(tenant, until, isCommon, async (place) => {
+      while (place.repeats) await unlessAborted(place.repeats, until())
+      return work(place.cell)
+    })
+  }
+
+  /**
+   * Works while nothing else of the workspace does, in a cell of its own, one after the other. So what ends a process again and again holds
+   * up its own workspace only, also where one process works for all.
+   */
+  async alone<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
+    return this.#inPlace(tenant, until, false, async (place) => {
+      for (;;) {
+        const made = (place.repeats ?? Promise.resolve()).then(() => work(place.cell))
+        const over = made
+          .then(
+            () => {},
+            () => {},
+          )
+          .then(() => {
+            if (place.repeats === over) place.repeats = undefined
+          })
+        place.repeats = over
+        try {
+          return await made
+        } catch (error) {
+          // Work that had begun in this cell may still be under way beside the first repeat.
+          if (!(error instanceof PluginEndedError) || error.wasAlone) throw error
+        }
+      }
+    })
+  }
+
+  async #inPlace<T>(
+    tenant: Tenant,
+    until: () => AbortSignal,
+    isCommon: boolean,
+    work: (place: Place<P>) => Promise<T>,
+  ): Promise<T> {
+    if (this.#isClosed) throw new Error(STOPPED)
+    const kind = tenant.urgency ?? 'usual'
+    const common = isCommon ? (this.#places.get(COMMON) ?? this.#add(COMMON, tenant)) : undefined
+    const place = common ? begin(common, kind) : await this.#enter(tenant, kind, until)
+    try {
+      return await work(place)
     } finally {
       place.runs[kind]--
       if (!isWorking(place)) place.idleAt = performance.now()
@@ -128,7 +182,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** Whether the workspace has a process that takes its calls now. */
   isRunning(workspaceId: string): boolean {
-    const place = this.#places.get(this.#options.isShared ? SHARED : workspaceId)
+    const place = this.#places.get(workspaceId) ?? this.#places.get(COMMON)
     const waits = [...this.#waiters].some(({ tenant }) => tenant.workspaceId === workspaceId)
     return !waits && place?.cell.process.state().status === 'running'
   }
@@ -175,7 +229,6 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** @returns the place, in which the work has begun */
   async #enter(tenant: Tenant, kind: Kind, until: () => AbortSignal): Promise<Place<P>> {
-    if (this.#isClosed) throw new Error(STOPPED)
     const place = this.#placeFor(tenant, kind)
     if (place) return begin(place, kind)
     return new Promise((resolve, reject) => {
@@ -223,7 +276,6 @@ export class Cells<P extends CellProcess = PluginProcess> {
    * @param now the same for all who are asked in turn: else a cell that is rested only a moment later goes to whoever comes second
    */
   #placeFor(tenant: Tenant, kind: Kind, now = performance.now()): Place<P> | undefined {
-    if (this.#options.isShared) return this.#places.get(SHARED) ?? this.#add(SHARED, tenant)
     const known = this.#places.get(tenant.workspaceId)
     if (known && !isRested(known, now) && this.#isTurnOver(known, tenant, kind, now)) return undefined
     const isBegun = known && (kind === 'usual' ? known.runs.usual > 0 : isWorking(known))
@@ -262,7 +314,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
   /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
   #evictIdle(isEnough: (place: Place<P>) => boolean): boolean {
     const shares = sharesOf([...this.#places.values()])
-    const idle = [...this.#places].filter(([, place]) => isEnough(place))
+    const idle = [...this.#places].filter(([name, place]) => name !== COMMON && isEnough(place))
     const [first] = idle.toSorted(
       ([, one], [, other]) => compareTaken(shares, other.payer, one.payer) || one.idleAt - other.idleAt,
     )
@@ -289,13 +341,13 @@ export class Cells<P extends CellProcess = PluginProcess> {
   #add(name: string, { payer }: Tenant): Place<P> {
     const process = this.#ahead ?? this.#start()
     this.#ahead = undefined
-    const cell = { process, shared: createSharedReadings(), quarantine: createQuarantine(() => process.lagMs()) }
     const place = {
-      cell,
+      cell: { process, shared: createSharedReadings() },
       payer,
       runs: { deciding: 0, brief: 0, usual: 0 },
       turnAt: performance.now(),
       idleAt: performance.now(),
+      repeats: undefined,
     }
     this.#places.set(name, place)
     // The call that waits for this one goes first.
@@ -324,8 +376,11 @@ export class Cells<P extends CellProcess = PluginProcess> {
   /** Ends what is idle for long, and keeps all processes together within their memory. */
   #look(): void {
     const { isShared, memoryMib } = this.#options
-    for (const [name, place] of this.#places)
-      if (!isShared && !isWorking(place) && performance.now() - place.idleAt > IDLE_MS) this.#evict(name, place)
+    for (const [name, place] of this.#places) {
+      // A workspace that did not end the process by itself goes back to the one of all.
+      const idleMs = isShared && place.cell.process.state().restarts === 0 ? REST_MS : IDLE_MS
+      if (name !== COMMON && !isWorking(place) && performance.now() - place.idleAt > idleMs) this.#evict(name, place)
+    }
     const measure = () => this.#processes().reduce((sum, process) => sum + process.memoryMib(), 0)
     for (
       this.#usedMib = measure();
@@ -339,6 +394,17 @@ export class Cells<P extends CellProcess = PluginProcess> {
 }
 
 const STOPPED = 'the plugin is stopped'
+
+/** @throws Error when the signal aborts first */
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const expire = () => reject(new Error('other calls of this workspace are made again first'))
+    signal.addEventListener('abort', expire, { once: true })
+    void work.then(resolve).finally(() => signal.removeEventListener('abort', expire))
+    // An aborted signal sends no event.
+    if (signal.aborted) expire()
+  })
+}
 
 function isWorking({ runs }: Pick<Place<CellProcess>, 'runs'>): boolean {
   return runs.deciding + runs.brief + runs.usual > 0

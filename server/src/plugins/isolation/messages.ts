@@ -1,9 +1,10 @@
 /** What the host and the process of a plugin say to each other. */
 
-import { DestinationError, type DigestAnswer, isDestinationError } from '@claimcheck/core/plugin'
+import { DestinationError, type DigestAnswer, isDestinationError, type Static, Type } from '@claimcheck/core/plugin'
 import {
   DESTINATION_ERROR_CODES,
   type DestinationErrorCode,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
 } from '@claimcheck/core/rules'
@@ -11,8 +12,6 @@ import {
 /** A call of a function of the plugin. `part` is the index of the verifier or connection type. */
 export interface RunMessage {
   readonly k: 'run'
-  /** Counts the host's messages from 1. The process tells which one it is at. */
-  readonly n: number
   readonly id: number
   readonly method: PluginMethod
   readonly part: number
@@ -38,11 +37,10 @@ export type PluginMethod = (typeof PLUGIN_METHODS)[number]
 export type ToPlugin =
   | RunMessage
   /** The time of that call is over. */
-  | { readonly k: 'abort'; readonly n: number; readonly id: number }
+  | { readonly k: 'abort'; readonly id: number }
   /** The answer to a call of the process. */
   | {
       readonly k: 'ok'
-      readonly n: number
       readonly id: number
       readonly value?: unknown
       /** The bytes of an answer that follow. */
@@ -50,19 +48,16 @@ export type ToPlugin =
     }
   | {
       readonly k: 'err'
-      readonly n: number
       readonly id: number
       readonly error: WireError
       readonly isSpent?: boolean
     }
-  | { readonly k: 'ping'; readonly n: number }
+  /** Is answered with a pong, which shows that the process does not loop. */
+  | { readonly k: 'ping' }
 
 export type FromPlugin =
   | { readonly k: 'ready'; readonly plugin: Described }
-  /** It begins to work on that message of the host's, and has worked on all before. */
-  | { readonly k: 'at'; readonly n: number }
-  /** It has worked on all messages up to this one. */
-  | { readonly k: 'idle'; readonly n: number }
+  | { readonly k: 'pong' }
   | { readonly k: 'ok'; readonly id: number; readonly value?: JsonValue }
   | { readonly k: 'err'; readonly id: number; readonly error: WireError }
   /** A call of the host, for that run of the plugin. */
@@ -75,6 +70,25 @@ export type FromPlugin =
     }
   | { readonly k: 'log'; readonly level: string; readonly fields: JsonObject; readonly text: string }
 
+const FORMS: Readonly<Record<FromPlugin['k'], (message: JsonObject) => boolean>> = {
+  ready: () => true,
+  pong: () => true,
+  ok: ({ id }) => isCount(id),
+  err: ({ id }) => isCount(id),
+  call: ({ id, run, method, args }) => isCount(id) && isCount(run) && typeof method === 'string' && Array.isArray(args),
+  log: ({ text }) => typeof text === 'string',
+}
+
+/** @returns undefined for what is no message of a plugin: its process may send anything */
+export function readFromPlugin(message: JsonValue): FromPlugin | undefined {
+  if (!isJsonObject(message) || typeof message.k !== 'string' || !Object.hasOwn(FORMS, message.k)) return undefined
+  return FORMS[message.k as FromPlugin['k']](message) ? (message as unknown as FromPlugin) : undefined
+}
+
+function isCount(value: JsonValue | undefined): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
 /** A plugin before its setup, as data. */
 export interface Described {
   readonly isPlugin: boolean
@@ -82,20 +96,20 @@ export interface Described {
   readonly functions: readonly string[]
 }
 
-/** What a setup returned: data, and the names of the functions in it. */
-export interface DescribedParts {
-  readonly data: JsonObject
-  readonly functions: readonly string[]
-  readonly verifiers: readonly DescribedPart[]
-  readonly connections: readonly DescribedPart[]
-}
-
-export interface DescribedPart {
-  readonly data: JsonObject
-  readonly functions: readonly string[]
+const described = { data: Type.Unsafe<JsonObject>(Type.Object({})), functions: Type.Array(Type.String()) }
+const DescribedPart = Type.Object({
+  ...described,
   /** The base address of a connection type for no options. */
-  readonly address?: string
-}
+  address: Type.Optional(Type.String()),
+})
+/** What a setup returned: data, and the names of the functions in it. */
+export const DescribedParts = Type.Object({
+  ...described,
+  verifiers: Type.Array(DescribedPart),
+  connections: Type.Array(DescribedPart),
+})
+export type DescribedParts = Static<typeof DescribedParts>
+export type DescribedPart = Static<typeof DescribedPart>
 
 /** What checks get, without what the process makes itself. */
 export interface CheckArguments {

@@ -1,33 +1,15 @@
-/**
- * The process of one plugin, over its restarts: calls its functions, starts it again with growing pauses after it ended, and says which call
- * ended it, where the process told what it was working on.
- */
+/** The process of one plugin, over its restarts: calls its functions, and starts it again with growing pauses after it ended. */
 import type { ChildProcess } from 'node:child_process'
 import { isDestinationError, type Logger } from '@claimcheck/core/plugin'
 import type { Instant, JsonValue } from '@claimcheck/core/rules'
-import type { PluginState } from '../hosted.ts'
+import { PluginEndedError, type PluginState } from '../hosted.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
 import type { Floods } from './flood.ts'
 import type { HostCalls } from './host-calls.ts'
-import { createLiveProcess, type EndReason, type LiveProcess, type Said } from './live-process.ts'
+import { type CallMessage, createLiveProcess, type EndReason, type LiveProcess } from './live-process.ts'
 import { type Described, fromWireError, type PluginMethod, toWireError, type WireError } from './messages.ts'
 import { createPauses } from './pauses.ts'
 import { createProcessorBudget } from './processor-budget.ts'
-
-/** The process ended while it worked on a call. */
-export class ProcessEnded extends Error {
-  override readonly name = 'ProcessEnded'
-  /** `this`: it worked on this call. `other`: on another one. `unsure`: nothing tells. */
-  readonly blame: 'this' | 'other' | 'unsure'
-  /** It worked on no other call. */
-  readonly wasAlone: boolean
-
-  constructor(reason: EndReason, blame: ProcessEnded['blame'], wasAlone: boolean) {
-    super(`the process of the plugin ended: ${reason}`)
-    this.blame = blame
-    this.wasAlone = wasAlone
-  }
-}
 
 export interface CallOptions {
   readonly timeoutMs: number
@@ -121,12 +103,6 @@ export class PluginProcess {
     }
   }
 
-  /** For how long it has not answered what it was sent; infinite while it is started. Milliseconds. */
-  lagMs(): number {
-    if (this.#isClosed) return 0
-    return this.#live?.isReady ? this.#live.lagMs() : Number.POSITIVE_INFINITY
-  }
-
   memoryMib(): number {
     return this.#live?.memoryMib() ?? 0
   }
@@ -179,8 +155,8 @@ export class PluginProcess {
       maxBytes: this.#mostBytes(),
       runs: () => this.#pending.size,
       processor: this.#processor,
-      onSaid: (said) => this.#receive(live, said, starting),
-      onEnd: (reason, blamed, lastWords) => {
+      onMessage: (message) => this.#receive(live, message, starting),
+      onEnd: (reason, lastWords) => {
         if (this.#isClosed) {
           starting.failed(new Error(STOPPED))
           return
@@ -188,7 +164,7 @@ export class PluginProcess {
         const stderr = pluginLogger.redact(lastWords)
         logger.warn({ reason, stderr: stderr || undefined }, 'the process of the plugin ended')
         starting.failed(new Error(`its process ended: ${reason}${stderr === '' ? '' : `\n${stderr}`}`))
-        this.#ended(live, reason, blamed)
+        this.#ended(live, reason)
       },
     })
     return live
@@ -205,11 +181,11 @@ export class PluginProcess {
     return new Promise((resolve, reject) => {
       const run = ++this.#runs
       this.#pending.set(run, { hostCalls: undefined, calls: 0, resolve: resolve as Pending['resolve'], reject })
-      live.send(run, { k: 'run', id: run, method: 'setup', part: 0, args: [given], now: this.#options.now() })
+      live.send({ k: 'run', id: run, method: 'setup', part: 0, args: [given], now: this.#options.now() })
     })
   }
 
-  #ended(live: LiveProcess, reason: EndReason, blamed: number | undefined): void {
+  #ended(live: LiveProcess, reason: EndReason): void {
     this.#lastEnd = reason
     this.endedAt = performance.now()
     this.#live = undefined
@@ -217,7 +193,7 @@ export class PluginProcess {
     const wasAlone = this.#pending.size === 1
     for (const [run, { reject }] of [...this.#pending]) {
       this.#pending.delete(run)
-      reject(new ProcessEnded(reason, blameOf(run, blamed), wasAlone))
+      reject(new PluginEndedError(`the process of the plugin ended: ${reason}`, wasAlone))
     }
     this.#restart(live.isReady)
   }
@@ -231,7 +207,7 @@ export class PluginProcess {
     setTimeout(() => void this.start().catch(() => {}), pauseMs).unref()
   }
 
-  #receive(live: LiveProcess, said: Said, { ready, failed }: Starting): void {
+  #receive(live: LiveProcess, said: CallMessage, { ready, failed }: Starting): void {
     switch (said.k) {
       case 'ready':
         ready(said.plugin)
@@ -257,13 +233,13 @@ export class PluginProcess {
     return call
   }
 
-  #passOn({ level, fields, text }: Extract<Said, { k: 'log' }>): void {
+  #passOn({ level, fields, text }: Extract<CallMessage, { k: 'log' }>): void {
     const to = level === 'debug' || level === 'info' ? level : 'warn'
     const own = typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}
     this.#options.pluginLogger[to](own, text)
   }
 
-  async #answer(live: LiveProcess, { id, run, method, args }: Extract<Said, { k: 'call' }>): Promise<void> {
+  async #answer(live: LiveProcess, { id, run, method, args }: Extract<CallMessage, { k: 'call' }>): Promise<void> {
     const asked = this.#pending.get(run)
     const { hostCalls } = asked ?? {}
     try {
@@ -272,19 +248,19 @@ export class PluginProcess {
       asked.calls++
       const { value, body } = await hostCalls.answer(method, args)
       const reply = { k: 'ok', id, value }
-      if (body === undefined || body.length < LARGE_BYTES) live.send(run, reply, body)
+      if (body === undefined || body.length < LARGE_BYTES) live.send(reply, body)
       // What is for a run that is over is not sent.
-      else await live.backlog.inTurn(() => this.#pending.has(run) && live.sendNow(run, reply, body))
+      else await live.sendInTurn(reply, body, () => this.#pending.has(run))
       asked.calls--
     } catch (error) {
       if (asked) asked.calls--
-      live.send(run, { k: 'err', id, error: toPlugin(error), isSpent: hostCalls?.isSpent() === true })
+      live.send({ k: 'err', id, error: toPlugin(error), isSpent: hostCalls?.isSpent() === true })
     }
   }
 
   /**
    * Calls a function of the plugin. Waits while the process is started again.
-   * @throws ProcessEnded; Error when it takes longer than `timeoutMs`, or the error of the plugin
+   * @throws PluginEndedError; Error when it takes longer than `timeoutMs`, or the error of the plugin
    */
   call(
     method: PluginMethod,
@@ -303,28 +279,29 @@ export class PluginProcess {
       }
       const fail = (error: Error) => {
         settle()
-        if (this.#pending.delete(run)) this.#live?.send(run, { k: 'abort', id: run })
+        if (this.#pending.delete(run)) this.#live?.send({ k: 'abort', id: run })
         reject(error)
       }
       const expire = () => fail(new Error(`the plugin's ${method} takes longer than ${timeoutMs} ms`))
       const begin = () => {
         const live = this.#live
+        if (isSettled) return
         if (this.#isClosed) return fail(new Error(STOPPED))
-        if (!live?.isReady) return fail(new ProcessEnded('it did not start', 'other', false))
+        // It ended as it started.
+        if (!live?.isReady) return void this.#available.opened.then(begin)
         const succeed = (value: JsonValue | undefined) => {
           settle()
           resolve(value)
         }
         this.#pending.set(run, { hostCalls, calls: 0, resolve: succeed, reject: fail })
         live.begins()
-        live.send(run, { k: 'run', id: run, method, part, args: args(run), now: this.#options.now() })
+        live.send({ k: 'run', id: run, method, part, args: args(run), now: this.#options.now() })
       }
       const timer = setTimeout(expire, timeoutMs)
       signal?.addEventListener('abort', expire, { once: true })
       // Of an aborted signal no event tells.
       if (signal?.aborted) expire()
-      else if (this.#isClosed || this.#live?.isReady) begin()
-      else void this.#available.opened.then(() => isSettled || begin())
+      else begin()
     })
   }
 
@@ -343,11 +320,6 @@ export class PluginProcess {
 /** Without the stack, which tells where the service stands. */
 function toPlugin(error: unknown): WireError {
   return isDestinationError(error) ? toWireError(error) : { text: String(error) }
-}
-
-function blameOf(run: number, blamed: number | undefined): ProcessEnded['blame'] {
-  if (blamed === undefined) return 'unsure'
-  return blamed === run ? 'this' : 'other'
 }
 
 /** Opens once. */

@@ -15,7 +15,6 @@ import {
   type HostedConnectionType,
   type HostedParts,
   type HostedVerifier,
-  PluginEndedError,
   type Tenant,
 } from '../hosted.ts'
 import { onlyAddress, withHandles } from '../in-process.ts'
@@ -30,8 +29,6 @@ import {
   fromWireError,
   type PluginMethod,
 } from './messages.ts'
-import { createOffenders, type Offenders } from './offenders.ts'
-import { ProcessEnded } from './plugin-process.ts'
 
 /** A function of a plugin that needs nothing of the host answers within this. */
 const QUICK_MS = 3000
@@ -42,8 +39,6 @@ const LONGEST_CHECK_MS = 120_000
 const MAX_ADDRESSES = 1000
 /** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
-
-const QUICK_TRIES = 3
 
 interface RemoteOptions {
   readonly cells: Cells
@@ -57,12 +52,11 @@ interface RemoteOptions {
 interface Remote extends RemoteOptions {
   readonly pace: Pace
   readonly names: OpaqueNames
-  readonly offenders: Offenders
 }
 
 /** @param described passed `partsProblems` */
 export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
-  const remote: Remote = { ...options, pace: createPace(), names: createOpaqueNames(), offenders: createOffenders() }
+  const remote: Remote = { ...options, pace: createPace(), names: createOpaqueNames() }
   return {
     manifest: options.manifest,
     verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
@@ -97,33 +91,23 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     }),
     ...(functions.includes('normalize') && { normalize: (claim, tenant) => quick(tenant, 'normalize', claim) }),
     check: functions.includes('checkMany')
-      ? batched(async (calls) => readMany(await check('checkMany', calls, index, { limits }, remote)), names)
+      ? batched(
+          async (calls, isAlone) => readMany(await check('checkMany', calls, index, { limits, isAlone }, remote)),
+          names,
+        )
       : (call) => check('check', [call], index, { limits }, remote),
   }
 }
 
-/** Calls that go down with another one's are made again. */
 function quickCalls(cells: Cells, index: number) {
   return (tenant: Tenant, method: PluginMethod, ...args: unknown[]): Promise<unknown> =>
     cells.within(
       { ...tenant, urgency: 'brief' },
       () => AbortSignal.timeout(START_MS),
       async ({ process }) => {
-        for (let tries = 1; ; tries++) {
-          await withinTime(
-            process.available(),
-            START_MS,
-            () => new Error(`no process of the plugin started in ${START_MS} ms`),
-          )
-          try {
-            return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
-          } catch (error) {
-            if (!(error instanceof ProcessEnded)) throw error
-            // Also a claim whose address ends the process is poison.
-            if (error.blame === 'this') throw new PluginEndedError(error.message)
-            if (tries === QUICK_TRIES) throw error
-          }
-        }
+        const tooSlow = () => new Error(`no process of the plugin started in ${START_MS} ms`)
+        await withinTime(process.available(), START_MS, tooSlow)
+        return process.call(method, index, () => args, { timeoutMs: QUICK_MS })
       },
     )
 }
@@ -136,69 +120,43 @@ function readMany(returned: unknown): unknown {
   )
 }
 
-/** Makes checks again that went down with another one. @param calls the first one makes the requests */
+/** @param calls the first one makes the requests */
 async function check(
   method: 'check' | 'checkMany',
   calls: readonly CheckCall[],
   index: number,
-  { limits = {} }: { readonly limits: CheckLimits | undefined },
-  remote: Remote,
-): Promise<unknown> {
-  const { cells, offenders, logger } = remote
-  const { requests, timer, tenant } = calls[0]!
-  logger.conceal(requests.leaks())
-  if (offenders.areHeld(tenant.workspaceId))
-    throw new Error('other claims of this workspace ended the process of the plugin too often')
-  const decides = calls.some((call) => call.tenant.urgency === 'deciding')
-  return cells.within(
-    decides ? { ...tenant, urgency: 'deciding' } : tenant,
-    () => timer.signal,
-    (cell) => checkIn(cell, method, calls, index, { limits }, remote),
-  )
-}
-
-async function checkIn(
-  { process, shared, quarantine }: Cell,
-  method: 'check' | 'checkMany',
-  calls: readonly CheckCall[],
-  index: number,
-  { limits }: { readonly limits: CheckLimits },
-  { types, names, offenders }: Remote,
+  { limits = {}, isAlone = false }: { readonly limits: CheckLimits | undefined; readonly isAlone?: boolean },
+  { cells, logger, names, types }: Remote,
 ): Promise<unknown> {
   const { connection, requests, timer, tenant } = calls[0]!
-  const { signal } = timer
-  const key = names.cacheKey(connection)
+  logger.conceal(requests.leaks())
+  const cacheKey = names.cacheKey(connection)
   const share = names.share(tenant.workspaceId)
+  const decides = calls.some((call) => call.tenant.urgency === 'deciding')
+  const payload = (): CheckArguments => ({
+    checks: calls.map(({ claim, previous }) => ({ claim, previous })),
+    connection: connection && withHandles(connection, types),
+    share,
+    cacheKey,
+    limits,
+  })
 
-  function once(): Promise<unknown> {
-    const args = (run: number): readonly [CheckArguments] => {
-      shared.keep(run, key, requests)
-      const shown = connection && withHandles(connection, types)
-      const checks = calls.map(({ claim, previous }) => ({ claim, previous }))
-      return [{ checks, connection: shown, share, cacheKey: key, limits }]
+  function make({ process, shared }: Cell, isAgain: boolean): Promise<unknown> {
+    // Its plugin knows nothing of what it asked before.
+    if (isAgain) requests.again()
+    const args = (run: number) => {
+      shared.keep(run, cacheKey, requests)
+      return [payload()]
     }
-    const hostCalls = createHostCalls({ requests, cacheKey: key, shared })
-    return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
+    const hostCalls = createHostCalls({ requests, cacheKey, shared })
+    return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
   }
 
-  let isSuspect = false
-  for (;;) {
-    try {
-      if (isSuspect) return await quarantine.alone(once)
-      await quarantine.passed()
-      return await once()
-    } catch (error) {
-      if (!(error instanceof ProcessEnded) || signal.aborted) throw error
-      const isFound = error.blame === 'unsure' && isSuspect && error.wasAlone
-      if (error.blame === 'this' || isFound) {
-        offenders.note(tenant.workspaceId)
-        throw new PluginEndedError(error.message)
-      }
-      if (error.blame === 'unsure') isSuspect = true
-      // Its plugin knows nothing of what it asked before.
-      requests.again()
-    }
-  }
+  const given = decides ? ({ ...tenant, urgency: 'deciding' } as const) : tenant
+  const until = () => timer.signal
+  if (isAlone) return cells.alone(given, until, (cell) => make(cell, true))
+  // A batch that ends the process is halved.
+  return calls.length > 1 ? cells.once(given, until, (cell) => make(cell, false)) : cells.within(given, until, make)
 }
 
 function remoteConnectionType(
@@ -232,7 +190,8 @@ function remoteConnectionType(
       return cells.within(
         tenant,
         () => timer.signal,
-        ({ process, shared }) => {
+        ({ process, shared }, isAgain) => {
+          if (isAgain) requests.again()
           const { signal } = timer
           const hostCalls = createHostCalls({ requests, cacheKey: '', shared })
           const args = () => (target === undefined ? [shown(values)] : [shown(values), target])

@@ -21,45 +21,30 @@ const VERIFIER_FUNCTIONS = ['check', 'normalize', 'anonymousSource', 'destinatio
 const CONNECTION_FUNCTIONS = ['baseUrl', 'fits', 'probe']
 
 const queue: { readonly message: ToPlugin; readonly body: Buffer | undefined }[] = []
-let isIdleDue = false
-let at = 0
 
-// Kept from the plugin, which could replace them for all that follows.
+// Kept from the plugin, which could replace it for all that follows.
 const { stringify } = JSON
-const later = setImmediate
-const afterThis = queueMicrotask
 
 const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writable: true }), {
   maxBytes: MAX_BYTES,
   maxBodyBytes: MAX_BODY_BYTES,
-  onMessage(message, body) {
-    queue.push({ message: message as unknown as ToPlugin, body })
-    later(turn)
-    if (isIdleDue) return
-    isIdleDue = true
-    afterThis(() => later(idle))
+  onMessage(received, body) {
+    const message = received as unknown as ToPlugin
+    // Before what waits: many messages take long, and are no loop.
+    if (message.k === 'ping') return frames.send({ k: 'pong' })
+    queue.push({ message, body })
+    if (queue.length === 1) setImmediate(turn)
   },
   onClose: () => process.exit(0),
 })
 
 const runs = createRuns(frames)
 
-/**
- * One message a turn, so that the host knows on which one a process that loops or dies was working. Between the turns of messages that
- * came together nothing runs but what they began: no timer and no stream, which may be another one's.
- */
+/** Works on one message a turn: in between, pings are read and answered. */
 function turn(): void {
   const { message, body } = queue.shift()!
-  at = message.n
-  frames.send({ k: 'at', n: at })
-  frames.flush()
+  if (queue.length > 0) setImmediate(turn)
   receive(message, body)
-}
-
-function idle(): void {
-  isIdleDue = false
-  frames.send({ k: 'idle', n: at })
-  frames.flush()
 }
 
 let plugin: Plugin
@@ -79,7 +64,7 @@ async function run(message: RunMessage): Promise<void> {
     const text = stringify(value === undefined ? null : value)
     frames.send({ k: 'ok', id: message.id, value: JSON.parse(text) })
   } catch (error) {
-    // Whoever comes next would get no memory either, and be blamed for it.
+    // Whatever is asked next would get no memory either.
     if (isOutOfMemory(error)) process.exit(1)
     frames.send({ k: 'err', id: message.id, error: toWireError(error) })
   }

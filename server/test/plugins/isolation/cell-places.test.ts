@@ -1,17 +1,17 @@
 // Test run: end-to-end, slow
 /** Who gets a place for a process, and who gives one up: with stand-ins that only count, where the rest is as it ships. */
 import { setTimeout } from 'node:timers/promises'
-import type { Tenant } from '@claimcheck/server/plugins/hosted'
+import { PluginEndedError, type Tenant } from '@claimcheck/server/plugins/hosted'
 import { type CellProcess, Cells } from '@claimcheck/server/plugins/isolation/cells'
 import t, { type Test } from 'tap'
 
 class StandIn implements CellProcess {
   readonly endedAt = Number.NEGATIVE_INFINITY
   mib = 0
+  restarts = 0
   ends = 0
   isClosed = false
-  state = () => ({ status: this.isClosed ? ('stopped' as const) : ('running' as const), restarts: 0 })
-  lagMs = () => 0
+  state = () => ({ status: this.isClosed ? ('stopped' as const) : ('running' as const), restarts: this.restarts })
   /** Resolves when it is set. */
   started: Promise<void> = Promise.resolve()
   available = () => this.started
@@ -259,4 +259,88 @@ t.test('all processes together keep to their memory: idle ones end first, then t
   t.strictSame([small.ends, large.ends], [0, 1])
   t.equal(await work('more').process(SOON), undefined, 'nothing more starts')
   t.match(cells.state().cells, { evictions: 1, waiting: 1 })
+})
+
+/** Work of a workspace that goes down with the process at first, and what came of it. */
+function falling(cells: Cells<StandIn>, workspaceId: string, again: (process: StandIn) => Promise<string>) {
+  const tenant = { workspaceId, payer: workspaceId }
+  return cells
+    .within(
+      tenant,
+      () => never,
+      ({ process }, isAgain) => (isAgain ? again(process) : Promise.reject(new PluginEndedError('it ended', false))),
+    )
+    .catch((error: Error) => error.name)
+}
+
+t.test('what goes down with a process is made again alone, one after the other, before all that comes', async (t) => {
+  const { cells, work } = begin(t)
+  const order: string[] = []
+  const made = ['one', 'two', 'ends', 'three'].map((name) =>
+    falling(cells, 'busy', async () => {
+      order.push(`${name} begins`)
+      await setTimeout(5)
+      order.push(`${name} is over`)
+      if (name === 'ends') throw new PluginEndedError('it ended', true)
+      return name
+    }),
+  )
+  await setTimeout(1)
+  const later = work('busy')
+  const other = work('other')
+  t.ok(await other.process())
+  t.notOk(order.includes('three is over'))
+  t.ok(await later.process())
+  t.strictSame(
+    order,
+    ['one', 'two', 'ends', 'three'].flatMap((name) => [`${name} begins`, `${name} is over`]),
+  )
+  t.strictSame(await Promise.all(made), ['one', 'two', 'PluginEndedError', 'three'])
+})
+
+t.test('what is made again beside work that had begun is made once more where that ended the process', async (t) => {
+  const { cells } = begin(t)
+  const tries: boolean[] = []
+  const once = falling(cells, 'busy', async () => {
+    tries.push(tries.length > 0)
+    if (tries.length === 1) throw new PluginEndedError('it ended', false)
+    return 'made'
+  })
+  t.equal(await once, 'made')
+  t.strictSame(tries, [false, true])
+})
+
+t.test('a call whose time is over waits for no repeats', async (t) => {
+  const { cells, work } = begin(t)
+  let end = () => {}
+  const repeat = falling(cells, 'busy', () => new Promise((resolve) => (end = () => resolve('made'))))
+  await setTimeout(1)
+  await t.rejects(work('busy', 'busy', undefined, () => AbortSignal.timeout(20)).done, /made again first/)
+  end()
+  t.equal(await repeat, 'made')
+})
+
+t.test('what goes down with the process of all workspaces is made again in a cell of its own', async (t) => {
+  const { cells, processes, work } = begin(t, { isShared: true })
+  const common = await work('honest').process()
+  let end = () => {}
+  const hanging = falling(cells, 'hanging', () => new Promise((resolve) => (end = () => resolve('made'))))
+  const quick = falling(cells, 'quick', async (process) => {
+    t.not(process, common)
+    return 'made'
+  })
+  const ending = falling(cells, 'ending', (process) => {
+    t.not(process, common)
+    process.restarts++
+    return Promise.reject(new PluginEndedError('it ended', true))
+  })
+  t.strictSame(await Promise.all([quick, ending]), ['made', 'PluginEndedError'])
+  t.equal(await work('another').process(), common, 'which goes on for the others')
+  end()
+  await hanging
+  t.equal(processes.length, 4)
+  await setTimeout(2200)
+  t.equal(await work('quick').process(), common, 'an innocent workspace is back')
+  const its = await work('ending').process()
+  t.ok(its !== common && its?.restarts === 1, 'one that ends the process alone stays apart')
 })

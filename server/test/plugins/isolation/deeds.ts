@@ -66,6 +66,10 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   loops() {
     for (;;);
   },
+  computes(_, at) {
+    for (const end = process.cpuUsage().user + Number(at) * 1000; process.cpuUsage().user < end; );
+    return PRESENT
+  },
   async 'loops in microtasks'() {
     for (;;) await null
   },

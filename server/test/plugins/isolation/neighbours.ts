@@ -40,7 +40,7 @@ let movedTo: string | undefined
 // It replaces what reads the host's messages.
 const { parse } = JSON
 JSON.parse = (text: string, ...others: []) => {
-  if (text.startsWith('{"n"')) kept.push(text)
+  if (text.startsWith('{"k"')) kept.push(text)
   return parse(text, ...others)
 }
 
