@@ -10,19 +10,36 @@ import {
 } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
+  type Anchorer,
   CEILING,
+  type CheckLimits,
+  type CommandGrant,
   type ConnectionType,
+  type DavMethod,
+  type LineGrant,
   type Manifest,
   type Plugin,
+  type PluginParts,
+  type SigningBackend,
   type SocketGrant,
-  type Static,
+  type Statement,
+  type StatementGrant,
   type TSchema,
   Type,
+  type Verifier,
+  type Words,
 } from '@claimcheck/core/plugin'
 import { ACTION_PATTERN, COMPARATORS, knowsRules } from '@claimcheck/core/rules'
 import { schemaProblem, validator } from '../base/validation.ts'
 import { PATTERN_HELP } from '../base/validation-wording.ts'
 import { queryProblem } from './graphql-query.ts'
+
+/** Schemas of exactly the members that a type of the contract has. */
+export type Form<T> = { readonly [Member in keyof Required<T>]: TSchema }
+/** The members that are no functions. */
+type Data<T> = {
+  [Member in keyof T as NonNullable<T[Member]> extends (...args: never[]) => unknown ? never : Member]: T[Member]
+}
 
 const text = Type.String({ minLength: 1 })
 const objects = Type.Optional(Type.Array(Type.Object({})))
@@ -35,7 +52,7 @@ const Parts = Type.Object(
     anchorer: Type.Optional(Type.Object({})),
     signingBackend: Type.Optional(Type.Object({})),
     close: Type.Optional(Type.Unknown()),
-  },
+  } satisfies Form<PluginParts>,
   { additionalProperties: false },
 )
 const PROVIDER_HELP =
@@ -52,14 +69,14 @@ const ConnectionTypeData = Type.Object({
   trial: Type.Optional(
     Type.Object({ title: text, description: text, example: Type.Optional(text) }, { additionalProperties: false }),
   ),
-})
+} satisfies Form<Data<ConnectionType>>)
 const AnchorerData = Type.Object({
   chain: text,
   scheme: text,
   intervalMs: Type.Integer({ minimum: 1 }),
   stuckAfterMs: Type.Integer({ minimum: 1 }),
-})
-const SigningBackendData = Type.Object({ name: text })
+} satisfies Form<Data<Anchorer>>)
+const SigningBackendData = Type.Object({ name: text } satisfies Form<Data<SigningBackend>>)
 const ANCHORER_METHODS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
 const most = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
 const VerifierData = Type.Object({
@@ -70,11 +87,11 @@ const VerifierData = Type.Object({
         requests: most(CEILING.requests),
         bodyBytes: most(CEILING.bodyBytes),
         timeMs: most(CEILING.timeMs),
-      },
+      } satisfies Form<CheckLimits>,
       { additionalProperties: false },
     ),
   ),
-})
+} satisfies Form<Omit<Data<Verifier>, 'profile'>>)
 
 // A name without a dot needs a port, or else a misspelt `target` would be one.
 const HOST_PATTERN =
@@ -90,7 +107,7 @@ const DavMethodData = Type.Object(
     path: Type.String({ pattern: '^(?:/[^?#*\\s]*)?\\*?$', examples: ['/calendars/*'] }),
     depth: Type.Union([Type.Literal('0'), Type.Literal('1')]),
     body: Type.String({ minLength: 1, maxLength: 32_768 }),
-  },
+  } satisfies Form<DavMethod>,
   { additionalProperties: false },
 )
 const port = Type.Integer({ minimum: 1, maximum: 65_535 })
@@ -102,11 +119,17 @@ const Commands = Type.Object(
     protocol: text,
     commands: Type.Array(text),
     clock: Type.Optional(Type.Literal('greeting')),
-  },
+  } satisfies Form<CommandGrant>,
   { additionalProperties: false },
 )
 const Lines = Type.Object(
-  { port, tls, protocol: text, lines: Type.Array(Type.String({ maxLength: 512 })), clock: Type.Optional(text) },
+  {
+    port,
+    tls,
+    protocol: text,
+    lines: Type.Array(Type.String({ maxLength: 512 })),
+    clock: Type.Optional(text),
+  } satisfies Form<LineGrant>,
   { additionalProperties: false },
 )
 const Statements = Type.Object(
@@ -115,9 +138,11 @@ const Statements = Type.Object(
     tls,
     protocol: text,
     statements: Type.Array(
-      Type.Object({ name: text, text, parameters: Type.Optional(Type.Array(text)) }, { additionalProperties: false }),
+      Type.Object({ name: text, text, parameters: Type.Optional(Type.Array(text)) } satisfies Form<Statement>, {
+        additionalProperties: false,
+      }),
     ),
-  },
+  } satisfies Form<StatementGrant>,
   { additionalProperties: false },
 )
 /** The form of a manifest's sockets, by their protocol. */
@@ -149,13 +174,13 @@ const Definition = Type.Object({
             paths: Type.Optional(
               Type.Array(Type.String({ pattern: '^/[^?#\\s]*$', examples: ['/api'] }), { minItems: 1 }),
             ),
-          },
+          } satisfies Form<NonNullable<Manifest['methods']>>,
           { additionalProperties: false },
         ),
       ),
       sockets: Type.Optional(Type.Array(Type.Object({ protocol: Type.Enum(Object.keys(SOCKETS)) }))),
       programs: names,
-    },
+    } satisfies Form<Manifest>,
     { additionalProperties: false },
   ),
 })
@@ -337,16 +362,16 @@ const Profile = Type.Object({
       ),
       facts: Type.Optional(Type.Record(Type.String(), Type.Union([sentence, Type.Record(Type.String(), sentence)]))),
       found: Type.Optional(Type.Record(Type.String(), text)),
-    },
+    } satisfies Form<Words>,
     { additionalProperties: false },
   ),
-})
+} satisfies Form<ActionProfile>)
 
 /** Phrases that follow "the profile". */
 function problemsOfProfile(profile: unknown): string[] {
   const issues = validator(Profile)(profile, [])
   if (issues.length > 0) return issues.map(({ loc, msg }) => `has an invalid ${loc.join('.') || 'form'}: ${msg}`)
-  const { toleranceMs, deadlineMs, maxDeadlineMs, ...schemas } = profile as ActionProfile & Static<typeof Profile>
+  const { toleranceMs, deadlineMs, maxDeadlineMs, ...schemas } = profile as ActionProfile
   const problems = profileProblems(profile as ActionProfile)
   const { rulesVersion } = profile as ActionProfile
   if (!knowsRules(rulesVersion)) problems.push(`has rulesVersion ${rulesVersion}, which this service does not know`)

@@ -1,16 +1,19 @@
 /** Answers what a check in a plugin's own process asks of the host: requests, sockets, and what another check's answers told. */
 import {
   type ConnectInit,
+  type DigestAlgorithm,
   type DigestInit,
   type FetchInit,
+  type LoginMechanism,
   type Query,
   type Socket,
   Type,
   Value,
 } from '@claimcheck/core/plugin'
-import type { JsonValue } from '@claimcheck/core/rules'
+import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../../outbound/outbound.ts'
+import type { Form } from '../problems.ts'
 import { type BodyReader, createBodyReader } from './body-reader.ts'
 
 /** What one run of the plugin may ask. */
@@ -50,6 +53,7 @@ export function createSharedReadings(): SharedReadings {
 }
 
 const text = Type.String({ maxLength: 8192 })
+const json = Type.Unsafe<JsonValue>(Type.Unknown())
 const Auth = Type.Union([
   Type.Object({ scheme: Type.Literal('bearer'), token: text }),
   Type.Object({ scheme: Type.Literal('basic'), username: text, password: text }),
@@ -63,28 +67,30 @@ const Init = Type.Object({
   redirect: Type.Optional(Type.Literal('manual')),
   call: Type.Optional(
     Type.Union([
-      Type.Object({ jsonRpc: text, params: Type.Unknown() }),
-      Type.Object({ graphql: Type.String({ maxLength: 65_536 }), variables: Type.Object({}) }),
+      Type.Object({ jsonRpc: text, params: json }),
+      Type.Object({ graphql: Type.String({ maxLength: 65_536 }), variables: Type.Unsafe<JsonObject>(Type.Object({})) }),
       Type.Object({ dav: text, parameters: Type.Optional(Type.Record(Type.String(), text)) }),
     ]),
   ),
-})
+} satisfies Form<FetchInit>)
 
 const Digest = Type.Object({
   ...Type.Pick(Init, ['headers', 'auth', 'redirect']).properties,
   // Which there are is the host's to check.
-  algorithms: Type.Array(text, { maxItems: 8 }),
-})
+  algorithms: Type.Array(Type.Unsafe<DigestAlgorithm>(text), { maxItems: 8 }),
+} satisfies Form<DigestInit>)
 
 // Which mechanisms and values there are is the host's to check.
-const Login = Type.Object({ mechanism: text, user: text, secret: text })
-const Connect = Type.Object({ login: Type.Optional(Login) })
+const Login = Type.Object({ mechanism: Type.Unsafe<LoginMechanism>(text), user: text, secret: text })
+const Connect = Type.Object({ login: Type.Optional(Login) } satisfies Form<ConnectInit>)
 const QueryData = Type.Object({
   statement: text,
-  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  parameters: Type.Optional(Type.Record(Type.String(), Type.Unsafe<QueryParameter>(Type.Unknown()))),
   database: text,
   login: Type.Pick(Login, ['user', 'secret']),
-})
+} satisfies Form<Query>)
+
+type QueryParameter = NonNullable<Query['parameters']>[string]
 
 interface OpenSocket {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>
@@ -119,7 +125,7 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
     async fetch(url, init = {}) {
       if (!Value.Check(text, url) || !Value.Check(Init, init))
         throw new TypeError('fetch was called with other arguments')
-      const response = await requests.fetch(url, init as FetchInit)
+      const response = await requests.fetch(url, init)
       const answer = { status: response.status, url: response.url, headers: [...response.headers] }
       if (!response.body) return { value: answer }
       const body = createBodyReader(response.body)
@@ -142,7 +148,7 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
     async digest(url, init) {
       if (!Value.Check(text, url) || !Value.Check(Digest, init))
         throw new TypeError('digest was called with other arguments')
-      const { headers, ...answer } = await requests.digest(url, init as DigestInit)
+      const { headers, ...answer } = await requests.digest(url, init)
       return { value: { ...answer, headers: [...headers] } }
     },
     async resolve(url) {
@@ -151,7 +157,7 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
     async connect(url, init) {
       if (!Value.Check(text, url) || !Value.Check(Connect, init))
         throw new TypeError('connect was called with other arguments')
-      const socket = await requests.connect(url, init as ConnectInit)
+      const socket = await requests.connect(url, init)
       const id = sockets.size + 1
       sockets.set(id, { reader: socket.readable.getReader(), writer: socket.writable.getWriter(), socket })
       return { value: id }
@@ -159,7 +165,7 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
     async query(url, query) {
       if (!Value.Check(text, url) || !Value.Check(QueryData, query))
         throw new TypeError('query was called with other arguments')
-      return { value: await requests.query(url, query as Query) }
+      return { value: await requests.query(url, query) }
     },
     async socketRead(id) {
       const { done, value } = await openSocket(id).reader.read()

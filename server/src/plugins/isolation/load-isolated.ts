@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createSchemaBudget, markLinear, type SchemaBudget } from '@claimcheck/core/patterns/linear'
-import { type ConnectionType, type Logger, type Manifest, type TSchema, Type, Value } from '@claimcheck/core/plugin'
+import { type ConnectionType, type Logger, type Manifest, type TSchema, Value } from '@claimcheck/core/plugin'
 import { canonicalize } from '@claimcheck/core/receipts'
 import type { Instant, JsonObject, JsonValue } from '@claimcheck/core/rules'
 import type { Isolation, ReadableSet } from '@claimcheck/core/sandbox/command'
@@ -20,7 +20,7 @@ import { type CellLimits, Cells } from './cells.ts'
 import { type CodeCopy, copyCode } from './code-copy.ts'
 import { createFloods } from './flood.ts'
 import { type Description, type KeptDescription, keptDescription } from './kept-description.ts'
-import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
+import { type Described, type DescribedPart, DescribedParts, PluginFailure } from './messages.ts'
 import { PluginProcess, type ProcessOptions, type SetupCall, startAnotherProcess } from './plugin-process.ts'
 import { remoteParts } from './remote-parts.ts'
 
@@ -264,22 +264,10 @@ function isolationLimits({ programs = [] }: Manifest): string[] {
   return programs.length === 0 ? [] : [`it starts programs (${programs.join(', ')}), which the operator has to trust`]
 }
 
-const Part = Type.Object({
-  data: Type.Object({}),
-  functions: Type.Array(Type.String()),
-  address: Type.Optional(Type.String()),
-})
-const Parts = Type.Object({
-  data: Type.Object({}),
-  functions: Type.Array(Type.String()),
-  verifiers: Type.Array(Part),
-  connections: Type.Array(Part),
-})
-
 /** @throws PluginError */
 function readParts(made: JsonValue): DescribedParts {
-  if (!Value.Check(Parts, made)) throw new PluginError(['its setup does not return what a setup returns'])
-  return made as unknown as DescribedParts
+  if (!Value.Check(DescribedParts, made)) throw new PluginError(['its setup does not return what a setup returns'])
+  return made
 }
 
 /** In the form in which a plugin of this process has it, for the same rules. */
