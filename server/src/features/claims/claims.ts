@@ -1,10 +1,10 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
 import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import { type Batch, createBatch } from '../../base/batch.ts'
+import { LRUCache } from 'lru-cache'
+import { createBatch } from '../../base/batch.ts'
 import { differenceOf } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { pick } from '../../base/pick.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Registry } from '../../plugins/registry.ts'
@@ -70,26 +70,6 @@ export interface ClaimDetail {
   readonly history: readonly CheckRecord[]
 }
 
-export interface ClaimService {
-  /**
-   * Waits a limited time for the first check. The claim is durable when this returns.
-   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `unavailable` while the time is in doubt; `too_many`
-   * beyond a quota of the workspace; `forbidden` where the submitter may not claim for the agent
-   */
-  submit(submitter: Submitter, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
-  get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
-  detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined>
-  /** Newest first. @throws ServiceError `bad_request` for an invalid cursor */
-  list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage>
-  /**
-   * The cursor of the page before the one of `filter.cursor`, of the same length; undefined: that is the first page.
-   * @throws ServiceError `bad_request` for a cursor that is not one of ours
-   */
-  newerCursor(workspaceId: string, filter: ClaimFilter & { readonly cursor: string }): Promise<string | undefined>
-  /** When each of these was decided, of those that are. */
-  decidedAt(claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>
-}
-
 interface ClaimServiceOptions {
   readonly storage: Storage
   readonly registry: Registry
@@ -105,167 +85,223 @@ interface ClaimServiceOptions {
   readonly config: Pick<ClaimsConfig, 'checks'>
 }
 
-const MAX_LOOKUPS = 500
-
-/** What submitting a claim needs. */
-interface Intake extends Omit<ClaimServiceOptions, 'config'> {
-  readonly checks: ClaimsConfig['checks']
-  /** Claims that arrive together share one lookup. */
-  readonly lookups: Batch<ClaimIdentity, ClaimRow | undefined>
-  /** Claims that this host is storing now, by identity: single-flight. */
-  readonly storing: Map<string, Promise<ClaimRow | undefined>>
+export interface SubmittedClaim {
+  readonly claim: ClaimStatus
+  readonly created: boolean
 }
 
-type Submitted = Awaited<ReturnType<ClaimService['submit']>>
+const MAX_LOOKUPS = 500
+const MOST_RECENT = 20_000
+/** After a resubmission that this host did not expect: clients seem to repeat what they sent to another host, or long ago. */
+const LOOKUPS_AFTER_SURPRISE = 500
 
-export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { read } = options.storage
+export type ClaimService = ReturnType<typeof createClaimService>
+
+export function createClaimService({
+  storage: { read },
+  registry,
+  sources,
+  connections,
+  adjudication,
+  quotas,
+  aheadClocks,
+  profileSettings,
+  logGuard,
+  clock,
+  now,
+  config: { checks },
+}: ClaimServiceOptions) {
+  /** Single-flight: the claims that this host is storing now, by identity. */
+  const storing = new Map<string, Promise<ClaimRow | undefined>>()
+  /** Identities of the claims that this host stored or found last. */
+  const recent = new LRUCache<string, true>({ max: MOST_RECENT })
+  /**
+   * So many submissions look for an earlier claim first. The others are stored at once, and the database refuses those that it has: that
+   * costs a repeated claim a check in vain, and a new one no read.
+   */
+  let lookupsFirst = 0
+  /** Claims that arrive together share one lookup. */
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
     (identities) => read.claims.byClientIds(identities),
     { maxItems: MAX_LOOKUPS },
   )
-  const parts = pick(
-    options,
-    'storage',
-    'registry',
-    'sources',
-    'connections',
-    'adjudication',
-    'quotas',
-    'aheadClocks',
-    'profileSettings',
-    'logGuard',
-    'clock',
-    'now',
-  )
-  const intake: Intake = { ...parts, checks: options.config.checks, lookups, storing: new Map() }
+
+  function looksFirst(identity: string): boolean {
+    if (recent.has(identity)) return true
+    if (lookupsFirst === 0) return false
+    lookupsFirst--
+    return true
+  }
+
+  async function earlierClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
+    const earlier = await lookups.add(identity)
+    if (earlier) recent.set(identityOf(identity), true)
+    return earlier
+  }
+
+  /** Finds a claim that is stored although nothing was known of it. */
+  async function unexpectedClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
+    const found = await earlierClaim(identity)
+    if (found) lookupsFirst = LOOKUPS_AFTER_SURPRISE
+    return found
+  }
+
+  /** Waits for a running check, as the first submission does. */
+  async function resubmitted(stored: ClaimRow): Promise<SubmittedClaim> {
+    const check = adjudication.runningCheck(stored.claimId)
+    const row = (check && (await settledWithin(check, checks.firstAnswerMs))) ?? stored
+    return { claim: await statusOf(read, row), created: false }
+  }
+
+  function storeOnce(planned: PlannedClaim): Promise<ClaimRow | undefined> {
+    const identity = identityOf(planned.claim)
+    const stored = storeAndCheck(identity, planned)
+    storing.set(identity, stored)
+    const done = () => storing.delete(identity)
+    stored.then(done, done)
+    return stored
+  }
+
+  /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
+  async function storeAndCheck(identity: string, { claim, alike }: PlannedClaim): Promise<ClaimRow | undefined> {
+    const first = await adjudication.first(claim, alike)
+    if (!first) return undefined
+    recent.set(identity, true)
+    const { stored, checked } = first
+    return (checked && (await settledWithin(checked, claim.submittedAt + checks.firstAnswerMs - now()))) ?? stored
+  }
+
+  /** Returns why the submitter may not claim for the agent. */
+  async function speakingRefusal(
+    { workspaceId, speaksFor }: Submitter,
+    agentId: string,
+  ): Promise<ServiceError | undefined> {
+    if (speaksFor === 'any' || isBoundTo(speaksFor, agentId)) return undefined
+    if (speaksFor !== 'unbound')
+      return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
+    const [bound] = await read.keys.boundLike(workspaceId, agentId)
+    if (bound === undefined) return undefined
+    const which =
+      bound === agentId
+        ? 'this agent_id is'
+        : `this agent_id looks like ${visibleName(bound)} (${differenceOf(agentId, bound)}), which is`
+    const detail = `${which} bound to certain API keys of the workspace: submit the claim with one of them`
+    return new ServiceError('forbidden', bound === agentId ? detail : `${detail}, or choose another agent_id`)
+  }
+
+  /** Returns why the database did not store a claim that it does not have. */
+  async function refusalOfStatement(submitter: Submitter, agentId: string): Promise<ServiceError> {
+    // Its agent may have been bound, or its key revoked, since the request began.
+    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
+    const refused = await speakingRefusal({ ...submitter, speaksFor }, agentId)
+    return (
+      refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
+    )
+  }
+
+  /**
+   * Waits a limited time for the first check. The claim is durable when this returns.
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `unavailable` while the time is in doubt; `too_many`
+   * beyond a quota of the workspace; `forbidden` where the submitter may not claim for the agent
+   */
+  async function submit(submitter: Submitter, input: ClaimInput): Promise<SubmittedClaim> {
+    const { workspaceId } = submitter
+    const problem = logGuard.problem()
+    if (problem !== undefined) throw new ServiceError('read_only', problem)
+    const doubt = clock.doubt()
+    if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
+    const identity = { workspaceId, clientClaimId: input.clientClaimId }
+    const [planned, earlier, overQuota, silence] = await Promise.all([
+      planClaim(submitter, input, now(), {
+        registry,
+        sources,
+        connections: () => connections.open(workspaceId),
+        aheadClocks,
+        closing: checks,
+      }),
+      looksFirst(identityOf(identity)) ? earlierClaim(identity) : undefined,
+      quotas.refusal(submitter),
+      speakingRefusal(submitter, input.agentId),
+    ])
+    if (earlier) return resubmitted(earlier)
+    const concurrent = storing.get(identityOf(identity))
+    // A claim that is being stored is answered beyond the quota too.
+    const refusal = silence ?? (concurrent ? undefined : overQuota)
+    if (refusal) {
+      const other = await earlierClaim(identity)
+      if (other) return resubmitted(other)
+      throw refusal
+    }
+    const profile = registry.verifierFor(input.action)?.verifier.profile
+    // Once for each profile: before its first claim.
+    const keeping = profile && profileSettings.keep(profile)
+    if (keeping) await keeping
+    const stored = await (concurrent ?? storeOnce(planned))
+    if (stored) return { claim: stored, created: !concurrent }
+    const other = await unexpectedClaim(identity)
+    if (other) return resubmitted(other)
+    // The other request's key may have ended: this one stores the claim itself.
+    if (concurrent) return submit(submitter, input)
+    throw await refusalOfStatement(submitter, input.agentId)
+  }
+
   return {
-    submit: (submitter, input) => submit(intake, submitter, input),
-    async get(workspaceId, claimId) {
+    submit,
+    async get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined> {
       const row = await read.claims.byId(workspaceId, claimId)
       return row && statusOf(read, row)
     },
-    detail: (workspaceId, claimId) => detail(read, workspaceId, claimId),
-    list: (workspaceId, filter) => list(read, workspaceId, filter),
-    newerCursor: (workspaceId, filter) => newerCursor(read, workspaceId, filter),
-    decidedAt: (claimIds) => read.claims.decidedAt(claimIds),
+    async detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined> {
+      const row = await read.claims.byId(workspaceId, claimId)
+      if (!row) return undefined
+      const { payer, params, profileAction, profileVersion, access, connectionId } = row
+      const history = await read.claims.history(claimId)
+      const profile = { action: profileAction, version: profileVersion }
+      return { claim: await statusOf(read, row), payer, params, profile, access, connectionId, history }
+    },
+    /** Newest first. @throws ServiceError `bad_request` for an invalid cursor */
+    async list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage> {
+      const { cursor, limit, mostExamined, ...choice } = filter
+      const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
+      const scope = { ...scopeOf(workspaceId, choice), ...before }
+      const end =
+        isBounded(choice, mostExamined) && !isIndexed(choice)
+          ? await read.claims.position(scope, mostExamined)
+          : undefined
+      const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
+      const rows = await read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
+      const page = rows.slice(0, limit)
+      const isFull = rows.length > limit
+      const last = isFull ? page.at(-1) : end
+      const claims = await withErasures(read, page)
+      return { claims, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+    },
+    /**
+     * Returns the cursor of the page before the one of `filter.cursor`, of the same length; undefined: that is the first page.
+     * @throws ServiceError `bad_request` for a cursor that is not one of ours
+     */
+    async newerCursor(
+      workspaceId: string,
+      filter: ClaimFilter & { readonly cursor: string },
+    ): Promise<string | undefined> {
+      const { cursor, limit, mostExamined, ...choice } = filter
+      // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
+      const from = parseCursor(cursor)
+      const scope = { ...scopeOf(workspaceId, choice), from }
+      const end =
+        isBounded(choice, mostExamined) && !isIndexed(choice)
+          ? await read.claims.positionFromOldest(scope, mostExamined + 1)
+          : undefined
+      const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
+      const start = (await read.claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
+      return start && writeCursor(start)
+    },
+    /** When each of these was decided, of those that are. */
+    decidedAt: (claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>> => read.claims.decidedAt(claimIds),
   }
 }
 
-async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): Promise<Submitted> {
-  const {
-    registry,
-    sources,
-    connections,
-    quotas,
-    aheadClocks,
-    profileSettings,
-    logGuard,
-    clock,
-    now,
-    checks,
-    lookups,
-    storing,
-  } = intake
-  const { workspaceId } = submitter
-  const problem = logGuard.problem()
-  if (problem !== undefined) throw new ServiceError('read_only', problem)
-  const doubt = clock.doubt()
-  if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
-  const identity = { workspaceId, clientClaimId: input.clientClaimId }
-  const [planned, earlier, overQuota, silence] = await Promise.all([
-    planClaim(submitter, input, now(), {
-      registry,
-      sources,
-      connections: () => connections.open(workspaceId),
-      aheadClocks,
-      closing: checks,
-    }),
-    lookups.add(identity),
-    quotas.refusal(submitter),
-    speakingRefusal(intake, submitter, input.agentId),
-  ])
-  if (earlier) return resubmitted(intake, earlier)
-  const concurrent = storing.get(identityOf(identity))
-  // A claim that is being stored is answered beyond the quota too.
-  const refusal = silence ?? (concurrent ? undefined : overQuota)
-  if (refusal) {
-    // It may have been stored since the look-up, by another request or host.
-    const other = await lookups.add(identity)
-    if (other) return resubmitted(intake, other)
-    throw refusal
-  }
-  const profile = registry.verifierFor(input.action)?.verifier.profile
-  // Once for each profile: before its first claim.
-  const keeping = profile && profileSettings.keep(profile)
-  if (keeping) await keeping
-  const stored = await (concurrent ?? storeOnce(intake, planned))
-  if (stored) return { claim: stored, created: !concurrent }
-  const other = await lookups.add(identity)
-  if (other) return resubmitted(intake, other)
-  // The other request's key may have ended: this one stores the claim itself.
-  if (concurrent) return submit(intake, submitter, input)
-  throw await refusalOfStatement(intake, submitter, input.agentId)
-}
-
-/** Waits for a running check, as the first submission does. */
-async function resubmitted({ adjudication, checks, storage }: Intake, stored: ClaimRow): Promise<Submitted> {
-  const check = adjudication.runningCheck(stored.claimId)
-  const row = (check && (await settledWithin(check, checks.firstAnswerMs))) ?? stored
-  return { claim: await statusOf(storage.read, row), created: false }
-}
-
-function storeOnce(intake: Intake, planned: PlannedClaim): Promise<ClaimRow | undefined> {
-  const { storing } = intake
-  const identity = identityOf(planned.claim)
-  const stored = storeAndCheck(intake, planned)
-  storing.set(identity, stored)
-  const done = () => storing.delete(identity)
-  stored.then(done, done)
-  return stored
-}
-
-/** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
-async function storeAndCheck(
-  { adjudication, checks, now }: Intake,
-  { claim, alike }: PlannedClaim,
-): Promise<ClaimRow | undefined> {
-  const { stored, checked } = (await adjudication.first(claim, alike)) ?? {}
-  const later = checked && (await settledWithin(checked, claim.submittedAt + checks.firstAnswerMs - now()))
-  return later ?? stored
-}
-
-/** Why the submitter may not claim for the agent. */
-async function speakingRefusal(
-  { storage }: Intake,
-  { workspaceId, speaksFor }: Submitter,
-  agentId: string,
-): Promise<ServiceError | undefined> {
-  if (speaksFor === 'any' || isBoundTo(speaksFor, agentId)) return undefined
-  if (speaksFor !== 'unbound') {
-    return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
-  }
-  const [bound] = await storage.read.keys.boundLike(workspaceId, agentId)
-  if (bound === undefined) return undefined
-  const which = bound === agentId ? 'this agent_id is' : likeWords(agentId, bound)
-  const detail = `${which} bound to certain API keys of the workspace: submit the claim with one of them`
-  return new ServiceError('forbidden', bound === agentId ? detail : `${detail}, or choose another agent_id`)
-}
-
-/** To go before "bound to". */
-function likeWords(agentId: string, bound: string): string {
-  return `this agent_id looks like ${visibleName(bound)} (${differenceOf(agentId, bound)}), which is`
-}
-
-/** Why the database did not store a claim that it does not have. */
-async function refusalOfStatement(intake: Intake, submitter: Submitter, agentId: string): Promise<ServiceError> {
-  // Its agent may have been bound, or its key revoked, since the request began.
-  const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
-  const refused = await speakingRefusal(intake, { ...submitter, speaksFor }, agentId)
-  return refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
-}
-
-/** Claims with when and why their content was erased, where it was. */
+/** Adds to erased claims when and why their content was erased. */
 async function withErasures<C extends ClaimRow>(
   read: Reads,
   rows: readonly C[],
@@ -281,52 +317,4 @@ async function withErasures<C extends ClaimRow>(
 
 async function statusOf(read: Reads, row: ClaimRow): Promise<ClaimStatus> {
   return isErased(row) ? (await withErasures(read, [row]))[0]! : row
-}
-
-async function detail(read: Reads, workspaceId: string, claimId: string): Promise<ClaimDetail | undefined> {
-  const row = await read.claims.byId(workspaceId, claimId)
-  if (!row) return undefined
-  const history = await read.claims.history(claimId)
-  return {
-    claim: await statusOf(read, row),
-    payer: row.payer,
-    params: row.params,
-    profile: { action: row.profileAction, version: row.profileVersion },
-    access: row.access,
-    connectionId: row.connectionId,
-    history,
-  }
-}
-
-async function list(read: Reads, workspaceId: string, filter: ClaimFilter): Promise<ClaimPage> {
-  const { cursor, limit, mostExamined, ...choice } = filter
-  const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
-  const scope = { ...scopeOf(workspaceId, choice), ...before }
-  const end =
-    isBounded(choice, mostExamined) && !isIndexed(choice) ? await read.claims.position(scope, mostExamined) : undefined
-  const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
-  const rows = await read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const isFull = rows.length > limit
-  const last = isFull ? page.at(-1) : end
-  const claims = await withErasures(read, page)
-  return { claims, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
-}
-
-async function newerCursor(
-  { claims }: Reads,
-  workspaceId: string,
-  filter: ClaimFilter & { readonly cursor: string },
-): Promise<string | undefined> {
-  const { cursor, limit, mostExamined, ...choice } = filter
-  // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
-  const from = parseCursor(cursor)
-  const scope = { ...scopeOf(workspaceId, choice), from }
-  const end =
-    isBounded(choice, mostExamined) && !isIndexed(choice)
-      ? await claims.positionFromOldest(scope, mostExamined + 1)
-      : undefined
-  const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
-  const start = (await claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
-  return start && writeCursor(start)
 }
