@@ -24,8 +24,20 @@ export function socketAddress(text: string): SocketAddress | undefined {
   return { hostname: url.hostname, port, isTls: scheme!.toLowerCase() === 'tls' }
 }
 
+/** Origins by base address. Each check asks several times for that of its destination, and parsing a URL takes microseconds. */
+const origins = new Map<string, string | undefined>()
+const MOST_ORIGINS = 1000
+
 /** The scheme, host and port of a base address, in one form; undefined for what is none. */
 export function originOf(text: string): string | undefined {
+  if (!origins.has(text)) {
+    if (origins.size >= MOST_ORIGINS) origins.clear()
+    origins.set(text, readOrigin(text))
+  }
+  return origins.get(text)
+}
+
+function readOrigin(text: string): string | undefined {
   const socket = socketAddress(text)
   if (socket) return `${socket.isTls ? 'tls' : 'tcp'}://${socket.hostname}:${socket.port}`
   const origin = parseUrl(text)?.origin
