@@ -8,15 +8,7 @@ import {
   signTreeHead,
   TileError,
 } from '@claimcheck/core/log'
-import {
-  aroundBody,
-  bytesEqual,
-  canonicalize,
-  DOMAINS,
-  receiptBody,
-  type Signer,
-  utf8,
-} from '@claimcheck/core/receipts'
+import { aroundBody, bytesEqual, canonicalize, DOMAINS, receiptBody, type Signer } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
 import { LEAF_BEGINNING, sha256 } from '../../base/sha256.ts'
@@ -196,7 +188,7 @@ async function sign(
   const issuer = name === undefined ? { keyId } : { keyId, name }
   const decided = { receiptId, issuedAt, issuer, agentId, agentBound, agentNames, claim, observation, verdict }
   const body = canonicalize(receiptBody(decided))
-  const [before, after] = aroundBody(await signer.sign(DOMAINS.receipt, utf8(body)))
+  const [before, after] = aroundBody(await signer.sign(DOMAINS.receipt, Buffer.from(body)))
   const entry = before + body + after
   const leafHash = sha256(LEAF_BEGINNING + entry)
   return { claimId, receiptId, issuedAt, content, evidence, keyId, entry, leafHash }
