@@ -12,7 +12,6 @@ import {
   toleranceEnd,
 } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
-import { pick } from '../../base/pick.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import type { Attributes, Tracing } from '../../base/tracing.ts'
 import type { Clock } from '../../clock/clock.ts'
@@ -32,35 +31,23 @@ import type { Lateness } from './lateness.ts'
 import { judgeOf, type ProfileSettings } from './profile-settings.ts'
 import type { Watches } from './watches.ts'
 
-export interface Adjudication {
-  /**
-   * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
-   * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
-   * nothing, when the database refuses it (`mayBeStored`).
-   * @param alike other connections that read the same place, oldest first: the claim is stored with the first one that reads its
-   * target, and keeps it. Where none does, or there is no slot or answer, with its own
-   */
-  first(claim: NewClaim, alike: readonly string[]): Promise<FirstCheck | undefined>
-  /**
-   * Checks the claim once, as it was admitted, and stores the outcome. Where its recorded checks decide it, because that could not be signed
-   * before, it is not checked again. Undefined when no check was made, or the time came in doubt
-   * meanwhile: the claim is due as before.
-   * Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
-   */
-  advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<ClaimRow | undefined>
-  /** The check of this claim that this host is running now, if any. */
-  runningCheck(claimId: string): Promise<ClaimRow | undefined> | undefined
-  /** The end of the lease of a claim that a worker takes at `now`. */
-  leaseEnd(now: Instant): Instant
-  /** Resolves when no check is running. */
-  idle(): Promise<void>
-}
-
 export interface FirstCheck {
   /** The claim on disk. */
   readonly stored: ClaimRow
   /** The claim after the first check, where that goes on; rejects when the outcome cannot be stored. */
   readonly checked?: Promise<ClaimRow>
+}
+
+interface FirstReading {
+  readonly claim: NewClaim
+  readonly record: Promise<CheckRecord | undefined>
+}
+
+/** A claim with the rules by which it is judged. */
+interface Judged {
+  readonly claim: NewClaim
+  /** Undefined where its plugin is away, and nothing has its rules. */
+  readonly rules: Rules | undefined
 }
 
 interface AdjudicationOptions {
@@ -82,7 +69,7 @@ interface AdjudicationOptions {
 }
 
 // The time for storing an outcome on a slow disk, after the check itself. It is short, so that after the death of a host another host
-// repeats a closing check while it still counts.
+// repeats a settings check while it still counts.
 const STORING_MS = 5_000
 /** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
 const STORE_AFTER_MS = 1_000
@@ -92,164 +79,246 @@ const CHOOSING_MS = 3_000
 /** Each asks the destination, for one claim. */
 const MOST_CHOICES = 4
 
-interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
-  readonly settings: ClaimsConfig['checks']
-  /** The checks that this host is running, by claim. */
-  readonly running: Map<string, Promise<ClaimRow | undefined>>
-}
+export type Adjudication = ReturnType<typeof createAdjudication>
 
-export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const parts = pick(
-    options,
-    'storage',
-    'registry',
-    'profileSettings',
-    'checkRunner',
-    'sequencer',
-    'admission',
-    'watches',
-    'holders',
-    'lateness',
-    'decisions',
-    'tracing',
-    'clock',
-    'now',
-    'logger',
-  )
-  const adjudicator: Adjudicator = { ...parts, settings: options.config.checks, running: new Map() }
+export function createAdjudication({
+  storage,
+  registry,
+  profileSettings,
+  checkRunner,
+  sequencer,
+  admission,
+  watches,
+  holders,
+  lateness,
+  decisions,
+  tracing,
+  clock,
+  now,
+  config: { checks: settings },
+  logger,
+}: AdjudicationOptions) {
+  /** The checks that this host is running, by claim. */
+  const running = new Map<string, Promise<ClaimRow | undefined>>()
+
+  function leaseEnd(at: Instant): Instant {
+    return at + settings.timeoutMs + STORING_MS
+  }
+
+  async function checkFirst(planned: NewClaim, alike: readonly string[]): Promise<FirstCheck | undefined> {
+    const reading = await readFirst(planned, alike)
+    if (!reading) return (await sequencer.store(planned)) ? { stored: planned } : undefined
+    const { claim } = reading
+    const checking = reading.record.then(
+      async (record) => record && judge({ claim, rules: await rulesFor(claim) }, [], record),
+    )
+    const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, settings.firstAnswerMs))
+    if (early) {
+      const stored = await sequencer.storeChecked(early)
+      if (!stored) return undefined
+      decisions.stored(stored)
+      return { stored }
+    }
+    // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
+    if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
+    return { stored: claim, checked: checking.then((outcome) => (outcome ? store(outcome) : claim)) }
+  }
+
+  /** Begins the first read; undefined without a free slot. What other connections than the claim's refused is no check of it. */
+  async function readFirst(planned: NewClaim, alike: readonly string[]): Promise<FirstReading | undefined> {
+    const { claimId, target, deadlineAt } = planned
+    const until = now() + Math.min(CHOOSING_MS, settings.firstAnswerMs)
+    let own: FirstReading | undefined
+    for (const connectionId of [planned.connectionId, ...alike].slice(0, MOST_CHOICES)) {
+      const claim = { ...planned, connectionId }
+      const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
+      if (!entry) continue
+      const reading = { claim, record: read(claim, [], entry) }
+      own ??= reading
+      if (alike.length === 0) break
+      const record = await settledWithin(reading.record, Math.max(until - now(), 0))
+      if (record && isRead(record)) return reading
+      if (now() >= until) break
+    }
+    return own
+  }
+
+  async function advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
+    if (claim.unsigned === 1) {
+      const recorded = await recordedOutcome(claim, history).catch((error: unknown) => {
+        entry.end(undefined)
+        throw error
+      })
+      if (recorded) {
+        entry.end(undefined)
+        // In doubt nothing is signed; and what is decided is not read again.
+        return clock.doubt() === undefined ? store(recorded) : undefined
+      }
+    }
+    const { shared } = entry
+    const record = await (shared ? timed(() => share(claim, shared, entry)) : read(claim, history, entry))
+    if (!record) return undefined
+    const judged = { claim, rules: await rulesFor(claim) }
+    const outcome = await judge(judged, history, record)
+    return outcome && store(await watch(judged, [...history, record], outcome))
+  }
+
+  /** Takes a place among the claims that are watched where that brings the next look forward, and leaves it when the tolerance is over. */
+  async function watch({ claim, rules }: Judged, checks: readonly CheckRecord[], outcome: Outcome): Promise<Outcome> {
+    const { at, next } = outcome
+    if (!rules || !next) return outcome
+    if (claim.watched === 1)
+      return at < toleranceEnd(rules, claim) ? outcome : { ...outcome, claim: { ...claim, watched: 0 } }
+    const close = nextCheck(rules, claim, checks, settings, true)
+    if (close.at >= next.at || !(await watches.take(claim))) return outcome
+    return { ...outcome, claim: { ...claim, watched: 1 }, next: close }
+  }
+
+  async function read(
+    claim: ClaimRow,
+    history: readonly CheckRecord[],
+    entry: Entry,
+  ): Promise<CheckRecord | undefined> {
+    const span = tracing.begin('check', { parent: claim.traceparent })
+    let record: CheckRecord | undefined
+    try {
+      record = await timed(() => checkRunner.check(claim, history, entry.kind))
+      return record
+    } finally {
+      entry.end(record)
+      if (tracing.isOn) span.end(...endOfCheck(claim, history, record))
+    }
+  }
+
+  /** Records a check by the outcome of another one; undefined when that one was answered: then this claim has to be read. */
+  async function share(claim: ClaimRow, shared: Promise<boolean>, entry: Entry): Promise<CheckRecord | undefined> {
+    const sentAt = now()
+    // A try that goes on has not answered: this check's time is over.
+    const hung = (await settledWithin(shared, checkTime(claim, sentAt, settings.timeoutMs))) ?? true
+    entry.end(undefined)
+    return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
+  }
+
+  /** Makes a check; undefined when the clock changed meanwhile: its times are no evidence. */
+  async function timed(check: () => Promise<CheckRecord | undefined>): Promise<CheckRecord | undefined> {
+    const turn = clock.turn()
+    const record = await check()
+    return clock.turn() === turn ? record : undefined
+  }
+
+  /** Finds the rules that a claim was submitted under, also while the plugin that brought them is away. */
+  async function rulesFor(claim: NewClaim): Promise<Rules | undefined> {
+    const profile = judgeOf(registry, claim)?.verifier.profile
+    if (!profile) return claim.access === 'unsupported_action' ? UNSUPPORTED_RULES : profileSettings.rulesOf(claim)
+    // Another host may have taken it, under settings that are not this host's.
+    await profileSettings.keep(profile)
+    return profile
+  }
+
+  /** Decides by all checks; undefined when the time is in doubt: the times of the check are no evidence. */
+  async function judge(
+    { claim, rules }: Judged,
+    history: readonly CheckRecord[],
+    record: CheckRecord,
+  ): Promise<Outcome | undefined> {
+    if (clock.doubt() !== undefined) return undefined
+    lateness.note(claim, history, record)
+    decisions.checked(claim, record)
+    const checks = [...history, record]
+    const at = record.answeredAt
+    // What was read is judged by the rules of its plugin alone: without them the claim waits, and ends as one that nothing was read for.
+    const judged = rules ? checks : checks.filter((check) => !isRead(check))
+    const decision = decide(rules ?? UNSUPPORTED_RULES, claim, judged, at, settings)
+    const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, settings, claim.watched === 1)
+    const decided = decision && (await conclude({ claim, rules }, checks, decision))
+    return { claim, record, at, decided, next }
+  }
+
+  /**
+   * Repeats the decision that the last recorded check led to, and that could not be signed: another read could lead to another one, where
+   * the destination changed meanwhile. What other settings would make of the same checks is no such decision: the claim is read first.
+   */
+  async function recordedOutcome(claim: ClaimRow, history: readonly CheckRecord[]): Promise<Outcome | undefined> {
+    const rules = await rulesFor(claim)
+    const last = history.at(-1)
+    const decision = rules && last && decide(rules, claim, history, last.answeredAt, settings)
+    if (!decision) return undefined
+    const decided = await conclude({ claim, rules }, history, decision)
+    return { claim, record: undefined, at: Math.max(now(), last.answeredAt), decided, next: null }
+  }
+
+  /** Adds to a decision what its receipt says of the checks behind it. */
+  async function conclude(
+    { claim, rules: known }: Judged,
+    checks: readonly CheckRecord[],
+    decision: Decision,
+  ): Promise<Decided> {
+    const profile = { action: claim.profileAction, version: claim.profileVersion }
+    const rules = known ?? UNSUPPORTED_RULES
+    const decidedAt = checks.at(-1)!.answeredAt
+    const evidence = evidenceText({ profile, rules, closing: settings, claim, checks, decidedAt }, decision)
+    const { facts, source } = signedEvidence(decision, checks)
+    const isSmall = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
+    if (!isSmall) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
+    // Reads that no rules judged would be evidence for another verdict.
+    const isPublished = isSmall && (known !== undefined || !checks.some(isRead))
+    const agentNames = claim.agentBound === 1 ? await holders.namesOf(claim.workspaceId, claim.agentId) : undefined
+    return { ...decision, facts, source, evidence: isPublished ? evidence : undefined, agentNames }
+  }
+
+  async function store(outcome: Outcome): Promise<ClaimRow> {
+    const { claim } = outcome
+    const stored = await sequencer.advance(outcome)
+    if (stored) {
+      decisions.stored(stored)
+      return stored
+    }
+    // Another host stored an outcome first: that one counts.
+    return (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
+  }
+
+  function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
+    running.set(claimId, work)
+    const done = () => running.get(claimId) === work && running.delete(claimId)
+    work.then(done, done)
+    return work
+  }
+
   return {
-    first(claim, alike) {
-      const first = checkFirst(adjudicator, claim, alike)
+    /**
+     * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
+     * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
+     * nothing, when the database refuses it (`mayBeStored`).
+     * @param alike other connections that read the same place, oldest first: the claim is stored with the first one that reads its
+     * target, and keeps it. Where none does, or there is no slot or answer, with its own
+     */
+    first(claim: NewClaim, alike: readonly string[]): Promise<FirstCheck | undefined> {
+      const first = checkFirst(claim, alike)
       track(
-        adjudicator,
         claim.claimId,
         first.then((outcome) => outcome?.checked ?? outcome?.stored),
       )
       return first
     },
-    advance: (claim, history, entry) => track(adjudicator, claim.claimId, advance(adjudicator, claim, history, entry)),
-    runningCheck: (claimId) => adjudicator.running.get(claimId),
-    leaseEnd: (at) => leaseEnd(adjudicator, at),
-    idle: async () => {
-      await Promise.allSettled(adjudicator.running.values())
+    /**
+     * Checks the claim once, as it was admitted, and stores the outcome. Where its recorded checks decide it, because that could not be
+     * signed before, it is not checked again. Undefined when no check was made, or the time came in doubt meanwhile: the claim is due as
+     * before. Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
+     */
+    advance: (claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) =>
+      track(claim.claimId, advance(claim, history, entry)),
+    /** The check of this claim that this host is running now, if any. */
+    runningCheck: (claimId: string) => running.get(claimId),
+    /** The end of the lease of a claim that a worker takes at `at`. */
+    leaseEnd,
+    /** Resolves when no check is running. */
+    idle: async (): Promise<void> => {
+      await Promise.allSettled(running.values())
     },
   }
 }
 
-function leaseEnd({ settings }: Adjudicator, at: Instant): Instant {
-  return at + settings.timeoutMs + STORING_MS
-}
-
-async function checkFirst(
-  adjudicator: Adjudicator,
-  planned: NewClaim,
-  alike: readonly string[],
-): Promise<FirstCheck | undefined> {
-  const { sequencer, decisions, settings } = adjudicator
-  const reading = await readFirst(adjudicator, planned, alike)
-  if (!reading) return (await sequencer.store(planned)) ? { stored: planned } : undefined
-  const { claim } = reading
-  const checking = reading.record.then(
-    async (record) => record && judge(adjudicator, { claim, rules: await rulesFor(adjudicator, claim) }, [], record),
-  )
-  const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, settings.firstAnswerMs))
-  if (early) {
-    const stored = await sequencer.storeChecked(early)
-    if (!stored) return undefined
-    decisions.stored(stored)
-    return { stored }
-  }
-  // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
-  if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(adjudicator, claim.submittedAt) }))) return undefined
-  return { stored: claim, checked: checking.then((outcome) => (outcome ? store(adjudicator, outcome) : claim)) }
-}
-
-interface FirstReading {
-  readonly claim: NewClaim
-  readonly record: Promise<CheckRecord | undefined>
-}
-
-/** Undefined without a free slot. What other connections than the claim's refused is no check of it. */
-async function readFirst(
-  adjudicator: Adjudicator,
-  planned: NewClaim,
-  alike: readonly string[],
-): Promise<FirstReading | undefined> {
-  const { admission, settings, now } = adjudicator
-  const { claimId, target, deadlineAt } = planned
-  const until = now() + Math.min(CHOOSING_MS, settings.firstAnswerMs)
-  let own: FirstReading | undefined
-  for (const connectionId of [planned.connectionId, ...alike].slice(0, MOST_CHOICES)) {
-    const claim = { ...planned, connectionId }
-    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
-    if (!entry) continue
-    const reading = { claim, record: read(adjudicator, claim, [], entry) }
-    own ??= reading
-    if (alike.length === 0) break
-    const record = await settledWithin(reading.record, Math.max(until - now(), 0))
-    if (record && isRead(record)) return reading
-    if (now() >= until) break
-  }
-  return own
-}
-
-async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
-  if (claim.unsigned === 1) {
-    const recorded = await recordedOutcome(adjudicator, claim, history).catch((error: unknown) => {
-      entry.end(undefined)
-      throw error
-    })
-    if (recorded) {
-      entry.end(undefined)
-      // In doubt nothing is signed; and what is decided is not read again.
-      return adjudicator.clock.doubt() === undefined ? store(adjudicator, recorded) : undefined
-    }
-  }
-  const { shared } = entry
-  const record = await (shared
-    ? timed(adjudicator, () => share(adjudicator, claim, shared, entry))
-    : read(adjudicator, claim, history, entry))
-  if (!record) return undefined
-  const judged = { claim, rules: await rulesFor(adjudicator, claim) }
-  const outcome = await judge(adjudicator, judged, history, record)
-  return outcome && store(adjudicator, await watch(adjudicator, judged, [...history, record], outcome))
-}
-
-/** Takes a place among the claims that are watched where that brings the next look forward, and leaves it when the tolerance is over. */
-async function watch(
-  { watches, settings: closing }: Adjudicator,
-  { claim, rules }: Judged,
-  checks: readonly CheckRecord[],
-  outcome: Outcome,
-): Promise<Outcome> {
-  const { at, next } = outcome
-  if (!rules || !next) return outcome
-  if (claim.watched === 1)
-    return at < toleranceEnd(rules, claim) ? outcome : { ...outcome, claim: { ...claim, watched: 0 } }
-  const close = nextCheck(rules, claim, checks, closing, true)
-  if (close.at >= next.at || !(await watches.take(claim))) return outcome
-  return { ...outcome, claim: { ...claim, watched: 1 }, next: close }
-}
-
-async function read(
-  adjudicator: Adjudicator,
-  claim: ClaimRow,
-  history: readonly CheckRecord[],
-  entry: Entry,
-): Promise<CheckRecord | undefined> {
-  const { checkRunner, tracing } = adjudicator
-  const span = tracing.begin('check', { parent: claim.traceparent })
-  let record: CheckRecord | undefined
-  try {
-    record = await timed(adjudicator, () => checkRunner.check(claim, history, entry.kind))
-    return record
-  } finally {
-    entry.end(record)
-    if (tracing.isOn) span.end(...endOfCheck(claim, history, record))
-  }
-}
-
-/** No target and no params: who reads traces may not be who reads claims. */
+/** Describes a check in its span, without target and params: who reads traces may not be who reads claims. */
 function endOfCheck(
   { claimId, profileAction }: ClaimRow,
   { length }: readonly CheckRecord[],
@@ -259,125 +328,4 @@ function endOfCheck(
   const outcome = isAnswered ? 'read' : (record?.failure.code ?? 'discarded')
   const names = { 'claimcheck.claim_id': claimId, 'claimcheck.action': profileAction }
   return [{ ...names, 'claimcheck.attempt': length + 1, 'claimcheck.outcome': outcome }, !isAnswered]
-}
-
-/** The record of a check that shares the outcome of another one; undefined when that one was answered: this claim has to be read. */
-async function share(
-  { now, settings }: Adjudicator,
-  claim: ClaimRow,
-  shared: Promise<boolean>,
-  entry: Entry,
-): Promise<CheckRecord | undefined> {
-  const sentAt = now()
-  // A try that goes on has not answered: this check's time is over.
-  const hung = (await settledWithin(shared, checkTime(claim, sentAt, settings.timeoutMs))) ?? true
-  entry.end(undefined)
-  return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
-}
-
-/** Undefined: the clock changed meanwhile, and the times of the check are no evidence. */
-async function timed(
-  { clock }: Adjudicator,
-  check: () => Promise<CheckRecord | undefined>,
-): Promise<CheckRecord | undefined> {
-  const turn = clock.turn()
-  const record = await check()
-  return clock.turn() === turn ? record : undefined
-}
-
-/** A claim with the rules by which it is judged. */
-interface Judged {
-  readonly claim: NewClaim
-  /** Undefined where its plugin is away, and nothing has its rules. */
-  readonly rules: Rules | undefined
-}
-
-/** The rules that a claim was submitted under, also while the plugin that brought them is away. */
-async function rulesFor({ registry, profileSettings }: Adjudicator, claim: NewClaim): Promise<Rules | undefined> {
-  const profile = judgeOf(registry, claim)?.verifier.profile
-  if (!profile) return claim.access === 'unsupported_action' ? UNSUPPORTED_RULES : profileSettings.rulesOf(claim)
-  // Another host may have taken it, under settings that are not this host's.
-  await profileSettings.keep(profile)
-  return profile
-}
-
-/** Undefined: the time is in doubt, and the times of the check are no evidence. */
-async function judge(
-  adjudicator: Adjudicator,
-  { claim, rules }: Judged,
-  history: readonly CheckRecord[],
-  record: CheckRecord,
-): Promise<Outcome | undefined> {
-  const { clock, lateness, decisions, settings: closing } = adjudicator
-  if (clock.doubt() !== undefined) return undefined
-  lateness.note(claim, history, record)
-  decisions.checked(claim, record)
-  const checks = [...history, record]
-  const at = record.answeredAt
-  // What was read is judged by the rules of its plugin alone: without them the claim waits, and ends as one that nothing was read for.
-  const judged = rules ? checks : checks.filter((check) => !isRead(check))
-  const decision = decide(rules ?? UNSUPPORTED_RULES, claim, judged, at, closing)
-  const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, closing, claim.watched === 1)
-  const decided = decision && (await conclude(adjudicator, { claim, rules }, checks, decision))
-  return { claim, record, at, decided, next }
-}
-
-/**
- * The decision that the last recorded check led to, and that could not be signed: another read could lead to another one, as where the destination
- * changed meanwhile. What other settings would make of the same checks is no such decision: the claim is read first.
- */
-async function recordedOutcome(
-  adjudicator: Adjudicator,
-  claim: ClaimRow,
-  history: readonly CheckRecord[],
-): Promise<Outcome | undefined> {
-  const { now, settings: closing } = adjudicator
-  const rules = await rulesFor(adjudicator, claim)
-  const last = history.at(-1)
-  const decision = rules && last && decide(rules, claim, history, last.answeredAt, closing)
-  if (!decision) return undefined
-  const decided = await conclude(adjudicator, { claim, rules }, history, decision)
-  return { claim, record: undefined, at: Math.max(now(), last.answeredAt), decided, next: null }
-}
-
-/** Adds to a decision what its receipt says of the checks behind it. */
-async function conclude(
-  { settings, holders, logger }: Adjudicator,
-  { claim, rules: known }: Judged,
-  checks: readonly CheckRecord[],
-  decision: Decision,
-): Promise<Decided> {
-  const profile = { action: claim.profileAction, version: claim.profileVersion }
-  const rules = known ?? UNSUPPORTED_RULES
-  const decidedAt = checks.at(-1)!.answeredAt
-  const evidence = evidenceText({ profile, rules, closing: settings, claim, checks, decidedAt }, decision)
-  const { facts, source } = signedEvidence(decision, checks)
-  const isSmall = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
-  if (!isSmall) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
-  // Reads that no rules judged would be evidence for another verdict.
-  const isPublished = isSmall && (known !== undefined || !checks.some(isRead))
-  const agentNames = claim.agentBound === 1 ? await holders.namesOf(claim.workspaceId, claim.agentId) : undefined
-  return { ...decision, facts, source, evidence: isPublished ? evidence : undefined, agentNames }
-}
-
-async function store({ sequencer, decisions, storage }: Adjudicator, outcome: Outcome): Promise<ClaimRow> {
-  const { claim } = outcome
-  const stored = await sequencer.advance(outcome)
-  if (stored) {
-    decisions.stored(stored)
-    return stored
-  }
-  // Another host stored an outcome first: that one counts.
-  return (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
-}
-
-function track<T extends ClaimRow | undefined>(
-  { running }: Adjudicator,
-  claimId: string,
-  work: Promise<T>,
-): Promise<T> {
-  running.set(claimId, work)
-  const done = () => running.get(claimId) === work && running.delete(claimId)
-  work.then(done, done)
-  return work
 }

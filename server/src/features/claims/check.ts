@@ -38,14 +38,6 @@ import { destinationOf } from './destination.ts'
 import { MAX_AGE_MS, readObservation } from './observation.ts'
 import { judgeOf } from './profile-settings.ts'
 
-export interface CheckRunner {
-  /**
-   * Never throws: the record contains any failure.
-   * @param kind how the check was admitted: one that decides may use the requests that are kept for such checks
-   */
-  check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord>
-}
-
 interface CheckRunnerOptions {
   readonly registry: Registry
   readonly connections: Pick<ConnectionService, 'openById' | 'refreshesOf'>
@@ -77,8 +69,6 @@ interface Checked {
   readonly used: string | undefined
 }
 
-type Runner = Omit<CheckRunnerOptions, 'config'> & Pick<ClaimsConfig['checks'], 'timeoutMs'>
-
 /** One check, from when it begins to read. */
 interface Reading {
   readonly claim: ClaimRow
@@ -90,227 +80,232 @@ interface Reading {
   readonly secrets: SecretValues
 }
 
-export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
-  const { registry, connections, activity, outbound, budgets, sources, clock, now, config, logger } = options
+export type CheckRunner = ReturnType<typeof createCheckRunner>
+
+export function createCheckRunner({
+  registry,
+  connections,
+  activity,
+  outbound,
+  budgets,
+  now,
+  sources,
+  clock,
+  config,
+  logger,
+}: CheckRunnerOptions) {
   const { timeoutMs } = config.checks
-  const runner: Runner = { registry, connections, activity, outbound, budgets, sources, clock, now, logger, timeoutMs }
+
+  async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<Checked> {
+    // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
+    const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
+    const readAt = now()
+    const sentAt = Math.max(readAt, earliest)
+    let plugin: PluginName | undefined
+    let used: string | undefined
+    const failed = (failure: Failure): Checked => {
+      const record = { sentAt, answeredAt: answerTime(sentAt), ...(plugin ? { plugin } : {}), failure }
+      return { record, used }
+    }
+    // Times by a wrong clock are no evidence.
+    if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
+    if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
+    let secrets = NO_SECRETS
+    try {
+      // Never read through another connection: it could show another account's view, and its owner did not submit the claim through it.
+      const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
+      const registered = judgeOf(registry, claim)
+      if (connection === undefined) return failed({ code: 'no_connection', ...removalOf(registered) })
+      // The plugin that judges it may come back: until the end of its time the claim waits.
+      const reader = registered && readerOf(registered, connection?.provider ?? null)
+      if (!reader) return failed({ code: 'verifier_error' })
+      used = connection?.id
+      secrets = secretsOf(connection)
+      const source = await sourceOf(claim, { registered, reader }, connection, history)
+      if (!source) return failed({ code: 'no_connection' })
+      plugin = nameInReceipts(reader.plugin.identity)
+      const reading = { claim, history, kind, sentAt, reader, source, secrets }
+      return { record: { ...(await observe(reading, connection)), plugin }, used }
+    } catch (error) {
+      if (error instanceof PluginEndedError) {
+        logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
+        return failed({ code: 'verifier_error', endedProcess: true })
+      }
+      const { failure, problem } = readFailure(error, [...secrets.values()], now())
+      if (problem !== undefined)
+        logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
+      return failed(failure)
+    }
+  }
+
+  async function observe(reading: Reading, connection: OpenConnection | null): Promise<CheckRecord> {
+    const { claim, history, sentAt, reader, source } = reading
+    const { verifier, plugin } = reader
+    const { limits } = verifier
+    const timer = new LazyAbortController()
+    const turn = clock.turn()
+    const requests = requestsOf(reading, timer)
+    const checking = verifier.check({
+      claim: toClaim(claim),
+      connection: connection && toGiven(connection),
+      previous: history.filter(isRead).map(({ sentAt, observation }) => ({ sentAt, observation })),
+      requests,
+      timer,
+      tenant: { ...tenantOf(claim), ...(reading.kind === 'deciding' ? { urgency: 'deciding' } : {}) },
+      origin: requireOrigin(source.baseUrl),
+    })
+    try {
+      // A verifier that ignores its abort signal keeps running, but nothing waits for it.
+      const limitMs = checkTime(claim, sentAt, limits.timeMs ?? timeoutMs)
+      const returned = await unbreached(
+        requests,
+        withinTime(checking, limitMs, () => tooLate(plugin, claim)),
+      )
+      return recordOf(reading, returned, requests, turn)
+    } finally {
+      timer.abort()
+    }
+  }
+
+  function requestsOf(
+    { claim, history, kind, reader, source, secrets }: Reading,
+    timer: LazyAbortController,
+  ): CheckRequests {
+    const { limits, reach, pace } = reader.verifier
+    return outbound.forCheck({
+      timer,
+      now,
+      origin: requireOrigin(source.baseUrl),
+      baseUrl: source.baseUrl,
+      connected: source.connected,
+      reach,
+      pace,
+      secrets,
+      limits,
+      payer: claim.payer,
+      spending: budgets.forCheck(claim, {
+        isDeciding: kind === 'deciding',
+        isAgain: history.length > 0,
+        hasCredentials: secrets.size > 0,
+      }),
+    })
+  }
+
+  /** @param turn of the clock, when the check began */
+  function recordOf(
+    { claim, sentAt, reader, source }: Reading,
+    returned: unknown,
+    requests: CheckRequests,
+    turn: ReturnType<Clock['turn']>,
+  ): CheckRecord {
+    const { profile } = reader.verifier
+    const answeredAt = answerTime(sentAt)
+    const { observation, problem } = readObservation(profile, returned, requests.leaks())
+    const refuse = (problem: string | undefined, returned: string): CheckRecord => {
+      logger.warn({ action: profile.action, claimId: claim.claimId, problem }, `the verifier returned ${returned}`)
+      return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
+    }
+    if (!observation) return refuse(problem, 'an invalid observation')
+    const answers = requests.answers()
+    if (answers === 0) return refuse(UNHEARD, 'an observation that was read nowhere')
+    const readings = requests.readings()
+    const { recorded, baseUrl, hasVoice } = source
+    const { ageMs: ownAgeMs = 0, ...observed } = observation
+    const placeAgeMs = Math.max(profile.ageMs ?? 0, ownAgeMs)
+    const mostAgeMs = recorded.listed ? MAX_AGE_MS - placeAgeMs : MAX_UNLISTED_AGE_MS
+    if (readings.ageMs > mostAgeMs && !outlastsAge(observation))
+      return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
+    // The `Date` of a cached answer is as old as the answer.
+    if (hasVoice && readings.ageMs === 0) clock.heard(requireOrigin(baseUrl), readings, turn)
+    const clockOffsetMs = clockOffset(readings)
+    const read: ReadRecord = {
+      // A check that joined a shared read was made when that read was sent.
+      sentAt: Math.max(sentAt, Math.min(readings.sentAt ?? sentAt, answeredAt)),
+      answeredAt,
+      observation: observed,
+      clockOffsetMs: clockOffsetMs ?? 0,
+      dated: clockOffsetMs !== undefined,
+      ageMs: Math.min(placeAgeMs + Math.min(readings.ageMs, mostAgeMs), MAX_AGE_MS),
+      answers,
+      source: recorded,
+    }
+    const contradiction = contradictionOf(read, claim, expectedOf(profile), profile.rulesVersion, observation.facts)
+    return contradiction ? refuse(contradiction.problem, 'what contradicts itself') : read
+  }
+
+  /**
+   * Finds the address that the check may read, and what the receipt says of it. The host says both, not the verifier.
+   * @throws DestinationError `misconfigured` where earlier checks read at another address
+   */
+  async function sourceOf(
+    claim: ClaimRow,
+    { registered, reader }: { readonly registered: RegisteredVerifier; readonly reader: Reader },
+    connection: OpenConnection | null,
+    history: readonly CheckRecord[],
+  ): Promise<CheckedSource | undefined> {
+    const destination = await destinationOf(toClaim(claim), registered, registry, connection, tenantOf(claim))
+    if (!destination) return undefined
+    const { provider, baseUrl } = destination
+    // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
+    const earlierRead = history.find(isRead)
+    const earlier = earlierRead?.source
+    // A read at another address, where the configuration or the plugin changed, is no evidence of what happened at this one.
+    if (earlier && !sources.isOf(earlier, provider, baseUrl, connection)) throw new DestinationError('misconfigured')
+    const { identity } = reader.plugin
+    const isListed = sources.isListedFor(identity, provider, baseUrl)
+    // Another plugin than the one that read there so far does not take over what was said of it.
+    const isTaken = earlier?.listed && !isListed && !identity.isShipped
+    if (isTaken && !isSamePlugin(earlierRead?.plugin, nameInReceipts(identity)))
+      throw new DestinationError('misconfigured')
+    const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection, identity)
+    const type = registry.connectionType(provider)
+    const refreshes = connection ? connections.refreshesOf(connection) : undefined
+    const connected = type && connectedBy(type, connection, refreshes)
+    return { baseUrl, recorded, hasVoice: isListed, connected }
+  }
+
+  /** The time of an answer: never before `sentAt`, also when the clock is set back during the check. */
+  function answerTime(sentAt: Instant): Instant {
+    return Math.max(now(), sentAt)
+  }
+
+  function secretsOf(connection: Connection | null): SecretValues {
+    const type = connection && registry.connectionType(connection.provider)
+    return type ? withoutSecretValues(type, connection.options).secrets : NO_SECRETS
+  }
+
   return {
-    async check(claim, history, kind) {
-      const { record, used } = await check(runner, claim, history, kind)
+    /**
+     * Never throws: the record contains any failure.
+     * @param kind how the check was admitted: one that decides may use the requests that are kept for such checks
+     */
+    async check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
+      const { record, used } = await check(claim, history, kind)
       if (used) activity.connectionRead(used, record)
       return record
     },
   }
 }
 
-async function check(
-  runner: Runner,
-  claim: ClaimRow,
-  history: readonly CheckRecord[],
-  kind: DueKind,
-): Promise<Checked> {
-  const { registry, connections, now, logger } = runner
-  // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
-  const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
-  const readAt = now()
-  const sentAt = Math.max(readAt, earliest)
-  let plugin: PluginName | undefined
-  let used: string | undefined
-  const failed = (failure: Failure): Checked => {
-    const record = { sentAt, answeredAt: answerTime(runner, sentAt), ...(plugin ? { plugin } : {}), failure }
-    return { record, used }
-  }
-  // Times by a wrong clock are no evidence.
-  if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
-  if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
-  let secrets = NO_SECRETS
-  try {
-    // Never read through another connection: it could show another account's view, and its owner did not submit the claim through it.
-    const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
-    const registered = judgeOf(registry, claim)
-    if (connection === undefined) return failed({ code: 'no_connection', ...removalOf(registered) })
-    // The plugin that judges it may come back: until the end of its time the claim waits.
-    const reader = registered && readerOf(registered, connection?.provider ?? null)
-    if (!reader) return failed({ code: 'verifier_error' })
-    used = connection?.id
-    secrets = secretsOf(registry, connection)
-    const source = await sourceOf(runner, claim, { registered, reader }, connection, history)
-    if (!source) return failed({ code: 'no_connection' })
-    plugin = nameInReceipts(reader.plugin.identity)
-    const reading = { claim, history, kind, sentAt, reader, source, secrets }
-    return { record: { ...(await observe(runner, reading, connection)), plugin }, used }
-  } catch (error) {
-    if (error instanceof PluginEndedError) {
-      logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
-      return failed({ code: 'verifier_error', endedProcess: true })
-    }
-    const { failure, problem } = readFailure(error, [...secrets.values()], now())
-    if (problem !== undefined)
-      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
-    return failed(failure)
-  }
-}
-
-async function observe(runner: Runner, reading: Reading, connection: OpenConnection | null): Promise<CheckRecord> {
-  const { claim, history, sentAt, reader, source } = reading
-  const { verifier, plugin } = reader
-  const { limits } = verifier
-  const timer = new LazyAbortController()
-  const turn = runner.clock.turn()
-  const requests = requestsOf(runner, reading, timer)
-  const checking = verifier.check({
-    claim: toClaim(claim),
-    connection: connection && toGiven(connection),
-    previous: history.filter(isRead).map(({ sentAt, observation }) => ({ sentAt, observation })),
-    requests,
-    timer,
-    tenant: { ...tenantOf(claim), ...(reading.kind === 'deciding' ? { urgency: 'deciding' } : {}) },
-    origin: requireOrigin(source.baseUrl),
-  })
-  try {
-    // A verifier that ignores its abort signal keeps running, but nothing waits for it.
-    const limitMs = checkTime(claim, sentAt, limits.timeMs ?? runner.timeoutMs)
-    const returned = await unbreached(
-      requests,
-      withinTime(checking, limitMs, () => tooLate(plugin, claim)),
-    )
-    return recordOf(runner, reading, returned, requests, turn)
-  } finally {
-    timer.abort()
-  }
-}
-
-function requestsOf(
-  { outbound, budgets, now }: Runner,
-  { claim, history, kind, reader, source, secrets }: Reading,
-  timer: LazyAbortController,
-): CheckRequests {
-  const { limits, reach, pace } = reader.verifier
-  return outbound.forCheck({
-    timer,
-    now,
-    origin: requireOrigin(source.baseUrl),
-    baseUrl: source.baseUrl,
-    connected: source.connected,
-    reach,
-    pace,
-    secrets,
-    limits,
-    payer: claim.payer,
-    spending: budgets.forCheck(claim, {
-      isDeciding: kind === 'deciding',
-      isAgain: history.length > 0,
-      hasCredentials: secrets.size > 0,
-    }),
-  })
-}
-
-/** @param turn of the clock, when the check began */
-function recordOf(
-  runner: Runner,
-  { claim, sentAt, reader, source }: Reading,
-  returned: unknown,
-  requests: CheckRequests,
-  turn: ReturnType<Clock['turn']>,
-): CheckRecord {
-  const { profile } = reader.verifier
-  const answeredAt = answerTime(runner, sentAt)
-  const { observation, problem } = readObservation(profile, returned, requests.leaks())
-  const about = { action: profile.action, claimId: claim.claimId }
-  if (!observation) {
-    runner.logger.warn({ ...about, problem }, 'the verifier returned an invalid observation')
-    return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
-  }
-  const answers = requests.answers()
-  if (answers === 0) {
-    runner.logger.warn({ ...about, problem: UNHEARD }, 'the verifier returned an observation that was read nowhere')
-    return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
-  }
-  const readings = requests.readings()
-  const { recorded, baseUrl, hasVoice } = source
-  const { ageMs: ownAgeMs = 0, ...observed } = observation
-  const placeAgeMs = Math.max(profile.ageMs ?? 0, ownAgeMs)
-  const mostAgeMs = recorded.listed ? MAX_AGE_MS - placeAgeMs : MAX_UNLISTED_AGE_MS
-  if (readings.ageMs > mostAgeMs && !outlastsAge(observation))
-    return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
-  // The `Date` of a cached answer is as old as the answer.
-  if (hasVoice && readings.ageMs === 0) runner.clock.heard(requireOrigin(baseUrl), readings, turn)
-  const clockOffsetMs = clockOffset(readings)
-  const read: ReadRecord = {
-    // A check that joined a shared read was made when that read was sent.
-    sentAt: Math.max(sentAt, Math.min(readings.sentAt ?? sentAt, answeredAt)),
-    answeredAt,
-    observation: observed,
-    clockOffsetMs: clockOffsetMs ?? 0,
-    dated: clockOffsetMs !== undefined,
-    ageMs: Math.min(placeAgeMs + Math.min(readings.ageMs, mostAgeMs), MAX_AGE_MS),
-    answers,
-    source: recorded,
-  }
-  const contradiction = contradictionOf(read, claim, expectedOf(profile), profile.rulesVersion, observation.facts)
-  if (!contradiction) return read
-  runner.logger.warn({ ...about, problem: contradiction.problem }, 'the verifier returned what contradicts itself')
-  return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
-}
-
-/** A copy of any age shows what is there as claimed, and what nothing later can change. What is missing in an old one may have come since. */
+/**
+ * Tells whether a copy of any age shows it: what is there as claimed, and what nothing later can change. What is missing in an old copy may
+ * have come since.
+ */
 function outlastsAge(observation: Observation): boolean {
   return observation.mark === 'final' || (observation.kind === 'present' && observation.differs.length === 0)
-}
-
-/**
- * The address that the check may read, and what the receipt says of it. The host says both, not the verifier.
- * @throws DestinationError `misconfigured` where earlier checks read at another address
- */
-async function sourceOf(
-  { registry, sources, connections }: Runner,
-  claim: ClaimRow,
-  { registered, reader }: { readonly registered: RegisteredVerifier; readonly reader: Reader },
-  connection: OpenConnection | null,
-  history: readonly CheckRecord[],
-): Promise<CheckedSource | undefined> {
-  const destination = await destinationOf(toClaim(claim), registered, registry, connection, tenantOf(claim))
-  if (!destination) return undefined
-  const { provider, baseUrl } = destination
-  // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
-  const earlierRead = history.find(isRead)
-  const earlier = earlierRead?.source
-  // A read at another address, where the configuration or the plugin changed, is no evidence of what happened at this one.
-  if (earlier && !sources.isOf(earlier, provider, baseUrl, connection)) throw new DestinationError('misconfigured')
-  const { identity } = reader.plugin
-  const isListed = sources.isListedFor(identity, provider, baseUrl)
-  // Another plugin than the one that read there so far does not take over what was said of it.
-  const isTaken = earlier?.listed && !isListed && !identity.isShipped
-  if (isTaken && !isSamePlugin(earlierRead?.plugin, nameInReceipts(identity)))
-    throw new DestinationError('misconfigured')
-  const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection, identity)
-  const type = registry.connectionType(provider)
-  const refreshes = connection ? connections.refreshesOf(connection) : undefined
-  const connected = type && connectedBy(type, connection, refreshes)
-  return { baseUrl, recorded, hasVoice: isListed, connected }
 }
 
 function isSamePlugin(one: PluginName | undefined, other: PluginName): boolean {
   return one?.package === other.package && one.codeHash === other.codeHash
 }
 
-/** What a receipt says of the owner who removed the connection of a waiting claim. Evidence by the first rules has no member for it. */
+/** Says in a receipt that an owner removed the connection of a waiting claim. Evidence by the first rules has no member for it. */
 function removalOf(registered: RegisteredVerifier | undefined): Pick<Failure, 'connectionRemoved'> {
   return registered && registered.verifier.profile.rulesVersion > 1 ? { connectionRemoved: true } : {}
 }
 
-/** Never before `sentAt`, also when the clock is set back during the check. */
-function answerTime({ now }: Pick<Runner, 'now'>, sentAt: Instant): Instant {
-  return Math.max(now(), sentAt)
-}
-
-function secretsOf(registry: Registry, connection: Connection | null): SecretValues {
-  const type = connection && registry.connectionType(connection.provider)
-  return type ? withoutSecretValues(type, connection.options).secrets : NO_SECRETS
-}
-
 /**
- * How long a check may take. One that begins before the deadline ends by it, so that a destination that hangs does not make the closing
+ * Returns how long a check may take, in milliseconds. One that begins before the deadline ends by it, so that a destination that hangs does not make the closing
  * read late: an answer after the deadline would show nothing of the time before it that the closing read does not show.
  */
 export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedAt: Instant, timeoutMs: number): number {
@@ -335,7 +330,7 @@ async function unbreached(requests: CheckRequests, work: Promise<unknown>): Prom
   return returned
 }
 
-/** A check that waits for its plugin's process has not asked the destination. */
+/** The error of a check that took too long. One that waits for its plugin's process has not asked the destination. */
 function tooLate({ parts }: Reader['plugin'], { workspaceId }: ClaimRow): Error {
   return parts.isRunningFor(workspaceId)
     ? new DestinationError('timeout')
