@@ -40,7 +40,7 @@ export const claimsFeature = {
       { table: claims, refersTo: [workspaces, connections], erase: eraseClaims },
       { table: checks, owners: { claim_id: claims }, erase: eraseChecks },
       { table: profileSettings },
-    ],
+    ] as const,
     migrations: claimMigrations,
   },
   auditWords: {

@@ -22,7 +22,7 @@ export const erasureFeature = {
     tables: [
       { table: retentions, owners: { workspace_id: workspaces } },
       { table: erasures, owners: { claim_id: claims } },
-    ],
+    ] as const,
     migrations: erasureMigrations,
     examine: examineErasures,
   },

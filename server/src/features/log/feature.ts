@@ -67,7 +67,7 @@ export const logFeature = {
       { table: evidence, refersTo: [receipts], erase: eraseEvidence },
       { table: tiles },
       { table: lostReceipts },
-    ],
+    ] as const,
     migrations: logMigrations,
   },
   auditWords: {

@@ -34,7 +34,7 @@ export const peopleFeature = {
       { table: seenBrowsers, owners: { user_id: users } },
       { table: records, sealed: { payload: ([kind, idHash]) => recordContext(kind!, idHash!) } },
       { table: throttles, isCopied: false },
-    ],
+    ] as const,
     migrations: peopleMigrations,
     examine: examineAccounts,
   },

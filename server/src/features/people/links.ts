@@ -1,6 +1,7 @@
 /** Links that let people in: each works once, for some time, and for what it was made for. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
+import type { AuditDetails } from '../../base/audit-chain.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
@@ -64,7 +65,7 @@ export function openLinks({ storage, now }: { storage: Storage; now: () => Insta
       const id = newId('lnk_', at)
       await tx.links.insert({ ...subject, id, tokenHash: hashToken(token), ...times, undelivered: null })
       const { kind, workspaceId, userId, role } = subject
-      const details = role === null ? {} : { role }
+      const details: AuditDetails = role === null ? {} : { role }
       tx.audit.record({ event: MADE[kind], at, by, workspaceId, userId, subject: id, details })
       return { id, token }
     },

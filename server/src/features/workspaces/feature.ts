@@ -49,7 +49,7 @@ export const workspacesFeature = {
         owners: { workspace_id: workspaces },
         sealed: { agents_key: ([workspaceId]) => agentsKeyContext(workspaceId!) },
       },
-    ],
+    ] as const,
     migrations: workspaceMigrations,
     examine: examineLooks,
   },
