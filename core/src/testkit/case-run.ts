@@ -1,11 +1,11 @@
-/** Runs one case: what its check sees, then everything that must not change that. */
+/** Runs one case: its first check, then everything that must not change what the check sees, then its verdict. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Observation } from '../evidence.ts'
 import type { Verdict } from '../verdict.ts'
 import { createCacheStore } from './check-cache.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
-import { type CheckAsked, errorCode, type Outcome, thrownText } from './host.ts'
+import { type CheckRequest, errorCode, type Outcome, thrownText } from './host.ts'
 import {
   described,
   isSame,
@@ -24,61 +24,55 @@ import { MOST_CHECKS, previousOf, verdictOf, wrongIn } from './verdict-run.ts'
 
 const MANY = 50
 
-/** @returns what its check saw, where there was one */
+/** @returns the case with what its check saw; undefined where none could be made */
 export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefined> {
   const { clock, findings, lanes, options } = run
   const place = { case: row.name }
-  const [lane] = lanes
-  const prepare = async () =>
-    prepareCase(row, await run.set(row.situation), {
-      verifierFor: lane!.verifierFor,
-      startedAt: run.startedAt,
-      findings,
-    })
+  const lane = lanes[0]!
+  const prepare = async () => prepareCase(row, await run.set(row.situation), { ...run, verifierFor: lane.verifierFor })
   const prepared = await prepare()
   if (!prepared) return undefined
   clock.set(prepared.submittedAt)
   const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
-  const asked: CheckAsked = { claim: prepared.claim, connection, doing: { check: 'case.sees', case: row.name } }
-  const earlier = await checkBefore(run, asked)
-  if (earlier) await run.set(row.situation)
-  const outcome = await run.check(lane!, asked)
+  const asked: CheckRequest = { claim: prepared.claim, connection, doing: { check: 'case.sees', case: row.name } }
+  // The first of all checks sees the earlier situation: what a plugin remembers of it is old from then on.
+  let earlier: Outcome | undefined
+  if (options.before !== undefined && options.destination.set) {
+    await run.set(options.before)
+    earlier = await run.check(lane, asked)
+    await run.set(row.situation)
+  }
+  const outcome = await run.check(lane, asked)
+  const { observation } = outcome
   const missed = sightProblem(prepared.sees, outcome)
   findings.tell('case.sees', missed, place)
-  if (missed !== undefined && earlier?.observation && isSameSight(earlier.observation, outcome.observation)) {
+  if (missed !== undefined && earlier?.observation && isSameSight(earlier.observation, observation)) {
     findings.tell('cache.serves-old', 'sees what an earlier check saw, and not what is there now', place)
   }
-  const { observation } = outcome
-  if ('observation' in outcome) tellObservation(run, prepared, outcome, observation)
-  findings.tell('observation.answered', unheardProblem(outcome.observation, outcome), place)
+  if ('observation' in outcome) tellObservation(run, prepared, outcome)
+  findings.tell('observation.answered', unheardProblem(observation, outcome), place)
 
-  if (run.wants('same.observation')) await runSame(run, { prepared, asked, outcome })
+  const checked: CheckedCase = { ...prepared, asked, outcome }
+  if (run.wants('same.observation')) await runSame(run, checked)
   if (observation && !observationProblem(prepared.verifier.profile, observation)) {
-    const seenCase: SeenCase = { ...prepared, asked, outcome, seen: observation }
-    const before = await runFreshness(run, seenCase)
+    const before = await runFreshness(run, { ...checked, seen: observation })
     const again = await prepare()
     const isRepeated = again !== undefined && isSame(again.claim, prepared.claim)
-    findings.tell(
-      'case.claim',
-      isRepeated ? undefined : 'the same situation gave another claim: `set` must repeat itself',
-      place,
-    )
+    const problem = 'the same situation gave another claim: `set` must repeat itself'
+    findings.tell('case.claim', isRepeated ? undefined : problem, place)
     clock.set(prepared.submittedAt)
-    const whole = before ? { ...seenCase, before } : seenCase
-    await runFaults(run, whole)
-    if (run.wants(...SECRETS)) await runSecrets(run, whole)
-    if (run.wants('load.fifty')) await runFifty(run, whole)
-    if (run.wants('absence.hides-permission')) await runUnprivileged(run, whole)
+    await runUnchanged(run, { ...checked, seen: observation, before })
   }
   if (run.wants('case.verdict', 'words.fill', 'observation.answered')) await runVerdict(run, prepared, asked)
-  return { ...prepared, asked, outcome }
+  return checked
 }
 
-/** The first of all checks of a case sees the earlier situation: what a plugin keeps of it is old from then on. */
-async function checkBefore({ check, lanes, options, set }: Run, asked: CheckAsked): Promise<Outcome | undefined> {
-  if (options.before === undefined || !options.destination.set) return undefined
-  await set(options.before)
-  return check(lanes[0]!, asked)
+/** Makes the checks after which the situation must look as it did. */
+async function runUnchanged(run: Run, seenCase: SeenCase): Promise<void> {
+  await runFaults(run, seenCase)
+  if (run.wants(...SECRETS)) await runSecrets(run, seenCase)
+  if (run.wants('load.fifty')) await runFifty(run, seenCase)
+  if (run.wants('absence.hides-permission')) await runUnprivileged(run, seenCase)
 }
 
 function sightProblem(sees: Sight, { observation, error }: Outcome): string | undefined {
@@ -108,52 +102,33 @@ function safelyDescribed(observation: Observation): string {
   }
 }
 
-function tellObservation(
-  { clock, findings }: Run,
-  { verifier, claim, row }: PreparedCase,
-  outcome: Outcome,
-  observation: Observation | undefined,
-): void {
+function tellObservation({ clock, findings }: Run, { verifier, claim, row }: PreparedCase, outcome: Outcome): void {
   const place = { case: row.name }
   const wrong = wrongIn(outcome, { profile: verifier.profile, claim }, clock.now(), clock.now())
   for (const name of PARTS.map((part) => `observation.${part}`)) {
     findings.tell(name, wrong?.name === name ? wrong.problem : undefined, place)
   }
-  // What a connection that is no HTTP says of the place, only the plugin knows.
+  // Only the plugin knows what a connection that is not HTTP says of the place.
   const isTold = outcome.secrets.length > 0 && outcome.socketRoutes.length === 0
-  if (observation?.kind !== 'absent' || !isTold) return
+  if (outcome.observation?.kind !== 'absent' || !isTold) return
   const { absentRoutes = [] } = row
   const sawParent = outcome.routes.some(
     ({ key, answer, isExchange }) =>
       !isExchange && answer.status >= 200 && answer.status < 300 && !absentRoutes.some((route) => route.test(key)),
   )
-  findings.tell(
-    'absence.parent-read',
-    sawParent
-      ? undefined
-      : 'says absent without an answer that shows that these credentials may see the place: a 404 can hide it',
-    place,
-  )
+  const problem = 'says absent without an answer that shows that these credentials may see the place: a 404 can hide it'
+  findings.tell('absence.parent-read', sawParent ? undefined : problem, place)
 }
 
-/** The same answers, a moment later, and with what the first check remembered. */
-async function runSame(
-  { check, clock, findings, lanes }: Run,
-  { prepared, asked, outcome }: { prepared: PreparedCase; asked: CheckAsked; outcome: Outcome },
-): Promise<void> {
-  const place = { case: prepared.row.name }
+/** Checks again: the same answers, a moment later, with a cache that the first check has filled. */
+async function runSame({ check, clock, findings, lanes }: Run, { row, asked, outcome }: CheckedCase): Promise<void> {
   clock.set(clock.now() + 1500)
   await sleep(5)
   const again = await check(lanes[0]!, at(asked, 'same.observation'))
   const isEqual =
     isSameSight(outcome.observation, again.observation) && errorCode(outcome.error) === errorCode(again.error)
-  findings.tell(
-    'same.observation',
-    isEqual
-      ? undefined
-      : `the same answers gave ${JSON.stringify(outcome.observation)}, and then ${JSON.stringify(again.observation)}`,
-    place,
-  )
+  const problem = `the same answers gave ${JSON.stringify(outcome.observation)}, and then ${JSON.stringify(again.observation)}`
+  findings.tell('same.observation', isEqual ? undefined : problem, { case: row.name })
 }
 
 async function runFifty(
@@ -167,8 +142,8 @@ async function runFifty(
   const first = check(lane, fifty)
   const others = Array.from({ length: MANY - 1 }, () => check(lane, { ...fifty, joins: true }))
   const outcomes = await Promise.all([first, ...others])
-  const unheard = outcomes.find((outcome) => unheardProblem(outcome.observation, outcome) !== undefined)
-  if (unheard) findings.tell('observation.answered', unheardProblem(unheard.observation, unheard), { case: row.name })
+  const unheard = outcomes.map((outcome) => unheardProblem(outcome.observation, outcome)).find(Boolean)
+  if (unheard !== undefined) findings.tell('observation.answered', unheard, { case: row.name })
   const wrong = outcomes.find(
     ({ observation }) =>
       !observation || observationProblem(verifier.profile, observation) || !isSameSight(observation, seen),
@@ -192,13 +167,9 @@ async function runUnprivileged(
   const isRight = observation
     ? !observationProblem(verifier.profile, observation) && sayTheSame(observation, seen)
     : errorCode(error) !== undefined
-  findings.tell(
-    'absence.hides-permission',
-    isRight
-      ? undefined
-      : `says \`${observation ? safelyDescribed(observation) : thrownText(error)}\` of what the credentials may not see`,
-    { case: row.name },
-  )
+  const said = observation ? safelyDescribed(observation) : thrownText(error)
+  const problem = `says \`${said}\` of what the credentials may not see`
+  findings.tell('absence.hides-permission', isRight ? undefined : problem, { case: row.name })
 }
 
 function verdictProblem(verdict: Verdict | undefined, expected: string): string | undefined {
@@ -210,7 +181,7 @@ function verdictProblem(verdict: Verdict | undefined, expected: string): string 
   return value === expected ? undefined : `the rules make it ${made} in place of ${expected}`
 }
 
-async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckAsked): Promise<void> {
+async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckRequest): Promise<void> {
   const { check, clock, findings, lanes, set } = run
   const { row, verifier, claim, submittedAt } = prepared
   const changes = (row.changes ?? []).toSorted((one, other) => one.afterMs - other.afterMs)

@@ -1,35 +1,35 @@
-/** A plugin's memory between checks as the contract has it: a caller of `share` never joins a read that has begun. */
+/** A plugin's memory between checks, as the contract has it: a caller of `share` never joins a read that has begun. */
 import type { CheckCache } from '../contract/verifier.ts'
 import type { Readings } from '../hosting/readings.ts'
 
-interface Shared {
+interface SharedRead {
   readonly value: unknown
   readonly readings: Readings
 }
 
-/** Kept by the kit for as long as checks are to remember each other. */
-export interface CacheStore {
-  readonly entries: Map<string, unknown>
-  readonly running: Map<string, Promise<Shared>>
-  readonly waiting: Map<string, Promise<Shared>>
+/** The memory of checks that are to remember each other. */
+export type CacheStore = ReturnType<typeof createCacheStore>
+
+export function createCacheStore() {
+  return {
+    entries: new Map<string, unknown>(),
+    running: new Map<string, Promise<SharedRead>>(),
+    waiting: new Map<string, Promise<SharedRead>>(),
+  }
 }
 
-export function createCacheStore(): CacheStore {
-  return { entries: new Map(), running: new Map(), waiting: new Map() }
-}
-
-/** The store as one check sees it. A check that shares a read inherits what the read told of clocks and ages. */
+/** The store as one check sees it. A check that shares a read inherits the read's clocks and ages. */
 export function cacheOf(
   { entries, running, waiting }: CacheStore,
   { readings, inherit }: { readonly readings: () => Readings; readonly inherit: (readings: Readings) => void },
 ): CheckCache {
-  function start(key: string, read: () => Promise<unknown>): Promise<Shared> {
+  function start(key: string, read: () => Promise<unknown>): Promise<SharedRead> {
     const reading = (async () => ({ value: await read(), readings: readings() }))().finally(() => running.delete(key))
     running.set(key, reading)
     return reading
   }
 
-  function join(key: string, read: () => Promise<unknown>): Promise<Shared> {
+  function join(key: string, read: () => Promise<unknown>): Promise<SharedRead> {
     const joined = waiting.get(key)
     if (joined) return joined
     const current = running.get(key)

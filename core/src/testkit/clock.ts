@@ -1,15 +1,15 @@
-/** The kit's clock: it runs as the machine's does, from whatever moment it is set to, and the destination's answers are dated by it. */
+/** The kit's clock, which runs from whatever moment it is set to, and dates the destination's answers. */
 import type { Instant } from '../evidence.ts'
 import { headerOf, type WholeAnswer, withHeaders } from './exchange.ts'
 
 export interface KitClock {
   now(): Instant
   set(now: Instant): void
-  /** The answer with its `Date` as this clock would have it. */
+  /** Returns the answer with its `Date` by this clock. */
   dated(answer: WholeAnswer): WholeAnswer
 }
 
-// The machine's clock itself: the kit replaces the global one to see who reads it.
+// Holds the machine's clock itself, because the kit replaces the global one to see who reads it.
 const machine = Date
 
 export function createClock(start: Instant = machine.now()): KitClock {
@@ -23,10 +23,10 @@ export function createClock(start: Instant = machine.now()): KitClock {
     dated(answer) {
       const told = machine.parse(headerOf(answer, 'date') ?? '')
       if (Number.isNaN(told)) return answer
-      // A destination that was given this clock tells its time; any other one the machine's.
+      // A destination that was given this clock tells its time; any other tells the machine's.
       const [offByKit, offByMachine] = [told - (answer.answeredAt ?? now()), told - machine.now()]
       const off = Math.abs(offByKit) <= Math.abs(offByMachine) ? offByKit : offByMachine
-      // A clock that is wrong by more is so on purpose.
+      // A larger difference is a clock that is wrong on purpose.
       const shown = Math.abs(off) < 30 * 60_000 ? now() : now() + off
       return withHeaders(answer, { date: new machine(shown).toUTCString() })
     },

@@ -3,22 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Value } from '../typebox.ts'
 import { runCase } from './case-run.ts'
 import { describeCheck } from './checks.ts'
-import { createClock, type KitClock } from './clock.ts'
+import { createClock } from './clock.ts'
 import { runConnection } from './connection-run.ts'
 import { listen } from './exchange.ts'
-import type { Memory } from './fault-proxy.ts'
+import type { AnswerMemory } from './fault-proxy.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { type Lane, type LaneOptions, openLane, valueAt } from './host.ts'
 import { runMany } from './many-run.ts'
-import type { ConformanceOptions, Report, RunningDestination } from './options.ts'
+import type { ConformanceOptions, Report } from './options.ts'
 import type { CheckedCase } from './prepared.ts'
 import { lintPlugin } from './profile-lint.ts'
-import { checkAndSearch, type Run, wantsOf } from './run.ts'
+import { type Run, searchSecrets } from './run.ts'
 import { installWatch } from './watch.ts'
 import { startWatchdog } from './watchdog.ts'
 
 const LANES = 6
-/** What a plugin may do behind the host's back, or ask of it in vain. */
+/** Checks that fail where a plugin goes behind the host's back, or asks what the host refuses. They pass unless something failed them. */
 const MISUSES = [
   'clock.machine',
   'requests.hosts',
@@ -32,16 +32,16 @@ const MISUSES = [
   'requests.reveal',
   'requests.own-network',
 ]
-/** Of 20 ms each: a count, because a busy machine makes each of them longer. */
+/** Rounds of 20 ms to wait for the end of resources: a count, because a busy machine makes each round longer. */
 const CLOSING_ROUNDS = 75
 
-/** Never rejects for what the plugin does wrong. Rejects for a destination that does not start. */
+/** Rejects for a destination that does not start, and never for what the plugin does wrong. */
 export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Promise<Report> {
   const options = given as unknown as ConformanceOptions
   const findings = createFindings()
   const clock = createClock()
   const startedAt = clock.now()
-  const wants = wantsOf(options)
+  const wants: Run['wants'] = (...names) => !options.only || names.some((name) => options.only!.includes(name))
   if (options.only) findings.untested(`every check but ${options.only.join(', ')}`)
   const removeWatch = installWatch()
   const stopWatchdog = startWatchdog()
@@ -50,18 +50,19 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
     findings.tell('fault.redirect-to-another-host', 'asks the host that a redirect names')
     response.end('{}')
   })
-  const memory: Memory = new Map()
+  const memory: AnswerMemory = new Map()
   const laneOptions: LaneOptions = {
     plugin: options.plugin,
     options: options.options ?? {},
     proxy: { destination: running.url, elsewhere: elsewhere.url, clock, memory },
-    socketUrl: socketUrlOf(running),
+    socketUrl: running.socketUrl ?? (running.url.startsWith('tcp://') ? running.url : undefined),
     clock,
-    note: (name, problem) => findings.tell(name, problem),
+    note: findings.tell,
   }
   const lanes: Lane[] = []
   try {
-    tellOptions(options, running.url, findings)
+    const isValid = Value.Check(options.plugin.options, valueAt(options.options ?? {}, running.url))
+    findings.tell('plugin.options', isValid ? undefined : 'the options are not what the plugin says that it takes')
     for (let count = 0; count < LANES; count++) lanes.push(await openLane(laneOptions))
     findings.tell('plugin.setup', undefined)
     lintPlugin(options.plugin, lanes[0]!.parts, findings)
@@ -77,13 +78,17 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
         memory.clear()
         return prepared
       },
-      check: (lane, asked) => checkAndSearch(lane, asked, findings),
+      async check(lane, asked) {
+        const outcome = await lane.check(asked)
+        searchSecrets(outcome, outcome.observation, findings.tell)
+        return outcome
+      },
       wants,
     }
     const checked: CheckedCase[] = []
     for (const row of options.cases) {
       const one = await runCase(run, row).catch((error: unknown) => {
-        findings.tell('case.read', `no check could be made: ${(error as Error)?.message ?? error}`, { case: row.name })
+        findings.tell('case.read', `no check could be made: ${messageOf(error)}`, { case: row.name })
       })
       if (one) checked.push(one)
     }
@@ -92,63 +97,49 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
       run,
       checked.map(({ claim }) => claim),
     ).catch((error: unknown) => {
-      findings.tell('case.read', `the connection could not be tried: ${(error as Error)?.message ?? error}`)
+      findings.tell('case.read', `the connection could not be tried: ${messageOf(error)}`)
     })
     if (options.cases.length === 0) findings.tell('case.read', 'there are no cases')
   } catch (error) {
-    findings.tell('plugin.setup', `setup fails: ${(error as Error)?.message ?? error}`)
+    findings.tell('plugin.setup', `setup fails: ${messageOf(error)}`)
   }
-  await closeLanes(lanes, findings)
-  if (lanes.length === LANES && wants('close.nothing-open')) await tellOpen(laneOptions, options, clock, findings)
+  for (const lane of lanes) {
+    await lane.close().catch((error: unknown) => findings.tell('close.throws', `close fails: ${messageOf(error)}`))
+  }
+  if (lanes.length === LANES && wants('close.nothing-open')) await tellOpen(laneOptions, options, findings)
   await elsewhere.stop()
   await running.stop()
   removeWatch()
   await stopWatchdog()
-  return withMisuses(findings)
+  const found = new Set(findings.report().checks.map(({ name }) => name))
+  for (const name of MISUSES.filter((one) => !found.has(one))) findings.tell(name, undefined)
+  return findings.report()
 }
 
-function socketUrlOf({ url, socketUrl }: RunningDestination): string | undefined {
-  return socketUrl ?? (url.startsWith('tcp://') ? url : undefined)
+function messageOf(error: unknown): string {
+  return String((error as Error | undefined)?.message ?? error)
 }
 
-function tellOptions({ plugin, options = {} }: ConformanceOptions, url: string, { tell }: Findings): void {
-  const isValid = Value.Check(plugin.options, valueAt(options, url))
-  tell('plugin.options', isValid ? undefined : 'the options are not what the plugin says that it takes')
-}
-
-async function closeLanes(lanes: readonly Lane[], { tell }: Findings): Promise<void> {
-  for (const lane of lanes) {
-    await lane
-      .close()
-      .catch((error: unknown) => tell('close.throws', `close fails: ${(error as Error)?.message ?? error}`))
-  }
-}
-
-/** What keeps the process alive after a plugin was set up and closed that did not before. */
-async function tellOpen(
-  laneOptions: LaneOptions,
-  options: ConformanceOptions,
-  clock: KitClock,
-  findings: Findings,
-): Promise<void> {
+/** Tells of what keeps the process alive only after a plugin was set up, used and closed. */
+async function tellOpen(laneOptions: LaneOptions, options: ConformanceOptions, { tell }: Findings): Promise<void> {
   const before = await settledResources()
   const lane = await openLane(laneOptions)
   const row = options.cases.find(({ claim }) => typeof claim !== 'function')
   if (row && typeof row.claim !== 'function') {
     const verifier = lane.verifierFor(row.claim.action)
-    const claimedAt = row.claim.claimedAt ?? clock.now()
+    const claimedAt = row.claim.claimedAt ?? laneOptions.clock.now()
     const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
     const times = { claimedAt, deadlineAt: claimedAt + 60_000, submittedAt: claimedAt }
     const claim = { action: verifier?.profile.action ?? '', ...times, ...row.claim }
     if (verifier) await lane.check({ claim, connection, doing: { check: 'close.nothing-open' } }).catch(() => {})
   }
   await lane.close().catch(() => {})
-  let left = more(resources(), before)
+  let left = addedKinds(resources(), before)
   for (let round = 0; left.length > 0 && round < CLOSING_ROUNDS; round++) {
     await sleep(20)
-    left = more(resources(), before)
+    left = addedKinds(resources(), before)
   }
-  findings.tell('close.nothing-open', left.length === 0 ? undefined : `leaves open after close: ${left.join(', ')}`)
+  tell('close.nothing-open', left.length === 0 ? undefined : `leaves open after close: ${left.join(', ')}`)
 }
 
 function resources(): ReadonlyMap<string, number> {
@@ -157,26 +148,20 @@ function resources(): ReadonlyMap<string, number> {
   return counts
 }
 
-/** What the checks before have left ends by itself, or is there to stay. */
+/** Waits until the resources that earlier checks left have ended or stay. */
 async function settledResources(): Promise<ReadonlyMap<string, number>> {
   let [last, equal] = [resources(), 0]
   for (let round = 0; equal < 5 && round < CLOSING_ROUNDS; round++) {
     await sleep(20)
     const now = resources()
-    equal = more(now, last).length + more(last, now).length === 0 ? equal + 1 : 0
+    equal = addedKinds(now, last).length + addedKinds(last, now).length === 0 ? equal + 1 : 0
     last = now
   }
   return last
 }
 
-function more(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): string[] {
+function addedKinds(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): string[] {
   return [...now].filter(([kind, count]) => count > (before.get(kind) ?? 0)).map(([kind]) => kind)
-}
-
-function withMisuses({ tell, report }: Findings): Report {
-  const found = new Set(report().checks.map(({ name }) => name))
-  for (const name of MISUSES.filter((one) => !found.has(one))) tell(name, undefined)
-  return report()
 }
 
 /** Registers a test: `test` of node:test or vitest, `t.test` of tap, or a function of one's own. */

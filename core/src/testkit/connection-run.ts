@@ -1,4 +1,4 @@
-/** Tries what a connection type says of its options: a base address and what fits, without secrets, and a probe that tells what is wrong. */
+/** Tries a connection type: the base address and the claims that fit, both without secrets, and a probe that tells what is wrong. */
 import { secretNames } from '../contract/auth.ts'
 import type { ConnectionType, ProbeResult } from '../contract/connection.ts'
 import { isDestinationError } from '../contract/destination-error.ts'
@@ -6,57 +6,49 @@ import type { Claim } from '../contract/verifier.ts'
 import { originOf } from '../hosting/base-address.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { Value } from '../typebox.ts'
-import type { Called } from './call.ts'
+import type { CallResult } from './call.ts'
 import { echo, echoingFailure } from './echoes.ts'
 import { headerOf } from './exchange.ts'
 import { type ExpectedError, FAULTS } from './faults.ts'
-import { errorCode, type ProbeAsked, thrownText, valueAt } from './host.ts'
+import { errorCode, type ProbeRequest, thrownText, valueAt } from './host.ts'
 import { NOT_RECORDED } from './recording.ts'
 import { inLanes, type Run, searchSecrets } from './run.ts'
 import { echoWritten, SOCKET_FAULTS } from './socket-faults.ts'
 
-/** @param claims of the cases */
+/** @param claims the claims of all cases */
 export async function runConnection(run: Run, claims: readonly Claim[]): Promise<void> {
   const { connection, before, cases } = run.options
   if (connection === undefined) return
   const { type, options } = run.lanes[0]!.given(connection)
-  tellOptions(type, options, claims, run)
+  const rows = oddOptions(type, options)
+  const urlProblem = firstProblem(rows, (row) => baseUrlProblem(type, row, options))
+  run.findings.tell('connection.base-url', urlProblem)
+  const fitProblem = firstProblem(claims, (claim) =>
+    firstProblem(rows, (row) => fitsProblem(type, row, options, claim)),
+  )
+  run.findings.tell('connection.fits', fitProblem)
   if (!run.wants(...PROBE_CHECKS)) return
   await run.set(before ?? cases[0]?.situation)
   await runProbe(run, connection)
 }
 
-function tellOptions(type: ConnectionType, options: JsonObject, claims: readonly Claim[], { findings }: Run): void {
-  const rows = oddOptions(type, options)
-  findings.tell(
-    'connection.base-url',
-    firstProblem(rows, (one) => baseUrlProblem(type, one, options)),
-  )
-  const fitsProblems = claims.map((claim) => firstProblem(rows, (one) => fitsProblem(type, one, options, claim)))
-  findings.tell(
-    'connection.fits',
-    fitsProblems.find((problem) => problem !== undefined),
-  )
-}
-
-interface Odd {
+interface OddOptions {
   readonly options: JsonObject
-  /** As a phrase: `without base_url`. */
+  /** The options as a phrase: `no base_url`. */
   readonly says: string
-  /** What they do not change, the plugin must not either. */
+  /** Tells whether they name the same place as the given options, so that the plugin must say the same of them. */
   readonly isSame: boolean
 }
 
 const ODD_TEXTS = ['x', ' ', '-', '..', 'https://', 'http://[', '\u{1f600}', 'x'.repeat(4096)]
 
-/** Options that the schema allows, and that a workspace may give. */
-function oddOptions(type: ConnectionType, options: JsonObject): Odd[] {
+/** Variants of the options that the schema allows, and that a workspace may give. */
+function oddOptions(type: ConnectionType, options: JsonObject): OddOptions[] {
   const secrets = secretNames(type)
   const others = Object.keys(type.options.properties).filter((name) => !secrets.includes(name))
   const without = (names: readonly string[]) =>
     Object.fromEntries(Object.entries(options).filter(([name]) => !names.includes(name))) as JsonObject
   const replaced = (name: string, value: JsonValue) => ({ ...options, [name]: value })
-  const valid = (one: Odd) => Value.Check(type.options, one.options)
   return [
     { options, says: 'the given options', isSame: true },
     ...secrets.map((name) => ({ options: replaced(name, 'secret:another'), says: `another ${name}`, isSame: true })),
@@ -72,19 +64,23 @@ function oddOptions(type: ConnectionType, options: JsonObject): Odd[] {
           isSame: false,
         })),
       ),
-    ].filter(valid),
+    ].filter((one) => Value.Check(type.options, one.options)),
   ]
 }
 
-function firstProblem(rows: readonly Odd[], problemOf: (odd: Odd) => string | undefined): string | undefined {
-  for (const odd of rows) {
-    const problem = problemOf(odd)
+function firstProblem<T>(rows: readonly T[], problemOf: (row: T) => string | undefined): string | undefined {
+  for (const row of rows) {
+    const problem = problemOf(row)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-function baseUrlProblem(type: ConnectionType, { options, says, isSame }: Odd, given: JsonObject): string | undefined {
+function baseUrlProblem(
+  type: ConnectionType,
+  { options, says, isSame }: OddOptions,
+  given: JsonObject,
+): string | undefined {
   try {
     const [one, again] = [type.baseUrl(copy(options)), type.baseUrl(copy(options))] as readonly unknown[]
     if (typeof one !== 'string') return `baseUrl gives no text for ${says}`
@@ -99,7 +95,7 @@ function baseUrlProblem(type: ConnectionType, { options, says, isSame }: Odd, gi
 
 function fitsProblem(
   type: ConnectionType,
-  { options, says, isSame }: Odd,
+  { options, says, isSame }: OddOptions,
   given: JsonObject,
   claim: Claim,
 ): string | undefined {
@@ -120,12 +116,12 @@ function copy(options: JsonObject): never {
 
 async function runProbe(
   { findings, lanes, memory, options: { destination } }: Run,
-  connection: ProbeAsked['connection'],
+  connection: ProbeRequest['connection'],
 ): Promise<void> {
   const { tell } = findings
-  const probe = async (check: string, more: Partial<ProbeAsked> = {}, lane = lanes[0]!) => {
+  const probe = async (check: string, more: Partial<ProbeRequest> = {}, lane = lanes[0]!) => {
     const called = await lane.probe({ connection, doing: { check }, ...more })
-    searchSecrets(called, called.value, { tell: (_, problem) => tell('probe.secrets', problem) })
+    searchSecrets(called, called.value, (_, problem) => tell('probe.secrets', problem))
     return called
   }
   memory.clear()
@@ -139,23 +135,18 @@ async function runProbe(
   const hasAsked = plain.routes.length + plain.socketRoutes.length > 0
   tell('probe.asks', hasAsked ? undefined : 'returns without asking the destination whether the options work')
   if (problem !== undefined || !hasAsked) return
-  tellWorks(plain)
+  const { type, options, target } = lanes[0]!.given(connection)
+  if (type.trial && target === undefined)
+    findings.untested('probe.works: name something to try as `target` of the connection')
+  else tell('probe.works', plain.value!.proves === 'works' ? undefined : 'says `reached` of credentials that work')
   await tellRefused()
-  const faults: readonly (ExpectedError & Partial<ProbeAsked>)[] =
+  const faults: readonly (ExpectedError & Partial<ProbeRequest>)[] =
     plain.routes.length > 0
       ? FAULTS.filter(({ name }) => PROBED.has(name)).map((one) => ({ ...one, strike: { fault: one.answer } }))
       : SOCKET_FAULTS.map((one) => ({ ...one, socketStrike: { fault: one.answer } }))
   await inLanes(lanes, faults, async (lane, { name, says, right, endAfterMs, strike, socketStrike }) => {
-    const check = NAMES.get(name) ?? 'probe.errors'
-    const called = await probe(
-      check,
-      {
-        ...(strike ? { strike } : {}),
-        ...(socketStrike ? { socketStrike } : {}),
-        ...(endAfterMs === undefined ? {} : { endAfterStrikeMs: endAfterMs }),
-      },
-      lane,
-    )
+    const check = CHECK_NAMES.get(name) ?? 'probe.errors'
+    const called = await probe(check, { strike, socketStrike, endAfterStrikeMs: endAfterMs }, lane)
     if (endAfterMs !== undefined) {
       tell('probe.abort', called.ignoredAbort ? 'goes on for 100 ms after its signal was aborted' : undefined)
     }
@@ -167,15 +158,7 @@ async function runProbe(
   })
   tell('probe.secrets', undefined)
 
-  function tellWorks({ value }: Called<ProbeResult>): void {
-    const { type, target } = lanes[0]!.given(connection)
-    if (type.trial && target === undefined)
-      findings.untested('probe.works: name something to try as `target` of the connection')
-    else tell('probe.works', value!.proves === 'works' ? undefined : 'says `reached` of credentials that work')
-  }
-
   async function tellRefused(): Promise<void> {
-    const { type, options } = lanes[0]!.given(connection)
     const names = secretNames(type).filter((name) => Object.hasOwn(options, name))
     if (names.length === 0) return
     if (destination.ignoresCredentials) {
@@ -189,16 +172,13 @@ async function runProbe(
         return { ...given, options: { ...given.options, ...unknown } }
       },
     })
-    tell(
-      'probe.refused',
-      value?.proves === 'works'
-        ? 'says `works` of credentials that the destination does not know: read what shows who asks, or what is refused without credentials'
-        : undefined,
-    )
+    const problem =
+      'says `works` of credentials that the destination does not know: read what shows who asks, or what is refused without credentials'
+    tell('probe.refused', value?.proves === 'works' ? problem : undefined)
   }
 }
 
-/** No destination knows it. */
+/** A secret that no destination knows. */
 const UNKNOWN_SECRET = 'a-secret-that-no-destination-knows'
 
 const PROBE_CHECKS = [
@@ -212,7 +192,7 @@ const PROBE_CHECKS = [
   'probe.abort',
   'probe.secrets',
 ]
-/** They strike all that a probe asks. */
+/** Faults that strike everything that a probe asks. */
 const PROBED: ReadonlySet<string> = new Set([
   'fault.401',
   'fault.403',
@@ -222,12 +202,12 @@ const PROBED: ReadonlySet<string> = new Set([
   'fault.reset',
   'fault.silence',
 ])
-const NAMES: ReadonlyMap<string, string> = new Map([
+const CHECK_NAMES: ReadonlyMap<string, string> = new Map([
   ['fault.401', 'probe.unauthorized'],
   ['fault.403', 'probe.forbidden'],
 ])
 
-function resultProblem({ value, error }: Called<ProbeResult>): string | undefined {
+function resultProblem({ value, error }: CallResult<ProbeResult>): string | undefined {
   if (error !== undefined) return `throws ${thrownText(error)} for credentials that work`
   const { proves, scopes, warnings, expiresAt } = (value ?? {}) as Partial<ProbeResult>
   if (proves !== 'works' && proves !== 'reached') return 'says neither `works` nor `reached`'
@@ -238,7 +218,11 @@ function resultProblem({ value, error }: Called<ProbeResult>): string | undefine
   return isRight ? undefined : 'returns no lists of texts as scopes and warnings'
 }
 
-function errorProblem(called: Called<ProbeResult>, says: string, right: ExpectedError['right']): string | undefined {
+function errorProblem(
+  called: CallResult<ProbeResult>,
+  says: string,
+  right: ExpectedError['right'],
+): string | undefined {
   if (!('error' in called)) return `says that the options work, where the destination gave ${says}`
   const code = errorCode(called.error)
   if (!isDestinationError(called.error)) {

@@ -1,10 +1,10 @@
-/** Destinations that repeat the credential of a request, each as a fault. */
+/** Faults in which the destination repeats the credential of a request. */
 import { isJsonObject } from '../json.ts'
 import { jsonOf, withHeaders } from './exchange.ts'
-import type { Struck } from './fault-proxy.ts'
+import type { StruckRequest } from './fault-proxy.ts'
 
-/** The destination repeats the credential that it got, in each answer, as debugging aids do. */
-export async function echo({ asked, real, send }: Struck): Promise<void> {
+/** Repeats the request's credential in the true answer, as debugging aids do. */
+export async function echo({ asked, real, send }: StruckRequest): Promise<void> {
   const answer = await real()
   const value = jsonOf(answer)
   const repeated = {
@@ -24,9 +24,9 @@ export async function echo({ asked, real, send }: Struck): Promise<void> {
   )
 }
 
-/** The destination refuses, and its message repeats the credential. */
+/** Refuses with a message that repeats the credential. */
 export function echoingFailure(code: number) {
-  return ({ asked, send }: Struck): void => {
+  return ({ asked, send }: StruckRequest): void => {
     const text = `the credential ${credentialOf(asked)} was not accepted`
     send({
       status: code,
@@ -41,8 +41,8 @@ export function echoingFailure(code: number) {
   }
 }
 
-/** The destination answers with a text that is no JSON and repeats the credential. */
-export function echoingText({ asked, send }: Struck): void {
+/** Answers with a text that is not JSON and repeats the credential. */
+export function echoingText({ asked, send }: StruckRequest): void {
   send({
     status: 200,
     headers: [['content-type', 'application/json']],
@@ -50,7 +50,7 @@ export function echoingText({ asked, send }: Struck): void {
   })
 }
 
-function credentialOf({ headers }: Struck['asked']): string {
+function credentialOf({ headers }: StruckRequest['asked']): string {
   const others = Object.entries(headers).filter(([name]) => /token|key|secret|auth/.test(name))
   return others.map(([, value]) => value).join(' ')
 }

@@ -6,9 +6,9 @@ import { type AddressInfo, isIP } from 'node:net'
 import type { ClientCertificate } from '../hosting/credentials.ts'
 import { isJsonObject, type JsonValue, jsonIn } from '../json.ts'
 
-export interface Asked {
+export interface WholeRequest {
   readonly method: string
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
@@ -18,12 +18,12 @@ export interface WholeAnswer {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
-  /** By the kit's clock, for an answer that is given again later. */
+  /** Time of the answer by the kit's clock. It is set if the answer may be given again later. */
   readonly answeredAt?: number
 }
 
-/** They belong to one connection, RFC 9110 7.6.1, or to a body that is sent anew. */
-const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+/** Headers of one connection (RFC 9110 7.6.1), or of a body that is sent anew. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -34,7 +34,7 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'content-length',
 ])
 
-export async function readRequest(request: IncomingMessage): Promise<Asked> {
+export async function readRequest(request: IncomingMessage): Promise<WholeRequest> {
   return {
     method: request.method ?? 'GET',
     path: request.url ?? '/',
@@ -43,48 +43,44 @@ export async function readRequest(request: IncomingMessage): Promise<Asked> {
   }
 }
 
-interface SendOn {
-  /** What the destination is asked as. Its own name and port, when left out. */
-  readonly host?: string | undefined
-  readonly signal?: AbortSignal
-  readonly clientCertificate?: ClientCertificate | undefined
-}
-
-/** Follows no redirect. Rejects when there is no whole answer. */
+/**
+ * Sends a request on, and follows no redirect. Rejects when there is no whole answer.
+ *
+ * @param host the `Host` header. Defaults to the origin's
+ */
 export async function sendOn(
-  { method, path, headers, body }: Asked,
+  { method, path, headers, body }: WholeRequest,
   origin: string,
-  { host, signal, clientCertificate }: SendOn = {},
+  { host, clientCertificate }: { readonly host?: string; readonly clientCertificate?: ClientCertificate } = {},
 ): Promise<WholeAnswer> {
   const url = new URL(origin)
   const sent = {
     ...headers,
     host: host ?? url.host,
-    // An answer in a coding of its own could not be read, nor altered.
+    // The kit could neither read nor alter a compressed answer.
     'accept-encoding': 'identity',
     ...(body.length > 0 ? { 'content-length': String(body.length) } : {}),
   }
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
-  const { port } = url
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const outgoing = send({
     hostname,
-    // Node takes it from `Host`, and an address is none.
+    // Node takes the name from `Host`, and an address is not a server name.
     servername: isIP(hostname) === 0 ? hostname : '',
-    port,
+    port: url.port,
     method,
     path,
     headers: sent,
     agent: false,
-    ...(signal ? { signal } : {}),
-    ...(clientCertificate ? { cert: clientCertificate.certificate, key: clientCertificate.key } : {}),
+    cert: clientCertificate?.certificate,
+    key: clientCertificate?.key,
   })
   outgoing.end(body)
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
   return { status: answer.statusCode ?? 0, headers: pairs(answer.rawHeaders), body: await wholeBody(answer) }
 }
 
-/** @param method of the request: an answer to HEAD has the headers of a body alone */
+/** @param method the request's: an answer to HEAD has only the headers of a body */
 export function answerWith(response: ServerResponse, { status, headers, body }: WholeAnswer, method = 'GET'): void {
   response.sendDate = false
   for (const [name, value] of headers) response.appendHeader(name, value)
@@ -98,7 +94,7 @@ export function headerOf({ headers }: Pick<WholeAnswer, 'headers'>, name: string
   return headers.find(([one]) => one === name)?.[1]
 }
 
-/** @param set a value of undefined takes the header away */
+/** @param set new values by name; undefined removes the header */
 export function withHeaders<A extends Pick<WholeAnswer, 'headers'>>(
   answer: A,
   set: Readonly<Record<string, string | undefined>>,
@@ -107,25 +103,25 @@ export function withHeaders<A extends Pick<WholeAnswer, 'headers'>>(
   return { ...answer, headers: [...answer.headers.filter(([name]) => !Object.hasOwn(set, name)), ...added] }
 }
 
-/** undefined for what is no JSON. */
+/** The body as JSON; undefined if it is not JSON. */
 export function jsonOf({ body }: Pick<WholeAnswer, 'body'>): JsonValue | undefined {
   return jsonIn(body.toString('utf8'))
 }
 
 /** The method of JSON-RPC or the query of GraphQL that a request's body names. */
-export function callIn({ body }: Pick<Asked, 'body'>): string | undefined {
+export function callIn({ body }: Pick<WholeRequest, 'body'>): string | undefined {
   const value = body.length > 0 ? jsonOf({ body }) : undefined
   if (!isJsonObject(value)) return undefined
   const named = value.method ?? value.query
   return typeof named === 'string' ? named : undefined
 }
 
-/** On loopback, at a port that is free. */
+/** Serves HTTP on loopback, at a free port. */
 export async function listen(
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server: Server = createServer((request, response) => {
-    // Whoever asked is gone, or gets the end of the connection: it says nothing of the outcome.
+    // The client has gone, or sees the connection end, which says nothing of the outcome.
     handle(request, response).catch(() => response.destroy())
   })
   // A short time would end a connection between two requests of a check.
@@ -151,7 +147,7 @@ function pairs(raw: readonly string[]): [string, string][] {
   const found: [string, string][] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at]!.toLowerCase()
-    if (!OF_THE_CONNECTION.has(name)) found.push([name, raw[at + 1]!])
+    if (!CONNECTION_HEADERS.has(name)) found.push([name, raw[at + 1]!])
   }
   return found
 }

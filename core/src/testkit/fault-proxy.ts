@@ -1,10 +1,9 @@
-/** Stands in front of the destination as a real HTTP server: passes requests on, notes them, and strikes some of them with a fault. */
+/** A real HTTP server in front of the destination, which passes requests on, notes them, and strikes some of them with a fault. */
 import { hash } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { ClientCertificate } from '../hosting/credentials.ts'
 import type { KitClock } from './clock.ts'
 import {
-  type Asked,
   answerWith,
   callIn,
   headerOf,
@@ -12,25 +11,26 @@ import {
   readRequest,
   sendOn,
   type WholeAnswer,
+  type WholeRequest,
   withHeaders,
 } from './exchange.ts'
 
-/** One request that a check sent, and what the destination itself answered. */
+/** One request that a check sent, with the destination's own answer. */
 export interface Route {
-  /** `GET /path?query`, and for a call its name. */
+  /** `GET /path?query`, followed by the name of a call. */
   readonly key: string
   readonly method: string
   readonly path: string
   readonly answer: WholeAnswer
-  /** The host exchanged credentials for a token there: what it makes of the answer is not the plugin's. */
+  /** Marks a token exchange of the host. The host, not the plugin, reads its answer. */
   readonly isExchange?: boolean
 }
 
-export interface Struck {
-  readonly asked: Asked
+export interface StruckRequest {
+  readonly asked: WholeRequest
   readonly key: string
   readonly response: ServerResponse
-  /** What the destination itself answers. */
+  /** Gets the destination's own answer. */
   real(): Promise<WholeAnswer>
   send(answer: WholeAnswer): void
   readonly clock: KitClock
@@ -39,79 +39,66 @@ export interface Struck {
 }
 
 export interface Strike {
-  /** The keys of the routes that it strikes. All, when left out. */
+  /** Tells which routes are struck, by their keys. Defaults to all. */
   readonly on?: (key: string) => boolean
-  readonly fault: (struck: Struck) => void | Promise<void>
+  readonly fault: (struck: StruckRequest) => void | Promise<void>
 }
 
-export interface FaultProxy {
-  readonly url: string
-  /** The routes that were asked since the last `begin`, each once. */
-  routes(): readonly Route[]
-  /** The host is about to exchange credentials for a token by such a request. */
-  expectExchange(request: Pick<Asked, 'method' | 'path' | 'body'>): void
-  /** Of the base address of the check that began last. */
-  baseOrigin(): string
-  /** How many requests the strike has taken. */
-  struck(): number
-  /** Begins a check. @param onStrike called at the first request that the strike takes */
-  begin(options: {
-    readonly baseOrigin: string
-    /** With which requests go on to the destination. */
-    readonly clientCertificate?: ClientCertificate | undefined
-    readonly strike?: Strike
-    readonly onStrike?: () => void
-  }): void
-  stop(): Promise<void>
-}
-
-/** What the destination has answered, by request: a fault on one route needs no more of the destination. */
-export type Memory = Map<string, Promise<WholeAnswer>>
+/** The destination's answers, by request: a fault on one route asks the destination nothing again. */
+export type AnswerMemory = Map<string, Promise<WholeAnswer>>
 
 export interface ProxyOptions {
-  /** Where requests go on to; undefined: to the base address itself. */
+  /** Address that requests go on to; undefined: the base address itself. */
   readonly destination: string | undefined
   readonly elsewhere: string
   readonly clock: KitClock
-  readonly memory: Memory
+  readonly memory: AnswerMemory
 }
 
-export async function startFaultProxy({ destination, elsewhere, clock, memory }: ProxyOptions): Promise<FaultProxy> {
+interface CheckStart {
+  readonly baseOrigin: string
+  /** Presented to the destination with each request. */
+  readonly clientCertificate?: ClientCertificate
+  readonly strike?: Strike
+  /** Called at each request that the strike takes. */
+  readonly onStrike?: () => void
+}
+
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>
+
+export async function startFaultProxy({ destination, elsewhere, clock, memory }: ProxyOptions) {
   const given = destination && new URL(destination).origin
   let routes = new Map<string, Route>()
   let exchanges = new Set<string>()
   let struckCount = 0
-  let current: Parameters<FaultProxy['begin']>[0] = { baseOrigin: given ?? '' }
+  let current: CheckStart = { baseOrigin: given ?? '' }
 
-  const server = await listen(answer)
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const server = await listen(async (request, response) => {
     const { baseOrigin, strike, onStrike } = current
     const origin = given ?? baseOrigin
     const noted = routes
     const asked = await readRequest(request)
     const key = routeKey(asked)
     const real = async () => {
-      const found = await remembered(asked, origin)
-      const told = linksTo(found, origin, baseOrigin)
+      const answer = linksTo(await remembered(asked, origin), origin, baseOrigin)
       // A host answers a challenge by the same request with credentials.
       if (!noted.has(key) || noted.get(key)?.answer.status === 401)
-        noted.set(key, { key, method: asked.method, path: asked.path, answer: told })
-      return clock.dated(told)
+        noted.set(key, { key, method: asked.method, path: asked.path, answer })
+      return clock.dated(answer)
     }
     const send = (whole: WholeAnswer) => answerWith(response, whole, asked.method)
     if (!strike || strike.on?.(key) === false) return send(await real())
     struckCount++
     onStrike?.()
     await strike.fault({ asked, key, response, real, send, clock, elsewhere })
-  }
+  })
 
-  function remembered(asked: Asked, origin: string): Promise<WholeAnswer> {
+  function remembered(asked: WholeRequest, origin: string): Promise<WholeAnswer> {
     const name = memoryKey(asked)
     const known = memory.get(name)
     if (known) return known
     const { host } = asked.headers
-    // Host may be signed. Links made of it are kept as the destination's: other lanes have other names.
+    // Host may be signed. Links made of it are stored as the destination's: other lanes have other names.
     const answering = sendOn(asked, origin, { host, clientCertificate: current.clientCertificate }).then((answer) =>
       linksTo({ ...answer, answeredAt: clock.now() }, `${new URL(origin).protocol}//${host}`, origin),
     )
@@ -122,12 +109,16 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
 
   return {
     url: server.url,
-    routes: () =>
+    /** The routes that were asked since the last `begin`, each once. */
+    routes: (): Route[] =>
       [...routes.values()].map((route) => (exchanges.has(route.key) ? { ...route, isExchange: true } : route)),
-    expectExchange: (request) => void exchanges.add(routeKey(request)),
+    /** Announces that the host exchanges credentials for a token by such a request. */
+    expectExchange: (request: Parameters<typeof routeKey>[0]) => void exchanges.add(routeKey(request)),
+    /** The origin of the base address of the check that began last. */
     baseOrigin: () => current.baseOrigin,
+    /** Number of requests that the strike has taken. */
     struck: () => struckCount,
-    begin(next) {
+    begin(next: CheckStart): void {
       routes = new Map()
       exchanges = new Set()
       struckCount = 0
@@ -137,20 +128,20 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
   }
 }
 
-function routeKey(asked: Pick<Asked, 'method' | 'path' | 'body'>): string {
+function routeKey(asked: Pick<WholeRequest, 'method' | 'path' | 'body'>): string {
   const call = callIn(asked)
   return `${asked.method} ${asked.path}${call === undefined ? '' : ` ${call}`}`
 }
 
-/** The headers by which the same request can be answered in different ways. */
+/** Headers that can change the answer to a request. */
 const TELLING = ['authorization', 'accept', 'if-none-match', 'range', 'git-protocol']
 
-function memoryKey({ method, path, headers, body }: Asked): string {
+function memoryKey({ method, path, headers, body }: WholeRequest): string {
   const others = Object.entries(headers).filter(([name]) => /^(x-|private-)/.test(name))
   return JSON.stringify([method, path, TELLING.map((name) => headers[name]), others, hash('sha256', body, 'base64')])
 }
 
-/** A destination links to its own address, and the plugin knows it by another one. */
+/** Makes the destination's links to its own address lead to the address that the plugin knows. */
 function linksTo(answer: WholeAnswer, from: string, to: string): WholeAnswer {
   if (from === to) return answer
   const headers = answer.headers.map(([name, value]) => [name, value.replaceAll(from, to)] as const)

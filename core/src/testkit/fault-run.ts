@@ -1,59 +1,54 @@
 /** Strikes every route of a case's check with every fault, in several lanes at a time. */
-
 import type { Route } from './fault-proxy.ts'
 import { clockAhead, type ExpectedError, FAULTS, staleAnswer } from './faults.ts'
-import type { CheckAsked, Lane, Outcome } from './host.ts'
+import type { CheckRequest, Outcome } from './host.ts'
 import { judgeClock, judgeFault, judgeStale } from './judge.ts'
 import type { SeenCase } from './prepared.ts'
 import { at, inLanes, type Run } from './run.ts'
 import { SOCKET_FAULTS } from './socket-faults.ts'
 
-interface Task {
+interface FaultTask {
+  /** The name of the kit's check. */
   readonly name: string
   readonly route: string | undefined
-  readonly asked: CheckAsked
+  readonly asked: CheckRequest
+  /** @returns what the plugin did wrong */
   judge(outcome: Outcome): string | undefined
 }
 
-/** Of an abort that seems to be ignored. */
+/** Number of further tries of a check that seems to ignore its abort. */
 const MOST_TRIES = 3
 
-export async function runFaults(run: Run, seenCase: SeenCase): Promise<void> {
-  const { lanes, findings } = run
+export async function runFaults({ check, wants, lanes, findings }: Run, seenCase: SeenCase): Promise<void> {
   const { row } = seenCase
-  const ignoring: Task[] = []
+  const ignoring: FaultTask[] = []
   const tasks = tasksOf(seenCase).filter(({ name, asked }) =>
-    run.wants(name, 'same.requests', ...(asked.endAfterStrikeMs === undefined ? [] : ['abort.heeded'])),
+    wants(name, 'same.requests', ...(asked.endAfterStrikeMs === undefined ? [] : ['abort.heeded'])),
   )
   await inLanes(lanes, tasks, async (lane, task) => {
-    const outcome = await strike(run, lane, task, row.name)
+    const { name, route, asked } = task
+    const outcome = await check(lane, asked)
+    if (outcome.wasStruck) {
+      findings.tell('same.requests', undefined, { case: row.name })
+      findings.tell(name, task.judge(outcome), { case: row.name, route })
+    } else {
+      findings.tell('same.requests', 'does not ask this again in the same situation', { case: row.name, route })
+    }
     if (outcome.ignoredAbort) ignoring.push(task)
-    else if (task.asked.endAfterStrikeMs !== undefined) findings.tell('abort.heeded', undefined, { case: row.name })
+    else if (asked.endAfterStrikeMs !== undefined) findings.tell('abort.heeded', undefined, { case: row.name })
   })
-  for (const task of ignoring) {
+  for (const { name, route, asked } of ignoring) {
     // Again, alone: a busy machine is slow, too, and a plugin that ignores its signal always does.
     let ignoredAbort = true
     for (let tries = 0; ignoredAbort && tries < MOST_TRIES; tries++) {
-      ignoredAbort = (await run.check(lanes[0]!, task.asked)).ignoredAbort
+      ignoredAbort = (await check(lanes[0]!, asked)).ignoredAbort
     }
-    const problem = `goes on for 100 ms after its signal was aborted, where the destination gave ${task.name}`
-    findings.tell('abort.heeded', ignoredAbort ? problem : undefined, { case: row.name, route: task.route })
+    const problem = `goes on for 100 ms after its signal was aborted, where the destination gave ${name}`
+    findings.tell('abort.heeded', ignoredAbort ? problem : undefined, { case: row.name, route })
   }
 }
 
-async function strike({ check, findings }: Run, lane: Lane, task: Task, name: string): Promise<Outcome> {
-  const outcome = await check(lane, task.asked)
-  const place = { case: name, route: task.route }
-  if (!outcome.wasStruck) {
-    findings.tell('same.requests', 'does not ask this again in the same situation', place)
-    return outcome
-  }
-  findings.tell('same.requests', undefined, { case: name })
-  findings.tell(task.name, task.judge(outcome), place)
-  return outcome
-}
-
-function tasksOf(seenCase: SeenCase): Task[] {
+function tasksOf(seenCase: SeenCase): FaultTask[] {
   const { routes, socketRoutes } = seenCase.outcome
   return [
     ...routes.flatMap((route) =>
@@ -73,12 +68,12 @@ function tasksOf(seenCase: SeenCase): Task[] {
 function taskOf(
   fault: ExpectedError,
   { key: route, isExchange = false }: Pick<Route, 'key' | 'isExchange'>,
-  strike: Pick<CheckAsked, 'strike' | 'socketStrike'>,
+  strike: Pick<CheckRequest, 'strike' | 'socketStrike'>,
   { asked, row, outcome, seen, verifier }: SeenCase,
-): Task {
+): FaultTask {
   const { absentRoutes = [], extraRoutes = [] } = row
   const reads = outcome.routes.filter((one) => !one.isExchange).map(({ key }) => key)
-  const judged = {
+  const context = {
     profile: verifier.profile,
     seen,
     isOnly: [...outcome.socketRoutes, ...reads].every((key) => key === route),
@@ -89,16 +84,12 @@ function taskOf(
   return {
     name: fault.name,
     route,
-    asked: {
-      ...at(asked, fault.name, route),
-      ...strike,
-      ...(fault.endAfterMs === undefined ? {} : { endAfterStrikeMs: fault.endAfterMs }),
-    },
-    judge: (one) => judgeFault(fault, one, judged),
+    asked: { ...at(asked, fault.name, route), ...strike, endAfterStrikeMs: fault.endAfterMs },
+    judge: (one) => judgeFault(fault, one, context),
   }
 }
 
-function clockTask({ asked, seen, verifier }: SeenCase): Task {
+function clockTask({ asked, seen, verifier }: SeenCase): FaultTask {
   const name = 'fault.clock-off'
   return {
     name,
@@ -108,19 +99,16 @@ function clockTask({ asked, seen, verifier }: SeenCase): Task {
   }
 }
 
-function staleTasks({ asked, outcome, seen, verifier, before }: SeenCase): Task[] {
+/** Tasks that answer from before the situation: on all routes at once, and on each of several. */
+function staleTasks({ asked, outcome, seen, verifier, before }: SeenCase): FaultTask[] {
   if (!before) return []
   const fault = staleAnswer(before.answers)
   const name = 'fault.stale-replica'
-  const routes: readonly (Route | undefined)[] =
-    outcome.routes.length > 1 ? [undefined, ...outcome.routes] : [undefined]
-  return routes.map((route) => ({
+  const routes = outcome.routes.length > 1 ? outcome.routes.map(({ key }) => key) : []
+  return [undefined, ...routes].map((route) => ({
     name,
-    route: route?.key,
-    asked: {
-      ...at(asked, name, route?.key),
-      strike: { fault, ...(route ? { on: (key: string) => key === route.key } : {}) },
-    },
+    route,
+    asked: { ...at(asked, name, route), strike: { fault, on: (key) => route === undefined || key === route } },
     judge: (one) => judgeStale(one, { profile: verifier.profile, seen }, before.seen),
   }))
 }

@@ -1,30 +1,30 @@
-/** What can go wrong at a destination, each as a fault that strikes one route, and the error that a check must give for it. */
+/** Faults of an HTTP destination, each of which strikes one route, with the error that a check must give for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { DestinationErrorCode } from '../evidence.ts'
 import { isJsonObject } from '../json.ts'
 import { answerWith, headerOf, jsonOf, type WholeAnswer, withHeaders } from './exchange.ts'
-import type { Route, Struck } from './fault-proxy.ts'
+import type { Route, StruckRequest } from './fault-proxy.ts'
 
-/** What a check must make of a fault. */
+/** A fault of a destination, and the error that a check must make of it. */
 export interface ExpectedError {
-  /** Of the kit's check. */
+  /** The name of the kit's check. */
   readonly name: `fault.${string}`
-  /** As a phrase: `an answer 401`. */
+  /** The fault as a phrase: `an answer 401`. */
   readonly says: string
-  /** The errors that are right. */
+  /** The right errors, the best first. */
   readonly right: readonly DestinationErrorCode[]
-  /** The check's time ends so long after it. Milliseconds. */
+  /** Milliseconds between the fault and the end of the check's time. */
   readonly endAfterMs?: number
-  /** The answer is true as far as it goes: a check that does not read its body may go on. */
+  /** Marks an answer that is true as far as it goes: a check that does not read its body may go on. */
   readonly bodyOnly?: boolean
-  /** How long the destination asks to wait. Milliseconds. */
+  /** Milliseconds that the destination asks to wait. */
   readonly retryAfterMs?: number
 }
 
 export interface Fault extends ExpectedError {
   applies?(route: Route): boolean
-  answer(struck: Struck): void | Promise<void>
+  answer(struck: StruckRequest): void | Promise<void>
 }
 
 export const SHORT_TIME_MS = 200
@@ -145,16 +145,16 @@ export const FAULTS: readonly Fault[] = [
   },
 ]
 
-/** The destination's clock is an hour ahead. What it says of the outcome is true. */
-export async function clockAhead({ real, send }: Struck): Promise<void> {
+/** Answers truly, by a clock that is an hour ahead. */
+export async function clockAhead({ real, send }: StruckRequest): Promise<void> {
   const answer = await real()
   const told = Date.parse(headerOf(answer, 'date') ?? '')
   send(Number.isNaN(told) ? answer : withHeaders(answer, { date: new Date(told + 60 * 60_000).toUTCString() }))
 }
 
-/** @param earlier answers from before the situation, by route */
+/** Answers as a stale replica. @param earlier answers from before the situation, by route */
 export function staleAnswer(earlier: ReadonlyMap<string, WholeAnswer>) {
-  return async ({ key, real, send, clock }: Struck): Promise<void> => {
+  return async ({ key, real, send, clock }: StruckRequest): Promise<void> => {
     const old = earlier.get(key)
     send(old ? withHeaders(clock.dated(old), { age: '60' }) : await real())
   }
@@ -169,7 +169,7 @@ function hasBody({ method, answer }: Route): boolean {
 }
 
 function says(code: number, body: string, headers: Readonly<Record<string, string>>) {
-  return ({ send, clock }: Struck) => {
+  return ({ send, clock }: StruckRequest) => {
     const dated = { date: new Date(clock.now()).toUTCString(), ...headers }
     send({ status: code, headers: Object.entries(dated), body: Buffer.from(body) })
   }
@@ -184,7 +184,7 @@ function html(code: number) {
   return says(code, page, { 'content-type': 'text/html' })
 }
 
-function refusedCall(struck: Struck): void {
+function refusedCall(struck: StruckRequest): void {
   const message = 'Not now.'
   const call = jsonOf(struck.asked)
   const refusal =
@@ -195,27 +195,26 @@ function refusedCall(struck: Struck): void {
 }
 
 function altered(alter: (answer: WholeAnswer) => WholeAnswer) {
-  return async ({ real, send }: Struck) => send(alter(withHeaders(await real(), { etag: undefined })))
+  return async ({ real, send }: StruckRequest) => send(alter(withHeaders(await real(), { etag: undefined })))
 }
 
 function otherShape(answer: WholeAnswer): string {
   return JSON.stringify(isJsonObject(jsonOf(answer)) ? { reason: 'maintenance', until: null } : { items: 'later' })
 }
 
-/** The true answer with blanks behind it, which JSON allows. */
-async function largeBody({ real, response }: Struck): Promise<void> {
+/** Sends the true answer with blanks behind it, which JSON allows. */
+async function largeBody({ real, response }: StruckRequest): Promise<void> {
   const { status, headers, body } = await real()
   response.sendDate = false
   response.writeHead(status, Object.fromEntries(headers))
   response.write(body)
   for (let sent = 0; sent < HUGE_BYTES && !response.destroyed; sent += CHUNK.length) {
-    if (response.write(CHUNK)) continue
-    await drained(response)
+    if (!response.write(CHUNK)) await drained(response)
   }
   response.end()
 }
 
-function drained(response: Struck['response']): Promise<void> {
+function drained(response: StruckRequest['response']): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
       response.off('drain', go).off('close', go)
@@ -232,7 +231,7 @@ function bomb(): Buffer {
   return packed
 }
 
-async function oneByteASecond({ real, response }: Struck): Promise<void> {
+async function oneByteASecond({ real, response }: StruckRequest): Promise<void> {
   const { status, headers, body } = await real()
   response.sendDate = false
   response.writeHead(status, Object.fromEntries(headers))
@@ -243,7 +242,7 @@ async function oneByteASecond({ real, response }: Struck): Promise<void> {
   response.end()
 }
 
-async function resetInBody({ real, response }: Struck): Promise<void> {
+async function resetInBody({ real, response }: StruckRequest): Promise<void> {
   const answer = await real()
   response.sendDate = false
   response.writeHead(answer.status, {
@@ -253,6 +252,6 @@ async function resetInBody({ real, response }: Struck): Promise<void> {
   response.write(answer.body.subarray(0, answer.body.length >> 1), () => response.destroy())
 }
 
-function redirect(response: Struck['response'], location: string): void {
+function redirect(response: StruckRequest['response'], location: string): void {
   answerWith(response, { status: 302, headers: [['location', location]], body: Buffer.alloc(0) })
 }

@@ -1,30 +1,26 @@
 /** Collects what the kit finds, by the stable names of its checks. */
 import type { Report, ReportedCheck } from './options.ts'
 
-export interface Place {
+interface FindingPlace {
   readonly route?: string | undefined
   readonly case?: string | undefined
 }
 
-export interface Findings {
-  /** @param problem undefined: the plugin is right */
-  tell(name: string, problem: string | undefined, place?: Place): void
-  untested(what: string): void
-  report(): Report
-}
+export type Findings = ReturnType<typeof createFindings>
 
-export function createFindings(): Findings {
+export function createFindings() {
   const found = new Map<string, ReportedCheck>()
   const untested = new Set<string>()
 
   return {
-    tell(name, problem, { route, case: of } = {}) {
+    /** @param problem undefined: the plugin is right */
+    tell(name: string, problem: string | undefined, { route, case: of }: FindingPlace = {}): void {
       const key = JSON.stringify([name, route, of, problem])
       const place = { ...(route === undefined ? {} : { route }), ...(of === undefined ? {} : { case: of }) }
       found.set(key, { name, ok: problem === undefined, ...(problem === undefined ? {} : { problem }), ...place })
     },
-    untested: (what) => void untested.add(what),
-    report() {
+    untested: (what: string) => void untested.add(what),
+    report(): Report {
       const checks = [...found.values()]
       return { ok: checks.every(({ ok }) => ok), checks, untested: [...untested] }
     },

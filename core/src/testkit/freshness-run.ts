@@ -1,6 +1,6 @@
 /** Changes the destination between two checks, and while one reads: the later check must see the change. */
 import { createCacheStore } from './check-cache.ts'
-import type { Struck } from './fault-proxy.ts'
+import type { StruckRequest } from './fault-proxy.ts'
 import type { Outcome } from './host.ts'
 import { described, isSameSight, observationProblem } from './observation.ts'
 import { afterOwn } from './pace.ts'
@@ -8,10 +8,10 @@ import type { SeenCase } from './prepared.ts'
 import { at, type Run } from './run.ts'
 import type { StruckSocket } from './socket-proxy.ts'
 
-/** Long enough for a check to ask what it would join. */
+/** Time in which a check asks what it would join. */
 const JOINING_MS = 40
 
-/** @returns what the earlier situation shows, where there is one. The destination is left in some situation. */
+/** @returns what a check saw before the situation, if there is a `before`. Leaves the destination in any situation. */
 export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCase['before']> {
   const { findings, options, lanes } = run
   const { asked, row, seen, verifier } = seenCase
@@ -28,35 +28,27 @@ export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCa
   const { observation } = first
   if (!observation || observationProblem(verifier.profile, observation)) return undefined
   if (isSameSight(observation, seen)) return undefined
-  findings.tell(
-    'mark.final',
-    observation.mark === 'final'
-      ? `says \`${described(observation)}\` of what later was \`${described(seen)}\``
-      : undefined,
-    place,
-  )
+  const problem = `says \`${described(observation)}\` of what later was \`${described(seen)}\``
+  findings.tell('mark.final', observation.mark === 'final' ? problem : undefined, place)
 
   await run.set(row.situation)
   const later = await run.check(lanes[0]!, { ...at(asked, 'cache.serves-old'), store })
   findings.tell('cache.serves-old', changeProblem(later, seenCase, 'had changed since an earlier check'), place)
   const routes = run.wants('share.joins-old-read') ? [...first.routes.map(({ key }) => key), ...first.socketRoutes] : []
   for (const route of routes) {
-    const problem = changeProblem(
-      await besideOne(run, seenCase, route),
-      seenCase,
-      'changed while another check was reading',
-    )
+    const beside = await besideOne(run, seenCase, route)
+    const problem = changeProblem(beside, seenCase, 'changed while another check was reading')
     findings.tell('share.joins-old-read', problem, { ...place, route })
   }
   return { seen: observation, answers: new Map(first.routes.map(({ key, answer }) => [key, answer])) }
 }
 
-/** A check that begins while another one waits for an answer from before the change. @param route whose answer the other one waits for */
+/** Makes a check while another one waits for an answer from before the change. @param route the route that the other one waits for */
 async function besideOne(run: Run, { asked, row }: SeenCase, route: string): Promise<Outcome> {
   await run.set(run.options.before)
   const store = createCacheStore()
-  const held = gate()
-  const released = gate()
+  const held = createGate()
+  const released = createGate()
   let isFirst = true
   const wait = async () => {
     if (!isFirst) return
@@ -64,7 +56,7 @@ async function besideOne(run: Run, { asked, row }: SeenCase, route: string): Pro
     held.open()
     await released.opened
   }
-  const hold = async ({ real, send }: Struck) => {
+  const hold = async ({ real, send }: StruckRequest) => {
     const answer = await real()
     await wait()
     send(answer)
@@ -97,10 +89,10 @@ function changeProblem({ observation, error }: Outcome, { seen }: SeenCase, when
   return `gives ${said} of a destination that ${when}, in place of ${JSON.stringify(seen)}`
 }
 
-function gate(): { readonly opened: Promise<void>; open(): void } {
+function createGate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
   })
-  return { opened, open: () => open() }
+  return { opened, open }
 }

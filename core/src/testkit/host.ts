@@ -1,7 +1,7 @@
-/** A small host: sets the plugin up behind fault proxies of its own, and makes checks as a host makes them. */
+/** A small host: sets the plugin up behind fault proxies of its own, and makes checks and probes as a service makes them. */
 import { inspect } from 'node:util'
 import { withoutSecretValues } from '../contract/auth.ts'
-import type { ConnectionType, ProbeResult } from '../contract/connection.ts'
+import type { ProbeResult } from '../contract/connection.ts'
 import { isDestinationError } from '../contract/destination-error.ts'
 import type { Plugin, PluginParts } from '../contract/plugin.ts'
 import type { Claim, PreviousRead, Verifier } from '../contract/verifier.ts'
@@ -9,58 +9,46 @@ import type { DestinationErrorCode, Observation } from '../evidence.ts'
 import { declaredHosts } from '../hosting/grants.ts'
 import type { Refreshes } from '../hosting/schemes/scheme.ts'
 import type { JsonObject } from '../json.ts'
-import { type CallAsked, type Called, type CallerOptions, callPlugin, loggerInto, type Place } from './call.ts'
+import {
+  type CallerOptions,
+  type CallRequest,
+  type CallResult,
+  callPlugin,
+  loggerInto,
+  type ReadPlace,
+} from './call.ts'
 import type { KitClock } from './clock.ts'
-import { type FaultProxy, type ProxyOptions, startFaultProxy } from './fault-proxy.ts'
+import { type ProxyOptions, startFaultProxy } from './fault-proxy.ts'
 import type { GivenConnection, OrAt } from './options.ts'
-import { type SocketProxy, startSocketProxy } from './socket-proxy.ts'
+import { startSocketProxy } from './socket-proxy.ts'
 import type { OnSocket } from './transport.ts'
 import { type Note, watching } from './watch.ts'
-import { holds } from './watchdog.ts'
+import { noteActivity } from './watchdog.ts'
 
-/** The plugin behind one proxy. Lanes work at the same time, and a lane makes one check at a time, unless its faults are none. */
-export interface Lane {
-  readonly parts: PluginParts
-  verifierFor(action: string | undefined): Verifier | undefined
-  check(asked: CheckAsked): Promise<Outcome>
-  /** All claims in one call of `checkMany`. */
-  checkMany(asked: ManyAsked): Promise<Called<readonly unknown[]>>
-  probe(asked: ProbeAsked): Promise<Called<ProbeResult>>
-  /** The connection as the lane's plugin is given it. */
-  given(connection: OrAt<GivenConnection>): {
-    readonly type: ConnectionType
-    readonly options: JsonObject
-    readonly target: string | undefined
-  }
-  /** Of the base address of the check that began last. */
-  origin(): string
-  close(): Promise<void>
-}
-
-/** A person waits for it. */
+/** Limits of a probe, which a person waits for. */
 const PROBE_LIMITS = { timeMs: 5000 }
 
 type GivenOrNone = OrAt<GivenConnection> | null
 
-export interface CheckAsked extends CallAsked {
+export interface CheckRequest extends CallRequest {
   readonly claim: Claim
   readonly connection: GivenOrNone
   readonly previous?: readonly PreviousRead[]
-  /** By `check`, also where the verifier has `checkMany`. */
+  /** Calls `check` even where the verifier has `checkMany`. */
   readonly isSingle?: boolean
 }
 
-export interface ManyAsked extends CallAsked {
+export interface ManyRequest extends CallRequest {
   readonly claims: readonly Claim[]
   readonly connection: GivenOrNone
 }
 
-export interface ProbeAsked extends CallAsked {
+export interface ProbeRequest extends CallRequest {
   readonly connection: OrAt<GivenConnection>
 }
 
-export interface Outcome extends Omit<Called<Observation>, 'value'> {
-  /** What the check returned, which nobody has checked yet. */
+export interface Outcome extends Omit<CallResult<Observation>, 'value'> {
+  /** The value that the check returned, unchecked. */
   readonly observation?: Observation
 }
 
@@ -68,52 +56,56 @@ export interface LaneOptions {
   readonly plugin: Plugin
   readonly options: OrAt<JsonObject>
   readonly proxy: ProxyOptions
-  /** Where its sockets lead. */
+  /** Address that the plugin's sockets lead to. */
   readonly socketUrl: string | undefined
-  /** Has them lead to the places themselves. */
+  /** If given, sockets lead to their own addresses. */
   readonly onSocket?: OnSocket
   readonly clock: KitClock
-  /** Told of what the plugin does that the host refuses. */
+  /** Hears of everything that the plugin does and the host refuses. */
   readonly note: Note
 }
 
-export async function openLane(options: LaneOptions): Promise<Lane> {
-  const { plugin, socketUrl } = options
+export type Lane = Awaited<ReturnType<typeof openLane>>
+
+/** Sets the plugin up behind a proxy. Lanes work at the same time; each makes one check at a time, unless its faults are none. */
+export async function openLane(options: LaneOptions) {
+  const { plugin, clock, note } = options
   const proxy = await startFaultProxy(options.proxy)
   const hasSockets = (plugin.manifest?.sockets ?? []).length > 0
-  const sockets = hasSockets && socketUrl !== undefined ? await startSocketProxy(socketUrl) : undefined
-  try {
-    return await setUp(options, proxy, sockets)
-  } catch (error) {
-    await stop(proxy, sockets)
-    throw error
-  }
-}
-
-async function setUp(options: LaneOptions, proxy: FaultProxy, sockets: SocketProxy | undefined): Promise<Lane> {
-  const { plugin, clock, note } = options
+  const sockets = hasSockets && options.socketUrl !== undefined ? await startSocketProxy(options.socketUrl) : undefined
+  const stop = async () => void (await Promise.all([proxy.stop(), sockets?.stop()]))
   const setupLogs: unknown[] = []
-  // What it does before its checks and between them is its own, but for connections.
+  // Before its checks and between them, a plugin may read the clock, and not open connections.
   const inSetup: Note = (name, problem) => name === 'clock.machine' || note(name, problem)
-  const given = valueAt(options.options, proxy.url)
-  const host = { logger: loggerInto(setupLogs), now: clock.now }
-  holds({ check: 'plugin.setup' })
-  const parts = await watching(inSetup, async () => plugin.setup(host, structuredClone(given) as never))
-  const { hosts, tokenHosts = [] } = plugin.manifest
-  const manifest = { ...plugin.manifest, hosts: declaredHosts(hosts, given) }
-  const caller: CallerOptions = { manifest, proxy, sockets, onSocket: options.onSocket, clock, note }
-  const connections = connectionsOf(parts, proxy.url, declaredHosts(tokenHosts, given))
+
+  async function setUp() {
+    const given = valueAt(options.options, proxy.url)
+    const host = { logger: loggerInto(setupLogs), now: clock.now }
+    noteActivity({ check: 'plugin.setup' })
+    const parts = await watching(inSetup, async () => plugin.setup(host, structuredClone(given) as never))
+    const { hosts, tokenHosts = [] } = plugin.manifest
+    const manifest = { ...plugin.manifest, hosts: declaredHosts(hosts, given) }
+    const caller: CallerOptions = { manifest, proxy, sockets, onSocket: options.onSocket, clock, note }
+    return { parts, caller, connections: connectionsOf(parts, proxy.url, declaredHosts(tokenHosts, given)) }
+  }
+
+  const { parts, caller, connections } = await setUp().catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
   const verifierFor = (action: string | undefined) => newestVerifier(parts, action)
 
   return {
     parts,
     verifierFor,
+    /** The connection as the lane's plugin is given it. */
     given: connections.given,
+    /** The origin of the base address of the check that began last. */
     origin: proxy.baseOrigin,
-    async check(asked) {
+    async check(asked: CheckRequest): Promise<Outcome> {
       const { claim, previous = [], isSingle = false } = asked
       const verifier = verifierFor(claim.action)!
-      holds(asked.doing)
+      noteActivity(asked.doing)
       const place = connections.placeOf(verifier, claim, asked.connection)
       const { value, ...outcome } = await callPlugin(caller, place, asked, verifier.limits ?? {}, (context) => {
         const one = { claim: structuredClone(claim), previous: structuredClone(previous) }
@@ -124,7 +116,8 @@ async function setUp(options: LaneOptions, proxy: FaultProxy, sockets: SocketPro
       const logs = [...setupLogs, ...outcome.logs]
       return { ...outcome, logs, ...('error' in outcome ? {} : { observation: value as Observation }) }
     },
-    async checkMany(asked) {
+    /** Checks all claims in one call of `checkMany`. */
+    async checkMany(asked: ManyRequest): Promise<CallResult<readonly unknown[]>> {
       const [first] = asked.claims
       const verifier = verifierFor(first!.action)!
       const place = connections.placeOf(verifier, first!, asked.connection)
@@ -133,25 +126,25 @@ async function setUp(options: LaneOptions, proxy: FaultProxy, sockets: SocketPro
         verifier.checkMany!(claims(), context),
       )
     },
-    async probe(asked) {
+    async probe(asked: ProbeRequest): Promise<CallResult<ProbeResult>> {
       const { type, ...place } = connections.connected(asked.connection)
       const { target } = connections.given(asked.connection)
       return callPlugin(caller, place, asked, PROBE_LIMITS, ({ connection, cache: _, share: __, ...context }) =>
-        type.probe(optionsOf({ connection: connection! }), target === undefined ? context : { ...context, target }),
+        type.probe(optionsOf(connection!), target === undefined ? context : { ...context, target }),
       )
     },
-    async close() {
+    async close(): Promise<void> {
       try {
-        holds({ check: 'close.throws' })
+        noteActivity({ check: 'close.throws' })
         await watching(inSetup, async () => parts.close?.())
       } finally {
-        await stop(proxy, sockets)
+        await stop()
       }
     },
   }
 }
 
-/** Of those for an action, or of all, the one with the highest version. */
+/** The verifier with the highest version, among those for an action or all. */
 function newestVerifier({ verifiers = [] }: PluginParts, action: string | undefined): Verifier | undefined {
   const named = verifiers.filter(
     ({ profile }) => action === undefined || profile.action === action || Object.hasOwn(profile.aliases ?? {}, action),
@@ -159,10 +152,12 @@ function newestVerifier({ verifiers = [] }: PluginParts, action: string | undefi
   return named.toSorted((one, other) => Number(other.profile.version) - Number(one.profile.version))[0]
 }
 
-/** The newest refresh token goes on from call to call. Each call refreshes it: access tokens of earlier ones would lead to other requests. */
-function createKitRefreshes(): Refreshes {
+/** The places that the plugin's checks read, through connections and without one. */
+function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly string[]) {
+  const types = new Map((parts.connections ?? []).map((type) => [type.provider, type]))
   const newest = new Map<string, string>()
-  return {
+  // Each call refreshes its tokens, because access tokens of an earlier call would lead to other requests. Refresh tokens go on.
+  const refreshes: Refreshes = {
     async refresh({ typed, exchange }) {
       // Sent again after an answer that the kit's own faults made worthless.
       const refreshed = await exchange(newest.get(typed) ?? typed)
@@ -171,13 +166,6 @@ function createKitRefreshes(): Refreshes {
       return refreshed
     },
   }
-}
-
-/** Where the plugin's checks read through connections, and without one. */
-function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly string[]) {
-  const types = new Map((parts.connections ?? []).map((type) => [type.provider, type]))
-
-  const refreshes = createKitRefreshes()
 
   function given(connection: OrAt<GivenConnection>) {
     const { provider, options, target } = valueAt(connection, url)
@@ -194,7 +182,7 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
     return { type, connection: own, secrets, connected, baseUrl: type.baseUrl(structuredClone(shown) as never) }
   }
 
-  function placeOf(verifier: Verifier, claim: Claim, connection: GivenOrNone): Place {
+  function placeOf(verifier: Verifier, claim: Claim, connection: GivenOrNone): ReadPlace {
     if (connection === null) {
       const source = verifier.profile.access.anonymous ? verifier.anonymousSource?.(structuredClone(claim)) : undefined
       if (!source) throw new TypeError('the claim cannot be read without a connection')
@@ -203,7 +191,7 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
       return { connection: null, secrets: new Map(), connected, baseUrl: source.baseUrl }
     }
     const { type, ...own } = connected(connection)
-    if (type.fits(optionsOf(own), structuredClone(claim)) !== true) {
+    if (type.fits(optionsOf(own.connection), structuredClone(claim)) !== true) {
       throw new TypeError('the connection does not fit the claim')
     }
     const baseUrl = verifier.destination?.(structuredClone(claim), structuredClone(own.connection)) ?? own.baseUrl
@@ -213,15 +201,11 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
   return { given, connected, placeOf }
 }
 
-async function stop(proxy: FaultProxy, sockets: SocketProxy | undefined): Promise<void> {
-  await Promise.all([proxy.stop(), sockets?.stop()])
+function optionsOf({ options }: { readonly options: JsonObject }) {
+  return structuredClone(options) as never
 }
 
-function optionsOf({ connection }: { readonly connection: { readonly options: JsonObject } }) {
-  return structuredClone(connection.options) as never
-}
-
-/** What `checkMany` says of a single claim. */
+/** The observation that `checkMany` gives for a single claim. */
 async function onlyOne(checking: Promise<readonly unknown[]>): Promise<Observation> {
   const answers = await checking
   const [answer] = answers
@@ -234,7 +218,7 @@ export function valueAt<T>(value: T | ((url: string) => T), url: string): T {
   return typeof value === 'function' ? (value as (url: string) => T)(url) : value
 }
 
-/** `timeout`, or what was thrown in place of a DestinationError. */
+/** The code of a DestinationError; undefined for anything else that was thrown. */
 export function errorCode(error: unknown): DestinationErrorCode | undefined {
   return isDestinationError(error) ? error.code : undefined
 }

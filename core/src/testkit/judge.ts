@@ -1,4 +1,4 @@
-/** Whether what a check made of a fault is right: an error that says why, or what it truly saw without the struck answer. */
+/** Judges what a check made of a fault: right is an error that says why, or what it truly saw without the struck answer. */
 import { isDestinationError } from '../contract/destination-error.ts'
 import type { Mark, Observation } from '../evidence.ts'
 import type { ActionProfile } from '../profile.ts'
@@ -6,21 +6,21 @@ import type { ExpectedError } from './faults.ts'
 import { errorCode, type Outcome, thrownText } from './host.ts'
 import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
 
-interface Judged {
+interface FaultContext {
   readonly profile: ActionProfile
-  /** What the check sees without the fault. */
+  /** The observation without the fault. */
   readonly seen: Observation
-  /** It asked nothing else. */
+  /** Tells whether the check asked nothing else. */
   readonly isOnly: boolean
-  /** A 404 there says that something is not there. */
+  /** Tells whether a 404 of the route means absence. */
   readonly tellsAbsence: boolean
   readonly isExtra: boolean
-  /** The host reads its answers, and no plugin. */
+  /** Tells whether the host, not the plugin, reads the route's answers. */
   readonly isExchange: boolean
 }
 
 /** @returns what the plugin did wrong */
-export function judgeFault(fault: ExpectedError, outcome: Outcome, judged: Judged): string | undefined {
+export function judgeFault(fault: ExpectedError, outcome: Outcome, judged: FaultContext): string | undefined {
   const { right } = fault
   if (!outcome.observation) return judgeError(fault, outcome.error, judged)
   const { observation } = outcome
@@ -30,7 +30,11 @@ export function judgeFault(fault: ExpectedError, outcome: Outcome, judged: Judge
   return `says \`${described(observation)}\`, where the destination gave ${fault.says}: throw a DestinationError \`${right[0]}\``
 }
 
-function judgeError(fault: ExpectedError, error: unknown, { tellsAbsence, isExchange }: Judged): string | undefined {
+function judgeError(
+  fault: ExpectedError,
+  error: unknown,
+  { tellsAbsence, isExchange }: FaultContext,
+): string | undefined {
   if (!isDestinationError(error)) return `throws ${thrownText(error)}, which is no DestinationError, for ${fault.says}`
   if (isExchange) return undefined
   const { code, retryAfterMs } = error
@@ -42,32 +46,33 @@ function judgeError(fault: ExpectedError, error: unknown, { tellsAbsence, isExch
   return undefined
 }
 
-function mayGoOn(fault: ExpectedError, observation: Observation, outcome: Outcome, judged: Judged): boolean {
+function mayGoOn(fault: ExpectedError, observation: Observation, outcome: Outcome, judged: FaultContext): boolean {
   const { seen, isOnly, tellsAbsence, isExtra } = judged
   if (fault.name === 'fault.404' && tellsAbsence) return true
   if (!sayTheSame(observation, seen)) return false
   if (fault.bodyOnly && !outcome.readTooMuch && observation.mark === seen.mark) return true
-  if (isExtra) return strength(observation.mark) <= strength(seen.mark)
-  // It was seen elsewhere that the outcome is there: that stays true.
+  if (isExtra) return blameRank(observation.mark) <= blameRank(seen.mark)
+  // Another answer showed that the outcome is there: that stays true.
   if (showsClaimed(seen)) return !isOnly
-  // That nobody is blamed for it is as good as an error.
+  // An absence for which nobody is blamed is as good as an error.
   return observation.mark === 'may_have_been'
 }
 
-/** How far a mark goes towards blame. */
-function strength(mark: Mark | undefined): number {
+/** Rank of a mark by how far it goes towards blame. */
+function blameRank(mark: Mark | undefined): number {
   if (mark === 'may_have_been') return 0
   return mark === undefined ? 1 : 2
 }
 
-/** A clock that is off changes nothing of what is there, nor of what the destination's log says. */
-export function judgeClock(outcome: Outcome, { profile, seen }: Pick<Judged, 'profile' | 'seen'>): string | undefined {
-  const { observation, error } = outcome
+/** Judges a check whose destination's clock is off: it changes nothing of what is there, nor of what the destination's log says. */
+export function judgeClock(
+  outcome: Outcome,
+  { profile, seen }: Pick<FaultContext, 'profile' | 'seen'>,
+): string | undefined {
+  const { observation } = outcome
   const where = 'where only the clock of the destination is an hour ahead'
-  if (!observation)
-    return errorCode(error) ? undefined : `throws ${thrownText(error)}, which is no DestinationError, ${where}`
-  const wrong = observationProblem(profile, observation)
-  if (wrong) return `${wrong.problem}, ${where}`
+  const wrong = formProblem(outcome, profile, where)
+  if (wrong !== undefined || !observation) return wrong
   if (!sayTheSame(observation, seen))
     return `says \`${described(observation)}\` in place of \`${described(seen)}\`, ${where}`
   if (observation.mark !== seen.mark && observation.mark !== 'may_have_been') {
@@ -77,20 +82,26 @@ export function judgeClock(outcome: Outcome, { profile, seen }: Pick<Judged, 'pr
   return undefined
 }
 
-/** @param before what the check sees in the earlier situation, without an `Age` */
+/** @param before the check's observation of the earlier situation, without an `Age` */
 export function judgeStale(
   outcome: Outcome,
-  { profile, seen }: Pick<Judged, 'profile' | 'seen'>,
+  { profile, seen }: Pick<FaultContext, 'profile' | 'seen'>,
   before: Observation,
 ): string | undefined {
-  const { observation, error } = outcome
   const where = 'where a replica gave an answer from before, with an Age'
-  if (!observation)
-    return errorCode(error) ? undefined : `throws ${thrownText(error)}, which is no DestinationError, ${where}`
-  const wrong = observationProblem(profile, observation)
-  if (wrong) return `${wrong.problem}, ${where}`
-  const { mark } = observation
+  const wrong = formProblem(outcome, profile, where)
+  if (wrong !== undefined || !outcome.observation) return wrong
+  const { mark } = outcome.observation
   if (mark === 'final' && seen.mark !== 'final') return `marks it final, ${where}`
   if (mark === 'never_before' && seen.mark !== mark && before.mark !== mark) return `marks it never_before, ${where}`
   return undefined
+}
+
+/** @returns what is wrong with an error or an observation by the contract alone */
+function formProblem({ observation, error }: Outcome, profile: ActionProfile, where: string): string | undefined {
+  if (observation) {
+    const wrong = observationProblem(profile, observation)
+    return wrong && `${wrong.problem}, ${where}`
+  }
+  return errorCode(error) ? undefined : `throws ${thrownText(error)}, which is no DestinationError, ${where}`
 }

@@ -10,17 +10,17 @@ import { CLOSING, type Decision } from '../verdict.ts'
 import { createCacheStore } from './check-cache.ts'
 import type { KitClock } from './clock.ts'
 import type { WholeAnswer } from './exchange.ts'
-import type { Memory, Struck } from './fault-proxy.ts'
+import type { AnswerMemory, StruckRequest } from './fault-proxy.ts'
 import { type Outcome, openLane, thrownText } from './host.ts'
-import type { Wrong } from './observation.ts'
+import type { ObservationProblem } from './observation.ts'
 import type { GivenConnection, OrAt } from './options.ts'
 import { claimOf, type LogLine, logLine, type TrialClaim, TrialError } from './trial.ts'
 import { previousOf, recordOf, wrongIn } from './verdict-run.ts'
 
-/** It goes on only when it is moved, so that a life is the same on a busy machine. */
+/** A clock that goes on only when it is moved, so that a life is the same on a busy machine. */
 export interface VirtualClock {
   now(): Instant
-  /** Never back: an earlier moment changes nothing. */
+  /** Moves the clock forward. An earlier moment changes nothing. */
   goTo(moment: Instant): void
 }
 
@@ -36,22 +36,22 @@ export function createVirtualClock(start: Instant): VirtualClock {
 
 export interface LifeOptions {
   readonly plugin: Plugin
-  /** What an operator's configuration gives the plugin. */
+  /** The plugin's options, as an operator's configuration gives them. */
   readonly options?: JsonObject
-  /** null: it is read without one. */
+  /** null to read without a connection. */
   readonly connection: OrAt<GivenConnection> | null
-  /** Where its requests go, on loopback: to the base address itself, when left out. The place tells times by `clock`. */
+  /** Address on loopback that requests go to, which tells times by `clock`. Defaults to the base address itself. */
   readonly destination?: string
   readonly claim: TrialClaim
   readonly submittedAt: Instant
-  /** How long before the submission it was done, as the client measured. Milliseconds. */
+  /** Milliseconds between the deed and the submission, as the client measured them. */
   readonly claimedAgoMs?: number
   readonly clock: VirtualClock
   /** Brings the place to what it is at a moment, by its clock: called before each check, and before each request is answered. */
   reach(until: Instant): Promise<void>
-  /** How long each answer takes. */
+  /** Milliseconds that each answer takes. */
   readonly latencyMs?: number
-  /** The host makes no check before: it was down, or flooded. */
+  /** The moment of the first check, for a host that was down or flooded. */
   readonly idleUntil?: Instant
 }
 
@@ -59,28 +59,27 @@ export interface LifeRequest {
   readonly at: Instant
   /** `GET /path?query` */
   readonly key: string
-  /** Undefined: there was no answer. */
+  /** Undefined if there was no answer. */
   readonly status: number | undefined
 }
 
 export interface Life {
   /** The checks as a host records them, oldest first. */
   readonly records: readonly CheckRecord[]
-  /** Undefined: the rules came to none, or the claim was refused. */
+  /** Undefined if the rules came to none, or the claim was refused. */
   readonly decision: Decision | undefined
   readonly decidedAt: Instant
-  /** Undefined: the claim was refused. */
+  /** Undefined if the claim was refused. */
   readonly deadlineAt: Instant | undefined
   readonly requests: readonly LifeRequest[]
-  /** Why the claim is none of its action. */
+  /** The error of a claim that its action does not allow. */
   readonly refused?: TrialError
-  /** What the plugin logged and threw. */
+  /** The plugin's log, with what it threw. */
   readonly log: readonly LogLine[]
 }
 
 const USUAL_LATENCY_MS = 30
 const MOST_CHECKS = 2000
-const DOING = { check: 'life' }
 
 export async function liveClaim(given: LifeOptions): Promise<Life> {
   const { plugin, options = {}, destination, submittedAt, clock, reach, latencyMs = USUAL_LATENCY_MS } = given
@@ -108,7 +107,8 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
       await goTo(Math.max(at, submittedAt, given.idleUntil ?? 0, clock.now() + 1))
       const sentAt = clock.now()
       const previous = previousOf(records)
-      const outcome = await lane.check({ claim, connection: given.connection, previous, store, strike, doing: DOING })
+      const doing = { check: 'life' }
+      const outcome = await lane.check({ claim, connection: given.connection, previous, store, strike, doing })
       records.push(recordOf(outcome, { profile, claim }, sentAt, clock.now()))
       log.push(
         ...outcome.logs.map(logLine),
@@ -131,7 +131,7 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
     clock.goTo(moment)
   }
 
-  async function answer({ key, real, send }: Struck): Promise<void> {
+  async function answer({ key, real, send }: StruckRequest): Promise<void> {
     const half = latencyMs / 2
     await goTo(clock.now() + half)
     const at = clock.now()
@@ -146,14 +146,14 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
   }
 }
 
-/** The place changes while it is read: no answer is given twice. */
-const FORGETFUL: Memory = new (class extends Map {
+/** A memory that stores nothing: the place changes while it is read, so no answer is given twice. */
+const FORGETFUL: AnswerMemory = new (class extends Map {
   override set() {
     return this
   }
 })()
 
-function problemOf({ observation, error, answers }: Outcome, wrong: Wrong | undefined): LogLine[] {
+function problemOf({ observation, error, answers }: Outcome, wrong: ObservationProblem | undefined): LogLine[] {
   if (wrong && observation) return [{ level: 'error', message: 'the check failed', fields: { problem: wrong.problem } }]
   if (observation && answers === 0)
     return [{ level: 'error', message: 'the check was read nowhere', fields: { problem: UNHEARD } }]

@@ -2,16 +2,16 @@
 import { isDestinationError } from '../contract/destination-error.ts'
 import type { Observation } from '../evidence.ts'
 import { isJsonObject, type JsonValue } from '../json.ts'
-import type { Called } from './call.ts'
+import type { CallResult } from './call.ts'
 import { jsonOf, withHeaders } from './exchange.ts'
-import type { Route, Strike, Struck } from './fault-proxy.ts'
+import type { Route, Strike, StruckRequest } from './fault-proxy.ts'
 import { FAULTS } from './faults.ts'
-import { errorCode, type ManyAsked, thrownText } from './host.ts'
+import { errorCode, thrownText } from './host.ts'
 import { isSame, isSameSight, observationProblem, sayTheSame, showsClaimed, unheardProblem } from './observation.ts'
 import type { CheckedCase } from './prepared.ts'
 import type { Run } from './run.ts'
 
-/** Cases that can be checked in one call. */
+/** Cases with different claims that can be checked in one call. */
 type Group = readonly CheckedCase[]
 
 const MOST_ITEMS = 3
@@ -29,7 +29,7 @@ export async function runMany(run: Run, checked: readonly CheckedCase[]): Promis
     })
     const problem = isResult(single.observation ?? single.error, outcome)
       ? undefined
-      : `check says ${told(single.observation ?? single.error)} where checkMany says ${told(outcome.observation ?? outcome.error)}`
+      : `check says ${outcomeText(single)} where checkMany says ${outcomeText(outcome)}`
     run.findings.tell('many.same', problem, { case: row.name })
   }
   const groups = groupsOf(served)
@@ -42,18 +42,17 @@ export async function runMany(run: Run, checked: readonly CheckedCase[]): Promis
 function groupsOf(served: readonly CheckedCase[]): Group[] {
   const groups: CheckedCase[][] = []
   for (const one of served) {
-    const group = groups.find(([first]) => belongs(first!, one))
+    const { verifier, asked, row, claim } = one
+    const group = groups.find(
+      ([first]) =>
+        verifier.profile.action === first!.verifier.profile.action &&
+        asked.connection === first!.asked.connection &&
+        isSame(row.situation, first!.row.situation),
+    )
     if (!group) groups.push([one])
-    else if (!group.some(({ claim }) => isSame(claim, one.claim))) group.push(one)
+    else if (!group.some((other) => isSame(other.claim, claim))) group.push(one)
   }
   return groups.filter(({ length }) => length > 1)
-}
-
-function belongs(one: CheckedCase, other: CheckedCase): boolean {
-  const { verifier, asked, row } = one
-  const isThere =
-    verifier.profile.action === other.verifier.profile.action && asked.connection === other.asked.connection
-  return isThere && isSame(row.situation, other.row.situation)
 }
 
 async function runGroup(run: Run, group: Group): Promise<void> {
@@ -71,18 +70,22 @@ async function runGroup(run: Run, group: Group): Promise<void> {
   for (const route of called.routes) await strikeRoute(run, group, route, place)
 }
 
-function callMany({ lanes }: Run, group: Group, check: string, strike?: Strike): Promise<Called<readonly unknown[]>> {
-  const asked: ManyAsked = {
+function callMany(
+  { lanes }: Run,
+  group: Group,
+  check: string,
+  strike?: Strike,
+): Promise<CallResult<readonly unknown[]>> {
+  return lanes[0]!.checkMany({
     claims: group.map(({ claim }) => claim),
     connection: group[0]!.asked.connection,
     doing: { check, case: group.map(({ row }) => row.name).join(' + ') },
-    ...(strike ? { strike } : {}),
-  }
-  return lanes[0]!.checkMany(asked)
+    strike,
+  })
 }
 
 function resultProblems(
-  called: Called<readonly unknown[]>,
+  called: CallResult<readonly unknown[]>,
   group: Group,
 ): [name: string, problem: string | undefined][] {
   const { value, error } = called
@@ -94,7 +97,7 @@ function resultProblems(
   const wrong = value.findIndex((result, index) => !isResult(result, group[index]!.outcome))
   if (wrong < 0) return ['many.each', 'many.order', 'many.same'].map((name) => [name, undefined])
   const isElsewhere = group.every(({ outcome }) => value.some((result) => isResult(result, outcome)))
-  const problem = `checkMany says ${told(value[wrong])} of what alone is ${told(group[wrong]!.outcome.observation ?? group[wrong]!.outcome.error)}`
+  const problem = `checkMany says ${resultText(value[wrong])} of what alone is ${outcomeText(group[wrong]!.outcome)}`
   return isElsewhere ? [['many.order', `${problem}: its results are in another order`]] : [['many.same', problem]]
 }
 
@@ -120,7 +123,7 @@ async function strikeRoute(run: Run, group: Group, route: Route, place: { case: 
 
 /** @param concerned the claims that are read by what was struck */
 function strikeProblem(
-  called: Called<readonly unknown[]>,
+  called: CallResult<readonly unknown[]>,
   group: Group,
   concerned: Group,
   route: Route,
@@ -137,20 +140,15 @@ function strikeProblem(
   }
   if (!Array.isArray(value) || value.length !== group.length)
     return `checkMany gives no result for each claim, ${where}`
-  for (const [index, one] of group.entries()) {
-    const result = value[index]
-    if (!concerned.includes(one)) {
-      if (!isResult(result, one.outcome))
-        return `checkMany says ${told(result)} of a claim that has nothing to do with it, ${where}`
-      continue
-    }
-    if (isDestinationError(result) || mayStay(result, one, route)) continue
-    return `checkMany says ${told(result)}, ${where}`
-  }
-  return undefined
+  const isRight = (result: unknown, one: CheckedCase) =>
+    concerned.includes(one) ? isDestinationError(result) || mayStay(result, one, route) : isResult(result, one.outcome)
+  const wrong = group.findIndex((one, index) => !isRight(value[index], one))
+  if (wrong < 0) return undefined
+  const stranger = concerned.includes(group[wrong]!) ? '' : ' of a claim that has nothing to do with it'
+  return `checkMany says ${resultText(value[wrong])}${stranger}, ${where}`
 }
 
-/** What is seen without the struck answer stays as it is. */
+/** Tells whether a result may stand although its route was struck: it says what is seen without the struck answer. */
 function mayStay(result: unknown, { outcome, row, verifier }: CheckedCase, route: Route): boolean {
   const { observation } = outcome
   if (!observation || observationProblem(verifier.profile, result)) return false
@@ -159,7 +157,7 @@ function mayStay(result: unknown, { outcome, row, verifier }: CheckedCase, route
   return isExtra || showsClaimed(observation) || (result as Observation).mark === 'may_have_been'
 }
 
-function itemProblem(called: Called<readonly unknown[]>, group: Group, says: string): string | undefined {
+function itemProblem(called: CallResult<readonly unknown[]>, group: Group, says: string): string | undefined {
   const { value, error } = called
   const where = `where the destination gave ${says}`
   if ('error' in called)
@@ -168,7 +166,7 @@ function itemProblem(called: Called<readonly unknown[]>, group: Group, says: str
     const result = value?.[index]
     return !isDestinationError(result) && !isResult(result, outcome)
   })
-  return wrong < 0 ? undefined : `checkMany says ${told(value?.[wrong])}, ${where}`
+  return wrong < 0 ? undefined : `checkMany says ${resultText(value?.[wrong])}, ${where}`
 }
 
 function isResult(result: unknown, { observation, error }: CheckedCase['outcome']): boolean {
@@ -176,18 +174,22 @@ function isResult(result: unknown, { observation, error }: CheckedCase['outcome'
   return !isDestinationError(result) && isSameSight(result as Observation, observation)
 }
 
-function told(result: unknown): string {
+function outcomeText({ observation, error }: CheckedCase['outcome']): string {
+  return resultText(observation ?? error)
+}
+
+function resultText(result: unknown): string {
   return result instanceof Error ? thrownText(result) : (JSON.stringify(result) ?? 'nothing')
 }
 
-/** The list that an answer is, or has. */
+/** The answer itself if it is a list, or else the first list that it has. */
 function itemsOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value
   return isJsonObject(value) ? (Object.values(value).find((one) => Array.isArray(one)) ?? []) : []
 }
 
 function spoil(index: number) {
-  return async ({ real, send }: Struck) => {
+  return async ({ real, send }: StruckRequest) => {
     const answer = await real()
     const value = jsonOf(answer)
     const items = itemsOf(value) as JsonValue[]

@@ -1,4 +1,4 @@
-/** What is wrong with an observation by the contract, and how two of them differ. A host records a wrong one as `verifier_error`. */
+/** Compares observations with the contract, and with each other. A host records a wrong one as `verifier_error`. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Observation } from '../evidence.ts'
 import { type ObservationPart, readObservation } from '../hosting/observation.ts'
@@ -7,23 +7,20 @@ import { Value } from '../typebox.ts'
 
 export const PARTS: readonly ObservationPart[] = ['form', 'facts', 'differs', 'mark', 'stays']
 
-/** @param name of the kit's check */
-export interface Wrong {
+export interface ObservationProblem {
+  /** The name of the kit's check. */
   readonly name: `observation.${ObservationPart}`
   readonly problem: string
 }
 
-export function observationProblem(profile: ActionProfile, returned: unknown): Wrong | undefined {
-  const wrong = (part: ObservationPart, problem: string): Wrong => ({
+export function observationProblem(profile: ActionProfile, returned: unknown): ObservationProblem | undefined {
+  const wrong = (part: ObservationPart, problem: string): ObservationProblem => ({
     name: `observation.${part}`,
     problem: `returns what is no observation: ${problem}`,
   })
   try {
-    const { part, problem } = {
-      part: undefined,
-      ...readObservation(profile, returned, (facts) => factsProblem(profile, facts)),
-    }
-    return part && wrong(part, problem)
+    const read = readObservation(profile, returned, (facts) => factsProblem(profile, facts))
+    return 'part' in read ? wrong(read.part, read.problem) : undefined
   } catch (error) {
     return wrong('form', `JSON cannot express it: ${(error as Error)?.message ?? error}`)
   }
@@ -35,7 +32,7 @@ function factsProblem({ facts: schema }: ActionProfile, facts: unknown): string 
   return `the profile does not allow the facts: ${first?.instancePath ?? ''} ${first?.message ?? ''}`
 }
 
-/** As text, to be compared and shown: `absent, never_before`, `present, differs: state`. */
+/** An observation as text, to be compared and shown: `absent, never_before`, `present, differs: state`. */
 export function described(observation: Observation): string {
   const { kind, mark } = observation
   const differs =
@@ -43,7 +40,7 @@ export function described(observation: Observation): string {
   return `${kind}${differs}${mark === undefined ? '' : `, ${mark}`}`
 }
 
-/** Both say the same of the outcome, marks aside. */
+/** Tells whether both say the same of the outcome, marks aside. */
 export function sayTheSame(one: Observation, other: Observation): boolean {
   return described(withoutMark(one)) === described(withoutMark(other))
 }
@@ -60,7 +57,7 @@ export function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other))
 }
 
-/** Ages aside: one that a check measures is another in each, by milliseconds. */
+/** Compares observations, ages aside: a measured age differs by milliseconds from check to check. */
 export function isSameSight(one: Observation | undefined, other: Observation | undefined): boolean {
   const { ageMs: _one, ...first } = one ?? {}
   const { ageMs: _other, ...second } = other ?? {}
@@ -71,7 +68,7 @@ function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
 
-/** A host takes no such observation for evidence, also where the plugin remembers what an earlier check was answered. */
+/** Tells of an observation without an answer in this check, which no host takes for evidence, even if an earlier check was answered. */
 export function unheardProblem(observation: unknown, { answers }: { readonly answers: number }): string | undefined {
   if (!observation || answers > 0) return undefined
   return 'says what it sees without an answer of its base address, and a host records that as `verifier_error`: ask in each check, or join a read by `cache.share`'

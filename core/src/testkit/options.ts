@@ -1,4 +1,4 @@
-/** What a plugin's author gives the kit: the plugin, a destination, and rows of situations with what each must give. */
+/** The input of the kit by a plugin's author: the plugin, a destination, and rows of situations with what each must give. */
 import type { Plugin } from '../contract/plugin.ts'
 import type { DestinationErrorCode, Instant, Mark, Stay } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
@@ -6,11 +6,11 @@ import type { VerdictValue } from '../verdict.ts'
 
 export interface ConformanceOptions<S = unknown, P = unknown> {
   readonly plugin: Plugin
-  /** What an operator's configuration gives the plugin. */
+  /** The plugin's options, as an operator's configuration gives them. */
   readonly options?: OrAt<JsonObject>
-  /** Through which the cases are read; without one they are read anonymously. Its secrets have 12 characters at least. */
+  /** The connection that the cases are read through; without it they are read anonymously. Its secrets have at least 12 characters. */
   readonly connection?: OrAt<GivenConnection>
-  /** Credentials that are valid and may see less: what they hide must not be absent. */
+  /** Valid credentials that may see less: a check must not call absent what they hide. */
   readonly unprivileged?: OrAt<GivenConnection>
   readonly destination: Destination<S, P>
   /** A situation in which what the cases claim is not there yet. The kit goes back to it to see that checks notice changes. */
@@ -32,7 +32,7 @@ export type OrAt<T> = T | ((url: string) => T)
 export interface GivenConnection {
   readonly provider: string
   readonly options: JsonObject
-  /** What a probe is to try, where the type has a `trial`: these options can read it. */
+  /** Target that a probe tries, where the type has a `trial`. These options can read it. */
   readonly target?: string
 }
 
@@ -45,32 +45,32 @@ export interface Destination<S = unknown, P = unknown> {
    * @returns what the cases' `claim` and `sees` get, where they are functions
    */
   set?(situation: S): P | Promise<P>
-  /** It answers the same whatever the credentials are, as recordings do: the kit does not try wrong ones. */
+  /** Tells that it answers the same whatever the credentials are, as recordings do. The kit then tries no wrong ones. */
   readonly ignoresCredentials?: boolean
 }
 
 export interface RunningDestination {
   /** `http://127.0.0.1:4000`; `tcp://127.0.0.1:4000` where it speaks another protocol than HTTP. */
   readonly url: string
-  /** Where it speaks both: where its sockets lead, `tcp://127.0.0.1:4001`. */
+  /** Address of its sockets if it speaks HTTP, too: `tcp://127.0.0.1:4001`. */
   readonly socketUrl?: string
   stop(): unknown
 }
 
 export interface Case<S = unknown, P = unknown> {
-  /** What the situation is, in words. */
+  /** The situation in words. */
   readonly name: string
   readonly situation?: S
-  /** How the situation changes, by milliseconds after `claimedAt`. */
+  /** Later situations, by milliseconds after `claimedAt`. */
   readonly changes?: readonly { readonly afterMs: number; readonly situation: S }[]
   readonly claim: CaseClaim | ((prepared: P) => CaseClaim)
-  /** In place of the connection of all cases; null: none. */
+  /** Replaces the connection of all cases; null for none. */
   readonly connection?: OrAt<GivenConnection> | null
-  /** When the claim arrives and is first read, after `claimedAt`. A second, when left out. */
+  /** Time between `claimedAt` and the claim's arrival and first check. Defaults to a second. */
   readonly submittedAfterMs?: number
-  /** What the first check must see. */
+  /** The sight that the first check must have. */
   readonly sees: Sight | ((prepared: P) => Sight)
-  /** What the rules make of all checks that such a claim gets. */
+  /** The verdict of the rules over all checks that such a claim gets. */
   readonly verdict: VerdictValue
   /**
    * The requests, as `GET /path?query`, to which a 404 says that something is not there. Never the one that shows that the credentials may
@@ -83,23 +83,23 @@ export interface Case<S = unknown, P = unknown> {
 }
 
 export interface CaseClaim {
-  /** The profile's own name for it when left out. */
+  /** Defaults to the profile's own name. */
   readonly action?: string
   readonly target: string
   readonly params: JsonObject
-  /** When the kit began, when left out. */
+  /** Defaults to the time when the kit began. */
   readonly claimedAt?: Instant
-  /** `claimedAt` and the profile's `deadlineMs`, when left out. */
+  /** Defaults to `claimedAt` and the profile's `deadlineMs`. */
   readonly deadlineAt?: Instant
 }
 
-/** What a check sees. Facts that are not named may have any value; a mark that is not named must not be there. */
+/** The sight of a check. Facts that are not named may have any value; a mark that is not named must not be there. */
 export type Sight =
-  | (Seen & { readonly kind: 'present'; readonly differs?: readonly string[] })
-  | (Seen & { readonly kind: 'absent' })
+  | (SightDetails & { readonly kind: 'present'; readonly differs?: readonly string[] })
+  | (SightDetails & { readonly kind: 'absent' })
   | { readonly error: DestinationErrorCode }
 
-interface Seen {
+interface SightDetails {
   readonly mark?: Mark
   readonly facts?: JsonObject
   readonly stays?: readonly Stay[]
@@ -108,15 +108,15 @@ interface Seen {
 export interface Report {
   readonly ok: boolean
   readonly checks: readonly ReportedCheck[]
-  /** What could not be tested, and what the author can bring for it. */
+  /** Checks that were not made, with what the author can bring for them. */
   readonly untested: readonly string[]
 }
 
 export interface ReportedCheck {
-  /** Stable: `fault.429-without-retry-after`. */
+  /** A stable name: `fault.429-without-retry-after`. */
   readonly name: string
   readonly ok: boolean
-  /** What the plugin did, as a sentence. */
+  /** The plugin's mistake, as a sentence. */
   readonly problem?: string
   /** `GET /path?query` */
   readonly route?: string

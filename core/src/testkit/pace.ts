@@ -1,8 +1,8 @@
-/** Time limits of the kit that a busy machine stretches: an honest plugin passes at any speed. */
+/** Time limits that stretch on a busy machine, so that an honest plugin passes at any speed. */
 import { performance } from 'node:perf_hooks'
 
 const TICKS = 20
-/** A process that is blocked in a call to the system looks as if it waited for the processor. */
+/** Limit of the stretch, because a process that is blocked in a system call looks as if it waited for the processor. */
 const MOST_STRETCH = 10
 
 /**
@@ -14,13 +14,13 @@ const MOST_STRETCH = 10
 export function afterOwn(ms: number, act: () => void): () => void {
   const startedAt = performance.now()
   let own = 0
-  let last = reading()
+  let last = processTimes()
   let timer: NodeJS.Timeout
   const wait = () => {
     timer = setTimeout(tick, Math.max(1, Math.min(ms / TICKS, ms - own)))
   }
   const tick = () => {
-    const now = reading()
+    const now = processTimes()
     own += ownMs(last, now)
     last = now
     if (own >= ms || now.at - startedAt >= ms * MOST_STRETCH) act()
@@ -30,20 +30,20 @@ export function afterOwn(ms: number, act: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-interface Reading {
-  /** By the machine's clock. */
+interface ProcessTimes {
+  /** Time by the machine's clock. */
   readonly at: number
-  /** How long the thread was not waiting for events. */
+  /** Time in which the thread was not waiting for events. */
   readonly activeMs: number
   readonly processorMs: number
 }
 
-function ownMs(before: Reading, after: Reading): number {
+function ownMs(before: ProcessTimes, after: ProcessTimes): number {
   const withoutProcessor = after.activeMs - before.activeMs - (after.processorMs - before.processorMs)
   return after.at - before.at - Math.max(0, withoutProcessor)
 }
 
-function reading(): Reading {
+function processTimes(): ProcessTimes {
   const { user, system } = process.cpuUsage()
   return {
     at: performance.now(),

@@ -1,4 +1,4 @@
-/** A case made ready: its situation is there, and its claim is in the form in which a check gets it. */
+/** Makes a case ready: brings its claim into the form that a check gets. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Claim, Verifier } from '../contract/verifier.ts'
 import { claimSentence, factSentences, outcomeSentence } from '../contract/words.ts'
@@ -7,8 +7,9 @@ import type { JsonObject } from '../json.ts'
 import { Value } from '../typebox.ts'
 import type { WholeAnswer } from './exchange.ts'
 import type { Findings } from './findings.ts'
-import type { CheckAsked, Outcome } from './host.ts'
+import type { CheckRequest, Outcome } from './host.ts'
 import type { Case, CaseClaim, Sight } from './options.ts'
+import type { Run } from './run.ts'
 
 export interface PreparedCase {
   readonly row: Case
@@ -19,24 +20,28 @@ export interface PreparedCase {
 }
 
 export interface CheckedCase extends PreparedCase {
-  readonly asked: CheckAsked
+  readonly asked: CheckRequest
   readonly outcome: Outcome
 }
 
-/** A case whose check saw what it is to see. */
+/** A case whose check gave a valid observation. */
 export interface SeenCase extends CheckedCase {
   readonly seen: Observation
-  /** What the destination answered before the situation, and what a check made of it. */
+  /** The destination's answers before the situation, and the observation that a check made of them. */
   readonly before?: { readonly seen: Observation; readonly answers: ReadonlyMap<string, WholeAnswer> }
 }
 
 const USUAL_DELAY_MS = 1000
 
-/** @returns undefined where the claim cannot be made, which `findings` then say */
+/** @returns undefined where the claim cannot be made; `findings` then say why */
 export function prepareCase(
   row: Case,
   value: unknown,
-  { verifierFor, startedAt, findings }: PrepareOptions,
+  {
+    verifierFor,
+    startedAt,
+    findings,
+  }: Pick<Run, 'startedAt' | 'findings'> & { verifierFor(action: string | undefined): Verifier | undefined },
 ): PreparedCase | undefined {
   const given: CaseClaim = typeof row.claim === 'function' ? row.claim(value) : row.claim
   const verifier = verifierFor(given.action)
@@ -56,20 +61,15 @@ export function prepareCase(
   return { row, verifier, claim, sees, submittedAt }
 }
 
-interface PrepareOptions {
-  readonly verifierFor: (action: string | undefined) => Verifier | undefined
-  readonly startedAt: number
-  readonly findings: Findings
-}
-
-type Normalizable = Pick<Claim, 'target' | 'params'>
+/** The part of a claim that `normalize` may change. */
+type ClaimContent = Pick<Claim, 'target' | 'params'>
 
 function normalize(
   verifier: Verifier,
-  given: Normalizable,
+  given: ClaimContent,
   { tell }: Findings,
   name: string,
-): Normalizable | undefined {
+): ClaimContent | undefined {
   const { profile } = verifier
   const place = { case: name }
   const refused = claimProblem(verifier, given)
@@ -77,17 +77,14 @@ function normalize(
   if (refused !== undefined) return undefined
   if (!verifier.normalize) return given
   try {
-    const apply = (claim: Normalizable) => verifier.normalize!(structuredClone(claim) as never) as Normalizable
+    const apply = (claim: ClaimContent) => verifier.normalize!(structuredClone(claim) as never) as ClaimContent
     const [once, again] = [apply(given), apply(given)]
     const wrong = claimProblem(verifier, once)
     tell('normalize.valid', wrong && `normalize makes a claim that ${profile.action} does not allow: ${wrong}`, place)
     if (wrong !== undefined) return undefined
     const isStable = isDeepStrictEqual(once, apply(once)) && isDeepStrictEqual(once, again)
-    tell(
-      'normalize.stable',
-      isStable ? undefined : 'normalize changes what it has normalized: its result must stay as it is',
-      place,
-    )
+    const problem = 'normalize changes what it has normalized: its result must stay as it is'
+    tell('normalize.stable', isStable ? undefined : problem, place)
     return once
   } catch (error) {
     tell('normalize.valid', `normalize throws ${(error as Error).message}`, place)
@@ -95,7 +92,7 @@ function normalize(
   }
 }
 
-function claimProblem({ profile }: Verifier, { target, params }: Normalizable): string | undefined {
+function claimProblem({ profile }: Verifier, { target, params }: ClaimContent): string | undefined {
   for (const [schema, value, name] of [
     [profile.target, target, 'target'],
     [profile.params, params, 'params'],
@@ -107,7 +104,7 @@ function claimProblem({ profile }: Verifier, { target, params }: Normalizable): 
   return undefined
 }
 
-/** People read these words of the claim, and of what was found: each must have all its values. */
+/** Tells of sentences about the claim or its outcome that lack a value. People read them. */
 export function tellWords({ verifier, claim, row }: PreparedCase, facts: JsonObject, { tell }: Findings): void {
   const { profile } = verifier
   const { target, params } = claim

@@ -1,4 +1,4 @@
-/** What is wrong with a plugin before it makes a check: its form, its manifest and its profiles. */
+/** Finds mistakes of a plugin before it makes a check, in its form, its manifest and its profiles. */
 import { secretNames } from '../contract/auth.ts'
 import { CEILING } from '../contract/fetch.ts'
 import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
@@ -30,20 +30,10 @@ export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell, untested 
   }
 }
 
-interface PatternProblems {
-  /** Phrases that follow "the plugin". */
-  readonly ofPlugin: readonly string[]
-  /** Phrases that follow "the profile". */
-  ofProfile(profile: ActionProfile): readonly string[]
-}
-
-/** What a host refuses to match in linear time. It counts all schemas of a plugin together, in this order. */
-export function patternProblems(
-  { options, manifest }: Plugin,
-  { verifiers = [], connections = [] }: PluginParts,
-): PatternProblems {
+/** Finds patterns that a host cannot match in linear time. It counts all schemas of a plugin together, in this order. */
+export function patternProblems({ options, manifest }: Plugin, { verifiers = [], connections = [] }: PluginParts) {
   const budget = createSchemaBudget()
-  // What starts programs runs only where the operator trusts it, and such a plugin's patterns are not counted.
+  // A plugin that starts programs runs only where the operator trusts it, so its patterns are not counted.
   const isTrusted = (manifest?.programs ?? []).length > 0
   const problemsIn = (name: string, schema: unknown) =>
     !isTrusted && typeof schema === 'object' && schema !== null
@@ -58,12 +48,14 @@ export function patternProblems(
   )
   const ofConnections = connections.flatMap((type) => problemsIn(`the options of ${type.provider}`, type.options))
   return {
+    /** Phrases that follow "the plugin". */
     ofPlugin: [...ofOptions, ...ofConnections],
-    ofProfile: (profile) => ofProfiles.get(profile) ?? [],
+    /** Phrases that follow "the profile". */
+    ofProfile: (profile: ActionProfile) => ofProfiles.get(profile) ?? [],
   }
 }
 
-/** Of the credentials that connection types declare. Phrases that follow "the plugin". */
+/** Mistakes of the credentials that connection types declare, as phrases that follow "the plugin". */
 export function declaredProblems(connections: PluginParts['connections'] = []): string[] {
   return connections.flatMap((type) =>
     credentialProblems(type).map((problem) => `has in the credentials of ${type.provider} ${problem}`),

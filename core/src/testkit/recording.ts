@@ -1,32 +1,32 @@
-/** Answers of a destination, recorded once and replayed over real HTTP. Recordings hold no credential. */
+/** Records a destination's answers, and replays them over real HTTP. Recordings hold no credential. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ReadCall } from '../contract/fetch.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { type Asked, answerWith, jsonOf, listen, readRequest, sendOn, type WholeAnswer } from './exchange.ts'
+import { answerWith, jsonOf, listen, readRequest, sendOn, type WholeAnswer, type WholeRequest } from './exchange.ts'
 import type { Destination } from './options.ts'
 
 export interface Recording {
   readonly version: 1
-  /** Where it was recorded: `https://api.example.com`. */
+  /** The recorded origin: `https://api.example.com`. */
   readonly origin: string
   readonly exchanges: readonly Exchange[]
 }
 
 export interface Exchange {
   readonly method: string
-  /** With its query. Credentials in it are left out. */
+  /** The path with its query, without credentials. */
   readonly path: string
-  /** What a POST called. */
+  /** The call that a POST makes. */
   readonly requestCall?: ReadCall
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** When left out, `body` is the text itself. */
+  /** Encoding of `body`. Without it, `body` is the text itself. */
   readonly encoding?: 'base64'
 }
 
-/** @throws Error for what is no recording */
+/** @throws Error for a file that is not a recording */
 export async function readRecording(file: string | URL): Promise<Recording> {
   const value = JSON.parse(await readFile(file, 'utf8')) as Recording
   const isRight = value?.version === 1 && typeof value.origin === 'string' && Array.isArray(value.exchanges)
@@ -58,7 +58,7 @@ export function recorded(
       if (isOne) current = await open(source as RecordingSource)
       return listen(async (request, response) => {
         const asked = await readRequest(request)
-        const found = current && replayed(current, asked)
+        const found = current && findAnswer(current, asked)
         answerWith(response, found ?? notRecorded(asked), asked.method)
       })
     },
@@ -78,8 +78,8 @@ function isRecording(value: unknown): value is Recording {
   return typeof value === 'object' && value !== null && 'exchanges' in value && 'origin' in value
 }
 
-/** The last answer counts: what was recorded again is newer. */
-function replayed({ exchanges }: Recording, asked: Asked): WholeAnswer | undefined {
+/** The last recorded answer, because what was recorded again is newer. */
+function findAnswer({ exchanges }: Recording, asked: WholeRequest): WholeAnswer | undefined {
   const path = withoutCredentials(asked.path)
   const call = callOf(asked)
   const found = exchanges.findLast(
@@ -93,7 +93,7 @@ function replayed({ exchanges }: Recording, asked: Asked): WholeAnswer | undefin
   }
 }
 
-function notRecorded({ method, path }: Asked): WholeAnswer {
+function notRecorded({ method, path }: WholeRequest): WholeAnswer {
   return {
     status: 501,
     headers: [
@@ -108,7 +108,7 @@ function notRecorded({ method, path }: Asked): WholeAnswer {
 export const NOT_RECORDED = 'x-claimcheck-not-recorded'
 
 export interface RecordingProxy {
-  /** Ask here what is to be recorded. */
+  /** Address to ask what is to be recorded. */
   readonly url: string
   recording(): Recording
   stop(): Promise<void>
@@ -133,12 +133,12 @@ export async function recordingProxy({ to, recording }: RecordingProxyOptions): 
 export interface RecordingProxyOptions {
   /** The destination's address. */
   readonly to: string
-  /** One to go on with. */
+  /** The recording to go on with. */
   readonly recording?: Recording
 }
 
-/** They say when it was answered or who asked, and nothing of the outcome. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
+/** Headers that say when or whom a destination answered, and nothing of the outcome. */
+const OMITTED_HEADERS: ReadonlySet<string> = new Set([
   'date',
   'set-cookie',
   'age',
@@ -153,12 +153,12 @@ const CREDENTIAL_PARAMETER = /^(?:.*(?:token|secret|password|signature|api_?key)
 const SHORTEST_CREDENTIAL = 6
 const REPLACED = '[credential]'
 
-export function exchangeOf(asked: Asked, answer: WholeAnswer): Exchange {
+export function exchangeOf(asked: WholeRequest, answer: WholeAnswer): Exchange {
   const credentials = credentialsOf(asked)
   const clean = (text: string) => credentials.reduce((rest, one) => rest.replaceAll(one, REPLACED), text)
   const call = callOf(asked)
   const isText = answer.body.equals(Buffer.from(answer.body.toString('utf8')))
-  const headers = answer.headers.filter(([name]) => !LEFT_OUT.has(name) && !CREDENTIAL_HEADER.test(name))
+  const headers = answer.headers.filter(([name]) => !OMITTED_HEADERS.has(name) && !CREDENTIAL_HEADER.test(name))
   return {
     method: asked.method,
     path: clean(withoutCredentials(asked.path)),
@@ -171,8 +171,8 @@ export function exchangeOf(asked: Asked, answer: WholeAnswer): Exchange {
   }
 }
 
-/** Each value of a header that carries one, with and without its scheme, and decoded where that is Basic; longest first. */
-function credentialsOf({ headers, path }: Asked): string[] {
+/** The credentials of a request, with and without their scheme, and decoded if it is Basic; longest first. */
+function credentialsOf({ headers, path }: WholeRequest): string[] {
   const values = Object.entries(headers)
     .filter(([name]) => CREDENTIAL_HEADER.test(name))
     .flatMap(([, value]) => {
@@ -193,12 +193,12 @@ function withoutCredentials(path: string): string {
   if (query === undefined) return path
   const kept = query.split('&').map((pair) => {
     const [name = ''] = pair.split('=')
-    return CREDENTIAL_PARAMETER.test(decoded(name)) ? `${name}=${REPLACED}` : pair
+    return CREDENTIAL_PARAMETER.test(decodedName(name)) ? `${name}=${REPLACED}` : pair
   })
   return `${place}?${kept.join('&')}`
 }
 
-function decoded(name: string): string {
+function decodedName(name: string): string {
   try {
     return decodeURIComponent(name)
   } catch {
@@ -206,7 +206,7 @@ function decoded(name: string): string {
   }
 }
 
-function callOf({ body }: Asked): ReadCall | undefined {
+function callOf({ body }: WholeRequest): ReadCall | undefined {
   const value = body.length > 0 ? jsonOf({ body }) : undefined
   if (!isJsonObject(value)) return undefined
   if (typeof value.method === 'string') return { jsonRpc: value.method, params: (value.params ?? null) as JsonValue }

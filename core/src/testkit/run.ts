@@ -1,8 +1,8 @@
-/** What all stages of a run share: the destination, the lanes, and checks whose secrets are looked for in all that they give out. */
+/** What the stages of a run share: its destination and lanes, the search for secrets in what checks give out, and work in lanes. */
 import type { KitClock } from './clock.ts'
-import type { Memory } from './fault-proxy.ts'
+import type { AnswerMemory } from './fault-proxy.ts'
 import type { Findings } from './findings.ts'
-import type { CheckAsked, Lane, Outcome } from './host.ts'
+import type { CheckRequest, Lane, Outcome } from './host.ts'
 import type { ConformanceOptions } from './options.ts'
 import { findSecret, wholeText } from './secrets.ts'
 
@@ -10,34 +10,25 @@ export interface Run {
   readonly options: ConformanceOptions
   readonly lanes: readonly Lane[]
   readonly clock: KitClock
-  readonly memory: Memory
+  readonly memory: AnswerMemory
   readonly findings: Findings
   readonly startedAt: number
   /** Brings the destination into a situation, and forgets what it answered before. */
   set(situation: unknown): Promise<unknown>
-  check(lane: Lane, asked: CheckAsked): Promise<Outcome>
-  /** Whether one of these checks is to be made. */
+  /** Makes a check, and looks for secrets in everything that it gives out. */
+  check(lane: Lane, asked: CheckRequest): Promise<Outcome>
+  /** Tells whether one of these checks is to be made. */
   wants(...names: readonly string[]): boolean
 }
 
-export function wantsOf({ only }: ConformanceOptions): Run['wants'] {
-  return (...names) => only === undefined || names.some((name) => only.includes(name))
-}
-
-export async function checkAndSearch(lane: Lane, asked: CheckAsked, { tell }: Findings): Promise<Outcome> {
-  const outcome = await lane.check(asked)
-  searchSecrets(outcome, outcome.observation, { tell })
-  return outcome
-}
-
-/** @param value what the plugin returned */
+/** Tells of each secret in what the plugin returned, threw or logged. */
 export function searchSecrets(
   { error, logs, secrets }: Pick<Outcome, 'error' | 'logs' | 'secrets'>,
   value: unknown,
-  { tell }: Pick<Findings, 'tell'>,
+  tell: Findings['tell'],
 ): void {
   const given: readonly [name: string, where: string, text: string][] = [
-    ['secrets.in-facts', 'what it returns', textOf(value)],
+    ['secrets.in-facts', 'what it returns', jsonText(value)],
     ['secrets.in-errors', 'what it throws', error === undefined ? '' : wholeText(error)],
     ['secrets.in-logs', 'its log', logs.length === 0 ? '' : wholeText(logs)],
   ]
@@ -50,7 +41,7 @@ export function searchSecrets(
   }
 }
 
-function textOf(value: unknown): string {
+function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''
   } catch {
@@ -58,8 +49,8 @@ function textOf(value: unknown): string {
   }
 }
 
-/** The same, made for another check of the kit. */
-export function at<A extends CheckAsked>(asked: A, check: string, route?: string): A {
+/** The same request to the plugin, made for another check of the kit. */
+export function at<A extends CheckRequest>(asked: A, check: string, route?: string): A {
   return { ...asked, doing: { ...asked.doing, check, route } }
 }
 

@@ -1,13 +1,12 @@
-/** Lets the destination repeat the credential in all that it says: none of it may come out of a check. */
-
+/** Lets the destination repeat the credential in everything that it says: none of it may come out of a check. */
 import { echo, echoingFailure, echoingText } from './echoes.ts'
-import type { CheckAsked } from './host.ts'
+import type { CheckRequest } from './host.ts'
 import type { SeenCase } from './prepared.ts'
 import { at, inLanes, type Run } from './run.ts'
 import { SHORTEST_SECRET } from './secrets.ts'
 import { echoWritten } from './socket-faults.ts'
 
-/** What the runs of this file find. */
+/** The checks that this stage makes. */
 export const SECRETS = ['secrets.long-enough', 'secrets.in-facts', 'secrets.in-errors', 'secrets.in-logs']
 
 const FAILURES = [400, 401, 403, 422, 429, 500]
@@ -17,18 +16,13 @@ export async function runSecrets(run: Run, { asked, outcome, row }: SeenCase): P
   const { secrets, routes, socketRoutes } = outcome
   if (secrets.length === 0) return
   const place = { case: row.name }
-  const short = secrets.some((secret) => secret.length < SHORTEST_SECRET)
-  findings.tell(
-    'secrets.long-enough',
-    short
-      ? `a secret of the connection has less than ${SHORTEST_SECRET} characters: in a test, give it a longer one`
-      : undefined,
-    place,
-  )
-  if (short) return
+  const isShort = secrets.some((secret) => secret.length < SHORTEST_SECRET)
+  const problem = `a secret of the connection has less than ${SHORTEST_SECRET} characters: in a test, give it a longer one`
+  findings.tell('secrets.long-enough', isShort ? problem : undefined, place)
+  if (isShort) return
   const faults = [...FAILURES.map(echoingFailure), echoingText]
   const on = (key: string) => (asked: string) => asked === key
-  const strikes: Pick<CheckAsked, 'strike' | 'socketStrike'>[] = [
+  const strikes: Pick<CheckRequest, 'strike' | 'socketStrike'>[] = [
     { strike: { fault: echo } },
     ...routes.flatMap(({ key }) => faults.map((fault) => ({ strike: { on: on(key), fault } }))),
     ...socketRoutes.map((key) => ({ socketStrike: { on: on(key), fault: echoWritten } })),

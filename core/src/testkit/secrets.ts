@@ -1,10 +1,10 @@
 /** Finds a secret in what a plugin gives out, in its own form and in the usual encodings. */
 import { inspect } from 'node:util'
 
-/** A shorter one could stand anywhere by chance. */
+/** Length below which a text could stand anywhere by chance. */
 export const SHORTEST_SECRET = 12
 
-/** @returns in which form; undefined when it is not there */
+/** @returns the form in which the text has the secret; undefined if it has none */
 export function findSecret(text: string, secret: string): string | undefined {
   const lower = text.toLowerCase()
   return formsOf(secret).find(([, form, anyCase]) =>
@@ -12,9 +12,9 @@ export function findSecret(text: string, secret: string): string | undefined {
   )?.[0]
 }
 
-type Form = readonly [name: string, text: string, anyCase?: boolean]
+type SecretForm = readonly [name: string, text: string, anyCase?: boolean]
 
-function formsOf(secret: string): readonly Form[] {
+function formsOf(secret: string): readonly SecretForm[] {
   const bytes = Buffer.from(secret)
   return [
     ['in clear', secret],
@@ -22,7 +22,7 @@ function formsOf(secret: string): readonly Form[] {
     ['in hexadecimal', bytes.toString('hex'), true],
     ['percent-encoded', [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''), true],
     ['percent-encoded', encodeURIComponent(secret)],
-    ...[0, 1, 2].flatMap((shift): Form[] => {
+    ...[0, 1, 2].flatMap((shift): SecretForm[] => {
       const part = alignedBase64(bytes, shift)
       return [
         ['in base64', part],
@@ -32,7 +32,7 @@ function formsOf(secret: string): readonly Form[] {
   ]
 }
 
-/** The characters of base64 that only the secret decides, where `shift` bytes stand before it. */
+/** The base64 characters that depend on the secret alone if `shift` bytes stand before it. */
 function alignedBase64(bytes: Buffer, shift: number): string {
   const whole = Buffer.concat([Buffer.alloc(shift), bytes])
   const text = whole.toString('base64').replace(/=+$/, '')
@@ -41,14 +41,13 @@ function alignedBase64(bytes: Buffer, shift: number): string {
   return text.slice(from, rest === 0 ? text.length : text.length - 1)
 }
 
-/** Everything that a thrown value or a log's fields would show, however deep. */
+/** The text of a thrown value or of log fields, however deep. */
 export function wholeText(value: unknown): string {
-  const text = inspect(value, {
+  return inspect(value, {
     depth: 12,
     breakLength: Number.POSITIVE_INFINITY,
     maxStringLength: Number.POSITIVE_INFINITY,
     maxArrayLength: Number.POSITIVE_INFINITY,
     getters: true,
   })
-  return text
 }

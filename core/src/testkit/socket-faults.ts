@@ -1,7 +1,6 @@
-/** What can go wrong on a connection that is no HTTP, each as a fault that strikes one answer. */
+/** Faults on a connection that is not HTTP, each of which strikes one answer. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ExpectedError } from './faults.ts'
-import { SHORT_TIME_MS } from './faults.ts'
+import { type ExpectedError, SHORT_TIME_MS } from './faults.ts'
 import type { StruckSocket } from './socket-proxy.ts'
 
 interface SocketFault extends ExpectedError {
@@ -75,7 +74,7 @@ export const SOCKET_FAULTS: readonly SocketFault[] = [
   },
 ]
 
-/** The destination repeats all that it was sent, as refusals do. */
+/** Repeats everything that the destination was sent, as refusals do. */
 export async function echoWritten({ written, send, end }: StruckSocket): Promise<void> {
   await send(Buffer.concat([written, Buffer.from('\r\n')]))
   end()

@@ -1,40 +1,38 @@
-/** Stands in front of a destination that speaks another protocol than HTTP: passes bytes on, and strikes single answers with a fault. */
+/** A proxy in front of a destination that does not speak HTTP. It passes bytes on, and strikes single answers with a fault. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface StruckSocket {
-  /** What the destination answers, as far as it came in one piece. */
+  /** The destination's answer, as far as it came in one piece. */
   readonly real: Buffer
-  /** All that the check wrote on this connection. */
+  /** Everything that the check wrote on this connection. */
   readonly written: Buffer
   /** @returns false once nobody reads any more */
   send(bytes: Buffer): Promise<boolean>
   /** Closes the connection in order. */
   end(): void
   reset(): void
-  /** Gives the true answer, and goes on as if nothing had been. */
+  /** Passes the destination's own answer on, and goes on without a fault. */
   pass(): void
 }
 
 export interface SocketStrike {
-  /** The keys of the answers that it strikes. All, when left out: of each connection, the first. */
+  /** Tells which answers are struck, by their keys. Defaults to the first of each connection. */
   readonly on?: (key: string) => boolean
   readonly fault: (struck: StruckSocket) => void | Promise<void>
 }
 
-export interface SocketProxy {
-  readonly port: number
-  /** The answers that were given since the last `begin`: `SOCKET 1, answer 2`. */
-  routes(): readonly string[]
-  struck(): number
-  begin(options: { readonly strike?: SocketStrike | undefined; readonly onStrike?: () => void }): void
-  stop(): Promise<void>
+interface CheckStart {
+  readonly strike?: SocketStrike
+  readonly onStrike?: () => void
 }
 
+export type SocketProxy = Awaited<ReturnType<typeof startSocketProxy>>
+
 /** @param destination `tcp://127.0.0.1:4190` */
-export async function startSocketProxy(destination: string): Promise<SocketProxy> {
+export async function startSocketProxy(destination: string) {
   const { hostname, port } = new URL(destination)
-  let current: Parameters<SocketProxy['begin']>[0] = {}
+  let current: CheckStart = {}
   let routes = new Set<string>()
   let [struckCount, connections] = [0, 0]
   const open = new Set<Socket>()
@@ -54,19 +52,11 @@ export async function startSocketProxy(destination: string): Promise<SocketProxy
       written.push(chunk)
       upstream.write(chunk)
     })
-    function answer(chunk: Buffer): void {
-      if (isTurn) {
-        isTurn = false
-        const key = `SOCKET ${ordinal}, answer ${++answers}`
-        noted.add(key)
-        if (strike && strike.on?.(key) !== false) {
-          hit(chunk, strike)
-          return
-        }
-      }
-      client.write(chunk)
-    }
-    function hit(real: Buffer, { fault }: SocketStrike): void {
+    function answer(real: Buffer): void {
+      const key = isTurn ? `SOCKET ${ordinal}, answer ${++answers}` : undefined
+      isTurn = false
+      if (key !== undefined) noted.add(key)
+      if (key === undefined || !strike || strike.on?.(key) === false) return void client.write(real)
       struckCount++
       upstream.off('data', answer).pause()
       onStrike?.()
@@ -81,11 +71,11 @@ export async function startSocketProxy(destination: string): Promise<SocketProxy
           upstream.on('data', answer).resume()
         },
       }
-      Promise.resolve(fault(struck)).catch(() => client.destroy())
+      Promise.resolve(strike.fault(struck)).catch(() => client.destroy())
     }
     upstream.on('data', answer).on('end', () => client.end())
     client.on('end', () => upstream.end())
-    // What becomes of one side becomes of the other.
+    // An error or the end of one side ends the other.
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
@@ -98,15 +88,16 @@ export async function startSocketProxy(destination: string): Promise<SocketProxy
 
   return {
     port: (server.address() as AddressInfo).port,
+    /** The keys of the answers since the last `begin`: `SOCKET 1, answer 2`. */
     routes: () => [...routes],
     struck: () => struckCount,
-    begin(next) {
+    begin(next: CheckStart): void {
       current = next
       routes = new Set()
       struckCount = 0
       connections = 0
     },
-    async stop() {
+    async stop(): Promise<void> {
       for (const socket of open) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },

@@ -1,4 +1,4 @@
-/** How the kit makes what the rules of a check allow: requests through a fault proxy, connections through a socket proxy. */
+/** Carries what the rules of a check allow: requests through a fault proxy, connections through a socket proxy. */
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -19,26 +19,21 @@ import { parseUrl } from '../url.ts'
 import type { FaultProxy } from './fault-proxy.ts'
 import type { Note } from './watch.ts'
 
-/** @returns what hears of the error, or of none */
+/** Hears of a connection. The function that it returns hears of the connection's error, or of none. */
 export type OnSocket = (method: 'CONNECT' | 'QUERY', address: SocketAddress) => (error?: unknown) => void
 
-interface KitTransport extends Transport<unknown> {
-  /** A body was larger than a check may read. */
-  isTooLarge(): boolean
-}
-
-export interface TransportOptions {
-  /** Where requests to the destination go. */
-  readonly proxy: Pick<FaultProxy, 'url' | 'expectExchange'>
-  /** Of the destination. */
+interface TransportOptions {
+  /** The proxy in front of the destination. */
+  readonly proxy: FaultProxy
+  /** The destination's origin. */
   readonly origin: string
-  /** Of the proxy of sockets, on loopback; undefined where the destination takes no connections. */
+  /** Port of the socket proxy on loopback; undefined where the destination takes no connections. */
   readonly socketPort: number | undefined
-  /** Connections lead to the places themselves, and this hears of each. Returns what hears how it went. */
-  readonly onSocket?: OnSocket | undefined
+  /** If given, connections lead to their own addresses, and this hears of each. */
+  readonly onSocket: OnSocket | undefined
   readonly signal: AbortSignal
   readonly note: Note
-  /** Code of the plugin goes on. */
+  /** Called when code of the plugin goes on. */
   readonly resumed: () => void
 }
 
@@ -52,7 +47,7 @@ export function kitTransport({
   signal,
   note,
   resumed,
-}: TransportOptions): KitTransport {
+}: TransportOptions): Transport<unknown> & { isTooLarge(): boolean } {
   function heard(dialed: Dialed): Dialed {
     dialed.socket.once(dialed.connected, () => dialed.socket.on('data', resumed))
     return dialed
@@ -87,7 +82,7 @@ export function kitTransport({
       resumed()
       return response
     },
-    ...(onSocket ? { secure: (plain, address) => heard(overTls({ socket: plain as Socket, ...tlsOf(address) })) } : {}),
+    ...(onSocket && { secure: (plain, address) => heard(overTls({ socket: plain as Socket, ...tlsOf(address) })) }),
     dial(address) {
       if (onSocket) {
         const to = { host: unbracketed(address.hostname), port: address.port }
@@ -116,8 +111,8 @@ export function kitTransport({
       const ended = onSocket?.('QUERY', address)
       const asking =
         asked.protocol === 'mysql'
-          ? driver('mysql2').then((mysql) => queryMysql(mysql as MysqlDriver, place, asked))
-          : driver('pg').then((pg) => queryPostgres(pg as PostgresDriver, place, asked))
+          ? importDriver('mysql2').then((mysql) => queryMysql(mysql as MysqlDriver, place, asked))
+          : importDriver('pg').then((pg) => queryPostgres(pg as PostgresDriver, place, asked))
       const answer = await asking.catch((error: unknown) => {
         ended?.(error)
         throw error
@@ -142,8 +137,8 @@ function overTls(options: ConnectionOptions): Dialed {
   return { socket: connectTls(options), connected: 'secureConnect' }
 }
 
-/** Of the plugin's own package: the kit brings none. @throws Error that says what to install */
-async function driver(name: string): Promise<unknown> {
+/** Imports a database driver of the plugin's own package, because the kit brings none. @throws Error that says what to install */
+async function importDriver(name: string): Promise<unknown> {
   try {
     const { default: loaded } = await import(
       pathToFileURL(createRequire(join(process.cwd(), 'package.json')).resolve(name)).href
@@ -156,17 +151,15 @@ async function driver(name: string): Promise<unknown> {
   }
 }
 
-interface Bounds extends Pick<TransportOptions, 'signal' | 'resumed'>, Pick<SendInit, 'received'> {
+interface BodyLimits extends Pick<TransportOptions, 'signal' | 'resumed'>, Pick<SendInit, 'received'> {
   readonly maxBytes: number
   readonly tooLarge: () => void
 }
 
-interface Expected extends Bounds {
-  readonly url: URL
-  readonly method: string
-}
-
-function toResponse(answer: IncomingMessage, { url, method, ...bounds }: Expected): Response {
+function toResponse(
+  answer: IncomingMessage,
+  { url, method, ...limits }: BodyLimits & { readonly url: URL; readonly method: string },
+): Response {
   const status = answer.statusCode ?? 0
   const headers = new Headers()
   for (const [name, values] of Object.entries(answer.headersDistinct)) {
@@ -178,14 +171,14 @@ function toResponse(answer: IncomingMessage, { url, method, ...bounds }: Expecte
   }
   const hasBody = method !== 'HEAD' && !NO_BODY.has(status) && answer.headers['content-length'] !== '0'
   if (!hasBody) answer.resume()
-  const response = new Response(hasBody ? bounded(answer, status, bounds) : null, { status, headers })
+  const response = new Response(hasBody ? limitedBody(answer, status, limits) : null, { status, headers })
   return Object.defineProperty(response, 'url', { value: url.href })
 }
 
-function bounded(
+function limitedBody(
   answer: IncomingMessage,
   status: number,
-  { maxBytes, signal, received, resumed, tooLarge }: Bounds,
+  { maxBytes, signal, received, resumed, tooLarge }: BodyLimits,
 ): ReadableStream<Uint8Array> {
   const decoder = decoderFor(answer.headers['content-encoding'])
   const decoded = decoder ? answer.pipe(decoder) : answer

@@ -1,4 +1,4 @@
-/** One check of a claim at the place itself, in this process, for the author of a verifier who wants to see what comes of it. */
+/** Makes one check of a claim at the place itself, in this process, and shows the author of a verifier everything about it. */
 import { secretNames } from '../contract/auth.ts'
 import { isDestinationError } from '../contract/destination-error.ts'
 import { isPlugin, type Plugin } from '../contract/plugin.ts'
@@ -11,13 +11,12 @@ import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import { decide } from '../rules/decide.ts'
 import { nextCheck } from '../schedule.ts'
-import type { TSchema } from '../typebox.ts'
+import { type TSchema, Value } from '../typebox.ts'
 import { CLOSING, type Decision } from '../verdict.ts'
 import type { KitClock } from './clock.ts'
-import type { Struck } from './fault-proxy.ts'
+import type { StruckRequest } from './fault-proxy.ts'
 import { type Lane, type Outcome, openLane, thrownText } from './host.ts'
-import { issuesOf } from './issues.ts'
-import type { Wrong } from './observation.ts'
+import type { ObservationProblem } from './observation.ts'
 import type { GivenConnection } from './options.ts'
 import { declaredProblems, patternProblems } from './profile-lint.ts'
 import { type Exchange, exchangeOf, type Recording } from './recording.ts'
@@ -28,12 +27,12 @@ import { startWatchdog } from './watchdog.ts'
 
 export interface TrialOptions {
   readonly plugin: Plugin
-  /** What an operator's configuration gives the plugin. */
+  /** The plugin's options, as an operator's configuration gives them. */
   readonly options?: JsonObject
   readonly claim: TrialClaim
   /** The options of a connection. */
   readonly connection?: JsonObject
-  /** Of the connection. Needed where the action is read through several. */
+  /** The connection's provider. Needed where the action is read through several. */
   readonly provider?: string
   /** A recording to go on with. */
   readonly recording?: Recording
@@ -50,14 +49,14 @@ export interface TrialClaim {
 export interface TrialRequest {
   readonly method: string
   readonly url: string
-  /** Undefined: there was no answer. */
+  /** Undefined if there was no answer. */
   status?: number
   ms: number
-  /** Of the body. */
+  /** Size of the body. */
   bytes: number
-  /** How it carried the credential. */
+  /** The scheme that carried the credential. */
   readonly auth?: string
-  /** Why there was no answer. */
+  /** The reason why there was no answer. */
   problem?: string
 }
 
@@ -69,28 +68,28 @@ export interface LogLine {
 
 export interface Trial {
   readonly profile: ActionProfile
-  /** As the check got it. */
+  /** The claim as the check got it. */
   readonly claim: Claim
   readonly record: CheckRecord
-  /** Undefined: one check decides nothing yet. */
+  /** Undefined if one check decides nothing yet. */
   readonly decision: Decision | undefined
   readonly nextCheckAt: Instant | undefined
   readonly requests: readonly TrialRequest[]
-  /** What the plugin logs, what it did that a host refuses, and what it threw. */
+  /** The plugin's log, with what it did that a host refuses, and what it threw. */
   readonly log: readonly LogLine[]
   /** The secrets of the connection, which nothing may print. */
   readonly secrets: readonly string[]
-  /** The answers, without credentials; undefined: there was none. */
+  /** The answers without credentials; undefined if there was none. */
   readonly recording: Recording | undefined
 }
 
 export type TrialErrorCode = 'no_plugin' | 'unknown_action' | 'invalid' | 'no_connection' | 'not_here'
 
-/** No check was made: what was given does not allow one. */
+/** The error of a trial whose input does not allow a check. */
 export class TrialError extends Error {
   override readonly name = 'TrialError'
   readonly code: TrialErrorCode
-  /** One mistake of an input each. No value is repeated, because it may be a credential. */
+  /** The mistakes of an input. No value is repeated, because it may be a credential. */
   readonly issues: readonly { readonly loc: readonly string[]; readonly msg: string }[]
 
   constructor(code: TrialErrorCode, message: string, issues: TrialError['issues'] = []) {
@@ -117,9 +116,15 @@ export async function tryClaim(given: TrialOptions): Promise<Trial> {
   const stopWatchdog = startWatchdog()
   let lane: Lane | undefined
   try {
-    const proxy = { destination: undefined, elsewhere: '', clock: MACHINE, memory: new Map() }
-    const lines = { socketUrl: undefined, onSocket: tracedSockets(requests) }
-    lane = await openLane({ plugin, options, proxy, ...lines, clock: MACHINE, note }).catch((error) => {
+    lane = await openLane({
+      plugin,
+      options,
+      proxy: { destination: undefined, elsewhere: '', clock: MACHINE, memory: new Map() },
+      socketUrl: undefined,
+      onSocket: tracedSockets(requests),
+      clock: MACHINE,
+      note,
+    }).catch((error) => {
       throw new TrialError('no_plugin', `setup of the plugin fails: ${thrownText(error)}`)
     })
     return await checkOnce(lane, given, { log, requests })
@@ -130,9 +135,8 @@ export async function tryClaim(given: TrialOptions): Promise<Trial> {
   }
 }
 
-/** Dates stay as the destination gives them. */
+/** The machine's clock, which leaves dates as the destination gives them. */
 const MACHINE: KitClock = { now: Date.now.bind(Date), set() {}, dated: (answer) => answer }
-const DOING = { check: 'try' }
 
 async function checkOnce(
   lane: Lane,
@@ -154,9 +158,9 @@ async function checkOnce(
   const claim = claimOf(verifier, given.claim)
   const connection = connectionOf(lane, verifier, given)
   const exchanges: Exchange[] = []
-  const strike = { fault: (struck: Struck) => traced(struck, requests, exchanges, lane) }
+  const strike = { fault: (struck: StruckRequest) => passAndNote(struck, requests, exchanges, lane) }
   const sentAt = MACHINE.now()
-  const outcome = await lane.check({ claim, connection, strike, doing: DOING }).catch((error) => {
+  const outcome = await lane.check({ claim, connection, strike, doing: { check: 'try' } }).catch((error) => {
     throw new TrialError('no_connection', (error as Error).message)
   })
   const answeredAt = MACHINE.now()
@@ -186,7 +190,7 @@ async function checkOnce(
 /** @throws TrialError `invalid` */
 export function claimOf(verifier: Verifier, { action, target, params, claimedAt, deadlineAt }: TrialClaim): Claim {
   const { profile } = verifier
-  const check = (one: Pick<Claim, 'target' | 'params'>) => {
+  const validated = (one: Pick<Claim, 'target' | 'params'>) => {
     const problem = `the claim is not one of ${profile.action}`
     const issues = [
       ...issuesOf(profile.target, one.target, 'target'),
@@ -195,8 +199,10 @@ export function claimOf(verifier: Verifier, { action, target, params, claimedAt,
     if (issues.length > 0) throw new TrialError('invalid', problem, issues)
     return one
   }
-  const plain = check({ target, params })
-  const normal = verifier.normalize ? check(verifier.normalize(structuredClone(plain) as never) as typeof plain) : plain
+  const plain = validated({ target, params })
+  const normal = verifier.normalize
+    ? validated(verifier.normalize(structuredClone(plain) as never) as typeof plain)
+    : plain
   const submittedAt = MACHINE.now()
   return { action, ...normal, claimedAt, deadlineAt: deadlineAt ?? claimedAt + profile.deadlineMs, submittedAt }
 }
@@ -231,16 +237,15 @@ function connectionOf(
 }
 
 /** Passes a request on to the place itself, and notes it. */
-async function traced(
-  { asked, real, send }: Struck,
+async function passAndNote(
+  { asked, real, send }: StruckRequest,
   requests: TrialRequest[],
   exchanges: Exchange[],
   lane: Lane,
 ): Promise<void> {
   const { method, path, headers } = asked
-  const scheme = /^\w+(?= )/.exec(headers.authorization ?? '')?.[0].toLowerCase()
-  const url = `${lane.origin()}${path}`
-  const request: TrialRequest = { method, url, ms: 0, bytes: 0, ...(scheme ? { auth: scheme } : {}) }
+  const auth = /^\w+(?= )/.exec(headers.authorization ?? '')?.[0].toLowerCase()
+  const request: TrialRequest = { method, url: `${lane.origin()}${path}`, ms: 0, bytes: 0, ...(auth && { auth }) }
   requests.push(request)
   const startedAt = performance.now()
   try {
@@ -269,7 +274,7 @@ function tracedSockets(requests: TrialRequest[]): OnSocket {
   }
 }
 
-/** Also where an answer repeats a secret of the connection in another form than that in which it was sent. */
+/** Removes the connection's secrets from an exchange, in every form in which an answer may repeat them. */
 function withoutSecrets(exchange: Exchange, secrets: readonly string[]): Exchange {
   const clean = (text: string) => secrets.filter((one) => one !== '').reduce(redact, text)
   const { path, headers, body, encoding } = exchange
@@ -294,8 +299,8 @@ function withStatus(record: CheckRecord, { error }: Outcome): CheckRecord {
   return { ...record, failure: { ...record.failure, status } }
 }
 
-/** What the plugin did wrong, which a service would put into its log. */
-function problemOf({ observation, error, answers }: Outcome, wrong: Wrong | undefined): LogLine[] {
+/** The plugin's mistakes, as a service logs them. */
+function problemOf({ observation, error, answers }: Outcome, wrong: ObservationProblem | undefined): LogLine[] {
   const problem = wrong?.problem ?? (answers === 0 ? UNHEARD : undefined)
   if (observation && problem !== undefined)
     return [{ level: 'error', message: 'the check failed', fields: { problem } }]
@@ -313,6 +318,20 @@ export function logLine(entry: unknown): LogLine {
   const [fields, message, level] = entry as readonly [unknown, unknown, string]
   const isPlain = typeof fields === 'object' && fields !== null
   return { level, message: String(isPlain ? message : fields), fields: isPlain ? (fields as LogLine['fields']) : {} }
+}
+
+/** The mistakes of an input. No value is repeated, because it may be a credential. */
+function issuesOf(schema: TSchema, value: unknown, name: string): TrialError['issues'] {
+  if (Value.Check(schema, value)) return []
+  const known = Object.keys((schema as { readonly properties?: object }).properties ?? {})
+  return [...Value.Errors(schema, value)]
+    .filter(({ keyword }) => keyword !== 'additionalProperties')
+    .map(({ keyword, instancePath, message }) => {
+      const path = instancePath.split('/').filter(Boolean)
+      const others = path.length === 1 ? `; there are: ${known.join(', ') || 'none'}` : ''
+      const msg = keyword === 'boolean' ? `there is none of that name${others}` : message
+      return { loc: [name, ...path], msg }
+    })
 }
 
 function refuseIssues(problem: string, schema: TSchema, value: unknown, name: string): void {

@@ -1,4 +1,4 @@
-/** The verdict on a case's claim by the rules, over all the checks that a claim in that situation gets. */
+/** Decides a case's claim by the rules, over all the checks that the schedule makes of it, and records outcomes as a host does. */
 import type { Claim } from '../contract/verifier.ts'
 import { type CheckRecord, isRead, type Observation, type ReadRecord } from '../evidence.ts'
 import { clockOffset } from '../hosting/readings.ts'
@@ -9,32 +9,38 @@ import { nextCheck } from '../schedule.ts'
 import { CLOSING, type Verdict } from '../verdict.ts'
 import type { KitClock } from './clock.ts'
 import { errorCode, type Outcome } from './host.ts'
-import { observationProblem, type Wrong } from './observation.ts'
+import { type ObservationProblem, observationProblem } from './observation.ts'
 
-interface VerdictRun {
+/** Number of looks in 100 minutes, one every 15 s. */
+export const MOST_CHECKS = 400
+
+/**
+ * @param reach brings the situation to what it is at the clock's time
+ * @returns undefined if the rules come to no verdict within `MOST_CHECKS`
+ */
+export async function verdictOf({
+  profile,
+  claim,
+  submittedAt,
+  clock,
+  check,
+  reach,
+}: {
   readonly profile: ActionProfile
   readonly claim: Claim
   readonly submittedAt: number
   readonly clock: KitClock
   check(previous: CheckRecord[]): Promise<Outcome>
-  /** Brings the situation to what it is at the clock's time. */
   reach(): Promise<void>
-}
-
-/** Number of looks in 100 minutes, one every 15 s. */
-export const MOST_CHECKS = 400
-
-/** undefined: the rules came to none within `MOST_CHECKS`. */
-export async function verdictOf(run: VerdictRun): Promise<Verdict | undefined> {
-  const { profile, claim, submittedAt, clock } = run
+}): Promise<Verdict | undefined> {
   const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt }
   const records: CheckRecord[] = []
   while (records.length < MOST_CHECKS) {
     const { at } = nextCheck(profile, times, records, CLOSING)
     clock.set(Math.max(at, (records.at(-1)?.answeredAt ?? submittedAt) + 1))
-    await run.reach()
+    await reach()
     const sentAt = clock.now()
-    const outcome = await run.check(records)
+    const outcome = await check(records)
     records.push(recordOf(outcome, { profile, claim }, sentAt, Math.max(sentAt, clock.now())))
     const decision = decide(profile, times, records, clock.now())
     if (decision) return decision.verdict
@@ -42,14 +48,13 @@ export async function verdictOf(run: VerdictRun): Promise<Verdict | undefined> {
   return undefined
 }
 
-/** What a check is of. */
-export interface Asked {
+interface CheckSubject {
   readonly profile: ActionProfile
   readonly claim: Pick<Claim, 'target' | 'params'>
 }
 
 /** @returns the check as a host records it */
-export function recordOf(outcome: Outcome, asked: Asked, sentAt: number, answeredAt: number): CheckRecord {
+export function recordOf(outcome: Outcome, asked: CheckSubject, sentAt: number, answeredAt: number): CheckRecord {
   const { observation, error } = outcome
   const read = observation && readOf(outcome, observation, asked, sentAt, answeredAt)
   if (read && !contradictionIn(read, asked)) return read
@@ -60,8 +65,13 @@ export function recordOf(outcome: Outcome, asked: Asked, sentAt: number, answere
   }
 }
 
-/** @returns what is wrong with an observation by the contract, or beside its claim, which a host records as `verifier_error` */
-export function wrongIn(outcome: Outcome, asked: Asked, sentAt: number, answeredAt: number): Wrong | undefined {
+/** @returns the fault of an observation, by the contract or beside its claim, which a host records as `verifier_error` */
+export function wrongIn(
+  outcome: Outcome,
+  asked: CheckSubject,
+  sentAt: number,
+  answeredAt: number,
+): ObservationProblem | undefined {
   const { observation } = outcome
   const wrong = observationProblem(asked.profile, observation)
   if (wrong || !observation) return wrong
@@ -70,7 +80,7 @@ export function wrongIn(outcome: Outcome, asked: Asked, sentAt: number, answered
   return contradicted && { name: CONTRADICTED[contradicted.of], problem: `contradicts itself: ${contradicted.problem}` }
 }
 
-const CONTRADICTED: Readonly<Record<Contradiction['of'], Wrong['name']>> = {
+const CONTRADICTED: Readonly<Record<Contradiction['of'], ObservationProblem['name']>> = {
   order: 'observation.form',
   answers: 'observation.form',
   age_ms: 'observation.form',
@@ -80,15 +90,15 @@ const CONTRADICTED: Readonly<Record<Contradiction['of'], Wrong['name']>> = {
   'observation.facts': 'observation.facts',
 }
 
-function contradictionIn(read: ReadRecord, { profile, claim }: Asked): Contradiction | undefined {
+function contradictionIn(read: ReadRecord, { profile, claim }: CheckSubject): Contradiction | undefined {
   return contradictionOf(read, claim, expectedOf(profile), profile.rulesVersion, read.observation.facts)
 }
 
-/** Undefined for what is no observation, or was read nowhere. */
+/** The record of a read; undefined if it is not an observation, or was read nowhere. */
 function readOf(
   { readings, answers }: Outcome,
   observation: Observation,
-  { profile }: Asked,
+  { profile }: CheckSubject,
   sentAt: number,
   answeredAt: number,
 ): ReadRecord | undefined {

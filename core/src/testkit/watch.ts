@@ -1,8 +1,8 @@
-/** Sees what a plugin does behind the host's back in a check: connections of its own, and the machine's clock. */
+/** Notes what a plugin does behind the host's back in a check: connections of its own, and reads of the machine's clock. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Socket } from 'node:net'
 
-/** @param name of the kit's check */
+/** @param name the kit's check that fails */
 export type Note = (name: string, problem: string) => void
 
 const watched = new AsyncLocalStorage<Note | undefined>()
@@ -18,7 +18,7 @@ export function unwatched<T>(run: () => T): T {
   return watched.run(undefined, run)
 }
 
-/** Until the returned function is called, what runs in `watching` is watched. Everything else in the process is not affected. */
+/** Watches what runs in `watching`, until the returned function is called. Other code of the process is not affected. */
 export function installWatch(): () => void {
   if (watchers++ === 0) install()
   return () => {

@@ -2,29 +2,29 @@
 import { url as inspectorUrl } from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 
-/** What the kit is at. */
-export interface Doing {
+/** The check that the kit is making. */
+export interface KitActivity {
   /** The name of the kit's check. */
   readonly check: string
   readonly case?: string | undefined
   readonly route?: string | undefined
 }
 
-/** Time in which the main thread has no turn, in ticks of the watching thread, and what the process spends of the processor meanwhile. */
+/** Time without a turn of the main thread, and the processor time that the process uses in it, after which the process ends. */
 const LONGEST_MS = 10_000
 const LEAST_PROCESSOR_MS = 8000
-/** A plugin that blocks its thread without the processor. */
+/** Time after which a thread that is blocked without using the processor ends the process, too. */
 const LONGEST_BLOCKED_MS = 60_000
 const TICK_MS = 250
 
-/** Memory that both threads see: how often the main thread has had its turn, how long the text is, and the text. */
+/** AnswerMemory that both threads see: how often the main thread has had its turn, how long the text is, and the text. */
 const BEATS = 0
 const LENGTH = 1
 const HEAD_BYTES = 8
 const MOST_BYTES = 1024
 
 /**
- * Runs in another thread. It counts ticks and not time, so that a machine that slept ends nothing, and processor time, so that a busy
+ * Program of the watching thread. It counts ticks and not time, so that a machine that slept ends nothing, and processor time, so that a busy
  * machine ends nothing either. The process gets a signal that needs none of its help.
  */
 const WATCH = `
@@ -46,18 +46,18 @@ setInterval(() => {
 }, tickMs)
 `
 
-interface Running {
+interface RunningWatch {
   readonly worker: Worker
   readonly beat: NodeJS.Timeout
   readonly numbers: Int32Array
   readonly text: Buffer
-  doing: Doing | undefined
+  doing: KitActivity | undefined
 }
 
-let running: Running | undefined
+let running: RunningWatch | undefined
 let users = 0
 
-/** Until the returned function is called. Not where a debugger may hold the process on purpose. */
+/** Watches until the returned function is called. Does nothing where a debugger may hold the process on purpose. */
 export function startWatchdog(): () => Promise<void> {
   users++
   running ??= inspectorUrl() === undefined ? start() : undefined
@@ -70,7 +70,7 @@ export function startWatchdog(): () => Promise<void> {
   }
 }
 
-function start(): Running | undefined {
+function start(): RunningWatch | undefined {
   const shared = new SharedArrayBuffer(HEAD_BYTES + MOST_BYTES)
   const numbers = new Int32Array(shared, 0, 2)
   const workerData = {
@@ -91,8 +91,8 @@ function start(): Running | undefined {
   }
 }
 
-/** Code of the plugin runs now, or goes on. */
-export function holds(doing: Doing): void {
+/** Notes that code of the plugin runs now, or goes on, and for which check. */
+export function noteActivity(doing: KitActivity): void {
   if (!running || running.doing === doing) return
   running.doing = doing
   const { check, case: of, route } = doing
