@@ -22,8 +22,7 @@ export {
   socketAddress,
   unbracketed,
 } from './hosting/base-address.ts'
-export { BreachError } from './hosting/breach.ts'
-export type { RequestGuard, SendInit } from './hosting/check-guard.ts'
+export type { Pace, RequestGuard, SendInit } from './hosting/check-guard.ts'
 export { type GuardedRequests, guardRequests } from './hosting/check-requests.ts'
 export { type CredentialMemory, createCredentialMemories } from './hosting/credential-memory.ts'
 export {
@@ -38,11 +37,10 @@ export { type MysqlDriver, queryMysql } from './hosting/databases/mysql.ts'
 export { type PostgresDriver, queryPostgres } from './hosting/databases/postgres.ts'
 export { davProblem } from './hosting/dav.ts'
 export { digestAnswer } from './hosting/digest.ts'
-export { failureWords, refusal, toDestinationError } from './hosting/failures.ts'
+export { BreachError, failureWords, refusal, toDestinationError } from './hosting/failures.ts'
 export { declaredHosts, grantOf } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
 export { type ReadObservation, readObservation, UNHEARD } from './hosting/observation.ts'
-export type { Pace } from './hosting/pace.ts'
 export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
 export {
   createMemoryRefreshes,

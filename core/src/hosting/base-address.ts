@@ -1,9 +1,9 @@
 /** Reads the base address of a destination: a URL of http or https, or `tls://host:port` and `tcp://host:port` for other protocols. */
 import { parseUrl } from '../url.ts'
 
-/** Where a socket connects. */
+/** The address of a socket. */
 export interface SocketAddress {
-  /** As a URL of https would have it, an IPv6 address in brackets. */
+  /** The host name as in a URL of https, an IPv6 address in brackets. */
   readonly hostname: string
   readonly port: number
   readonly isTls: boolean
@@ -13,10 +13,10 @@ export interface SocketAddress {
 const SOCKET = /^(tls|tcp):\/\/(\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+):([0-9]{1,5})\/?$/i
 const LARGEST_PORT = 65_535
 
-/** Undefined for what is no address of a socket. */
+/** Parses the address of a socket; undefined for any other text. */
 export function socketAddress(text: string): SocketAddress | undefined {
   const [, scheme, host, digits] = SOCKET.exec(text) ?? []
-  // As https, because the URL parser brings names and IP addresses into one form for the schemes that it knows only.
+  // Parsed as https, because the URL parser normalizes names and IP addresses only for schemes that it knows.
   const url = host === undefined ? undefined : parseUrl(`https://${host}`)
   if (!url) return undefined
   const port = Number(digits)
@@ -24,11 +24,11 @@ export function socketAddress(text: string): SocketAddress | undefined {
   return { hostname: url.hostname, port, isTls: scheme!.toLowerCase() === 'tls' }
 }
 
-/** Origins by base address. Each check asks several times for that of its destination, and parsing a URL takes microseconds. */
+/** Origins by base address, stored because each check asks several times for its destination's, and parsing a URL takes microseconds. */
 const origins = new Map<string, string | undefined>()
 const MOST_ORIGINS = 1000
 
-/** The scheme, host and port of a base address, in one form; undefined for what is none. */
+/** The scheme, host and port of a base address, in one form; undefined for any other text. */
 export function originOf(text: string): string | undefined {
   if (!origins.has(text)) {
     if (origins.size >= MOST_ORIGINS) origins.clear()
@@ -44,23 +44,20 @@ function readOrigin(text: string): string | undefined {
   return origin === 'null' ? undefined : origin
 }
 
-/** One is the other with `www.` before its name: by habit one site. */
+/** Tells whether one origin is the other with `www.` before its name, which by habit is one site. */
 export function isOwnWww(one: string, other: string): boolean {
+  const withWww = (origin: string) => origin.replace('://', '://www.')
   return withWww(one) === other || withWww(other) === one
 }
 
-function withWww(origin: string): string {
-  return origin.replace('://', '://www.')
-}
-
-/** @throws TypeError for what is no base address. Its text does not repeat what was given */
+/** @throws TypeError for what is not a base address. Its text does not repeat what was given */
 export function requireOrigin(text: string): string {
   const origin = originOf(text)
   if (origin === undefined) throw new TypeError('a base address is not a URL of http, https, tls or tcp')
   return origin
 }
 
-/** The one form of a base address. @throws TypeError for what is no URL */
+/** Normalizes a base address. @throws TypeError for what is not a URL */
 export function normalAddress(text: string): string {
   return socketAddress(text) ? requireOrigin(text) : new URL(text).href.replace(/\/+$/, '')
 }
@@ -69,7 +66,7 @@ export function unbracketed(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
-/** @param hostname of a URL: the parser writes each IPv4 address with four numbers, and brackets around IPv6 */
+/** @param hostname a URL's, because the parser writes each IPv4 address with four numbers, and brackets around IPv6 */
 export function isLiteral(hostname: string): boolean {
   return hostname.startsWith('[') || /^[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.test(hostname)
 }

@@ -1,10 +1,9 @@
-/** Writes the calls that only read: methods of JSON-RPC and WebDAV and GraphQL queries that the manifest declares, and nothing else. */
-
+/** Writes calls that only read: the methods of JSON-RPC and WebDAV and the GraphQL queries that the manifest declares. */
 import type { DavCall, ReadCall } from '../contract/fetch.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import { utf8 } from '../encoding.ts'
-import { BreachError } from './breach.ts'
 import { davRequest } from './dav.ts'
+import { BreachError } from './failures.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 
@@ -15,8 +14,8 @@ export interface CallRequest {
 }
 
 /**
- * @param path of the URL that the call is sent to, with its query
- * @param basePath of the check's base address, with its query
+ * @param path the path that the call is sent to, with its query
+ * @param basePath the path of the check's base address, with its query
  * @throws BreachError for a call that the manifest does not declare
  */
 export function callRequest(
@@ -41,7 +40,8 @@ function declaredCall(
   if ('jsonRpc' in call) {
     const { jsonRpc: method, params } = call
     if (typeof method !== 'string' || !jsonRpc.includes(method)) {
-      throw new BreachError(`the manifest does not declare the method ${shown(method)}`)
+      const shown = typeof method === 'string' && /^[\w.$/-]{1,100}$/.test(method) ? method : 'that was called'
+      throw new BreachError(`the manifest does not declare the method ${shown}`)
     }
     return { jsonrpc: '2.0', id: 1, method, params }
   }
@@ -50,8 +50,4 @@ function declaredCall(
     throw new BreachError('the manifest does not declare this GraphQL query')
   }
   return { query, variables }
-}
-
-function shown(method: unknown): string {
-  return typeof method === 'string' && /^[\w.$/-]{1,100}$/.test(method) ? method : 'that was called'
 }

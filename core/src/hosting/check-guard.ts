@@ -1,60 +1,62 @@
-/** What a host gives for the requests of one check: what it may ask, and how that is made. */
+/** The parts of a check's requests that each host brings: the rules for the check, and the transport that carries it. */
 import type { SecretValues } from '../contract/auth.ts'
 import type { CheckLimits } from '../contract/fetch.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import type { Instant } from '../evidence.ts'
 import type { SocketAddress } from './base-address.ts'
-import type { BreachError } from './breach.ts'
 import type { ClientCertificate, Connected } from './credentials.ts'
 import type { CreateHash } from './digest.ts'
-import type { Pace } from './pace.ts'
+import type { BreachError } from './failures.ts'
 import type { QueryResult, SecretQuery } from './sockets/query.ts'
 import type { Dialed, RawSocket } from './sockets/streams.ts'
+
+/** Says when bytes that came may be passed on. @returns undefined for at once */
+export type Pace = (bytes: number) => Promise<void> | undefined
 
 /** The rule that a check broke. */
 export type RequestRule = 'hosts' | 'origin' | 'address' | 'methods' | 'headers' | 'credentials' | 'sockets' | 'limits'
 
 export interface RequestGuard {
-  /** Each request reads its signal. */
+  /** The timer of the check. Each request reads its current signal. */
   readonly timer: Pick<AbortController, 'signal'>
   readonly now: () => Instant
-  /** The only one that the check may read. */
+  /** The only origin that the check may read. */
   readonly origin: string
-  /** Of that origin. Calls go there, where the manifest declares no paths for them. */
+  /** The base address at that origin. Calls go there if the manifest declares no paths for them. */
   readonly baseUrl: string
-  /** The connection that the check reads through; none, when left out. */
+  /** The connection that the check reads through, if any. */
   readonly connected?: Connected | undefined
   readonly manifest: Pick<Manifest, 'hosts' | 'methods' | 'sockets'>
-  /** Of the connection, by handle. */
+  /** The connection's secrets, by handle. */
   readonly secrets: SecretValues
   readonly limits?: CheckLimits | undefined
   readonly userAgent: string
-  /** Of one answer, and of all in a check. */
+  /** Limit of the bytes that a check digests, in one answer and in all. */
   readonly maxDigestBytes: number
-  /** Says when the bytes of an answer that came may be passed on; now, when left out. */
+  /** Defaults to passing bytes on at once. */
   readonly pace?: Pace | undefined
   /** Runs a read for digests once there is room for one. */
   readonly limitDigests?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined
-  /** Counts a request against a budget. The result takes the headers of its answer. */
+  /** Counts a request against a budget. The function that it returns takes the headers of the answer. */
   readonly spend?: (() => (headers?: Headers) => void) | undefined
-  /** Hears of what is refused. @param breach the plugin asked for what its manifest does not allow */
+  /** Hears of each refusal. @param breach given where the plugin asked for what its manifest does not allow */
   readonly refused: (rule: RequestRule, problem: string, breach?: BreachError) => void
 }
 
-/** How a host makes what the rules allow. `A`: what it found out about an address that it lets through. */
+/** Carries what the rules allow. `A` is what the host knows of an address that it admits. */
 export interface Transport<A> {
-  /** @param publicOnly a claim names the address @throws DestinationError for an address that the host does not reach */
+  /** @param publicOnly true where a claim names the address @throws DestinationError for an address that the host does not reach */
   admitUrl(text: string, publicOnly: boolean): A & { readonly url: URL }
-  /** As `admitUrl`. */
+  /** Admits an address of a socket, as `admitUrl` does. */
   admitSocket(address: SocketAddress, publicOnly: boolean): A
   send(admitted: A & { readonly url: URL }, init: SendInit, maxBytes: number): Promise<Response>
-  /** Begins a connection, over TLS from its first byte where the address says so. */
+  /** Begins a connection, with TLS from its first byte if the address says so. */
   dial(address: SocketAddress, admitted: A): Dialed
-  /** Goes over to TLS on an open connection. Left out by a host that carries all in plain. */
+  /** Starts TLS on an open connection. A host that carries everything in plain leaves it out. */
   readonly secure?: (plain: RawSocket, address: SocketAddress) => Dialed
   /** @throws DestinationError */
   query(address: SocketAddress, admitted: A, asked: SecretQuery): Promise<QueryResult>
-  /** The address that a name of a host leads to. */
+  /** Resolves a host name to an IP address. */
   lookUp(hostname: string, admitted: A): Promise<string>
   readonly createHash: CreateHash
 }
@@ -64,11 +66,11 @@ export interface SendInit {
   readonly headers: Headers
   readonly body?: string | undefined
   readonly signal: AbortSignal
-  /** Counts the request once more, because it is sent again. Throws DestinationError where it may not be. */
+  /** Counts the request once more, because it is sent again. @throws DestinationError where it may not be */
   readonly sentAgain?: () => void
-  /** Counts bytes of the body as they come. Throws DestinationError where a check may read no more. */
+  /** Counts bytes of the body as they come. @throws DestinationError where a check may read no more */
   readonly received?: Pace
   readonly clientCertificate?: ClientCertificate | undefined
-  /** It ends by its signal alone: neither with its check nor with the host. */
+  /** Tells that only the signal ends it, neither the check nor the host. */
   readonly outlives?: boolean
 }

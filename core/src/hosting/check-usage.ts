@@ -1,39 +1,38 @@
-/** What one check has asked and read so far, and what it may still: all its requests and connections count here. */
+/** Counts everything that one check asks and reads, and holds it to its limits. */
 import { DestinationError } from '../contract/destination-error.ts'
 import { CEILING, MAX_CHECK_BYTES, USUAL_ANSWER_BYTES } from '../contract/fetch.ts'
 import type { DestinationErrorCode } from '../evidence.ts'
-import { BreachError } from './breach.ts'
 import type { RequestGuard, RequestRule } from './check-guard.ts'
-import { refusal } from './failures.ts'
+import { BreachError, refusal } from './failures.ts'
 import { type Grant, grantOf } from './grants.ts'
-import { type Answered, joinAnswers, mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
+import { type AnswerRecord, joinAnswers, mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
 
-/** What is read, or only digested. */
+/** Tells bodies that are read from those that are only digested. */
 export type Use = 'body' | 'digest'
 
 const NOTHING_MADE = { requests: 0, sockets: 0, names: 0 }
 
-/** What a request gave, and what shows the clock: the headers of its answer, or what another protocol told. */
-type Counted<T> = { readonly result: T } & (
+/** The result of a request, with what tells the destination's clock: the headers of its answer, or the readings of another protocol. */
+type CountedResult<T> = { readonly result: T } & (
   | { readonly headers: Headers; readonly readings?: undefined }
   | {
       readonly headers?: undefined
       readonly readings: Readings
-      /** It is open, and nothing came yet. */
+      /** Marks a connection that is open and gave nothing yet. */
       readonly isSilent?: boolean
     }
 )
 
-/** All checks of this process count what they begin together. */
+/** Number of requests that all checks of this process have begun. */
 let begun = 0
 
 export class CheckUsage {
   #readings: Readings = NO_READINGS
-  /** Apart from the readings, which are joined at each answer. */
-  readonly #answers = new Map<number, Answered>()
+  /** The answers, apart from the readings, which are merged at each answer. */
+  readonly #answers = new Map<number, AnswerRecord>()
   readonly most: { readonly requests: number; readonly bodyBytes: number; readonly allBytes: number }
   #made: Readonly<typeof NOTHING_MADE> = NOTHING_MADE
-  /** When the check began. What was asked before is no answer of it, also where a plugin kept it, or another check shares it. */
+  /** Number at the check's begin. An answer to an earlier request is not the check's, even if a plugin or another check shares it. */
   #since = this.begin()
   readonly #guard: RequestGuard
   readonly #left: Record<Use, number>
@@ -49,24 +48,23 @@ export class CheckUsage {
     return this.#made.requests < this.most.requests
   }
 
-  /** The check is made again, and has no answers yet. The other readings and the count of bytes stay. */
+  /** Begins the check again, without answers. The other readings and the count of bytes stay. */
   again(): void {
     this.#made = NOTHING_MADE
     this.#since = this.begin()
   }
 
-  /** @returns when it is, among all that begins */
+  /** @returns the number of a request, in the order in which requests of the process begin */
   begin(): number {
-    begun++
-    return begun
+    return ++begun
   }
 
-  /** An answer came of what began then. @param asked when its last part was asked for */
+  /** Notes that a request was answered. @param asked the number of the request for the answer's last part */
   answered(id: number, asked = id): void {
     this.#answers.set(id, { origin: this.#guard.origin, asked })
   }
 
-  /** How many of the check's source it has: its own, and those of the reads that it joined. */
+  /** Number of answers of the check's source: its own, and those of the reads that it joined. */
   get answers(): number {
     let count = 0
     for (const { origin, asked } of this.#answers.values()) {
@@ -95,7 +93,7 @@ export class CheckUsage {
     return refusal(problem, code)
   }
 
-  /** Runs what throws a BreachError where a rule is broken. */
+  /** Runs a function that throws a BreachError where the rule is broken. */
   under<T>(rule: RequestRule, run: () => T): T {
     try {
       return run()
@@ -109,8 +107,8 @@ export class CheckUsage {
     return error
   }
 
-  /** A scheme signs a request by a token that it got: a destination may repeat it in its answer. */
-  carries({ headers }: { readonly headers: Headers }): void {
+  /** Notes the access token of a request, because a destination may repeat it in its answer. */
+  noteToken({ headers }: { readonly headers: Headers }): void {
     const [, token] = /^bearer (\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
     if (token !== undefined) this.read({ ...NO_READINGS, tokens: [token] })
   }
@@ -134,16 +132,13 @@ export class CheckUsage {
   received(bytes: number, use: Use): Promise<void> | undefined {
     this.#left[use] -= bytes
     if (this.#left[use] >= 0) return this.#guard.pace?.(bytes)
-    this.#guard.refused('limits', `reads more than ${this.#mostOf(use)} bytes in a check`)
+    const most = use === 'digest' ? this.#guard.maxDigestBytes : this.most.allBytes
+    this.#guard.refused('limits', `reads more than ${most} bytes in a check`)
     throw new DestinationError('too_large')
   }
 
-  #mostOf(use: Use): number {
-    return use === 'digest' ? this.#guard.maxDigestBytes : this.most.allBytes
-  }
-
-  /** Counts what is sent, and its answer, and reads the answer's clock. */
-  async counted<T>(send: (sentAgain: () => void, id: number) => Promise<Counted<T>>): Promise<T> {
+  /** Sends a request, counts it and its answer, and reads the answer's clock. */
+  async counted<T>(send: (sentAgain: () => void, id: number) => Promise<CountedResult<T>>): Promise<T> {
     const { now } = this.#guard
     const id = this.begin()
     let answered = this.#spend()

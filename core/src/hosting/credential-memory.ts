@@ -1,36 +1,32 @@
-/** What the host keeps for the credentials of connections: tokens, and what a destination said of its challenges and its clock. */
+/** Memory of the credentials of connections: tokens, and a destination's challenges and clock. */
 import type { Instant } from '../evidence.ts'
 import type { CredentialMemory } from './schemes/scheme.ts'
 
 export type { CredentialMemory }
 
-interface Entry {
-  readonly value: string
-  readonly until: Instant
-}
-
-/** A destination could give a long token for each of its repositories. */
+/** Room for the characters of all memories: a destination could give a long token for each of its repositories. */
 const MOST_CHARACTERS = 64 * 1024 * 1024
 
 /**
- * @returns the memory of a connection. All share the room for `mostCharacters`, and what was used longest ago is forgotten first.
- * @param key names the connection with its current credentials, and the origin that it reads
+ * Creates the memories of connections. They share the room for `mostCharacters`, and forget first what was used longest ago.
+ *
+ * @returns the memory for a key, which names the connection with its current credentials, and the origin that it reads
  */
 export function createCredentialMemories(
   now: () => Instant,
   mostCharacters = MOST_CHARACTERS,
 ): (key: string) => CredentialMemory {
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, { readonly value: string; readonly until: Instant }>()
   const running = new Map<string, Promise<unknown>>()
   let characters = 0
 
-  function keep(name: string, entry: Entry): void {
+  function keep(name: string, entry: NonNullable<ReturnType<typeof take>>): void {
     entries.set(name, entry)
     characters += name.length + entry.value.length
     while (characters > mostCharacters) take(entries.keys().next().value!)
   }
 
-  function take(name: string): Entry | undefined {
+  function take(name: string) {
     const entry = entries.get(name)
     if (!entry) return undefined
     entries.delete(name)

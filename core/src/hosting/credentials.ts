@@ -1,29 +1,28 @@
-/** What a connection type declares of its credentials: whether it can be, which secrets it binds, and how a request spends one. */
-import type { Auth } from '../contract/auth.ts'
-import { isSecret, type SecretValues, secretHandle } from '../contract/auth.ts'
+/** Credentials that connection types declare: their problems, the secrets that they bind, and how a request spends one. */
+import { type Auth, isSecret, type SecretValues, secretHandle } from '../contract/auth.ts'
 import type { ConnectionType } from '../contract/connection.ts'
 import type { CertificateCredential, Credential } from '../contract/credentials.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { Manifest } from '../contract/plugin.ts'
-import { BreachError } from './breach.ts'
-import { optionOfConnection, type Typed } from './grants.ts'
+import { BreachError } from './failures.ts'
+import { optionOfConnection, type TypedOptions } from './grants.ts'
 import type { CredentialMemory, Outgoing, Refreshes, SchemeHost } from './schemes/scheme.ts'
 import { schemeOf } from './schemes/schemes.ts'
 
 /** The connection that a check reads through, as the host knows it. */
 export interface Connected {
-  /** As the workspace typed them, secrets in clear. */
-  readonly options: Typed
-  /** Of its type. */
+  /** The options as the workspace typed them, secrets in clear. */
+  readonly options: TypedOptions
+  /** The credentials that its type declares. */
   readonly credentials?: ConnectionType['credentials'] | undefined
-  /** Of the manifest of its type's plugin. */
+  /** Token hosts in the manifest of its type's plugin. */
   readonly tokenHosts?: readonly string[] | undefined
   readonly memory: CredentialMemory
-  /** None where nothing is stored, when left out. */
+  /** Left out where no tokens are stored. */
   readonly refreshes?: Refreshes | undefined
 }
 
-/** One line for each problem, by the position of the mistake. */
+/** Lists the problems of a type's credentials, each with its position. */
 export function credentialProblems({
   credentials = {},
   options,
@@ -48,7 +47,7 @@ export function credentialProblems({
   })
 }
 
-/** The entries of a manifest that name an option of no connection. @param types those that the plugin offers or reads through */
+/** Lists the host entries of a manifest that name an option of no connection. @param types those that the plugin offers or reads through */
 export function hostOptionProblems(
   { hosts, tokenHosts = [] }: Pick<Manifest, 'hosts' | 'tokenHosts'>,
   types: readonly Pick<ConnectionType, 'options'>[],
@@ -66,18 +65,18 @@ export function hostOptionProblems(
   })
 }
 
-/** The secrets that a header may carry: those that no declaration binds. */
+/** The secrets that a header may carry, because no declaration binds them. */
 export function unboundSecrets(
   secrets: SecretValues,
   { credentials = {} }: Pick<Connected, 'credentials'> = {},
 ): SecretValues {
-  const bound = new Set(Object.values(credentials).flatMap((credential) => boundBy(credential)))
+  const bound = new Set(
+    Object.values(credentials).flatMap((credential) => {
+      const scheme = schemeOf(credential)
+      return typeof scheme === 'string' ? [] : scheme.options(credential).map(({ name }) => secretHandle(name))
+    }),
+  )
   return bound.size === 0 ? secrets : new Map([...secrets].filter(([handle]) => !bound.has(handle)))
-}
-
-function boundBy(credential: Credential): string[] {
-  const scheme = schemeOf(credential)
-  return typeof scheme === 'string' ? [] : scheme.options(credential).map(({ name }) => secretHandle(name))
 }
 
 /** Sends a request, and spends a credential on it. */
@@ -99,7 +98,7 @@ export function declaredSpend(auth: Auth | undefined, connected: Connected | und
   return (request, host) => scheme.spend(credential, request, { ...host, memory: memoryOf(host.memory, name) })
 }
 
-/** What one declaration keeps. A token that another one got was given for other credentials. */
+/** The memory of one declaration, because the token of another was given for other credentials. */
 function memoryOf(memory: CredentialMemory, name: string): CredentialMemory {
   const named = (key: string) => JSON.stringify([name, key])
   return {
@@ -110,7 +109,7 @@ function memoryOf(memory: CredentialMemory, name: string): CredentialMemory {
   }
 }
 
-/** What a scheme may read of the options. */
+/** Reads options for a scheme. */
 export function optionReader({ options }: Pick<Connected, 'options'>): Pick<SchemeHost, 'value' | 'required'> {
   function value(option: string | undefined): string | undefined {
     const found = option !== undefined && Object.hasOwn(options, option) ? options[option] : undefined
@@ -126,13 +125,13 @@ export function optionReader({ options }: Pick<Connected, 'options'>): Pick<Sche
   }
 }
 
-/** In PEM. */
+/** A client's certificate and private key, in PEM. */
 export interface ClientCertificate {
   readonly certificate: string
   readonly key: string
 }
 
-/** With which each request to the destination is sent. @throws DestinationError `misconfigured` for one without its key */
+/** The certificate that each request to the destination is sent with. @throws DestinationError `misconfigured` for one without its key */
 export function certificateOf(connected: Omit<Connected, 'memory'> | undefined): ClientCertificate | undefined {
   const declared = Object.values(connected?.credentials ?? {}).find(isCertificate)
   if (!connected || !declared) return undefined

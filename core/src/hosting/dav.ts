@@ -1,17 +1,17 @@
-/** Writes the bodies of PROPFIND and REPORT: the manifest declares the XML, and a check gives values for its places. */
+/** Writes the bodies of PROPFIND and REPORT. The manifest declares the XML, and a check gives values for its places. */
 import type { DavCall } from '../contract/fetch.ts'
 import type { DavMethod } from '../contract/plugin.ts'
-import { BreachError } from './breach.ts'
+import { BreachError } from './failures.ts'
 
 const PLACE = /\{([a-z][a-z0-9_]*)\}/g
 const MAX_VALUE_LENGTH = 4096
-/** XML has no form for them. */
+/** Characters that XML cannot express. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
 /**
- * @param path of the URL, with its query
- * @param basePath of the check's base address
+ * @param path the path that the call is sent to, with its query
+ * @param basePath the path of the check's base address
  * @throws BreachError for a call that the manifest does not declare
  */
 export function davRequest(
@@ -29,7 +29,7 @@ export function davRequest(
   const body = found.body.replace(PLACE, (_, place: string) => {
     const value = Object.hasOwn(parameters, place) ? parameters[place] : undefined
     if (typeof value !== 'string') throw new BreachError(`the parameter ${place} is missing`)
-    return escaped(value)
+    return escapeXml(value)
   })
   return {
     method: found.method,
@@ -38,7 +38,7 @@ export function davRequest(
   }
 }
 
-/** A rule that ends in `*` allows what is below it. */
+/** Tells whether a rule allows a path. One that ends in `*` allows the paths below it. */
 function isBelow(path: string, rule: string): boolean {
   return rule.endsWith('*') ? path.startsWith(rule.slice(0, -1)) && !path.includes('?') : path === rule
 }
@@ -55,16 +55,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-function escaped(value: string): string {
+function escapeXml(value: string): string {
   if (value.length > MAX_VALUE_LENGTH || UNWRITABLE.test(value) || !value.isWellFormed())
     throw new BreachError('a parameter is too long, or holds what XML cannot')
   return value.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
-/** What is wrong with a declared body; undefined for one whose places are texts or values of attributes. */
+/** The problem of a declared body; undefined if its places are texts or values of attributes. */
 export function davProblem({ body }: Pick<DavMethod, 'body'>): string | undefined {
   if (/<!|<\?(?!xml )/.test(body)) return 'a body has no comments, no entities and no other instructions'
-  // Texts and quoted values cannot end what they stand in: their characters are escaped.
+  // Filled texts and quoted values cannot end the place that they stand in, because their characters are escaped.
   const markup = body.replace(/"[^"<]*"|'[^'<]*'/g, '""').replace(/>[^<]*</g, '><')
   return placesIn(markup).length > 0
     ? 'a place is neither the text of an element nor the value of an attribute'

@@ -1,27 +1,20 @@
-/** Computes digests of an answer's content as it arrives, and keeps none of it. */
+/** Computes digests of an answer's content as it arrives, and stores none of it. */
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { DigestAlgorithm, DigestAnswer } from '../contract/verifier.ts'
-import { BreachError } from './breach.ts'
+import { BreachError } from './failures.ts'
 
-/** As that of `node:crypto`. */
+/** The part of `createHash` of `node:crypto` that a digest uses. */
 export type CreateHash = (algorithm: DigestAlgorithm) => {
   update(part: Uint8Array): unknown
   digest(encoding: 'base64'): string
-}
-
-interface DigestOptions {
-  readonly algorithms: readonly DigestAlgorithm[]
-  readonly createHash: CreateHash
-  /** The largest content that arrives compressed: a few bytes can become any number. */
-  readonly maxDecodedBytes: number
 }
 
 const ALGORITHMS: ReadonlySet<unknown> = new Set<DigestAlgorithm>(['sha256', 'sha512'])
 const START_BYTES = 16
 
 /**
- * What a request for a digest asks for: the content as it is, not compressed.
+ * Headers of a request for a digest, which ask for the content as it is, not compressed.
  * @throws BreachError for algorithms that are not of the contract
  */
 export function digestHeaders(
@@ -33,14 +26,26 @@ export function digestHeaders(
   return { 'accept-encoding': 'identity', ...headers }
 }
 
-/** @throws DestinationError also what the body throws, such as `too_large` */
+/**
+ * @param maxDecodedBytes size limit of content that arrives compressed, because a few bytes can become any number
+ * @throws DestinationError, also that of the body, such as `too_large`
+ */
 export async function digestAnswer(
   response: Response,
-  { algorithms, createHash, maxDecodedBytes }: DigestOptions,
+  {
+    algorithms,
+    createHash,
+    maxDecodedBytes,
+  }: {
+    readonly algorithms: readonly DigestAlgorithm[]
+    readonly createHash: CreateHash
+    readonly maxDecodedBytes: number
+  },
 ): Promise<DigestAnswer> {
   const { status, headers, url } = response
   const hashes = [...new Set(algorithms)].map((algorithm) => [algorithm, createHash(algorithm)] as const)
-  const mostBytes = isCoded(headers) ? maxDecodedBytes : Number.POSITIVE_INFINITY
+  const isCompressed = !/^(?:identity)?$/i.test(headers.get('content-encoding')?.trim() ?? '')
+  const mostBytes = isCompressed ? maxDecodedBytes : Number.POSITIVE_INFINITY
   const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader()
   let bytes = 0
   let start = ''
@@ -56,8 +61,4 @@ export async function digestAnswer(
   }
   const digests = Object.fromEntries(hashes.map(([algorithm, hash]) => [algorithm, hash.digest('base64')]))
   return { status, headers, url, bytes, start, digests }
-}
-
-function isCoded(headers: Headers): boolean {
-  return !/^(?:identity)?$/i.test(headers.get('content-encoding')?.trim() ?? '')
 }

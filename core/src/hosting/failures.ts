@@ -1,6 +1,14 @@
-/** The errors that say that a destination could not be read. */
+/** The errors of a read that failed, and of a plugin that asked for what it may not. */
 import { DestinationError } from '../contract/destination-error.ts'
 import type { DestinationErrorCode } from '../evidence.ts'
+
+/**
+ * The error of a plugin that asked for what its manifest does not declare, or the contract does not allow. The check becomes a
+ * `verifier_error`, even if the plugin catches this.
+ */
+export class BreachError extends TypeError {
+  override readonly name = 'BreachError'
+}
 
 export function refusal(reason: string, code: DestinationErrorCode = 'unavailable'): DestinationError {
   return new DestinationError(code, { cause: new Error(`the request was not sent: ${reason}`) })
@@ -21,7 +29,7 @@ export function toDestinationError(error: unknown, signal: AbortSignal): Destina
   return new DestinationError(isTimeout ? 'timeout' : 'unavailable', { cause })
 }
 
-/** The code, and what is behind it: for authors and operators. A workspace could look into the operator's network by it. */
+/** The code and the cause of an error, for authors and operators only: a workspace could look into the operator's network by it. */
 export function failureWords(error: unknown): string {
   // Plugins throw anything.
   const {
@@ -29,7 +37,7 @@ export function failureWords(error: unknown): string {
     cause,
     message = error,
   } = (error ?? {}) as { readonly [name in 'code' | 'cause' | 'message']?: unknown }
-  // A scheme wraps what its exchange threw.
+  // A scheme wraps the error of its exchange.
   const behind = cause instanceof DestinationError ? cause.cause : cause
   const reason = behind instanceof Error ? behind.message : ''
   return [String(code ?? message), reason].filter(Boolean).join(': ')

@@ -1,27 +1,27 @@
-/** What of a plugin's manifest allows a check to read where it reads. */
+/** Finds the entry of a plugin's manifest that allows a check to read an origin. */
 import type { Manifest } from '../contract/plugin.ts'
 import { parseUrl } from '../url.ts'
 import { isLiteral, originOf, socketAddress } from './base-address.ts'
 
-/** `named`: by an entry with its name. `connection`: as the address that a workspace typed. `target`: as a place that a claim names, which has to be public. */
+/** The reason a check may read an origin: an entry names it, a workspace typed it, or a claim names it, which then has to be public. */
 export type Grant = 'named' | 'connection' | 'target'
 
 /** The options of a connection as its workspace typed them. */
-export type Typed = Readonly<Record<string, unknown>>
+export type TypedOptions = Readonly<Record<string, unknown>>
 
-interface Asked {
-  /** `https://host`, `tls://host:port`. */
-  readonly origin: string
-  /** Of the connection that the check reads through; none, when left out. */
-  readonly typed?: Typed | undefined
-  /** The check has secrets, which it must not send to a host that a claim names: the author of the claim would get them. */
-  readonly hasSecrets: boolean
-}
-
-/** Undefined where the manifest allows no such check. */
+/**
+ * @param origin `https://host`, `tls://host:port`
+ * @param typed the options of the connection that the check reads through
+ * @param hasSecrets tells whether the check has secrets: sent to a host that a claim names, the claim's author would get them
+ * @returns undefined where the manifest allows no such check
+ */
 export function grantOf(
   { hosts, sockets = [] }: Pick<Manifest, 'hosts' | 'sockets'>,
-  { origin, typed = {}, hasSecrets }: Asked,
+  {
+    origin,
+    typed = {},
+    hasSecrets,
+  }: { readonly origin: string; readonly typed?: TypedOptions | undefined; readonly hasSecrets: boolean },
 ): Grant | undefined {
   const place = placeOf(origin)
   if (hosts.some((entry) => isNamed(entry, place))) return 'named'
@@ -37,10 +37,14 @@ export function optionOfConnection(entry: string): string | undefined {
 }
 
 /**
- * What the workspace typed decides, and not what the plugin makes of it: a plugin that moves the port would get the credentials there. A
- * host without a scheme is one of https, and of the sockets that the manifest declares.
+ * Origins that the workspace typed, and not what the plugin makes of them: a plugin that moves the port would get the credentials there. A
+ * host without a scheme means https, and the sockets that the manifest declares.
  */
-function typedOrigins(entry: string, typed: Typed, sockets: NonNullable<Manifest['sockets']>): readonly string[] {
+function typedOrigins(
+  entry: string,
+  typed: TypedOptions,
+  sockets: NonNullable<Manifest['sockets']>,
+): readonly string[] {
   const option = optionOfConnection(entry)
   const value = option !== undefined && Object.hasOwn(typed, option) ? typed[option] : undefined
   if (typeof value !== 'string') return []
@@ -50,21 +54,21 @@ function typedOrigins(entry: string, typed: Typed, sockets: NonNullable<Manifest
   return texts.map(originOf).filter((origin) => origin !== undefined)
 }
 
-interface Place {
+interface HostAndPort {
   readonly hostname: string
   readonly port: number
-  /** An entry without a port means it: the usual one of http or https; for sockets any, because the manifest lists their ports. */
+  /** Tells whether an entry without a port means it: the usual port of http or https, and any of sockets, whose ports the manifest lists. */
   readonly isUsualPort: boolean
 }
 
-function placeOf(origin: string): Place {
+function placeOf(origin: string): HostAndPort {
   const socket = socketAddress(origin)
   if (socket) return { ...socket, isUsualPort: true }
   const { hostname, port, protocol } = new URL(origin)
   return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80), isUsualPort: port === '' }
 }
 
-function isNamed(entry: string, { hostname, port, isUsualPort }: Place): boolean {
+function isNamed(entry: string, { hostname, port, isUsualPort }: HostAndPort): boolean {
   const [, name = '', entryPort] = /^(.*?)(?::([0-9]+))?$/.exec(entry) ?? []
   if (entryPort === undefined ? !isUsualPort : Number(entryPort) !== port) return false
   if (!name.startsWith('*.')) return name === hostname
@@ -74,12 +78,12 @@ function isNamed(entry: string, { hostname, port, isUsualPort }: Place): boolean
 
 const OPTION = 'options.'
 
-/** Hosts of a manifest, with those in the operator's options. @param given the plugin's options */
+/** Completes a manifest's hosts by those in the operator's options. @param given the plugin's options */
 export function declaredHosts(hosts: readonly string[], given: Readonly<Record<string, unknown>>): string[] {
-  return hosts.flatMap((host) => (host.startsWith(OPTION) ? hostIn(given[host.slice(OPTION.length)]) : [host]))
-}
-
-function hostIn(url: unknown): string[] {
-  const parsed = typeof url === 'string' ? parseUrl(url) : undefined
-  return parsed ? [parsed.host] : []
+  return hosts.flatMap((host) => {
+    if (!host.startsWith(OPTION)) return [host]
+    const url = given[host.slice(OPTION.length)]
+    const parsed = typeof url === 'string' ? parseUrl(url) : undefined
+    return parsed ? [parsed.host] : []
+  })
 }

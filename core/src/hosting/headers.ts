@@ -1,11 +1,11 @@
-/** Makes the headers of a request: what a plugin gives, the credential, and nothing by which either could change what is sent. */
+/** Makes the headers of a request from the plugin's and the credential, so that neither can change what kind of request is sent. */
 import { type Auth, authHeader, type SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
-import { BreachError } from './breach.ts'
+import { BreachError } from './failures.ts'
 
 /**
- * Where a message ends, who gets it, and what kind of request it is, is the host's to say. Some servers take a header for the method: a GET
- * would delete.
+ * Headers by which the host alone says where a message ends, who gets it, and what kind of request it is. Some servers take a header for the
+ * method: a GET would delete.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   'connection',
@@ -27,21 +27,28 @@ const REFUSED: ReadonlySet<string> = new Set([
   'x-http-method-override',
   'x-method-override',
 ])
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const REFUSED_PREFIXES = ['proxy-', 'sec-', 'x-forwarded-', 'x-original-', 'x-rewrite-']
 
-interface Given {
-  /** Who asks, where the plugin does not say. */
-  readonly userAgent: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly auth?: Auth | undefined
-}
-
 /**
- * No error repeats a value, which may be a credential.
+ * Makes headers. No error repeats a value, which may be a credential.
+ *
+ * @param userAgent the default for the plugin's own
  * @throws BreachError for headers that a plugin may not set
  * @throws DestinationError `misconfigured` for a secret that no header can carry
  */
-export function requestHeaders({ headers = {}, auth, userAgent }: Given, secrets: SecretValues): Headers {
+export function requestHeaders(
+  {
+    headers = {},
+    auth,
+    userAgent,
+  }: {
+    readonly userAgent: string
+    readonly headers?: Readonly<Record<string, string>> | undefined
+    readonly auth?: Auth | undefined
+  },
+  secrets: SecretValues,
+): Headers {
   const made = readHeaders(headers)
   for (const name of made.keys()) checkName(name)
   if (auth !== undefined) {
@@ -61,7 +68,8 @@ function readHeaders(headers: Readonly<Record<string, string>>): Headers {
   const made = new Headers()
   for (const [name, value] of Object.entries(headers)) {
     // Two spellings of one name would be joined into one value.
-    if (isHeaderName(name) && made.has(name)) throw new BreachError(`the header ${name.toLowerCase()} is given twice`)
+    if (HEADER_NAME.test(name) && made.has(name))
+      throw new BreachError(`the header ${name.toLowerCase()} is given twice`)
     try {
       made.set(name, value)
     } catch {
@@ -90,8 +98,4 @@ function checkName(name: string): void {
 
 export function isForbiddenHeader(name: string): boolean {
   return REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix))
-}
-
-function isHeaderName(name: string): boolean {
-  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
 }

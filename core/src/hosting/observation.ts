@@ -8,17 +8,17 @@ import { LATEST_INSTANT } from '../time.ts'
 const MAX_FACTS_BYTES = 8192
 const MAX_FACTS_DEPTH = 8
 const MAX_FACTS_VALUES = 1024
-/** A receipt can still express a time by the destination after the largest clock offset is added. */
+/** The latest time of a destination that a receipt can express after the largest clock offset is added. */
 const LATEST_LOG_TIME = LATEST_INSTANT - 24 * 60 * 60_000
 
-/** What is wrong with the observation of a check without an answer, as a clause. */
+/** The problem of an observation without an answer, as a clause. */
 export const UNHEARD =
   'the check says what it saw, and no request of it, nor of a read that it joined, was answered by its base address'
 
-/** In which part of the observation a problem is. */
+/** The part of an observation that has a problem. */
 export type ObservationPart = 'form' | 'facts' | 'differs' | 'mark' | 'stays'
 
-/** The observation to record; or the problem, as a clause for the log. */
+/** Either the observation to record, or its problem, as a clause for the log. */
 export type ReadObservation =
   | { readonly observation: Observation; readonly problem?: never }
   | { readonly observation?: never; readonly problem: string; readonly part: ObservationPart }
@@ -41,7 +41,7 @@ export function readObservation(
   return { observation }
 }
 
-/** Copies the members of the contract as they will be stored, so that the verifier cannot change them between decision and storage. */
+/** Copies the contract's members as they will be stored, so that the verifier cannot change them between decision and storage. */
 function copyOf(returned: Observation): Observation {
   const { kind, facts, mark, stays, ageMs, ...rest } = returned
   const { differs } = rest as Partial<Extract<Observation, { kind: 'present' }>>
@@ -64,14 +64,14 @@ function copyTime(time: LogTime) {
   return { notBefore: time?.notBefore, notAfter: time?.notAfter }
 }
 
-interface By {
+interface HostRules {
   readonly profile: Pick<ActionProfile, 'required'>
   readonly factsProblem: (facts: JsonObject) => string | undefined
 }
 
-type ProblemOf = (observation: Observation, by: By) => string | undefined
+type ProblemOf = (observation: Observation, rules: HostRules) => string | undefined
 
-/** In their order: each may rely on those before it. */
+/** The tests in their order. Each may rely on those before it. */
 const PARTS: readonly (readonly [part: ObservationPart, problemOf: ProblemOf])[] = [
   ['form', kindProblem],
   ['mark', markProblem],
@@ -123,14 +123,14 @@ function factsFormProblem(facts: JsonObject): string | undefined {
     : 'facts contain a number that is not an integer, or text that is not well-formed'
 }
 
-function differsProblem(observation: Observation, { profile }: By): string | undefined {
+function differsProblem(observation: Observation, { profile }: HostRules): string | undefined {
   if (observation.kind === 'absent') return undefined
   const { differs } = observation
   const isRight =
     Array.isArray(differs) &&
     differs.every((field) => typeof field === 'string' && Object.hasOwn(profile.required, field))
   if (!isRight) return 'differs names a field that is not required'
-  // It is stored and published as it is.
+  // The list is stored and published as it is.
   return new Set(differs).size === differs.length ? undefined : 'differs names a field twice'
 }
 
@@ -155,7 +155,7 @@ function isInstant(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LATEST_LOG_TIME
 }
 
-/** Receipts are I-JSON and their numbers are integers. */
+/** Tells whether a receipt can hold a value: it is I-JSON, and its numbers are integers. */
 function isReceiptJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value)
   if (typeof value === 'string') return value.isWellFormed()

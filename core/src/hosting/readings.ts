@@ -1,35 +1,35 @@
-/** What the answers of a check say about the destination's clock, and about their age, and what they could repeat. */
+/** Readings of a check's answers: the destination's clock, the answers' age, and tokens that they could repeat. */
 import type { Instant } from '../evidence.ts'
 
 export interface Readings {
-  /** Just before the first request; undefined while there was none. */
+  /** Time just before the first request; undefined while there was none. */
   readonly sentAt: Instant | undefined
-  /** Between which two values the destination's clock is ahead of ours, in milliseconds; undefined without a `Date` header. */
+  /** Bounds of how far the destination's clock is ahead of ours, in milliseconds; undefined without a `Date` header. */
   readonly ahead: { readonly least: number; readonly most: number } | undefined
-  /** An answer had no `Date` header. */
+  /** Tells whether an answer had no `Date` header. */
   readonly isUndated: boolean
-  /** By the `Age` header. Milliseconds. */
+  /** The largest age by `Age` headers, in milliseconds. */
   readonly ageMs: number
-  /** Access tokens that the requests carried: nothing that is signed may repeat them. */
+  /** Access tokens that the requests carried. Nothing that is signed may repeat them. */
   readonly tokens: readonly string[]
-  /** By what asked for them: a request, a statement, a connection, a program. None, when left out. */
-  readonly answers?: ReadonlyMap<number, Answered>
+  /** The answers, by the number of the request, statement, connection or program that asked for them. */
+  readonly answers?: ReadonlyMap<number, AnswerRecord>
 }
 
-/** That an answer came. */
-export interface Answered {
-  /** Of the base address of the check that asked. */
+/** The record that an answer came. */
+export interface AnswerRecord {
+  /** The origin of the base address of the check that asked. */
   readonly origin: string
-  /** When it was asked for, among all that `CheckUsage` began in this process: clocks are set back, and this is not. */
+  /** Number of its request in this process. Unlike a clock, it is never set back. */
   readonly asked: number
 }
 
 export const NO_READINGS: Readings = { sentAt: undefined, ahead: undefined, isUndated: false, ageMs: 0, tokens: [] }
 
-/** More than a check may ask for. Of those that reads hand on to each other, the newest are kept. */
+/** More answers than a check may ask for. Of those that reads hand on to each other, the newest stay. */
 const MOST_ANSWERS = 100
 
-/** The header has whole seconds, so the whole second counts as doubt. */
+/** Resolution of the `Date` header, which has whole seconds. */
 const RESOLUTION_MS = 1000
 
 export function readAnswer(headers: Headers, sentAt: Instant, answeredAt: Instant): Readings {
@@ -41,7 +41,7 @@ export function readAnswer(headers: Headers, sentAt: Instant, answeredAt: Instan
   }
 }
 
-/** As `readAnswer`, for a time that another protocol told. @param time undefined where the answer that should tell it did not */
+/** Readings of a time that another protocol told. @param time undefined where the answer that should tell it did not */
 export function readTime(
   time: { readonly at: Instant; readonly resolutionMs: number } | undefined,
   sentAt: Instant,
@@ -51,7 +51,7 @@ export function readTime(
   return { sentAt, ahead, isUndated: !time, ageMs: 0, tokens: [] }
 }
 
-/** Joins what two sets of answers say, each doubt at its largest. That they came is for `joinAnswers`. */
+/** Merges two readings, each doubt at its largest. `joinAnswers` merges their answers. */
 export function mergeReadings(one: Readings, other: Readings): Readings {
   const [a, b] = [one.ahead, other.ahead]
   return {
@@ -63,8 +63,8 @@ export function mergeReadings(one: Readings, other: Readings): Readings {
   }
 }
 
-/** Takes those of another check over. Of very many the newest stay. */
-export function joinAnswers(all: Map<number, Answered>, others: ReadonlyMap<number, Answered>): void {
+/** Adds the answers of another check. If there are very many, the newest stay. */
+export function joinAnswers(all: Map<number, AnswerRecord>, others: ReadonlyMap<number, AnswerRecord>): void {
   for (const [id, answered] of others) if (answered.asked >= (all.get(id)?.asked ?? 0)) all.set(id, answered)
   const oldest = [...all].toSorted(([, one], [, other]) => one.asked - other.asked)
   for (const [id] of oldest.slice(0, Math.max(0, all.size - MOST_ANSWERS))) all.delete(id)
@@ -74,7 +74,7 @@ function earliest(one: Instant | undefined, other: Instant | undefined): Instant
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
-/** The most that the destination's clock can be off, without sign; undefined where that is not known. Milliseconds. */
+/** The largest difference between the destination's clock and ours, in milliseconds, without sign; undefined if it is not known. */
 export function clockOffset({ ahead, isUndated }: Readings): number | undefined {
   if (!ahead || isUndated) return undefined
   return Math.max(Math.abs(ahead.least), Math.abs(ahead.most))

@@ -1,36 +1,36 @@
 /**
- * Refresh tokens that change with each use. Before one is sent, the host notes that it is under way, so that no other host sends it
- * meanwhile; what it brought is stored before it is used.
+ * Exchanges refresh tokens that change with each use. Before one is sent, the host notes that it is under way, so that no other host sends
+ * it meanwhile; the new tokens are stored before they are used.
  *
  * Where the answer is lost, the same one is sent again, at once and with later checks: token endpoints that rotate take it for some
  * seconds for this case (Okta, Cognito, WorkOS, Connect2id), and one behind a gateway that failed may not have got it. An endpoint that
  * takes it for a theft ends the grant, and nothing has the newest refresh token of that grant.
  */
 import { DestinationError, isDestinationError } from '../contract/destination-error.ts'
-import type { AccessToken, NotRefreshed, RefreshAsked, Refreshed, Refreshes } from './schemes/scheme.ts'
+import type { AccessToken, NewTokens, Refreshes, RefreshFailure, RefreshRequest } from './schemes/scheme.ts'
 
 export interface StoredTokens {
-  /** The newest. Left out: the one that the workspace typed. */
+  /** The newest refresh token. Left out while it is the one that the workspace typed. */
   readonly refreshToken?: string | undefined
   readonly token?: AccessToken | undefined
-  /** The refresh that is under way, or was cut off. */
+  /** Id of the refresh that is under way, or was cut off. */
   readonly begunBy?: string | undefined
-  /** The token endpoint refused the newest refresh token: it is not sent again. */
+  /** Marks a refresh token that the token endpoint refused: it is not sent again. */
   readonly isRefused?: true | undefined
 }
 
-/** Leases of refreshes, by their ids. One ends by itself, should its host be killed. */
+/** Leases of refreshes, by their ids. A lease ends by itself if its host is killed. */
 export interface RefreshLeases {
   begin(refresh: string): Promise<void>
   isOver(refresh: string): Promise<boolean>
   end(refresh: string): Promise<void>
 }
 
-/** Where the tokens of one connection and option are stored. */
+/** The store of the tokens of one connection and option. */
 export interface TokenCell {
   /**
-   * Runs in a transaction. What `work` returns as `stored` replaces what it got: undefined, where the connection has other credentials
-   * by now.
+   * Runs in a transaction. The `stored` that `work` returns replaces what it got. It gets undefined where the connection has other
+   * credentials by now.
    */
   change<T>(
     work: (
@@ -41,36 +41,36 @@ export interface TokenCell {
 }
 
 const POLL_MS = 200
-/** Longer than two exchanges take. */
+/** Number of polls, which last longer than two exchanges. */
 const MOST_POLLS = 125
 const STORE_TRIES = 20
 const STORE_PAUSE_MS = 1500
 
-/** How long a lease lasts: two exchanges, and the tries to store what they brought. */
+/** Duration of a lease: two exchanges, and the tries to store their tokens. */
 export const REFRESH_LEASE_MS = 60_000
 
 /** @throws DestinationError */
-export async function refreshOnce(cell: TokenCell, asked: RefreshAsked): Promise<AccessToken> {
+export async function refreshOnce(cell: TokenCell, asked: RefreshRequest): Promise<AccessToken> {
   const id = crypto.randomUUID()
   const begun = await begin(cell, asked, id)
   if ('token' in begun) return begun.token
   const { refreshToken } = begun
   const first = await asked.exchange(refreshToken)
   const outcome = 'error' in first && first.again === 'at once' ? await asked.exchange(refreshToken) : first
-  if (!(await patiently(() => finish(cell, asked, { id, refreshToken }, outcome)))) throw replaced()
+  if (!(await retryStore(() => finish(cell, asked, { id, refreshToken }, outcome)))) throw replacedError()
   if ('error' in outcome) throw outcome.error
   return outcome
 }
 
-type Begun = { readonly token: AccessToken } | { readonly refreshToken: string }
+type RefreshStart = { readonly token: AccessToken } | { readonly refreshToken: string }
 
-async function begin(cell: TokenCell, { typed, isUsable }: RefreshAsked, id: string): Promise<Begun> {
+async function begin(cell: TokenCell, { typed, isUsable }: RefreshRequest, id: string): Promise<RefreshStart> {
   for (let polls = 0; polls < MOST_POLLS; polls++) {
-    const begun = await cell.change<Begun | undefined | DestinationError>(async (stored, leases) => {
-      if (!stored) return { result: replaced() }
+    const begun = await cell.change<RefreshStart | undefined | DestinationError>(async (stored, leases) => {
+      if (!stored) return { result: replacedError() }
       const { token, refreshToken = typed, begunBy, isRefused } = stored
       if (token && isUsable(token)) return { result: { token } }
-      if (isRefused) return { result: refused() }
+      if (isRefused) return { result: refusedError() }
       if (begunBy !== undefined && !(await leases.isOver(begunBy))) return { result: undefined }
       await leases.begin(id)
       return { stored: { ...stored, begunBy: id }, result: { refreshToken } }
@@ -82,16 +82,16 @@ async function begin(cell: TokenCell, { typed, isUsable }: RefreshAsked, id: str
   throw new DestinationError('timeout')
 }
 
-/** @returns false where the credentials were replaced meanwhile, or another host has refreshed: what it brought is dropped */
+/** @returns false where the new tokens are dropped, because the credentials were replaced meanwhile, or another host has refreshed */
 function finish(
   cell: TokenCell,
-  { typed }: RefreshAsked,
+  { typed }: RefreshRequest,
   { id, refreshToken: sent }: { readonly id: string; readonly refreshToken: string },
-  outcome: Refreshed | NotRefreshed,
+  outcome: NewTokens | RefreshFailure,
 ): Promise<boolean> {
   return cell.change(async (stored, leases) => {
     await leases.end(id)
-    // Also after its lease ended, and another host sent the same one: the newest refresh token must not be lost.
+    // The newest refresh token must not be lost, even if the lease ended and another host sent the same one.
     if (!stored || (stored.refreshToken ?? typed) !== sent) return { result: false }
     if (!('error' in outcome)) {
       const { refreshToken = stored.refreshToken, ...token } = outcome
@@ -103,17 +103,17 @@ function finish(
   })
 }
 
-function replaced(): DestinationError {
+function replacedError(): DestinationError {
   return new DestinationError('unavailable', { cause: new Error('the connection has other credentials by now') })
 }
 
-function refused(): DestinationError {
+function refusedError(): DestinationError {
   const cause = new Error('the token endpoint refused the refresh token: the connection needs a new one')
   return new DestinationError('unauthorized', { cause })
 }
 
-/** A database that is away for a moment must not cost the connection its credentials. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+/** Tries again while a database is away for a moment, so that the connection does not lose its credentials. */
+async function retryStore<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await work()
@@ -132,10 +132,10 @@ export interface MemoryRefreshes extends Refreshes {
   stored(option: string, typed: string): StoredTokens | undefined
 }
 
-/** Of refresh tokens that were typed one after the other, and never stored. */
+/** Limit of refresh tokens that were typed one after the other, and never stored. */
 const MOST_CELLS = 16
 
-/** Where no connection is stored yet. */
+/** Refreshes for a connection that is not stored yet. */
 export function createMemoryRefreshes(): MemoryRefreshes {
   const cells = new Map<string, StoredTokens>()
   const running = new Set<string>()
@@ -152,7 +152,7 @@ export function createMemoryRefreshes(): MemoryRefreshes {
       change(work) {
         const changed = last.then(async () => {
           const { stored, result } = await work(cells.get(key) ?? {}, leases)
-          // A refusal may be of the client that was typed with it: another try asks.
+          // The endpoint may have refused the client that was typed with it, so another try asks again.
           if (stored) cells.set(key, { ...stored, isRefused: undefined })
           if (cells.size > MOST_CELLS) cells.delete(cells.keys().next().value!)
           return result

@@ -1,4 +1,4 @@
-/** What a credential scheme gets of the host for one request: the values of options, and requests to the destination and to token hosts. */
+/** The host's side of a credential scheme for one request: the values of options, and requests to the destination and to token hosts. */
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { Instant } from '../evidence.ts'
@@ -11,24 +11,20 @@ import type { Outgoing, Refreshes, SchemeHost } from './schemes/scheme.ts'
 interface SchemeHostOptions {
   readonly connected: Connected
   readonly now: () => Instant
-  /** Of the destination. */
+  /** The destination's origin. */
   readonly origin: string
   /** Sends a request to the destination. */
   send(request: Outgoing): Promise<Response>
-  /** Sends a request to where the credentials are exchanged. */
-  exchange(request: Outgoing, limits: ExchangeLimits): Promise<Response>
-}
-
-interface ExchangeLimits {
-  readonly mostBytes: number
-  /** Left out: that of the check. */
-  readonly signal?: AbortSignal
-  readonly outlives?: boolean
+  /** Sends a request to a token host. The signal defaults to the check's. */
+  exchange(
+    request: Outgoing,
+    limits: { readonly mostBytes: number; readonly signal?: AbortSignal; readonly outlives?: boolean },
+  ): Promise<Response>
 }
 
 const MOST_EXCHANGED_BYTES = 64 * 1024
 const NONCE_BYTES = 16
-/** Of an exchange that does not end with its check. */
+/** Time limit of an exchange that does not end with its check. */
 const EXCHANGE_MS = 10_000
 
 export function schemeHost({ connected, now, origin, send, exchange }: SchemeHostOptions): SchemeHost {
@@ -41,7 +37,7 @@ export function schemeHost({ connected, now, origin, send, exchange }: SchemeHos
     async exchange(request, { outlives } = { outlives: false }) {
       const { options, tokenHosts = [] } = connected
       const asked = originOf(request.url.href)
-      // A destination names any address in its challenge: the credentials go where the manifest says, and nowhere else.
+      // A destination may name any address in its challenge, so the credentials go only where the manifest says.
       const isDeclared =
         asked !== undefined && grantOf({ hosts: tokenHosts }, { origin: asked, typed: options, hasSecrets: true })
       if (asked !== origin && !isDeclared)

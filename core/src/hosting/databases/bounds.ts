@@ -4,18 +4,18 @@ import { MAX_ROWS } from '../../contract/socket.ts'
 import { toDestinationError } from '../failures.ts'
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
 
-/** How a host reaches a database. */
+/** The address of a database, as a host reaches it. */
 export interface DatabaseAddress {
   /** An IP address, which nothing looks up again. */
   readonly address: string
   readonly port: number
-  /** What TLS verifies, options of `node:tls` in which `servername` is the name; undefined: without TLS. */
+  /** Options of `node:tls`, in which `servername` is the name to verify; undefined to connect without TLS. */
   readonly tls: { readonly servername?: string | undefined } | undefined
   /** Makes a socket that is not connected yet. */
   readonly createSocket: () => DriverSocket
 }
 
-/** What is used of a socket of `node:net`. */
+/** The used part of a socket of `node:net`. */
 export interface DriverSocket {
   readonly bytesRead: number
   readonly destroyed: boolean
@@ -24,16 +24,16 @@ export interface DriverSocket {
   once(event: string, listener: (value?: unknown) => void): unknown
 }
 
-/** Of the database itself, so that it does not go on with what nobody waits for. */
+/** Time limit that the database itself keeps, so that it does not go on with what nobody waits for. */
 export const STATEMENT_TIMEOUT_MS = 10_000
 const WATCH_MS = 10
 
 /**
  * Runs a driver on a socket, which ends with the check, or with more bytes than the check may read.
- * @param codeOf what an error of the driver means; undefined: the connection failed
+ * @param codeOf the meaning of an error of the driver; undefined if the connection failed
  * @throws DestinationError
  */
-export async function bounded(
+export async function runBounded(
   socket: DriverSocket,
   { signal, maxBytes, received }: Pick<SecretQuery, 'signal' | 'maxBytes' | 'received'>,
   codeOf: (error: unknown) => DestinationError['code'] | undefined,
@@ -43,7 +43,7 @@ export async function bounded(
   let ended: DestinationError | undefined
   const end = (code: DestinationError['code']) => {
     ended ??= new DestinationError(code)
-    // Without the error: drivers change what they get.
+    // Destroyed without the error, because drivers change what they get.
     socket.destroy()
   }
   const expire = () => end('timeout')
@@ -55,7 +55,7 @@ export async function bounded(
   })
   stopped.catch(() => {})
   try {
-    // Drivers do not settle in each case where a connection ends.
+    // Drivers do not always settle when a connection ends.
     const result = await Promise.race([run(), stopped]).finally(() => received(socket.bytesRead))
     if (result.rows.length > MAX_ROWS || socket.bytesRead > maxBytes) throw new DestinationError('too_large')
     return result

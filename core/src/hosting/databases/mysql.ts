@@ -2,9 +2,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { refusal } from '../failures.ts'
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
-import { bounded, type DatabaseAddress, type DriverSocket, STATEMENT_TIMEOUT_MS } from './bounds.ts'
+import { type DatabaseAddress, type DriverSocket, runBounded, STATEMENT_TIMEOUT_MS } from './bounds.ts'
 
-/** What is used of `mysql2`. */
+/** The used part of `mysql2`. */
 export interface MysqlDriver {
   createConnection(options: object): Connection
 }
@@ -30,7 +30,7 @@ export function queryMysql(
 ): Promise<QueryResult> {
   const { user, secret, database, text, values, now } = asked
   const socket = createSocket()
-  return bounded(socket, asked, codeOf, async () => {
+  return runBounded(socket, asked, codeOf, async () => {
     // The driver would take a certificate of `localhost`.
     if (tls?.servername === '') throw refusal('MySQL is read over TLS by a name, and not by an IP address')
     socket.connect(port, address)
@@ -42,8 +42,8 @@ export function queryMysql(
       password: secret,
       database,
       stream: socket,
-      ...(tls ? { ssl: { ...tls, verifyIdentity: true } } : {}),
-      // No files of this machine, no second statement, and no code that is made of what the server says.
+      ...(tls && { ssl: { ...tls, verifyIdentity: true } }),
+      // Forbids files of this machine, a second statement, and code that is made of the server's answers.
       flags: ['-LOCAL_FILES', '-MULTI_STATEMENTS'],
       multipleStatements: false,
       disableEval: true,
@@ -84,8 +84,8 @@ export function queryMysql(
 }
 
 /**
- * The driver writes a line to the log for each packet that is out of order: a server could write as many. Where its parser throws and
- * nothing catches it, that would end the host.
+ * Guards against a hostile server. The driver logs a line for each packet that is out of order, and what its parser throws would end the
+ * host.
  */
 function guardPackets(connection: Connection, socket: DriverSocket): void {
   const { packetParser } = connection
@@ -99,7 +99,7 @@ function guardPackets(connection: Connection, socket: DriverSocket): void {
   }
 }
 
-/** MariaDB and MySQL have different names for one limit. */
+/** Runs the first statement that the server knows: MariaDB and MySQL have different names for one limit. */
 async function firstKnown(run: (sql: string) => Promise<unknown>, statements: readonly string[]): Promise<void> {
   for (const sql of statements) {
     try {

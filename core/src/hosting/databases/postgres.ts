@@ -1,8 +1,8 @@
 /** Runs a declared statement in Postgres, by the driver `pg` that the host has. */
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
-import { bounded, type DatabaseAddress, STATEMENT_TIMEOUT_MS } from './bounds.ts'
+import { type DatabaseAddress, runBounded, STATEMENT_TIMEOUT_MS } from './bounds.ts'
 
-/** What is used of `pg`. */
+/** The used part of `pg`. */
 export interface PostgresDriver {
   readonly Client: new (
     options: object,
@@ -23,7 +23,7 @@ interface Rows {
   readonly rows: readonly (readonly (string | null)[])[]
 }
 
-/** A function that the statement calls can change nothing that a transaction covers, and what it sends with its end is never sent. */
+/** Begins a transaction in which a called function can change nothing, and which is rolled back, so that what is sent at its end never is. */
 const BEGIN = [
   'BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ ONLY',
   `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
@@ -43,7 +43,7 @@ export function queryPostgres(
 ): Promise<QueryResult> {
   const { user, secret, database, text, values, now } = asked
   const socket = createSocket()
-  return bounded(socket, asked, codeOf, async () => {
+  return runBounded(socket, asked, codeOf, async () => {
     const client = new Client({
       host: address,
       port,
@@ -76,7 +76,7 @@ export function queryPostgres(
   })
 }
 
-/** The driver's parser throws for what no Postgres says: where nothing catches it, that would end the host. */
+/** Catches the driver's parser, which throws for what no Postgres says. Uncaught, that would end the host. */
 function catchParser(connection: { attachListeners(stream: Stream): unknown }, failed: (error: Error) => void): void {
   const attach = connection.attachListeners.bind(connection)
   connection.attachListeners = (stream) =>
@@ -94,7 +94,7 @@ function catchParser(connection: { attachListeners(stream: Stream): unknown }, f
 
 const CLOCK = 'SELECT extract(epoch FROM clock_timestamp()) * 1000'
 
-/** By SQLSTATE. */
+/** The meaning of an error, by its SQLSTATE. */
 function codeOf(error: unknown) {
   const { code, message = '' } = error as { readonly code?: unknown; readonly message?: string }
   if (/SASL|SCRAM|password/i.test(message) && typeof code !== 'string') return 'unexpected_response'
@@ -102,7 +102,7 @@ function codeOf(error: unknown) {
   if (code.startsWith('28')) return 'unauthorized'
   if (code === '42501') return 'forbidden'
   if (code === '3D000') return 'misconfigured'
-  // Canceled, too: by its own limit of time.
+  // The code of cancellation, here by the statement's own time limit.
   if (code === '57014') return 'timeout'
   if (/^(?:08|53|57|58)/.test(code)) return 'unavailable'
   return 'unexpected_response'

@@ -1,11 +1,11 @@
-/** Signature version 4 of AWS over the host's own GET: the request is sent in the canonical form that was signed. */
+/** Signs the host's own GET by version 4 of AWS. The request is sent in the canonical form that was signed. */
 import type { SigV4Credential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
-import { BreachError } from '../breach.ts'
-import { hashOf, macOf, written } from './hashes.ts'
-import { encoded, shown, withHeaders } from './messages.ts'
+import { BreachError } from '../failures.ts'
+import { encodeBytes, hashOf, macOf } from './hashes.ts'
+import { hideCredentials, percentEncode, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
 
 const name = Type.String({ minLength: 1 })
@@ -32,34 +32,34 @@ export const awsSigV4: Scheme<SigV4Credential> = {
   async spend(credential, request, host) {
     const canonical = canonicalRequest(credential, request)
     const known = Number(host.memory.get(CLOCK) ?? 0)
-    const first = await host.send(signed(credential, canonical, host, known))
+    const first = await host.send(signRequest(credential, canonical, host, known))
     const ahead = aheadBy(first, host)
-    if (ahead === undefined || Math.abs(ahead - known) < LARGEST_SKEW_MS) return shown(first)
+    if (ahead === undefined || Math.abs(ahead - known) < LARGEST_SKEW_MS) return hideCredentials(first)
     // The destination refuses times that are off by some minutes: by its own clock the signature is right.
     await first.body?.cancel()
     host.memory.set(CLOCK, String(ahead), host.now() + CLOCK_KEPT_MS)
-    return shown(await host.send(signed(credential, canonical, host, ahead)))
+    return hideCredentials(await host.send(signRequest(credential, canonical, host, ahead)))
   },
 }
 
 const CLOCK = 'clock'
 const CLOCK_KEPT_MS = 60 * 60_000
 const LARGEST_SKEW_MS = 4 * 60_000
-/** The digest of no body. */
+/** The digest of an empty body. */
 const EMPTY = hashOf('sha256', '')
 
-/** By how much the clock of a destination that refused is ahead of ours. */
+/** Milliseconds by which the clock of a destination that refused is ahead of ours. */
 function aheadBy({ status, headers }: Response, { now }: SchemeHost): number | undefined {
   const theirs = Date.parse(headers.get('date') ?? '')
   return (status === 400 || status === 403) && !Number.isNaN(theirs) ? theirs - now() : undefined
 }
 
-/** @throws BreachError for what is not signed */
+/** @throws BreachError for a request that is not signed */
 function canonicalRequest({ service, actions = [] }: SigV4Credential, request: Outgoing): Outgoing {
   const { url, method, body } = request
   if ((method !== 'GET' && method !== 'HEAD') || body !== undefined)
     throw new BreachError('awsSigV4 signs GET and HEAD only')
-  // Some services take what changes something as a GET with an Action.
+  // Some services take a change as a GET with an Action.
   const forbidden = [...url.searchParams]
     .filter(([name]) => name.toLowerCase() === 'action')
     .find(([, action]) => !actions.includes(action))
@@ -67,9 +67,9 @@ function canonicalRequest({ service, actions = [] }: SigV4Credential, request: O
   const sent = new URL(url)
   // S3 takes an encoded slash of a key for a slash.
   const path = service === 's3' ? url.pathname.replace(/%2f/gi, '/') : url.pathname
-  sent.pathname = path.split('/').map(recoded).join('/')
+  sent.pathname = path.split('/').map(recode).join('/')
   sent.search = [...url.searchParams]
-    .map(([name, value]) => [encoded(name), encoded(value)] as const)
+    .map(([name, value]) => [percentEncode(name), percentEncode(value)] as const)
     .sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
     .map((pair) => pair.join('='))
     .join('&')
@@ -80,15 +80,15 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
-function recoded(segment: string): string {
+function recode(segment: string): string {
   try {
-    return encoded(decodeURIComponent(segment))
+    return percentEncode(decodeURIComponent(segment))
   } catch {
     throw new BreachError('the path of the URL is not well-formed')
   }
 }
 
-function signed(credential: SigV4Credential, request: Outgoing, host: SchemeHost, ahead: number): Outgoing {
+function signRequest(credential: SigV4Credential, request: Outgoing, host: SchemeHost, ahead: number): Outgoing {
   const { service } = credential
   const region = host.value(credential.region) ?? 'us-east-1'
   if (!/^[a-z0-9-]{1,64}$/.test(region)) throw new DestinationError('misconfigured')
@@ -97,7 +97,7 @@ function signed(credential: SigV4Credential, request: Outgoing, host: SchemeHost
   const dated = withHeaders(request, {
     'x-amz-date': time,
     'x-amz-content-sha256': EMPTY,
-    ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
+    ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
   })
   const names = ['host', ...dated.headers.keys()].filter((name) => !UNSIGNED.has(name)).sort()
   const scope = [time.slice(0, 8), region, service, 'aws4_request']
@@ -111,17 +111,17 @@ function signed(credential: SigV4Credential, request: Outgoing, host: SchemeHost
     (made, part) => macOf('sha256', made, part),
     utf8(`AWS4${host.required(credential.secretAccessKey)}`),
   )
-  const signature = written(macOf('sha256', key, message), 'hex')
+  const signature = encodeBytes(macOf('sha256', key, message), 'hex')
   const authorization = `AWS4-HMAC-SHA256 Credential=${host.required(credential.accessKeyId)}/${scope.join('/')}, SignedHeaders=${names.join(';')}, Signature=${signature}`
   return withHeaders(dated, { authorization })
 }
 
-/** What proxies change, or the client sets as it sends. */
+/** Headers that proxies change, or that the client sets as it sends. */
 const UNSIGNED: ReadonlySet<string> = new Set(['user-agent', 'accept-encoding', 'range'])
 
 function canonicalText({ url, method, headers }: Outgoing, names: readonly string[], service: string): string {
   // All services but S3 encode the path of the request once more.
-  const path = service === 's3' ? url.pathname : url.pathname.split('/').map(encoded).join('/')
+  const path = service === 's3' ? url.pathname : url.pathname.split('/').map(percentEncode).join('/')
   const lines = names.map((name) => {
     const value = name === 'host' ? url.host : headers.get(name)!
     return `${name}:${value.trim().replace(/ +/g, ' ')}\n`

@@ -1,4 +1,4 @@
-/** Bearer tokens of container registries: exchanges the credentials for a token where the registry says, and keeps it. */
+/** Bearer tokens of container registries: exchanges the credentials for a token where the registry says, and remembers it. */
 import type { ChallengeCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { statusError } from '../../contract/http.ts'
@@ -6,9 +6,9 @@ import { utf8 } from '../../encoding.ts'
 import { objectIn } from '../../json.ts'
 import { Type } from '../../typebox.ts'
 import { parseUrl } from '../../url.ts'
-import { written } from './hashes.ts'
-import { isAccessToken, shown, withHeaders, withoutStatus } from './messages.ts'
-import type { Exchanged, Outgoing, Scheme, SchemeHost } from './scheme.ts'
+import { encodeBytes } from './hashes.ts'
+import { hideCredentials, isAccessToken, withHeaders, withoutStatus } from './messages.ts'
+import type { ExchangeAnswer, Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { type Challenge, challengesOf } from './www-authenticate.ts'
 
 const name = Type.String({ minLength: 1 })
@@ -31,9 +31,9 @@ export const challenge: Scheme<ChallengeCredential> = {
     const key = `token ${repository ?? ''}`
     const basic = basicOf(credential, host)
     const kept = host.memory.get(key)
-    const first = await host.send(kept === undefined ? request : authorized(request, kept))
-    if (first.status !== 401) return shown(first)
-    // It may be from before a first push: a token for a repository that did not exist opens nothing. A newer one is another check's.
+    const first = await host.send(kept === undefined ? request : withAuthorization(request, kept))
+    if (first.status !== 401) return hideCredentials(first)
+    // The token may be from before a first push, when its repository did not exist. A newer token is another check's.
     if (host.memory.get(key) === kept) host.memory.delete(key)
     const asked = challengesOf(first.headers)
     const bearer = asked.find(({ scheme }) => scheme === 'bearer')
@@ -48,19 +48,19 @@ export const challenge: Scheme<ChallengeCredential> = {
         host.memory.set(key, `Bearer ${token}`, until)
         return `Bearer ${token}`
       })
-      const answer = await host.send(authorized(request, authorization))
-      // The issuer took the credentials: what is refused, with 401 for want of scope, is this repository.
-      return shown(answer, answer.status === 401 ? { status: 403 } : {})
+      const answer = await host.send(withAuthorization(request, authorization))
+      // The issuer took the credentials, so a 401 refuses this repository, for want of scope.
+      return hideCredentials(answer, answer.status === 401 ? { status: 403 } : {})
     }
     if (basic !== undefined && asked.some(({ scheme }) => scheme === 'basic') && kept === undefined) {
       await first.body?.cancel()
-      return shown(await host.send(authorized(request, basic)))
+      return hideCredentials(await host.send(withAuthorization(request, basic)))
     }
-    return shown(first)
+    return hideCredentials(first)
   },
 }
 
-function authorized(request: Outgoing, authorization: string): Outgoing {
+function withAuthorization(request: Outgoing, authorization: string): Outgoing {
   return withHeaders(request, { authorization })
 }
 
@@ -68,15 +68,15 @@ function basicOf({ username, password }: ChallengeCredential, { value }: SchemeH
   const [user, secret] = [value(username), value(password)]
   return user === undefined || secret === undefined
     ? undefined
-    : `Basic ${written(utf8(`${user}:${secret}`), 'base64')}`
+    : `Basic ${encodeBytes(utf8(`${user}:${secret}`), 'base64')}`
 }
 
-/** The repository of a request, as the distribution specification has it; undefined for what belongs to none. */
+/** The repository of a request by the distribution specification; undefined for a request that belongs to none. */
 function repositoryOf({ pathname }: URL): string | undefined {
   return /^\/v2\/([a-z0-9][a-z0-9._/-]{0,254})\/(?:manifests|blobs|tags|referrers)\/[^/]+$/.exec(pathname)?.[1]
 }
 
-/** A registry could name any scope: one that belongs to no repository, such as its catalog, is not asked for. */
+/** Tells whether a challenge's scope may be asked for. A registry could name any, but one of no repository, such as its catalog, is not. */
 function mayAsk({ parameters }: Challenge, repository: string | undefined): boolean {
   return repository !== undefined || !parameters.has('scope')
 }
@@ -84,7 +84,7 @@ function mayAsk({ parameters }: Challenge, repository: string | undefined): bool
 const LONGEST_SERVICE = 256
 const USUAL_SECONDS = 60
 const MOST_SECONDS = 3600
-/** The registry's clock may be behind. */
+/** Seconds by which a token ends early, because the registry's clock may be behind. */
 const MARGIN_SECONDS = 5
 
 async function tokenFor(
@@ -104,7 +104,7 @@ async function tokenFor(
   const headers = new Headers({ accept: 'application/json' })
   if (basic !== undefined) headers.set('authorization', basic)
   const startedAt = host.now()
-  // Other checks may wait for it.
+  // Other checks may wait for the token.
   const answer = await host.exchange({ url, method: 'GET', headers }, { outlives: true })
   if (answer.status === 401 || answer.status === 403) throw new DestinationError('unauthorized')
   if (answer.status !== 200) throw statusError(answer, host.now())
@@ -112,7 +112,7 @@ async function tokenFor(
   return { token, until: startedAt + Math.max(seconds - MARGIN_SECONDS, 0) * 1000 }
 }
 
-function readToken({ text }: Exchanged): { readonly token: string; readonly seconds: number } {
+function readToken({ text }: ExchangeAnswer): { readonly token: string; readonly seconds: number } {
   const { token, access_token, expires_in: seconds = USUAL_SECONDS } = objectIn(text)
   const found = token ?? access_token
   if (!isAccessToken(found) || typeof seconds !== 'number') throw new DestinationError('unexpected_response')

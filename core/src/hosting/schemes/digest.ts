@@ -1,9 +1,9 @@
-/** HTTP digest authentication, RFC 7616: the destination gets a digest of the password, and the plugin nothing of it. */
+/** HTTP digest authentication (RFC 7616): the destination gets a digest of the password, and the plugin gets nothing of it. */
 import type { DigestCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { Type } from '../../typebox.ts'
 import { type HashName, hashOf } from './hashes.ts'
-import { shown, targetOf, withHeaders } from './messages.ts'
+import { hideCredentials, targetOf, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { challengesOf } from './www-authenticate.ts'
 
@@ -16,45 +16,45 @@ export const digest: Scheme<DigestCredential> = {
   ),
   options: ({ username, password }) => [{ name: username }, { name: password, isSecret: true }],
   async spend(credential, request, host) {
-    const kept = keptChallenge(host)
-    const first = await host.send(kept ? answered(credential, request, kept, host) : request)
-    if (first.status !== 401) return shown(first)
+    const kept = storedChallenge(host)
+    const first = await host.send(kept ? answerChallenge(credential, request, kept, host) : request)
+    if (first.status !== 401) return hideCredentials(first)
     host.memory.delete(KEY)
     const asked = strongest(first.headers)
-    if (!asked) return shown(first)
+    if (!asked) return hideCredentials(first)
     await first.body?.cancel()
-    return shown(await host.send(answered(credential, request, { ...asked, uses: 0 }, host)))
+    return hideCredentials(await host.send(answerChallenge(credential, request, { ...asked, uses: 0 }, host)))
   },
 }
 
-interface Asked {
+interface DigestChallenge {
   readonly algorithm: string
   readonly realm: string
   readonly nonce: string
   readonly opaque?: string | undefined
 }
 
-interface Kept extends Asked {
-  /** How many requests have used the nonce. */
+interface StoredChallenge extends DigestChallenge {
+  /** Number of requests that have used the nonce. */
   readonly uses: number
 }
 
 const KEY = 'digest'
 const KEPT_MS = 5 * 60_000
 
-function keptChallenge({ memory }: SchemeHost): Kept | undefined {
+function storedChallenge({ memory }: SchemeHost): StoredChallenge | undefined {
   const kept = memory.get(KEY)
   return kept === undefined ? undefined : JSON.parse(kept)
 }
 
-/** The strongest last. */
+/** The algorithms, the strongest last. */
 const ALGORITHMS: ReadonlyMap<string, HashName> = new Map([
   ['MD5', 'md5'],
   ['SHA-256', 'sha256'],
   ['SHA-512-256', 'sha512-256'],
 ])
 
-function strongest(headers: Headers): Asked | undefined {
+function strongest(headers: Headers): DigestChallenge | undefined {
   const asked = challengesOf(headers).flatMap(({ scheme, parameters }) => {
     const algorithm = (parameters.get('algorithm') ?? 'MD5').toUpperCase()
     const [realm, nonce] = [parameters.get('realm'), parameters.get('nonce')]
@@ -64,17 +64,22 @@ function strongest(headers: Headers): Asked | undefined {
     if (!qops.includes('auth') || !ALGORITHMS.has(algorithm.replace(/-SESS$/, ''))) return []
     return [{ algorithm, realm, nonce, opaque: parameters.get('opaque') }]
   })
-  const strength = ({ algorithm }: Asked) => [...ALGORITHMS.keys()].indexOf(algorithm.replace(/-SESS$/, ''))
+  const strength = ({ algorithm }: DigestChallenge) => [...ALGORITHMS.keys()].indexOf(algorithm.replace(/-SESS$/, ''))
   return asked.toSorted((one, other) => strength(other) - strength(one))[0]
 }
 
-function answered(credential: DigestCredential, request: Outgoing, asked: Kept, host: SchemeHost): Outgoing {
+function answerChallenge(
+  credential: DigestCredential,
+  request: Outgoing,
+  asked: StoredChallenge,
+  host: SchemeHost,
+): Outgoing {
   const { algorithm, realm, nonce, opaque } = asked
   const uses = asked.uses + 1
   host.memory.set(KEY, JSON.stringify({ ...asked, uses }), host.now() + KEPT_MS)
   const hash = ALGORITHMS.get(algorithm.replace(/-SESS$/, ''))!
   const username = host.required(credential.username)
-  // A quoted string cannot carry it otherwise, and the header of one user could become that of another.
+  // A quoted string cannot carry these, and the header of one user could become that of another.
   if (/["\\]/.test(username)) throw new DestinationError('misconfigured')
   const [count, cnonce, uri] = [uses.toString(16).padStart(8, '0'), host.nonce(), targetOf(request.url)]
   const plain = hashOf(hash, `${username}:${realm}:${host.required(credential.password)}`)
@@ -85,12 +90,12 @@ function answered(credential: DigestCredential, request: Outgoing, asked: Kept, 
   )
   const fields = [
     `username="${username}"`,
-    `realm="${escaped(realm)}"`,
-    `nonce="${escaped(nonce)}"`,
+    `realm="${escapeQuoted(realm)}"`,
+    `nonce="${escapeQuoted(nonce)}"`,
     `uri="${uri}"`,
     `algorithm=${algorithm}`,
     `response="${response}"`,
-    ...(opaque === undefined ? [] : [`opaque="${escaped(opaque)}"`]),
+    ...(opaque === undefined ? [] : [`opaque="${escapeQuoted(opaque)}"`]),
     'qop=auth',
     `nc=${count}`,
     `cnonce="${cnonce}"`,
@@ -98,6 +103,6 @@ function answered(credential: DigestCredential, request: Outgoing, asked: Kept, 
   return withHeaders(request, { authorization: `Digest ${fields.join(', ')}` })
 }
 
-function escaped(text: string): string {
+function escapeQuoted(text: string): string {
   return text.replace(/["\\]/g, '\\$&')
 }

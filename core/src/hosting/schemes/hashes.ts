@@ -10,13 +10,13 @@ export type HashName = keyof typeof HASHES
 type BytesEncoding = 'hex' | 'base64'
 
 export function hashOf(name: HashName, text: string, encoding: BytesEncoding = 'hex'): string {
-  return written(HASHES[name](utf8(text)), encoding)
+  return encodeBytes(HASHES[name](utf8(text)), encoding)
 }
 
 export function macOf(name: HashName, key: Uint8Array, text: string): Uint8Array {
   return hmac(HASHES[name], key, utf8(text))
 }
 
-export function written(bytes: Uint8Array, encoding: BytesEncoding): string {
+export function encodeBytes(bytes: Uint8Array, encoding: BytesEncoding): string {
   return encoding === 'hex' ? bytesToHex(bytes) : btoa(String.fromCharCode(...bytes))
 }

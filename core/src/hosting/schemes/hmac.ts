@@ -1,14 +1,14 @@
-/** A message authentication code over the host's own request, made by templates that the connection type declares. */
+/** Signs the host's own request by a message authentication code, over templates that the connection type declares. */
 import { hexToBytes } from '@noble/hashes/utils.js'
 import type { HmacCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
 import { isForbiddenHeader } from '../headers.ts'
-import { hashOf, macOf, written } from './hashes.ts'
-import { shown, targetOf, withHeaders } from './messages.ts'
+import { encodeBytes, hashOf, macOf } from './hashes.ts'
+import { hideCredentials, targetOf, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
-import { filled, namesIn, OPTION, shownOptionsIn } from './templates.ts'
+import { fillTemplate, namesIn, OPTION, shownOptionsIn } from './templates.ts'
 
 const name = Type.String({ minLength: 1 })
 const template = Type.String({ minLength: 1, maxLength: 4096 })
@@ -53,13 +53,13 @@ export const hmac: Scheme<HmacCredential> = {
   async spend(credential, request, host) {
     const { hash, encoding } = credential
     const parts = partsOf(credential, request, host)
-    const message = filled(credential.message, parts)
-    const signature = written(macOf(hash, keyOf(credential, host), message), encoding)
+    const message = fillTemplate(credential.message, parts)
+    const signature = encodeBytes(macOf(hash, keyOf(credential, host), message), encoding)
     const headers = Object.entries(credential.headers).map(([name, text]) => [
       name,
-      filled(text, (part) => (part === 'signature' ? signature : parts(part))),
+      fillTemplate(text, (part) => (part === 'signature' ? signature : parts(part))),
     ])
-    return shown(await host.send(withHeaders(request, Object.fromEntries(headers))))
+    return hideCredentials(await host.send(withHeaders(request, Object.fromEntries(headers))))
   },
 }
 
@@ -76,14 +76,14 @@ function partsOf(
     path: url.pathname,
     query: url.search.slice(1),
     target: targetOf(url),
-    date: dated(date, host.now()),
+    date: formatDate(date, host.now()),
     nonce: host.nonce(),
     body: hashOf(hash, body, encoding),
   }
   return (part) => values[part] ?? host.required(part.slice(OPTION.length))
 }
 
-function dated(form: NonNullable<HmacCredential['date']>, now: number): string {
+function formatDate(form: NonNullable<HmacCredential['date']>, now: number): string {
   switch (form) {
     case 'http':
       return new Date(now).toUTCString()
@@ -96,7 +96,7 @@ function dated(form: NonNullable<HmacCredential['date']>, now: number): string {
   }
 }
 
-/** @throws DestinationError `misconfigured` for a key that is not written so */
+/** @throws DestinationError `misconfigured` for a key that is not in its encoding */
 function keyOf({ key, keyEncoding = 'text' }: HmacCredential, { required }: SchemeHost): Uint8Array {
   const text = required(key)
   if (keyEncoding === 'text') return utf8(text)

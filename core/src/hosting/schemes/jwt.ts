@@ -6,7 +6,7 @@ import { type JsonObject, objectIn } from '../../json.ts'
 export interface SigningKey {
   readonly key: CryptoKey
   readonly algorithm: 'RS256' | 'ES256'
-  /** What the JSON file of a service account says. */
+  /** The account's address in the JSON file of a service account. */
   readonly issuer?: string | undefined
   readonly keyId?: string | undefined
 }
@@ -16,7 +16,7 @@ const FORMS = [
   { algorithm: 'ES256', name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
 ] as const
 
-/** @throws DestinationError `misconfigured` for what is no private key of RSA, of 4096 bits at most, or P-256. It repeats nothing of the key */
+/** @throws DestinationError `misconfigured` for anything but a private key of RSA, of at most 4096 bits, or P-256. It repeats nothing of the key */
 export async function signingKey(text: string): Promise<SigningKey> {
   const { private_key: inFile, client_email: email, private_key_id: id } = objectIn(text)
   const pkcs8 = pkcs8Of(typeof inFile === 'string' ? inFile : text)
@@ -29,16 +29,16 @@ export async function signingKey(text: string): Promise<SigningKey> {
   throw new DestinationError('misconfigured')
 }
 
-/** Of a key of RSA that a workspace types: with 40,000 bits one signature takes minutes. */
+/** Limit of a key of RSA that a workspace types, because with 40,000 bits one signature takes minutes. */
 export const MOST_MODULUS_BITS = 4096
 
 function modulusOf({ algorithm }: CryptoKey): number {
   return 'modulusLength' in algorithm ? Number(algorithm.modulusLength) : 0
 }
 
-/** The compact form. */
-export async function signedJwt({ key, algorithm }: SigningKey, kid: string | undefined, claims: JsonObject) {
-  const header = { alg: algorithm, typ: 'JWT', ...(kid === undefined ? {} : { kid }) }
+/** Signs claims, and writes them in the compact form. */
+export async function signJwt({ key, algorithm }: SigningKey, kid: string | undefined, claims: JsonObject) {
+  const header = { alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) }
   const text = [header, claims].map((part) => toBase64url(utf8(JSON.stringify(part)))).join('.')
   const { name, hash } = FORMS.find((form) => form.algorithm === algorithm)!
   const signature = await crypto.subtle.sign({ name, hash }, key, utf8(text) as Uint8Array<ArrayBuffer>)
@@ -51,7 +51,7 @@ function textOf(value: unknown): string | undefined {
 
 const PEM = /-----BEGIN (RSA |EC |)PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END \1PRIVATE KEY-----/
 
-/** What PKCS #8 puts before a key of the older forms: the algorithm, and the curve. */
+/** The algorithm and curve that PKCS #8 puts before a key of the older forms, in DER. */
 const ALGORITHMS: Readonly<Record<string, readonly number[]>> = {
   // rsaEncryption
   'RSA ': [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00],
@@ -68,18 +68,15 @@ function pkcs8Of(pem: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const der = Uint8Array.from(atob(base64.replace(/\s/g, '')), (one) => one.charCodeAt(0))
     const algorithm = ALGORITHMS[form]
-    return algorithm ? tagged(0x30, [0x02, 0x01, 0x00, ...algorithm, ...tagged(0x04, der)]) : der
+    return algorithm ? derValue(0x30, [0x02, 0x01, 0x00, ...algorithm, ...derValue(0x04, der)]) : der
   } catch {
     return undefined
   }
 }
 
-/** In DER. */
-function tagged(tag: number, content: Uint8Array | readonly number[]): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from([tag, ...lengthOf(content), ...content])
-}
-
-function lengthOf({ length }: Uint8Array | readonly number[]): readonly number[] {
-  if (length < 0x80) return [length]
-  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+/** A value with its tag and length, in DER. */
+function derValue(tag: number, content: Uint8Array | readonly number[]): Uint8Array<ArrayBuffer> {
+  const { length } = content
+  const longLength = length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Uint8Array.from([tag, ...(length < 0x80 ? [length] : longLength), ...content])
 }

@@ -1,9 +1,9 @@
-/** Requests with what a scheme adds, and answers without what it hides. */
+/** Adds a scheme's headers to requests, and hides its credentials in answers. */
 import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
-import { BreachError } from '../breach.ts'
+import { BreachError } from '../failures.ts'
 import type { Outgoing } from './scheme.ts'
 
-/** What tells how a password was proven, or opens the destination by itself. */
+/** Headers that tell how a password was proven, or that open the destination by themselves. */
 const HIDDEN = [
   'www-authenticate',
   'authentication-info',
@@ -13,7 +13,7 @@ const HIDDEN = [
 ]
 
 /**
- * @throws BreachError where the plugin gave such a header itself
+ * @throws BreachError for a header that the plugin gave itself
  * @throws DestinationError `misconfigured` for a value that no header can carry. It repeats no value
  */
 export function withHeaders(request: Outgoing, added: Readonly<Record<string, string>>): Outgoing {
@@ -29,26 +29,23 @@ export function withHeaders(request: Outgoing, added: Readonly<Record<string, st
   return { ...request, headers }
 }
 
-interface Shown {
-  /** Which the plugin sees, where another one was sent. */
-  readonly url?: string
-  readonly status?: number
-  replaced?(value: string): string
-}
-
-/** The answer as the plugin gets it. */
-export function shown(
+/** Makes the answer that the plugin gets. @param url the address that the plugin sees, where another one was sent */
+export function hideCredentials(
   response: Response,
-  { url = response.url, status = response.status, replaced = (value) => value }: Shown = {},
+  {
+    url = response.url,
+    status = response.status,
+    replace = (value) => value,
+  }: { readonly url?: string; readonly status?: number; replace?(value: string): string } = {},
 ): Response {
   const statusText = status === response.status ? response.statusText : ''
   const headers = new Headers()
-  for (const [name, value] of response.headers) if (!HIDDEN.includes(name)) headers.append(name, replaced(value))
+  for (const [name, value] of response.headers) if (!HIDDEN.includes(name)) headers.append(name, replace(value))
   return Object.defineProperty(new Response(response.body, { status, statusText, headers }), 'url', { value: url })
 }
 
-/** Encodes all but RFC 3986's unreserved characters. */
-export function encoded(text: string): string {
+/** Percent-encodes all but RFC 3986's unreserved characters. */
+export function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -61,12 +58,12 @@ export function targetOf({ pathname, search }: URL): string {
 
 const LONGEST_TOKEN = 16 * 1024
 
-/** Whether a token host gave what a header can carry as a token. */
+/** Tells whether a token host's value is a token that a header can carry. */
 export function isAccessToken(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_TOKEN && /^[\x21-\x7e]+$/.test(value)
 }
 
-/** A status of a token host would be taken for the destination's answer: 404 for what is not there. */
+/** Removes the status of a token host, which would be taken for the destination's: a 404 would mean absence. */
 export function withoutStatus(error: unknown): unknown {
   if (!isDestinationError(error) || error.status === undefined) return error
   const { code, retryAfterMs } = error

@@ -1,4 +1,4 @@
-/** Requests for access tokens, by grant, and what their answers are worth. Nothing of a check's own request gets into them. */
+/** Requests access tokens by grant, and reads the answers. Nothing of a check's own request gets into them. */
 import type {
   ClientCredentials,
   GitHubAppCredential,
@@ -11,15 +11,15 @@ import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
 import { type JsonObject, type JsonValue, objectIn } from '../../json.ts'
 import { parseUrl } from '../../url.ts'
-import { written } from './hashes.ts'
-import { signedJwt, signingKey } from './jwt.ts'
-import { encoded, isAccessToken } from './messages.ts'
-import type { AccessToken, Exchanged, NotRefreshed, Outgoing, Refreshed, SchemeHost } from './scheme.ts'
-import { filled, OPTION } from './templates.ts'
+import { encodeBytes } from './hashes.ts'
+import { signingKey, signJwt } from './jwt.ts'
+import { isAccessToken, percentEncode } from './messages.ts'
+import type { AccessToken, ExchangeAnswer, NewTokens, Outgoing, RefreshFailure, SchemeHost } from './scheme.ts'
+import { fillTemplate, OPTION } from './templates.ts'
 
 type Fields = Readonly<Record<string, string | undefined>>
 
-/** @param isUsable whether a stored one does @throws DestinationError */
+/** @param isUsable tells whether a stored token will do @throws DestinationError */
 export async function newToken(
   credential: OAuth2Credential,
   host: SchemeHost,
@@ -27,23 +27,23 @@ export async function newToken(
 ): Promise<AccessToken> {
   switch (credential.grant) {
     case 'clientCredentials':
-      return asked(host, await byClient(credential, host, { grant_type: 'client_credentials' }))
+      return exchangeToken(host, await byClient(credential, host, { grant_type: 'client_credentials' }))
     case 'jwtBearer':
-      return asked(host, await byAssertion(credential, host))
+      return exchangeToken(host, await byAssertion(credential, host))
     case 'githubApp':
-      return asked(host, await byApp(credential, host))
+      return exchangeToken(host, await byApp(credential, host))
     case 'refreshToken':
-      return refreshed(credential, host, isUsable)
+      return refreshTokenOf(credential, host, isUsable)
   }
 }
 
-async function asked(host: SchemeHost, request: Outgoing): Promise<AccessToken> {
+async function exchangeToken(host: SchemeHost, request: Outgoing): Promise<AccessToken> {
   const since = host.now()
   const { accessToken, until } = tokenIn(await host.exchange(request, { outlives: true }), since, host)
   return { accessToken, since, until }
 }
 
-async function refreshed(
+async function refreshTokenOf(
   credential: RefreshTokenCredential,
   host: SchemeHost,
   isUsable: (token: AccessToken) => boolean,
@@ -53,8 +53,8 @@ async function refreshed(
     option,
     typed: host.required(option),
     isUsable,
-    async exchange(refreshToken): Promise<Refreshed | NotRefreshed> {
-      let answer: Exchanged | undefined
+    async exchange(refreshToken): Promise<NewTokens | RefreshFailure> {
+      let answer: ExchangeAnswer | undefined
       try {
         const request = await byClient(credential, host, { grant_type: 'refresh_token', refresh_token: refreshToken })
         const since = host.now()
@@ -68,8 +68,8 @@ async function refreshed(
   })
 }
 
-function againAfter({ status, text }: Exchanged): NotRefreshed['again'] {
-  // A success without tokens that can be read, and what gateways say.
+function againAfter({ status, text }: ExchangeAnswer): RefreshFailure['again'] {
+  // A success without tokens that can be read, or the error of a gateway.
   if (status < 300 || (status >= 500 && status !== 503)) return 'at once'
   return objectIn(text).error === 'invalid_grant' ? 'never' : 'later'
 }
@@ -85,7 +85,7 @@ async function byClient(
   const fields = { ...grant, scope: textIn(credential.scope, host), audience: textIn(credential.audience, host) }
   if (privateKey !== undefined) {
     const key = await signingKey(host.required(privateKey))
-    const assertion = await signedJwt(key, host.value(credential.keyId), {
+    const assertion = await signJwt(key, host.value(credential.keyId), {
       iss: id,
       sub: id,
       aud: url.href,
@@ -102,9 +102,9 @@ async function byClient(
   if (clientSecret === undefined) return form(url, { ...fields, client_id: id })
   const secret = host.required(clientSecret)
   if (authentication === 'post') return form(url, { ...fields, client_id: id, client_secret: secret })
-  // RFC 6749 2.3.1: each encoded as in a form.
-  const pair = [id, secret].map((part) => encoded(part).replace(/%20/g, '+')).join(':')
-  return form(url, fields, `Basic ${written(utf8(pair), 'base64')}`)
+  // RFC 6749 2.3.1 has each encoded as in a form.
+  const pair = [id, secret].map((part) => percentEncode(part).replace(/%20/g, '+')).join(':')
+  return form(url, fields, `Basic ${encodeBytes(utf8(pair), 'base64')}`)
 }
 
 async function byAssertion(credential: JwtBearerCredential, host: SchemeHost): Promise<Outgoing> {
@@ -113,12 +113,12 @@ async function byAssertion(credential: JwtBearerCredential, host: SchemeHost): P
   const issuer = credential.issuer === undefined ? key.issuer : host.required(credential.issuer)
   if (issuer === undefined) throw new DestinationError('misconfigured')
   const scope = textIn(credential.scope, host)
-  const assertion = await signedJwt(key, host.value(credential.keyId) ?? key.keyId, {
+  const assertion = await signJwt(key, host.value(credential.keyId) ?? key.keyId, {
     iss: issuer,
     sub: host.value(credential.subject) ?? issuer,
     aud: textIn(credential.audience, host) ?? url.href,
-    // Google reads it here, RFC 7521 has it in the request.
-    ...(scope === undefined ? {} : { scope }),
+    // Google reads the scope here, RFC 7521 has it in the request.
+    ...(scope !== undefined && { scope }),
     ...lifetime(host),
     jti: host.nonce(),
   })
@@ -132,7 +132,7 @@ async function byApp(credential: GitHubAppCredential, host: SchemeHost): Promise
   const url = parseUrl(`${api}/app/installations/${id}/access_tokens`)
   if (!url) throw new DestinationError('misconfigured')
   const key = await signingKey(host.required(credential.privateKey))
-  const jwt = await signedJwt(key, undefined, { iss: host.required(credential.appId), ...lifetime(host) })
+  const jwt = await signJwt(key, undefined, { iss: host.required(credential.appId), ...lifetime(host) })
   const { permissions } = credential
   return {
     url,
@@ -147,7 +147,7 @@ async function byApp(credential: GitHubAppCredential, host: SchemeHost): Promise
   }
 }
 
-/** The token endpoint's clock may be behind. */
+/** Seconds by which a lifetime begins early, because the token endpoint's clock may be behind. */
 const BEFORE_SECONDS = 60
 const AFTER_SECONDS = 300
 
@@ -164,14 +164,14 @@ function form(url: URL, fields: Fields, authorization?: string): Outgoing {
 }
 
 function textIn(template: string | undefined, host: SchemeHost): string | undefined {
-  return template === undefined ? undefined : filled(template, (part) => host.required(part.slice(OPTION.length)))
+  return template === undefined ? undefined : fillTemplate(template, (part) => host.required(part.slice(OPTION.length)))
 }
 
-/** What a URL begins with is one, such as `{option.url}/token`; elsewhere an option is a host, with a port or without, or a segment. */
+/** Fills in a URL. An option at its beginning is a URL, as in `{option.url}/token`; elsewhere it is a host with or without a port, or a segment. */
 function urlIn(template: string, host: SchemeHost): URL {
-  const text = filled(template, (part, at) => {
+  const text = fillTemplate(template, (part, at) => {
     const value = host.required(part.slice(OPTION.length))
-    return at === 0 ? value.replace(/\/+$/, '') : encoded(value).replaceAll('%3A', ':')
+    return at === 0 ? value.replace(/\/+$/, '') : percentEncode(value).replaceAll('%3A', ':')
   })
   const url = parseUrl(text)
   if (!url) throw new DestinationError('misconfigured')
@@ -181,10 +181,10 @@ function urlIn(template: string, host: SchemeHost): URL {
 const USUAL_SECONDS = 300
 const LEAST_SECONDS = 10
 const MOST_SECONDS = 24 * 60 * 60
-/** How long before its end a token is replaced; half of a short life. */
+/** Seconds before its end at which a token is replaced; half of a short life. */
 const MARGIN_SECONDS = 60
 
-/** What refuses the credentials, of the errors of RFC 6749 5.2. */
+/** The errors of RFC 6749 5.2 that refuse the credentials. */
 const REFUSALS: ReadonlySet<JsonValue | undefined> = new Set([
   'invalid_grant',
   'invalid_client',
@@ -192,8 +192,8 @@ const REFUSALS: ReadonlySet<JsonValue | undefined> = new Set([
   'access_denied',
 ])
 
-/** @param since when it was asked for @throws DestinationError */
-function tokenIn(answer: Exchanged, since: number, { now }: SchemeHost): Omit<Refreshed, 'since'> {
+/** @param since the time of the request @throws DestinationError */
+function tokenIn(answer: ExchangeAnswer, since: number, { now }: SchemeHost): Omit<NewTokens, 'since'> {
   const { status, text } = answer
   const given = objectIn(text)
   if (status !== 200 && status !== 201) throw failure(answer, given, now())
@@ -205,7 +205,7 @@ function tokenIn(answer: Exchanged, since: number, { now }: SchemeHost): Omit<Re
   return {
     accessToken: token,
     until,
-    ...(typeof refreshToken === 'string' && refreshToken !== '' ? { refreshToken } : {}),
+    ...(typeof refreshToken === 'string' && refreshToken !== '' && { refreshToken }),
   }
 }
 
@@ -215,7 +215,7 @@ function secondsOf({ expires_in: seconds, expires_at: end }: JsonObject, since: 
   return Number.isNaN(found) ? USUAL_SECONDS : found
 }
 
-function failure(answer: Exchanged, { error }: JsonObject, now: number): DestinationError {
+function failure(answer: ExchangeAnswer, { error }: JsonObject, now: number): DestinationError {
   const { status } = answer
   const { code, retryAfterMs } = statusError(answer, now)
   const options = retryAfterMs === undefined ? {} : { retryAfterMs }

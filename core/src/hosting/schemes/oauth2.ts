@@ -1,8 +1,8 @@
-/** Access tokens of OAuth 2: gets them where the declaration says, keeps them, and replaces one that the destination refuses. */
+/** Access tokens of OAuth 2: gets them where the declaration says, remembers them, and replaces one that the destination refuses. */
 import type { OAuth2Credential } from '../../contract/credentials.ts'
 import { objectIn } from '../../json.ts'
 import { type TSchema, Type } from '../../typebox.ts'
-import { shown, withHeaders, withoutStatus } from './messages.ts'
+import { hideCredentials, withHeaders, withoutStatus } from './messages.ts'
 import { newToken } from './oauth2-requests.ts'
 import type { AccessToken, NamedOption, Scheme, SchemeHost } from './scheme.ts'
 import { namesIn, OPTION, shownOptionsIn } from './templates.ts'
@@ -88,10 +88,10 @@ export const oauth2: Scheme<OAuth2Credential> = {
     const send = ({ accessToken }: AccessToken) =>
       host.send(withHeaders(request, { authorization: `Bearer ${accessToken}` }))
     const first = await send(token)
-    // One that was made just now is refused for another reason: a new one would change nothing.
-    if (first.status !== 401 || host.now() - token.since < FRESH_MS) return shown(first)
+    // A token that was made just now is refused for another reason, so a new one would change nothing.
+    if (first.status !== 401 || host.now() - token.since < FRESH_MS) return hideCredentials(first)
     await first.body?.cancel()
-    return shown(await send(await tokenOf(credential, host, token)))
+    return hideCredentials(await send(await tokenOf(credential, host, token)))
   },
 }
 
@@ -121,14 +121,14 @@ function templatesOf(credential: OAuth2Credential): string[] {
   return [tokenUrl, scope, audience].filter((text) => text !== undefined)
 }
 
-/** What is kept belongs to one declaration. */
 const TOKEN = 'token'
 
-/** @param refused by the destination: another one is needed. @throws DestinationError */
+/** @param refused a token that the destination refused, so that another one is needed @throws DestinationError */
 async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?: AccessToken): Promise<AccessToken> {
   const { memory, now } = host
   const isUsable = ({ accessToken, until }: AccessToken) => accessToken !== refused?.accessToken && until > now()
-  const kept = read(memory.get(TOKEN))
+  const stored = memory.get(TOKEN)
+  const kept = stored === undefined ? undefined : (objectIn(stored) as unknown as AccessToken)
   if (kept && isUsable(kept)) return kept
   return memory.once(TOKEN, async () => {
     const token = await newToken(credential, host, isUsable).catch((error: unknown) => {
@@ -137,8 +137,4 @@ async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?:
     memory.set(TOKEN, JSON.stringify(token), token.until)
     return token
   })
-}
-
-function read(text: string | undefined): AccessToken | undefined {
-  return text === undefined ? undefined : (objectIn(text) as unknown as AccessToken)
 }

@@ -1,10 +1,10 @@
-/** Puts a secret into a segment of the path, and takes it out of all that the plugin gets to see of the answer. */
+/** Puts a secret into a segment of the path, and takes it out of everything that the plugin sees of the answer. */
 import { secretHandle } from '../../contract/auth.ts'
 import type { PathCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { Type } from '../../typebox.ts'
-import { BreachError } from '../breach.ts'
-import { encoded, shown } from './messages.ts'
+import { BreachError } from '../failures.ts'
+import { hideCredentials, percentEncode } from './messages.ts'
 import type { Scheme } from './scheme.ts'
 
 export const path: Scheme<PathCredential> = {
@@ -25,17 +25,17 @@ export const path: Scheme<PathCredential> = {
     if (places.length !== 1 || url.search.includes(handle))
       throw new BreachError(`the URL has ${prefix}${handle} as one segment of its path, and nowhere else`)
     const secret = host.required(option)
-    // The characters of a segment that need no encoding: some destinations know the token only as it was given out.
-    const written = encoded(secret).replace(/%(?:3A|40|21|24|26|27|28|29|2A|2B|2C|3B|3D)/g, decodeURIComponent)
+    // Decodes characters that a segment may have plain, because some destinations know the token only as they gave it out.
+    const written = percentEncode(secret).replace(/%(?:3A|40|21|24|26|27|28|29|2A|2B|2C|3B|3D)/g, decodeURIComponent)
     const sent = new URL(url)
     sent.pathname = segments.map((segment) => (segment === places[0] ? prefix + written : segment)).join('/')
     // A secret of dots would name another path.
     if (sent.pathname.split('/').length !== segments.length || !sent.pathname.split('/').includes(prefix + written))
       throw new DestinationError('misconfigured')
-    const forms = [...new Set([secret, written, encoded(secret), encodeURIComponent(secret)])]
-    return shown(await host.send({ ...request, url: sent }), {
+    const forms = [...new Set([secret, written, percentEncode(secret), encodeURIComponent(secret)])]
+    return hideCredentials(await host.send({ ...request, url: sent }), {
       url: url.href,
-      replaced: (value) => forms.reduce((text, form) => text.replaceAll(form, handle), value),
+      replace: (value) => forms.reduce((text, form) => text.replaceAll(form, handle), value),
     })
   },
 }

@@ -1,4 +1,4 @@
-/** How a credential scheme spends the secrets of a connection: one module each, which the host runs and no plugin sees. */
+/** The interface between a host and a credential scheme, which spends the secrets of a connection where no plugin sees them. */
 import type { Credential } from '../../contract/credentials.ts'
 import type { DestinationError } from '../../contract/destination-error.ts'
 import type { Instant } from '../../evidence.ts'
@@ -12,42 +12,42 @@ export interface Outgoing {
   readonly body?: string | undefined
 }
 
-/** What the host gives a scheme for one request of a check. */
+/** The host's side of a scheme, for one request of a check. */
 export interface SchemeHost {
-  /** What the workspace typed into an option, secrets in clear; undefined where it left it out, or the declaration does. */
+  /** The value that the workspace typed into an option, secrets in clear; undefined where it, or the declaration, has none. */
   value(option: string | undefined): string | undefined
-  /** The same. @throws DestinationError `misconfigured` where the workspace left it out */
+  /** The value of an option. @throws DestinationError `misconfigured` where the workspace left it out */
   required(option: string): string
-  /** Sends a request to the destination. Redirects are answers. A scheme may send a few. @throws DestinationError */
+  /** Sends a request to the destination, and follows no redirect. A scheme may send a few. @throws DestinationError */
   send(request: Outgoing): Promise<Response>
   /**
    * Asks a token host, or the destination itself, and reads the answer to its end.
-   * @param outlives it ends by a time limit and not with the check: its answer is worth more than this check
-   * @throws DestinationError also for a host that the manifest does not declare as one
+   * @param outlives true to end it by a time limit and not with the check, because its answer is worth more than this check
+   * @throws DestinationError, also for a host that the manifest does not declare as a token host
    */
-  exchange(request: Outgoing, options?: { readonly outlives: boolean }): Promise<Exchanged>
-  /** What is kept for these credentials between requests and checks. */
+  exchange(request: Outgoing, options?: { readonly outlives: boolean }): Promise<ExchangeAnswer>
+  /** The memory of these credentials between requests and checks. */
   readonly memory: CredentialMemory
-  /** The refresh tokens of the connection, which change. */
+  /** Exchanges the connection's refresh tokens, which change. */
   readonly refreshes: Refreshes
   readonly now: () => Instant
   /** Random bytes, in hexadecimal. */
   nonce(): string
 }
 
-export interface Exchanged {
+export interface ExchangeAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** Belongs to one connection with its current credentials, the origin that is read, and this process. Entries can disappear at any time. */
+/** Memory of one connection with its current credentials, and of the origin that is read, in this process. Entries can disappear at any time. */
 export interface CredentialMemory {
   get(key: string): string | undefined
-  /** @param until when it is forgotten */
+  /** @param until the time at which it is forgotten */
   set(key: string, value: string, until: Instant): void
   delete(key: string): void
-  /** Single-flight: who asks while the work for this key is under way gets its result. */
+  /** Runs work once: callers that ask while the work for this key is under way get its result. */
   once<T>(key: string, work: () => Promise<T>): Promise<T>
 }
 
@@ -57,41 +57,41 @@ export interface AccessToken {
   readonly until: Instant
 }
 
-/** What a token endpoint gave for a refresh token. */
-export interface Refreshed extends AccessToken {
-  /** Left out: the earlier one stays. */
+/** The tokens that a token endpoint gave for a refresh token. */
+export interface NewTokens extends AccessToken {
+  /** Left out where the earlier one stays. */
   readonly refreshToken?: string | undefined
 }
 
-export interface NotRefreshed {
+export interface RefreshFailure {
   readonly error: DestinationError
-  /** When the same refresh token may be sent again. `at once`: the answer was lost. */
+  /** Tells when the same refresh token may be sent again; `at once` after a lost answer. */
   readonly again: 'at once' | 'later' | 'never'
 }
 
-export interface RefreshAsked {
-  /** Its secret is the first refresh token. */
+export interface RefreshRequest {
+  /** The option whose secret is the first refresh token. */
   readonly option: string
-  /** As the check has it. */
+  /** The refresh token that the workspace typed. */
   readonly typed: string
-  /** Whether an access token that is stored does. */
+  /** Tells whether a stored access token will do. */
   isUsable(token: AccessToken): boolean
   /** Never rejects. */
-  exchange(refreshToken: string): Promise<Refreshed | NotRefreshed>
+  exchange(refreshToken: string): Promise<NewTokens | RefreshFailure>
 }
 
 export interface Refreshes {
   /**
-   * Exchanges the newest refresh token, one host at a time, and stores what it brought before it resolves. Resolves with what another host
-   * has stored, where that is usable.
+   * Exchanges the newest refresh token, one host at a time, and stores the new tokens before it resolves. Resolves with the token that
+   * another host has stored, if it is usable.
    * @throws DestinationError `unauthorized` where the token endpoint refuses the refresh token
    */
-  refresh(asked: RefreshAsked): Promise<AccessToken>
+  refresh(asked: RefreshRequest): Promise<AccessToken>
 }
 
 export interface NamedOption {
   readonly name: string
-  /** The option has to be a secret; it may be one, when left out; `false`: it must not be one. */
+  /** `true` if the option has to be a secret, `false` if it must not be one. Left out if it may be one. */
   readonly isSecret?: boolean
 }
 
@@ -100,10 +100,10 @@ export interface Scheme<C extends Credential = Credential> {
   readonly form: TSchema | ((credential: C) => TSchema)
   /** The options that a declaration names. */
   options(credential: C): readonly NamedOption[]
-  /** What is wrong with a declaration of that form. */
+  /** Lists the problems of a declaration of that form. */
   problems?(credential: C): readonly string[]
   /**
-   * Sends a request with the credential. It takes the secrets out of what the plugin gets to see of the answer.
+   * Sends a request with the credential, and takes the secrets out of the answer that the plugin gets.
    * @throws BreachError for a request that the scheme does not spend the credential on
    * @throws DestinationError
    */

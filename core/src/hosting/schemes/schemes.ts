@@ -1,14 +1,31 @@
-/** The credential schemes by their names. Another one is a module and a line. */
-import type { Credential } from '../../contract/credentials.ts'
-import { Value } from '../../typebox.ts'
+/** The credential schemes by their names. */
+import type { CertificateCredential, Credential } from '../../contract/credentials.ts'
+import { Type, Value } from '../../typebox.ts'
+import { BreachError } from '../failures.ts'
 import { awsSigV4 } from './aws-sig-v4.ts'
 import { challenge } from './challenge.ts'
-import { clientCertificate } from './client-certificate.ts'
 import { digest } from './digest.ts'
 import { hmac } from './hmac.ts'
 import { oauth2 } from './oauth2.ts'
 import { path } from './path.ts'
 import type { Scheme } from './scheme.ts'
+
+const name = Type.String({ minLength: 1 })
+
+/** The scheme of a client's certificate, which the host's transport connects with. */
+const clientCertificate: Scheme<CertificateCredential> = {
+  form: Type.Object(
+    { scheme: Type.Literal('clientCertificate'), certificate: name, key: name },
+    { additionalProperties: false },
+  ),
+  options: ({ certificate, key }) => [
+    { name: certificate, isSecret: true },
+    { name: key, isSecret: true },
+  ],
+  async spend() {
+    throw new BreachError('a client certificate needs no auth: each request is sent with it')
+  },
+}
 
 const SCHEMES: { readonly [S in Credential['scheme']]: Scheme<Extract<Credential, { readonly scheme: S }>> } = {
   challenge,
@@ -20,7 +37,7 @@ const SCHEMES: { readonly [S in Credential['scheme']]: Scheme<Extract<Credential
   oauth2,
 }
 
-/** @returns what is wrong with a declaration that has the form of no scheme */
+/** @returns the problem of a declaration, as text, if it has the form of no scheme */
 export function schemeOf(credential: Credential): Scheme | string {
   const { scheme: name } = (typeof credential === 'object' && credential !== null ? credential : {}) as {
     readonly scheme?: unknown

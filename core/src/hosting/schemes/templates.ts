@@ -8,13 +8,13 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(PART)].map(([, part]) => part!)
 }
 
-/** What others may see of what is filled in: no secrets. */
+/** The options that texts name, none of which may be a secret, because others see what is filled in. */
 export function shownOptionsIn(texts: readonly string[]): NamedOption[] {
   return [...new Set(texts.flatMap(namesIn))]
     .filter((part) => part.startsWith(OPTION))
     .map((part) => ({ name: part.slice(OPTION.length), isSecret: false }))
 }
 
-export function filled(text: string, read: (part: string, at: number) => string): string {
+export function fillTemplate(text: string, read: (part: string, at: number) => string): string {
   return text.replace(PART, (_, part: string, at: number) => read(part, at))
 }

@@ -1,13 +1,13 @@
-/** Reads the challenges of an answer, RFC 9110 11.6.1. */
+/** Reads the challenges of an answer (RFC 9110 11.6.1). */
 
 export interface Challenge {
-  /** In lower case. */
+  /** The name in lower case. */
   readonly scheme: string
-  /** By name, in lower case. */
+  /** Values by name, in lower case. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** A name alone begins a challenge, one with a value belongs to the challenge before it. */
+/** Matches a name that begins a challenge, or a name with a value that belongs to the challenge before it. */
 const PART = /[\s,]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?/gy
 
 export function challengesOf(headers: Headers): readonly Challenge[] {

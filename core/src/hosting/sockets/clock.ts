@@ -1,4 +1,4 @@
-/** Reads the destination's clock in what it says. */
+/** Reads the destination's clock from a line that tells the time. */
 import type { Instant } from '../../evidence.ts'
 
 const FORMS: readonly (readonly [form: RegExp, resolutionMs: number, toText: (match: RegExpExecArray) => string])[] = [
@@ -14,11 +14,11 @@ const FORMS: readonly (readonly [form: RegExp, resolutionMs: number, toText: (ma
 
 export interface ToldTime {
   readonly at: Instant
-  /** It may be so much later. */
+  /** Milliseconds by which the true time may be later. */
   readonly resolutionMs: number
 }
 
-/** Undefined for a line without a time in one of the forms. */
+/** The time in a line; undefined for a line without a time in one of the forms. */
 export function timeIn(line: string): ToldTime | undefined {
   for (const [form, resolutionMs, toText] of FORMS) {
     const match = form.exec(line)

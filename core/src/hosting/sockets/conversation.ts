@@ -1,10 +1,10 @@
-/** The host's own part of a connection: it reads and writes lines, goes over to TLS, and hands over what is left. */
+/** The host's own part of a connection: it reads and writes lines, starts TLS, and hands the connection over. */
 import { DestinationError } from '../../contract/destination-error.ts'
 import { utf8 } from '../../encoding.ts'
 import type { RawConnection } from './streams.ts'
 
 const LONGEST_LINE = 8 * 1024
-/** A greeting and a login are short. */
+/** Size limit of a greeting and a login, which are short. */
 const MOST_BYTES = 64 * 1024
 const LINE_FEED = 10
 
@@ -12,7 +12,7 @@ export interface Handover {
   readonly connection: RawConnection
   readonly reader: ReadableStreamDefaultReader<Uint8Array>
   readonly writer: WritableStreamDefaultWriter<Uint8Array>
-  /** Was read, and belongs to nobody yet. */
+  /** Bytes that were read, and belong to nobody yet. */
   readonly rest: Uint8Array
 }
 
@@ -24,7 +24,7 @@ export class Conversation {
   #readBytes = 0
   readonly #secure: ((plain: RawConnection) => Promise<RawConnection>) | undefined
 
-  /** @param secure goes over to TLS; left out where that is not to be done */
+  /** @param secure starts TLS; left out where TLS is not to be started */
   constructor(connection: RawConnection, secure?: (plain: RawConnection) => Promise<RawConnection>) {
     this.#connection = connection
     this.#reader = connection.readable.getReader()
@@ -36,7 +36,7 @@ export class Conversation {
     return this.#secure !== undefined
   }
 
-  /** One line without its end. @throws DestinationError */
+  /** Reads one line, without its end. @throws DestinationError */
   async line(): Promise<string> {
     for (;;) {
       const end = this.#rest.indexOf(LINE_FEED)
@@ -49,7 +49,7 @@ export class Conversation {
       if (done) throw new DestinationError('unavailable', { cause: new Error('the connection was closed') })
       this.#readBytes += value.length
       if (this.#rest.length > LONGEST_LINE || this.#readBytes > MOST_BYTES) throw new DestinationError('too_large')
-      this.#rest = joined(this.#rest, value)
+      this.#rest = concat(this.#rest, value)
     }
   }
 
@@ -58,7 +58,7 @@ export class Conversation {
   }
 
   /**
-   * Nothing that came in plain counts after it: somebody on the way could have written it, to be read as an answer within TLS
+   * Starts TLS. Nothing that came in plain counts after it: somebody on the way could have written it, to be read as an answer within TLS
    * (CVE-2011-0411).
    * @throws DestinationError
    */
@@ -80,7 +80,7 @@ export class Conversation {
   }
 }
 
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
+function concat(one: Uint8Array, other: Uint8Array): Uint8Array {
   const both = new Uint8Array(one.length + other.length)
   both.set(one)
   both.set(other, one.length)

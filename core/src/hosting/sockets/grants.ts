@@ -1,10 +1,10 @@
-/** What is wrong with the sockets that a manifest declares. */
+/** Finds problems of the sockets that a manifest declares. */
 import type { Manifest } from '../../contract/plugin.ts'
 import type { SocketGrant } from '../../contract/socket.ts'
 import { PROTOCOLS } from './lines.ts'
 import { statementProblem } from './statements.ts'
 
-/** One line for each problem, which begins with its position: `sockets.0.commands: ...`. */
+/** Lists problems, each of which begins with its position: `sockets.0.commands: ...`. */
 export function socketProblems({ sockets = [] }: Pick<Manifest, 'sockets'>): string[] {
   return sockets.flatMap((grant, index) => {
     const isSecond =

@@ -1,8 +1,7 @@
 /** IMAP (RFC 3501, RFC 9051): the way to a login, and the commands that only read. */
 import { DestinationError } from '../../contract/destination-error.ts'
 import type { Conversation } from './conversation.ts'
-import { logInBySasl, noTls, notOffered, type Reply, unexpected } from './login.ts'
-import type { Protocol } from './protocol.ts'
+import { logInBySasl, noTls, notOffered, type Protocol, type Reply, unexpected } from './login.ts'
 import { type SecretLogin, saslOf } from './sasl.ts'
 
 const OK = /^\S+ OK\b/i
@@ -11,11 +10,11 @@ const TAG = 'claimcheck'
 async function begin(talk: Conversation, login: SecretLogin | undefined): Promise<string> {
   const greeting = await talk.line()
   if (/^\* BYE\b/i.test(greeting)) throw new DestinationError('unavailable')
-  // A greeting that says that one is logged in keeps a client from TLS.
+  // A greeting that claims a login would keep the client from TLS.
   const isReady = /^\* OK\b/i.test(greeting) || (/^\* PREAUTH\b/i.test(greeting) && !login && !talk.mustGoSecure)
   if (!isReady) throw unexpected('the connection')
   if (talk.mustGoSecure) {
-    if (!OK.test(await tagged(talk, 'STARTTLS'))) throw noTls()
+    if (!OK.test(await runCommand(talk, 'STARTTLS'))) throw noTls()
     await talk.goSecure()
   }
   if (login) await logIn(talk, login)
@@ -26,7 +25,7 @@ async function logIn(talk: Conversation, login: SecretLogin): Promise<void> {
   const offered = await capabilities(talk)
   if (login.mechanism === 'login') {
     if (offered.has('LOGINDISABLED')) throw notOffered('LOGIN')
-    const reply = toReply(await tagged(talk, `LOGIN ${quoted(login.user)} ${quoted(login.secret)}`))
+    const reply = toReply(await runCommand(talk, `LOGIN ${quote(login.user)} ${quote(login.secret)}`))
     if (reply.kind === 'refused') throw reply.error
     return
   }
@@ -34,24 +33,24 @@ async function logIn(talk: Conversation, login: SecretLogin): Promise<void> {
   if (!offered.has(`AUTH=${sasl.name}`)) throw notOffered(`AUTHENTICATE ${sasl.name}`)
   await logInBySasl(sasl, `${TAG} AUTHENTICATE ${sasl.name}`, async (line) => {
     await talk.say(line)
-    return toReply(await answer(talk))
+    return toReply(await readAnswer(talk))
   })
 }
 
 async function capabilities(talk: Conversation): Promise<ReadonlySet<string>> {
   const lines: string[] = []
-  if (!OK.test(await tagged(talk, 'CAPABILITY', lines))) throw unexpected('CAPABILITY')
+  if (!OK.test(await runCommand(talk, 'CAPABILITY', lines))) throw unexpected('CAPABILITY')
   const listed = lines.filter((line) => /^\* CAPABILITY /i.test(line))
   return new Set(listed.flatMap((line) => line.toUpperCase().split(' ').slice(2)))
 }
 
-async function tagged(talk: Conversation, command: string, untagged: string[] = []): Promise<string> {
+async function runCommand(talk: Conversation, command: string, untagged: string[] = []): Promise<string> {
   await talk.say(`${TAG} ${command}`)
-  return answer(talk, untagged)
+  return readAnswer(talk, untagged)
 }
 
-/** The next line that is not untagged: the end of a command, or a challenge. */
-async function answer(talk: Conversation, untagged: string[] = []): Promise<string> {
+/** Reads the next line that is not untagged: the end of a command, or a challenge. */
+async function readAnswer(talk: Conversation, untagged: string[] = []): Promise<string> {
   for (;;) {
     const line = await talk.line()
     if (line.startsWith(`${TAG} `) || line.startsWith('+')) return line
@@ -74,23 +73,23 @@ function refusalOf(line: string): DestinationError {
   return new DestinationError('unauthorized')
 }
 
-/** @throws DestinationError `misconfigured` for what takes a literal */
-function quoted(text: string): string {
+/** @throws DestinationError `misconfigured` for a text that needs a literal */
+function quote(text: string): string {
   if (!/^[ -~]*$/.test(text)) throw new DestinationError('misconfigured')
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
-/** No literal, which would carry another line; no text that is still open at the line's end. */
+/** Refuses a literal, which would carry another line, and a text that is still open at the line's end. */
 const isPlain = (text: string) => /^(?:[^"\\{}]|"(?:[^"\\]|\\["\\])*")*$/.test(text)
 
 const SECTION = String.raw`\[[A-Z0-9. ()":_-]*\](?:<\d+(?:\.\d+)?>)?`
-/** All that leaves a message unseen, should the server not keep to EXAMINE. */
+/** Items that leave a message unseen, even if the server does not keep to EXAMINE. */
 const ITEM = new RegExp(
   String.raw`^(?:ALL|FAST|FULL|BODY|BODYSTRUCTURE|ENVELOPE|FLAGS|INTERNALDATE|UID|MODSEQ|EMAILID|THREADID|SAVEDATE|PREVIEW|X-GM-(?:MSGID|THRID|LABELS)|RFC822\.(?:SIZE|HEADER)|(?:BODY|BINARY)\.PEEK${SECTION}|BINARY\.SIZE${SECTION})$`,
 )
 const MESSAGES = /^[0-9*:,$]+ /
 
-/** `1:* (UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])` */
+/** Tells whether a FETCH leaves messages unseen: `1:* (UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])` */
 function isUnseeing(text: string): boolean {
   const messages = MESSAGES.exec(text)?.[0]
   if (messages === undefined) return false
@@ -106,7 +105,7 @@ const none = (text: string) => text === ''
 
 export const imap: Protocol = {
   begin,
-  // No SELECT: what is read in a mailbox that only EXAMINE opened changes nothing there.
+  // Without SELECT, because reading a mailbox that EXAMINE opened changes nothing there.
   commands: {
     CAPABILITY: none,
     NOOP: none,

@@ -1,46 +1,40 @@
-/** Lets through what a plugin writes only where it is whole lines that its manifest declares. */
+/** Lets a plugin write whole lines that its manifest declares, and nothing else. */
 import { RE2JS } from 're2js'
 import type { CommandGrant, LineGrant } from '../../contract/socket.ts'
-import { BreachError } from '../breach.ts'
+import { BreachError } from '../failures.ts'
 import { imap } from './imap.ts'
+import type { Protocol } from './login.ts'
 import { pop3 } from './pop3.ts'
-import type { Protocol } from './protocol.ts'
 import { smtp } from './smtp.ts'
 
 export const PROTOCOLS: Readonly<Record<CommandGrant['protocol'], Protocol>> = { imap, pop3, smtp }
 
 const LONGEST_LINE = 8 * 1024
-/** Commands that read are short. */
+/** Limit of what a check writes: commands that read are short. */
 const MAX_WRITTEN_BYTES = 64 * 1024
-/** Other bytes could be a line's end, or text, for one reader and not for another. */
+/** Whole lines of printable ASCII. Other bytes could be a line's end, or text, for one reader and not for another. */
 const LINES = /^(?:[\x20-\x7e]*\r\n)+$/
 
-export interface LineGuard {
-  /** @returns the lines @throws BreachError */
-  check(chunk: unknown): readonly string[]
-}
-
-export function lineGuard(grant: CommandGrant | LineGrant): LineGuard {
+/** @returns a function that checks a chunk and returns its lines. It throws BreachError */
+export function lineGuard(grant: CommandGrant | LineGrant): (chunk: unknown) => readonly string[] {
   const problemOf = grant.protocol === 'custom' ? customProblem(grant) : commandProblem(grant)
   let written = 0
 
-  return {
-    check(chunk) {
-      if (!ArrayBuffer.isView(chunk)) throw new BreachError('what is written to a socket has to be bytes')
-      written += chunk.byteLength
-      if (written > MAX_WRITTEN_BYTES) throw new BreachError(`a check may write ${MAX_WRITTEN_BYTES} bytes to a socket`)
-      const text = String.fromCharCode(...new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
-      if (!LINES.test(text))
-        throw new BreachError(
-          'what is written to a socket has to be whole lines of printable ASCII, each with CR LF at its end',
-        )
-      const lines = text.slice(0, -2).split('\r\n')
-      for (const line of lines) {
-        const problem = line.length > LONGEST_LINE ? 'writes a line that is too long' : problemOf(line)
-        if (problem !== undefined) throw new BreachError(problem)
-      }
-      return lines
-    },
+  return (chunk) => {
+    if (!ArrayBuffer.isView(chunk)) throw new BreachError('what is written to a socket has to be bytes')
+    written += chunk.byteLength
+    if (written > MAX_WRITTEN_BYTES) throw new BreachError(`a check may write ${MAX_WRITTEN_BYTES} bytes to a socket`)
+    const text = String.fromCharCode(...new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    if (!LINES.test(text))
+      throw new BreachError(
+        'what is written to a socket has to be whole lines of printable ASCII, each with CR LF at its end',
+      )
+    const lines = text.slice(0, -2).split('\r\n')
+    for (const line of lines) {
+      const problem = line.length > LONGEST_LINE ? 'writes a line that is too long' : problemOf(line)
+      if (problem !== undefined) throw new BreachError(problem)
+    }
+    return lines
   }
 }
 
@@ -64,7 +58,7 @@ function customProblem({ lines }: LineGrant): (line: string) => string | undefin
 
 const LONGEST_WORD = 256
 
-/** One word for each `*`, in linear time: with `*a*a*a*a*`, a backtracking engine would not come back. */
+/** Matches one word for each `*`, in linear time: with `*a*a*a*a*`, a backtracking engine would not come back. */
 function patternOf(declared: string): (line: string) => boolean {
   const parts = declared.split('*')
   const longest = declared.length + LONGEST_WORD * (parts.length - 1)

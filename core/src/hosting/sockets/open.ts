@@ -1,4 +1,4 @@
-/** Opens a connection for a check, carries out TLS and the login, and hands it over for the lines that the manifest declares. */
+/** Opens a connection for a check, starts TLS, logs in, and hands it over for the lines that the manifest declares. */
 import type { SecretValues } from '../../contract/auth.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import {
@@ -10,32 +10,32 @@ import {
   type SocketGrant,
 } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
-import { BreachError } from '../breach.ts'
-import type { Pace } from '../pace.ts'
+import type { Pace } from '../check-guard.ts'
+import { BreachError } from '../failures.ts'
 import { type ToldTime, timeIn } from './clock.ts'
 import { Conversation, type Handover } from './conversation.ts'
-import { type LineGuard, lineGuard, PROTOCOLS } from './lines.ts'
+import { lineGuard, PROTOCOLS } from './lines.ts'
 import type { SecretLogin } from './sasl.ts'
 import { type Dialed, openRaw, type SocketBounds } from './streams.ts'
 
-interface Asked {
+interface ConnectionRequest {
   readonly grant: CommandGrant | LineGrant
   readonly login: SecretLogin | undefined
 }
 
-export interface OpenOptions extends Asked, SocketBounds {
+interface OpenOptions extends ConnectionRequest, SocketBounds {
   /** Begins to connect. */
   readonly dial: () => Dialed
-  /** Goes over to TLS; left out where the connection has it already, or is to have none. */
+  /** Starts TLS; undefined where the connection has it already, or is to have none. */
   readonly secure: ((plain: Dialed['socket']) => Dialed) | undefined
   readonly now: () => Instant
-  /** Hears what the destination's clock showed, and between which moments; undefined where the answer that should tell it did not. */
+  /** Hears the time that the destination told, and the moments before and after; undefined where the answer that should tell it did not. */
   readonly onTime: (time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant) => void
-  /** Counts bytes before the plugin gets them. Throws DestinationError where a check may read no more. */
+  /** Counts bytes before the plugin gets them. @throws DestinationError where a check may read no more */
   readonly received: Pace
   /** Hears that the plugin wrote. */
   readonly written: () => void
-  /** Hears of a line that is not written. */
+  /** Hears of a line that is refused. */
   readonly breached: (breach: BreachError) => void
 }
 
@@ -44,7 +44,7 @@ export async function openSocket(options: OpenOptions): Promise<Socket> {
   const { grant, login, dial, secure, now, onTime } = options
   const sentAt = now()
   const raw = await openRaw(dial, options)
-  if (grant.protocol === 'custom') return handedOver(new Conversation(raw).handOver(), options, sentAt)
+  if (grant.protocol === 'custom') return toSocket(new Conversation(raw).handOver(), options, sentAt)
   const talk = new Conversation(raw, secure && ((plain) => openRaw(() => secure(plain.socket), options)))
   try {
     const greeting = await PROTOCOLS[grant.protocol].begin(talk, login)
@@ -53,11 +53,11 @@ export async function openSocket(options: OpenOptions): Promise<Socket> {
     await talk.close()
     throw error
   }
-  return handedOver(talk.handOver(), options, sentAt)
+  return toSocket(talk.handOver(), options, sentAt)
 }
 
-function handedOver({ connection, reader, writer, rest }: Handover, options: OpenOptions, sentAt: Instant): Socket {
-  const guard = lineGuard(options.grant)
+function toSocket({ connection, reader, writer, rest }: Handover, options: OpenOptions, sentAt: Instant): Socket {
+  const readLines = lineGuard(options.grant)
   const clock = options.grant.protocol === 'custom' ? lineClock(options.grant, options, sentAt) : undefined
   let first = rest
   return {
@@ -78,8 +78,12 @@ function handedOver({ connection, reader, writer, rest }: Handover, options: Ope
     ),
     writable: new WritableStream<Uint8Array>({
       async write(chunk) {
-        const lines = checked(guard, chunk, options)
-        clock?.written(lines)
+        try {
+          clock?.written(readLines(chunk))
+        } catch (error) {
+          if (error instanceof BreachError) options.breached(error)
+          throw error
+        }
         options.written()
         await writer.write(chunk)
       },
@@ -90,23 +94,18 @@ function handedOver({ connection, reader, writer, rest }: Handover, options: Ope
   }
 }
 
-function checked(guard: LineGuard, chunk: unknown, { breached }: OpenOptions): readonly string[] {
-  try {
-    return guard.check(chunk)
-  } catch (error) {
-    if (error instanceof BreachError) breached(error)
-    throw error
-  }
-}
-
 // biome-ignore lint/suspicious/noControlCharactersInRegex: one would end a command, or a part of a login, and begin another
 export const CONTROL = /[\u0000-\u001f\u007f]/
 
 /**
- * @throws BreachError for what the manifest does not allow
+ * @throws BreachError for a connection that the manifest does not allow
  * @throws DestinationError as `secretLogin`
  */
-export function connectionAsked(grant: SocketGrant, login: Login | undefined, secrets: SecretValues): Asked {
+export function connectionRequest(
+  grant: SocketGrant,
+  login: Login | undefined,
+  secrets: SecretValues,
+): ConnectionRequest {
   if ('statements' in grant)
     throw new BreachError('a database is read by `query`: the manifest declares statements for this port')
   if (login === undefined) return { grant, login: undefined }
@@ -121,21 +120,21 @@ export function connectionAsked(grant: SocketGrant, login: Login | undefined, se
  */
 function secretLogin(login: Login, secrets: SecretValues): SecretLogin {
   if (!LOGIN_MECHANISMS.includes(login?.mechanism)) throw new BreachError('login names no mechanism of the contract')
-  return { mechanism: login.mechanism, ...secretNames(login, secrets) }
+  return { mechanism: login.mechanism, ...fillSecrets(login, secrets) }
 }
 
-/** As `secretLogin`. */
-export function secretNames({ user, secret }: Pick<Login, 'user' | 'secret'>, secrets: SecretValues) {
+/** Puts the secrets into a user and a secret. Throws as `secretLogin`. */
+export function fillSecrets({ user, secret }: Pick<Login, 'user' | 'secret'>, secrets: SecretValues) {
   const value = secrets.get(secret)
   if (value === undefined) throw new BreachError("login names no secret option of this check's connection")
-  // The name of a user is in a server's log, and in its refusal.
+  // A user's name stands in a server's log, and in its refusal.
   if (typeof user !== 'string' || user === secret) throw new BreachError('login has no name of a user')
   const name = secrets.get(user) ?? user
   if (CONTROL.test(name) || CONTROL.test(value)) throw new DestinationError('misconfigured')
   return { user: name, secret: value }
 }
 
-/** Follows the line that tells the time, and its answer. */
+/** Follows the line that asks the time, and its answer. */
 function lineClock({ clock }: LineGrant, { now, onTime }: OpenOptions, openedAt: Instant) {
   if (clock === undefined) return undefined
   let since = clock === 'greeting' ? openedAt : undefined

@@ -1,8 +1,7 @@
 /** POP3 (RFC 1939, RFC 2449, RFC 2595, RFC 5034): the way to a login, and the commands that leave the maildrop as it is. */
 import { DestinationError } from '../../contract/destination-error.ts'
 import type { Conversation } from './conversation.ts'
-import { logInBySasl, noTls, notOffered, type Reply, unexpected } from './login.ts'
-import type { Protocol } from './protocol.ts'
+import { logInBySasl, noTls, notOffered, type Protocol, type Reply, unexpected } from './login.ts'
 import { type SecretLogin, saslOf } from './sasl.ts'
 
 const OK = /^\+OK\b/
@@ -12,7 +11,7 @@ async function begin(talk: Conversation, login: SecretLogin | undefined): Promis
   if (!OK.test(greeting))
     throw greeting.startsWith('-ERR') ? new DestinationError('unavailable') : unexpected('the connection')
   if (talk.mustGoSecure) {
-    if (!OK.test(await command(talk, 'STLS'))) throw noTls()
+    if (!OK.test(await runCommand(talk, 'STLS'))) throw noTls()
     await talk.goSecure()
   }
   if (login) await logIn(talk, login)
@@ -21,17 +20,17 @@ async function begin(talk: Conversation, login: SecretLogin | undefined): Promis
 
 async function logIn(talk: Conversation, login: SecretLogin): Promise<void> {
   if (login.mechanism === 'login') {
-    await accepted(await command(talk, `USER ${login.user}`))
-    await accepted(await command(talk, `PASS ${login.secret}`))
+    await requireDone(await runCommand(talk, `USER ${login.user}`))
+    await requireDone(await runCommand(talk, `PASS ${login.secret}`))
     return
   }
   const sasl = saslOf(login)
   const offered = (await capabilities(talk)).find((line) => /^SASL /i.test(line)) ?? ''
   if (!offered.toUpperCase().split(' ').slice(1).includes(sasl.name)) throw notOffered(`AUTH ${sasl.name}`)
-  await logInBySasl(sasl, `AUTH ${sasl.name}`, async (line) => toReply(await command(talk, line)))
+  await logInBySasl(sasl, `AUTH ${sasl.name}`, async (line) => toReply(await runCommand(talk, line)))
 }
 
-function accepted(line: string): void {
+function requireDone(line: string): void {
   const reply = toReply(line)
   if (reply.kind === 'refused') throw reply.error
   if (reply.kind !== 'done') throw unexpected('the login')
@@ -47,13 +46,13 @@ function toReply(line: string): Reply {
 }
 
 async function capabilities(talk: Conversation): Promise<readonly string[]> {
-  if (!OK.test(await command(talk, 'CAPA'))) return []
+  if (!OK.test(await runCommand(talk, 'CAPA'))) return []
   const lines: string[] = []
   for (let line = await talk.line(); line !== '.'; line = await talk.line()) lines.push(line)
   return lines
 }
 
-async function command(talk: Conversation, line: string): Promise<string> {
+async function runCommand(talk: Conversation, line: string): Promise<string> {
   await talk.say(line)
   return talk.line()
 }
@@ -63,7 +62,7 @@ const numbers = (text: string) => /^[0-9]*(?: [0-9]+)?$/.test(text)
 
 export const pop3: Protocol = {
   begin,
-  // No RETR: many servers remove or file what it got. TOP reads as much.
+  // Without RETR, because many servers remove or file the message that it got. TOP reads as much.
   commands: { CAPA: none, NOOP: none, QUIT: none, STAT: none, LIST: numbers, UIDL: numbers, TOP: numbers },
   readLine(line) {
     const [, name, rest = ''] = /^([A-Za-z]{3,4})(?: (.*))?$/.exec(line) ?? []

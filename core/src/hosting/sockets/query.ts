@@ -1,15 +1,15 @@
-/** What a check may ask of a database: a declared statement, with its parameters bound. */
+/** Reads what a check asks of a database: a declared statement, with its parameters bound. */
 import type { SecretValues } from '../../contract/auth.ts'
 import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
-import { BreachError } from '../breach.ts'
-import type { Pace } from '../pace.ts'
+import type { Pace } from '../check-guard.ts'
+import { BreachError } from '../failures.ts'
 import type { ToldTime } from './clock.ts'
-import { CONTROL, secretNames } from './open.ts'
+import { CONTROL, fillSecrets } from './open.ts'
 import { statementProblem } from './statements.ts'
 
-/** A declared statement, with what the check gives for it. */
-interface QueryAsked {
+/** A declared statement, with the values that the check gives for it. */
+interface QueryRequest {
   readonly protocol: StatementGrant['protocol']
   readonly database: string
   readonly user: string
@@ -18,12 +18,12 @@ interface QueryAsked {
   readonly values: readonly (string | number | boolean | null)[]
 }
 
-export interface SecretQuery extends QueryAsked {
+export interface SecretQuery extends QueryRequest {
   /** Ends the connection. */
   readonly signal: AbortSignal
-  /** More than this is not read. */
+  /** Limit of the bytes that are read. */
   readonly maxBytes: number
-  /** Counts what was read. Throws DestinationError where a check may read no more. */
+  /** Counts bytes that were read. @throws DestinationError where a check may read no more */
   readonly received: Pace
   readonly now: () => Instant
 }
@@ -33,14 +33,14 @@ export interface QueryResult extends QueryAnswer {
 }
 
 const MOST_TEXT = 8 * 1024
-/** Of an answer. */
+/** Size limit of an answer. */
 export const MOST_QUERY_BYTES = 1024 * 1024
 
 /**
- * @throws BreachError for what the manifest does not declare
- * @throws DestinationError as `secretNames`
+ * @throws BreachError for a query that the manifest does not declare
+ * @throws DestinationError as `fillSecrets`
  */
-export function queryAsked(grant: SocketGrant, query: Query, secrets: SecretValues): QueryAsked {
+export function queryRequest(grant: SocketGrant, query: Query, secrets: SecretValues): QueryRequest {
   if (!('statements' in grant)) throw new BreachError('the manifest declares no statements for this port')
   const { statement: name, parameters = {}, database, login } = query
   const statement = grant.statements.find((one) => one.name === name)
@@ -55,14 +55,14 @@ export function queryAsked(grant: SocketGrant, query: Query, secrets: SecretValu
     database,
     text: statement.text,
     values: valuesOf(statement, parameters),
-    ...secretNames(login ?? {}, secrets),
+    ...fillSecrets(login ?? {}, secrets),
   }
 }
 
 function valuesOf(
   { parameters: names = [] }: Statement,
   given: NonNullable<Query['parameters']>,
-): QueryAsked['values'] {
+): QueryRequest['values'] {
   if (Object.keys(given).length !== names.length || !names.every((name) => Object.hasOwn(given, name)))
     throw new BreachError('query gives other parameters than the statement declares')
   return names.map((name) => {

@@ -1,9 +1,9 @@
-/** Logs in by SASL (RFC 4422): what the host answers to a server's challenges, by mechanism. */
+/** Answers a server's challenges by SASL (RFC 4422), by mechanism. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { DestinationError } from '../../contract/destination-error.ts'
 import type { LoginMechanism } from '../../contract/socket.ts'
 import { utf8 } from '../../encoding.ts'
-import { macOf, written } from '../schemes/hashes.ts'
+import { encodeBytes, macOf } from '../schemes/hashes.ts'
 
 /** A login with its secret put in. */
 export interface SecretLogin {
@@ -13,11 +13,11 @@ export interface SecretLogin {
 }
 
 export interface Sasl {
-  /** As servers list it. */
+  /** The name by which servers list it. */
   readonly name: string
-  /** @returns the answer to a challenge, the empty one first; undefined where it has none: the login is given up */
+  /** Answers a challenge, the empty one first; undefined gives the login up. */
   answer(challenge: string): Promise<string | undefined>
-  /** The server may say now that the login succeeded. */
+  /** Tells whether the server may say now that the login succeeded. */
   isComplete(): boolean
 }
 
@@ -41,10 +41,10 @@ function inSteps(name: string, answers: readonly string[]): Sasl {
 }
 
 const LEAST_ITERATIONS = 4096
-/** A hostile server could make the host compute for as long as it likes. */
+/** Limit without which a hostile server could make the host compute for as long as it likes. */
 const MOST_ITERATIONS = 600_000
 
-/** RFC 5802 and RFC 7677, without channel binding. The server proves that it knows the password, too. */
+/** SCRAM (RFC 5802, RFC 7677) without channel binding. The server proves that it knows the password, too. */
 function scram(user: string, secret: string): Sasl {
   const nonce = toBase64(crypto.getRandomValues(new Uint8Array(18)))
   const first = `n=${user.replaceAll('=', '=3D').replaceAll(',', '=2C')},r=${nonce}`
@@ -96,9 +96,9 @@ async function pbkdf2(password: Uint8Array, salt: Bytes, iterations: number): Pr
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', salt, iterations }, key, 256))
 }
 
-/** Of UTF-8, where it is a text. */
+/** Encodes bytes, or the UTF-8 of a text. */
 export function toBase64(value: string | Uint8Array): string {
-  return written(typeof value === 'string' ? utf8(value) : value, 'base64')
+  return encodeBytes(typeof value === 'string' ? utf8(value) : value, 'base64')
 }
 
 /** @throws DestinationError `unexpected_response` */

@@ -1,9 +1,9 @@
-/** What is wrong with a declared statement: it could do more than read. */
+/** Finds declared statements that could do more than read. */
 import type { Statement, StatementGrant } from '../../contract/socket.ts'
 
 /**
- * What may stand before a parenthesis. A transaction that only reads does not keep a function from what is outside of it: sessions that
- * it ends, locks that it takes, files, logs and connections.
+ * Words that may stand before a parenthesis. Even in a transaction that only reads, a function can act outside of it: end sessions, take
+ * locks, and use files, logs and connections.
  */
 const WORDS: ReadonlySet<string> = new Set(
   [
@@ -36,7 +36,7 @@ const WORDS: ReadonlySet<string> = new Set(
 
 const BEFORE_PARENTHESIS = /([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|')\s*\(/g
 
-/** The first word, or quotation, before a parenthesis that is none of these. */
+/** The first word or quotation before a parenthesis that is not in `WORDS`. */
 function calledIn(text: string): string | undefined {
   const names = [...text.replaceAll(QUOTED, "'").matchAll(BEFORE_PARENTHESIS)].map(([, name]) => name!)
   const found = names.find((name) => !WORDS.has(name.toLowerCase()))
@@ -44,7 +44,7 @@ function calledIn(text: string): string | undefined {
 }
 
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`/g
-/** What could do more than read, although a transaction only reads, or be read as another text than it seems. */
+/** Patterns of statements that could do more than read, even in a transaction that only reads, or that are not what they seem. */
 const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
   [/;/, 'has a semicolon'],
   [/--|\/\*/, 'has a comment'],
@@ -56,7 +56,7 @@ const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
   [/\b(?:INSERT|UPDATE|DELETE|MERGE|CALL|COPY|PREPARE|EXECUTE)\b/i, 'has a word of statements that write'],
 ]
 
-/** Why a statement may not be declared, as the end of a sentence. */
+/** The reason a statement may not be declared, as the end of a sentence. */
 export function statementProblem(
   { text, parameters = [] }: Statement,
   protocol: StatementGrant['protocol'],

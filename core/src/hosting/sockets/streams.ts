@@ -1,9 +1,9 @@
-/** Bounds a connection of a check that speaks another protocol than HTTP: its size and its time. */
+/** Limits the size and the time of a check's connection that does not speak HTTP. */
 import { DestinationError } from '../../contract/destination-error.ts'
 import type { Socket } from '../../contract/socket.ts'
 import { refusal, toDestinationError } from '../failures.ts'
 
-/** What is used of a socket of `node:net` and `node:tls`. */
+/** The used part of a socket of `node:net` or `node:tls`. */
 export interface RawSocket {
   readonly closed: boolean
   on(event: string, listener: (value?: unknown) => void): unknown
@@ -20,21 +20,21 @@ export interface RawSocket {
 /** A socket that began to connect. */
 export interface Dialed {
   readonly socket: RawSocket
-  /** The event that says that it is connected. */
+  /** The event that tells that it is connected. */
   readonly connected: 'connect' | 'secureConnect'
 }
 
 /** A connection before the plugin gets it. */
 export interface RawConnection extends Socket {
   readonly socket: RawSocket
-  /** Bytes came that were not read yet. */
+  /** Tells whether bytes came that were not read yet. */
   hasUnread(): boolean
 }
 
 export interface SocketBounds {
   /** Ends the connection. */
   readonly signal: AbortSignal
-  /** More than this is not read. */
+  /** Limit of the bytes that are read. */
   readonly maxBytes: number
 }
 
@@ -70,7 +70,7 @@ function untilConnected(socket: RawSocket, event: string, signal: AbortSignal): 
     }
     signal.addEventListener('abort', expire)
     socket.once(event, succeed)
-    // The listener for errors stays: an error that nothing listens to would end the process.
+    // The listener for errors stays, because an error that nothing listens to would end the process.
     socket.on('error', fail)
     socket.on('close', () => fail())
   })
@@ -84,7 +84,7 @@ function toStreams(socket: RawSocket, { signal, maxBytes }: SocketBounds): RawCo
 
   const expire = () => fail(new DestinationError('timeout'))
 
-  /** Without an error the stream of what is read just ends. */
+  /** Ends both streams. Without an error, the readable one just ends. */
   function fail(error?: DestinationError): void {
     if (failure) return
     failure = error ?? refusal('the connection is closed')
@@ -109,7 +109,7 @@ function toStreams(socket: RawSocket, { signal, maxBytes }: SocketBounds): RawCo
       fail(new DestinationError('too_large'))
       return
     }
-    // A copy: other connections share the memory behind the chunk.
+    // Copied, because other connections share the memory behind the chunk.
     reader.enqueue(new Uint8Array(chunk))
     if ((reader.desiredSize ?? 0) <= 0) socket.pause()
   }
@@ -151,11 +151,11 @@ function toStreams(socket: RawSocket, { signal, maxBytes }: SocketBounds): RawCo
     readable,
     writable,
     hasUnread: () => reader.desiredSize !== BUFFERED_BYTES,
-    close: () => closed(socket),
+    close: () => closeSocket(socket),
   }
 }
 
-async function closed(socket: RawSocket): Promise<void> {
+async function closeSocket(socket: RawSocket): Promise<void> {
   if (socket.closed) return
   const isClosed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS)
