@@ -50,19 +50,18 @@ export const BranchesAnswer = Type.Array(
 
 export const CommitAnswer = Type.Object({ sha: Sha })
 
-/** GitHub's own clock, in whole seconds. */
+/** A time by GitHub's own clock, in whole seconds. */
 const Time = Type.String({ format: 'date-time' })
 const Id = Type.Integer({ minimum: 1 })
 const Account = Type.Object({ login: Type.String(), id: Id })
 
-/** Empty where no account has the address of who wrote it. */
+/** The account of whoever wrote a commit; empty where no account has that address. */
 const Person = orNull(Type.Object({ login: Type.Optional(Type.String()), id: Type.Optional(Id) }))
-const AuthoredCommit = Type.Object({ sha: Sha, author: Person, committer: Person })
 
 /** A commit of a list, or alone. */
-export const AuthoredCommitAnswer = AuthoredCommit
-/** Newest first, by the dates that their authors gave them. */
-export const CommitsAnswer = Type.Array(AuthoredCommit)
+export const AuthoredCommitAnswer = Type.Object({ sha: Sha, author: Person, committer: Person })
+/** The commits of a list, newest first by the dates that their authors gave them. */
+export const CommitsAnswer = Type.Array(AuthoredCommitAnswer)
 
 /** Pull requests of a list. */
 export const PullsAnswer = Type.Array(
@@ -98,7 +97,7 @@ export const PullRequestAnswer = Type.Object({
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
-/** Of a list of pull requests or of issues, among which GitHub counts pull requests. */
+/** The numbers of a list of pull requests or of issues, among which GitHub counts pull requests. */
 export const NumbersAnswer = Type.Array(Type.Object({ number: Id, pull_request: orNull(Type.Object({})) }))
 
 export const IssueAnswer = Type.Object({
@@ -111,14 +110,14 @@ export const IssueAnswer = Type.Object({
 })
 export type IssueAnswer = Static<typeof IssueAnswer>
 
-/** Oldest first. Of pull requests, too. */
+/** The events of an issue or a pull request, oldest first. */
 export const IssueEventsAnswer = Type.Array(
   Type.Object({
     event: Type.String(),
     created_at: Time,
-    /** Of a closing; null also for one as `completed`. */
+    /** The reason of a closing; null also for one as `completed`. */
     state_reason: orNull(Type.String()),
-    /** What the base or the head was before a change. The list of events does not tell it, the timeline does. */
+    /** The base or the head before a change. The list of events does not tell it, the timeline does. */
     before: Type.Optional(Type.String()),
   }),
 )
@@ -155,7 +154,7 @@ export const CheckRun = Type.Object({
 })
 export type CheckRun = Static<typeof CheckRun>
 
-/** An entry of another form matters only where its name does. */
+/** The check runs of a commit. An entry of another form matters only where its name does. */
 export const CheckRunsAnswer = Type.Object({
   check_runs: Type.Array(Type.Union([CheckRun, Type.Object({ name: AnyName })])),
 })
@@ -211,7 +210,7 @@ export const Job = Type.Object({
 })
 export type Job = Static<typeof Job>
 
-/** As of check runs. */
+/** The jobs of a run. An entry of another form matters only where its name does. */
 export const JobsAnswer = Type.Object({ jobs: Type.Array(Type.Union([Job, Type.Object({ name: AnyName })])) })
 
 export const PostedStatus = Type.Object({
@@ -223,7 +222,7 @@ export const PostedStatus = Type.Object({
 })
 export type PostedStatus = Static<typeof PostedStatus>
 
-/** Newest first. As of check runs. */
+/** The statuses of a commit, newest first. An entry of another form matters only where its name does. */
 export const StatusesAnswer = Type.Array(Type.Union([PostedStatus, Type.Object({ context: AnyName })]))
 
 export const RateLimitAnswer = Type.Object({ resources: Type.Object({}) })

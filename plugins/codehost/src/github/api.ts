@@ -1,5 +1,4 @@
 /** Reads GitHub's REST API: in one version, with every answer checked against a schema, and with conditional requests. */
-
 import {
   bearer,
   type CheckContext,
@@ -13,43 +12,21 @@ import {
 import { httpFailure } from '../rest.ts'
 import { FailureAnswer } from './answers.ts'
 
-/** Statuses whose meaning depends on the request. */
+/** A status whose meaning depends on the request. */
 export type Refusal = 403 | 404 | 409 | 410 | 422
-
-export interface Answer<T> {
-  readonly value: T
-  readonly link: string | null
-  readonly headers: Headers
-}
 
 export interface Refused {
   readonly refused: Refusal
 }
 
-export interface GitHubApi {
-  /** @throws DestinationError for every status but 200, and for an answer that does not match the schema */
-  get<T extends TSchema>(path: string, schema: T): Promise<Answer<Static<T>>>
-  /** @param refusals the statuses that are returned as `refused` @throws DestinationError as `get` */
-  find<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]): Promise<Answer<Static<T>> | Refused>
-  /** The first pages of a list. @param path has a query @throws DestinationError as `get` */
-  start<T extends TSchema>(path: string, schema: T, most: number): Promise<Start<Static<T>>>
-  /** All pages of a list. @param path has a query @throws DestinationError as `get`, and `too_large` where there are too many */
-  list<T extends TSchema>(path: string, schema: T): Promise<readonly Static<T>[]>
-  /** The same, or why the first page is refused. */
-  findList<T extends TSchema>(
-    path: string,
-    schema: T,
-    refusals: readonly Refusal[],
-  ): Promise<readonly Static<T>[] | Refused>
-  /** The first pages of such a list, or why the first one is refused. */
-  findStart<T extends TSchema>(
-    path: string,
-    schema: T,
-    refusals: readonly Refusal[],
-  ): Promise<Start<Static<T>> | Refused>
+export interface GitHubAnswer<T> {
+  readonly value: T
+  readonly link: string | null
+  readonly headers: Headers
 }
 
-export interface Start<T> {
+/** The first pages of a list. */
+export interface ListStart<T> {
   readonly pages: readonly T[]
   /** There are more. */
   readonly isCut: boolean
@@ -60,8 +37,6 @@ export interface GitHubAccess {
   /** A handle. */
   readonly token?: string
 }
-
-type Reading = Pick<CheckContext, 'fetch' | 'now'> & Partial<Pick<CheckContext, 'cache'>>
 
 interface Remembered {
   readonly etag: string
@@ -74,94 +49,104 @@ const MAX_REMEMBERED_LENGTH = 32 * 1024
 /** A page of check runs has what their apps wrote about them. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MOST_PAGES = 10
+const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
 
-export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Reading): GitHubApi {
-  const { fetch, now, cache } = reading
-  const baseHeaders = {
-    accept: 'application/vnd.github+json',
-    'x-github-api-version': '2022-11-28',
-  }
+export type GitHubApi = ReturnType<typeof createGitHubApi>
 
-  const api: GitHubApi = {
-    get: async (path, schema) => unrefused(await api.find(path, schema, [])),
-    async find<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]) {
-      const url = baseUrl + path
-      const key = `github ${url}`
-      const known = cache?.get(key) as Remembered | undefined
-      const response = await fetch(url, {
-        headers: known ? { ...baseHeaders, 'if-none-match': known.etag } : baseHeaders,
-        auth: bearer(token),
-      })
-      const { status, headers } = response
-      // The value was checked when it was remembered: a URL is always read with the same schema.
-      if (status === 304 && known) return { value: known.value as Static<T>, link: known.link, headers }
-      if (status !== 200) {
-        const failure = httpFailure(response, now(), await failureMessage(response))
-        const refused = refusals.find((refusal) => refusal === status)
-        if (refused === undefined || failure.code === 'rate_limited') throw failure
-        return { refused }
-      }
-
-      const value = await readJson(response, MAX_ANSWER_BYTES)
-      if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
-      const link = headers.get('link')
-      const etag = headers.get('etag')
-      if (etag !== null) {
-        const remembered: Remembered = { etag, value: Value.Clean(schema, value), link }
-        if (JSON.stringify(remembered).length <= MAX_REMEMBERED_LENGTH) cache?.set(key, remembered)
-      }
-      return { value, link, headers }
-    },
-    start: async (path, schema, most) => unrefused(await begin(path, schema, [], most)),
-    list: async (path, schema) => unrefused(await api.findList(path, schema, [])),
-    async findList<T extends TSchema>(path: string, schema: T, refusals: readonly Refusal[]) {
-      const start = await begin(path, schema, refusals, MOST_PAGES)
-      if ('refused' in start) return start
-      if (start.isCut) throw new DestinationError('too_large')
-      return start.pages
-    },
-    findStart: (path, schema, refusals) => begin(path, schema, refusals, MOST_PAGES),
-  }
-  return api
-
-  async function begin<T extends TSchema>(
+export function createGitHubApi(
+  { baseUrl, token }: GitHubAccess,
+  { fetch, now, cache }: Pick<CheckContext, 'fetch' | 'now'> & Partial<Pick<CheckContext, 'cache'>>,
+) {
+  async function find<T extends TSchema>(
     path: string,
     schema: T,
     refusals: readonly Refusal[],
-    most: number,
-  ): Promise<Start<Static<T>> | Refused> {
+  ): Promise<GitHubAnswer<Static<T>> | Refused> {
+    const url = baseUrl + path
+    const key = `github ${url}`
+    const known = cache?.get(key) as Remembered | undefined
+    const response = await fetch(url, {
+      headers: known ? { ...HEADERS, 'if-none-match': known.etag } : HEADERS,
+      auth: bearer(token),
+    })
+    const { status, headers } = response
+    // The value was checked when it was remembered: a URL is always read with the same schema.
+    if (status === 304 && known) return { value: known.value as Static<T>, link: known.link, headers }
+    if (status !== 200) {
+      const failure = httpFailure(response, now(), await failureMessage(response))
+      const refused = refusals.find((refusal) => refusal === status)
+      if (refused === undefined || failure.code === 'rate_limited') throw failure
+      return { refused }
+    }
+    const value = await readJson(response, MAX_ANSWER_BYTES)
+    if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
+    const link = headers.get('link')
+    const etag = headers.get('etag')
+    if (etag !== null) {
+      const remembered: Remembered = { etag, value: Value.Clean(schema, value), link }
+      if (JSON.stringify(remembered).length <= MAX_REMEMBERED_LENGTH) cache?.set(key, remembered)
+    }
+    return { value, link, headers }
+  }
+
+  async function findStart<T extends TSchema>(
+    path: string,
+    schema: T,
+    refusals: readonly Refusal[],
+    most = MOST_PAGES,
+  ): Promise<ListStart<Static<T>> | Refused> {
     const pages: Static<T>[] = []
     for (let page = 1; page <= most; page++) {
-      const answer = await api.find(`${path}&page=${page}`, schema, page === 1 ? refusals : [])
+      const answer = await find(`${path}&page=${page}`, schema, page === 1 ? refusals : [])
       if ('refused' in answer) return answer
       pages.push(answer.value)
-      if (nextLink(answer.link) === undefined) return { pages, isCut: false }
+      if (linkTo('next', answer.link) === undefined) return { pages, isCut: false }
     }
     return { pages, isCut: true }
   }
+
+  async function findList<T extends TSchema>(
+    path: string,
+    schema: T,
+    refusals: readonly Refusal[],
+  ): Promise<readonly Static<T>[] | Refused> {
+    const start = await findStart(path, schema, refusals)
+    if ('refused' in start) return start
+    if (start.isCut) throw new DestinationError('too_large')
+    return start.pages
+  }
+
+  return {
+    /** @throws DestinationError for every status but 200, and for an answer that does not match the schema */
+    get: async <T extends TSchema>(path: string, schema: T) =>
+      (await find(path, schema, [])) as GitHubAnswer<Static<T>>,
+    /** @param refusals the statuses that are returned as `refused` @throws DestinationError as `get` */
+    find,
+    /** All pages of a list. @param path has a query @throws DestinationError as `get`, and `too_large` where there are too many */
+    list: async <T extends TSchema>(path: string, schema: T) =>
+      (await findList(path, schema, [])) as readonly Static<T>[],
+    /** All pages of a list, or why the first one is refused. */
+    findList,
+    /** The first pages of a list. @param path has a query @throws DestinationError as `get` */
+    start: async <T extends TSchema>(path: string, schema: T, most: number) =>
+      (await findStart(path, schema, [], most)) as ListStart<Static<T>>,
+    /** The first pages of a list, or why the first one is refused. */
+    findStart,
+  }
 }
 
-/** Of a request of which no refusal is returned. */
-function unrefused<T extends object>(answer: T | Refused): T {
-  return answer as T
-}
-
-/** Where the `Link` header says that the next page is. Only what it says of the page is used, and never the address. */
-export function nextLink(link: string | null): URL | undefined {
-  return linked(link, 'next')
+/** The URL of another page by the `Link` header. Only what it says of the page is used, and never the address. */
+export function linkTo(page: 'next' | 'last', link: string | null): URL | undefined {
+  const found = link?.split(',').find((part) => part.includes(`rel="${page}"`))
+  const url = found?.match(/<([^>]+)>/)?.[1]
+  return url === undefined ? undefined : parseUrl(url)
 }
 
 /** The number of the last page; 1 where there is no other. Undefined where the header does not tell it. */
 export function lastPage(link: string | null): number | undefined {
-  if (nextLink(link) === undefined) return 1
-  const page = linked(link, 'last')?.searchParams.get('page') ?? ''
+  if (linkTo('next', link) === undefined) return 1
+  const page = linkTo('last', link)?.searchParams.get('page') ?? ''
   return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : undefined
-}
-
-function linked(link: string | null, rel: 'next' | 'last'): URL | undefined {
-  const found = link?.split(',').find((part) => part.includes(`rel="${rel}"`))
-  const url = found?.match(/<([^>]+)>/)?.[1]
-  return url === undefined ? undefined : parseUrl(url)
 }
 
 /** The message in the body of an error; empty when there is none. */

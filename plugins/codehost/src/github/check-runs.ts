@@ -1,100 +1,46 @@
-/** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
-
-import { Value } from '@claimcheck/core/plugin'
+/** The checks of a commit by what apps reported of it, as check runs, and what accounts posted about it, as statuses. */
+import { DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { type Check, withoutBlame } from '../code-host.ts'
 import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'
-import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
-import {
-  CheckRun,
-  CheckRunsAnswer,
-  type CheckSuite,
-  PostedStatus,
-  StatusesAnswer,
-  type WorkflowRun,
-} from './answers.ts'
-import type { Refused } from './api.ts'
-import { outcomeOf } from './outcomes.ts'
-import { readable } from './readable.ts'
-import type { ClaimedRepository } from './repository.ts'
+import type { CheckRun, CheckSuite, PostedStatus, WorkflowRun } from './answers.ts'
 import { ACTIONS_APP, fileOf, isAkin, isByHand, isStoppedDuplicate, type WorkflowRuns } from './workflow-runs.ts'
 
-/** `hidden`: not with these credentials. */
-export type Seen<T> = Shown<T> | 'hidden'
-
-export interface Shown<T> {
-  readonly entries: readonly T[]
-  /** There are older ones: whoever may write can post them by the thousand. */
-  readonly isCut: boolean
+/** GitHub's words for the end of a check run, a job or a workflow run. */
+const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
+  success: 'passed',
+  failure: 'failed',
+  startup_failure: 'failed',
+  timed_out: 'failed',
+  cancelled: 'failed',
+  // It waits for somebody.
+  action_required: 'pending',
+  // Its app has not ended it in two weeks.
+  stale: 'pending',
+  neutral: 'skipped',
+  skipped: 'skipped',
 }
 
-const PAGE = 100
-
-/** Earlier runs too, the newest first; undefined where the repository does not have the commit. @param names of the only ones that count */
-export async function checkRunsOf(
-  { api, repository }: ClaimedRepository,
-  sha: string,
-  names?: ReadonlySet<string>,
-): Promise<Seen<CheckRun> | undefined> {
-  const [only] = names?.size === 1 ? names : []
-  const filter = only === undefined ? 'filter=all' : `filter=all&check_name=${encodeURIComponent(only)}`
-  const path = `${repository.root}/commits/${sha}/check-runs?${filter}&per_page=${PAGE}`
-  const start = await api.findStart(path, CheckRunsAnswer, UNREAD)
-  if ('refused' in start) return unread(start)
-  const runs = readable(
-    start.pages.flatMap(({ check_runs }) => check_runs),
-    CheckRun,
-    names,
-  )
-  if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpectedAnswer()
-  return { entries: [...new Map(runs.map((run) => [run.id, run])).values()], isCut: start.isCut }
-}
-
-/**
- * All that were ever posted, the newest first; undefined where the repository does not have the commit.
- * @param names the only ones that are wanted
- */
-export async function statusesOf(
-  { api, repository }: ClaimedRepository,
-  sha: string,
-  names?: ReadonlySet<string>,
-): Promise<Seen<PostedStatus> | undefined> {
-  const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
-  const start = await api.findStart(path, StatusesAnswer, UNREAD)
-  if ('refused' in start) return unread(start)
-  const entries = readable(start.pages.flat(), PostedStatus, names, ({ context }) => context)
-  return { entries, isCut: start.isCut }
-}
-
-/** Those that count, of another commit than the claimed one; undefined where the repository does not have it. @throws DestinationError `too_large` */
-export async function latestCheckRunsOf(
-  { api, repository }: ClaimedRepository,
-  sha: string,
-): Promise<readonly CheckRun[] | 'hidden' | undefined> {
-  const path = `${repository.root}/commits/${sha}/check-runs?filter=latest&per_page=${PAGE}`
-  const answer = await api.findList(path, CheckRunsAnswer, UNREAD)
-  if ('refused' in answer) return unread(answer)
-  return answer.flatMap(({ check_runs }) => check_runs).filter((run) => Value.Check(CheckRun, run))
-}
-
-/** Either the list is hidden, or there is no such commit. */
-export const UNREAD = [403, 404, 409, 422] as const
-
-export function unread({ refused }: Refused): 'hidden' | undefined {
-  return refused === 409 || refused === 422 ? undefined : 'hidden'
+/** @throws DestinationError `unexpected_response` for an end that GitHub has no word for here */
+export function outcomeOf({ status, conclusion }: Pick<WorkflowRun, 'status' | 'conclusion'>): Check['outcome'] {
+  if (status !== 'completed') return 'pending'
+  const outcome = conclusion !== null && Object.hasOwn(OUTCOMES, conclusion) ? OUTCOMES[conclusion] : undefined
+  if (outcome === undefined) throw new DestinationError('unexpected_response')
+  return outcome
 }
 
 export function isOfActions(run: CheckRun): boolean {
   return run.app?.slug === ACTIONS_APP
 }
 
-/** Who reported it: anything that runs in a workflow can report as the app of workflows. */
+/** Identifies the app that reported a run: anything that runs in a workflow can report as the app of workflows. */
 export function reportersOf({ app: by }: Pick<CheckRun, 'app'>): readonly string[] {
   return [...(by?.id === undefined ? [] : [appId(by.id)]), ...(by?.slug === undefined ? [] : [app(by.slug)])]
 }
 
 /**
- * The newest of these runs of one check has not ended, and none of them passed: so the check has not, whatever other lists say.
+ * Tells whether the newest of these runs has not ended, and none of them passed: so the check has not, whatever other lists say.
+ *
  * @param runs of one name and app
  */
 export function isUnderWay(runs: readonly CheckRun[]): boolean {
@@ -103,12 +49,12 @@ export function isUnderWay(runs: readonly CheckRun[]): boolean {
 }
 
 export function isSomeUnderWay(runs: readonly CheckRun[]): boolean {
-  return [...groupedBy(runs, nameAndApp).values()].some(isUnderWay)
+  return [...groupBy(runs, nameAndApp).values()].some(isUnderWay)
 }
 
-/** Those that no newer run of their workflow has replaced. What is red is not replaced by what was skipped. */
+/** Leaves out the runs that a newer run of their workflow has replaced. What is red is not replaced by what was skipped. */
 export function withoutReplaced(runs: readonly CheckRun[], { all, latest }: WorkflowRuns): CheckRun[] {
-  const workflowOf = bySuite(all)
+  const workflowOf = lookupBySuite(all)
   const ofActions = runs.flatMap((run) => {
     const workflow = workflowOf(run)
     return workflow ? [{ run, workflow, isReplaced: !latest.includes(workflow) }] : []
@@ -125,8 +71,8 @@ export function withoutReplaced(runs: readonly CheckRun[], { all, latest }: Work
   return runs.filter((run) => !gone.has(run))
 }
 
-/** Finds the workflow run to which a check run belongs, undefined for what another app reported. */
-function bySuite(all: readonly WorkflowRun[]): (run: CheckRun) => WorkflowRun | undefined {
+/** Looks up the workflow run to which a check run belongs; undefined for what another app reported. */
+function lookupBySuite(all: readonly WorkflowRun[]): (run: CheckRun) => WorkflowRun | undefined {
   const workflows = new Map(all.map((run) => [run.check_suite_id, run]))
   return (run) => (isOfActions(run) && run.check_suite !== null ? workflows.get(run.check_suite.id) : undefined)
 }
@@ -141,13 +87,13 @@ export function checksOfRuns(
   suites: readonly CheckSuite[] = [],
 ): Check[] {
   const changed = new Map(suites.map(({ id, updated_at }) => [id, updated_at]))
-  const workflowOf = bySuite(workflows?.all ?? [])
+  const workflowOf = lookupBySuite(workflows?.all ?? [])
   const latest = new Map<string, CheckRun>()
   const counting = workflows ? withoutReplaced(runs, workflows) : [...runs]
   for (const run of counting.sort((one, other) => one.id - other.id)) {
     latest.set(JSON.stringify([run.name, run.app?.slug, run.check_suite?.id]), run)
   }
-  const passed = groupedBy(
+  const passed = groupBy(
     runs.filter((run) => outcomeOf(run) === 'passed'),
     nameAndApp,
   )
@@ -162,8 +108,7 @@ export function checksOfRuns(
     const check = checkOf(run, passing.length > 0, ofWorkflow, isOvertaken)
     const isStopped = ofWorkflow !== undefined && isStoppedDuplicate(ofWorkflow, workflows!.all)
     if (isStopped && run.conclusion === 'cancelled') return withoutBlame(check)
-    const changedAt = ofWorkflow ? undefined : run.check_suite && changed.get(run.check_suite.id)
-    return changedAt ? { ...check, changedAt: notAfter(changedAt) } : check
+    return ofWorkflow ? check : { ...check, changedAt: notAfter(run.check_suite && changed.get(run.check_suite.id)) }
   })
   const shown = new Set(runs.map(workflowOf))
   const isRed = (run: CheckRun | WorkflowRun) => !GREEN.has(outcomeOf(run))
@@ -194,71 +139,85 @@ function checkOf(
     isByHand: ofWorkflow !== undefined && isByHand(ofWorkflow),
     outcome: outcomeOf(run),
     // An app can change how its run ended; a job is run again as another one.
-    ...(passedBefore || isJob ? { passedBefore } : {}),
-    ...(isJob && ofWorkflow && !isOvertaken ? timesOf(ofWorkflow) : {}),
+    passedBefore: passedBefore || isJob ? passedBefore : undefined,
+    ...(isJob && ofWorkflow && !isOvertaken && timesOf(ofWorkflow)),
   }
 }
 
 function checkOfWorkflow(run: WorkflowRun, all: readonly WorkflowRun[]): Check {
-  const by = [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)]
   const passing = all.filter((other) => other.conclusion === 'success' && isAkin(run, other))
   const passedBefore = passing.length > 0
   const check: Check = {
     name: fileOf(run),
-    by,
+    by: [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)],
     isRunByHost: true,
     isByHand: isByHand(run),
     outcome: outcomeOf(run),
     // How its earlier attempts ended, the run does not tell.
-    ...(passedBefore || run.run_attempt === 1 ? { passedBefore } : {}),
-    ...(passing.some(({ id }) => id > run.id) ? {} : timesOf(run)),
+    passedBefore: passedBefore || run.run_attempt === 1 ? passedBefore : undefined,
+    ...(!passing.some(({ id }) => id > run.id) && timesOf(run)),
   }
   return isStoppedDuplicate(run, all) ? withoutBlame(check) : check
 }
 
 function timesOf({ status, created_at, updated_at }: WorkflowRun): Pick<Check, 'begunAt' | 'changedAt'> {
   return {
-    ...(created_at === undefined ? {} : { begunAt: notAfter(created_at) }),
-    ...(status === 'completed' ? { changedAt: notAfter(updated_at) } : {}),
+    begunAt: notAfter(created_at),
+    changedAt: status === 'completed' ? notAfter(updated_at) : undefined,
   }
 }
 
+/** The checks of apps that may still begin. A workflow that has not begun shows among the runs of workflows. @param now by GitHub's clock */
+export function checksOfSuites(suites: readonly CheckSuite[], now: Instant): Check[] {
+  const waiting = suites.filter(({ status, created_at, latest_check_runs_count = 0, app }) => {
+    const mayBegin = created_at === null || now - Date.parse(created_at) < BEGINS_WITHIN_MS
+    return status !== 'completed' && latest_check_runs_count === 0 && app?.slug !== ACTIONS_APP && mayBegin
+  })
+  return waiting.map((suite) => ({
+    name: suite.app?.slug ?? 'app',
+    by: reportersOf(suite),
+    isRunByHost: false,
+    outcome: 'pending',
+    passedBefore: false,
+  }))
+}
+
+/** The time after which an app counts as one that never begins: the suites of some stay queued. Milliseconds. */
+const BEGINS_WITHIN_MS = 10 * 60_000
+
 /**
- * A status replaces the one before it of the same context, whoever posted that. What one account posted as passed has not, when another one
- * posted since that it has not.
+ * The checks that accounts posted. A status replaces the one before it of the same context, whoever posted that. What one account posted as
+ * passed has not, when another one posted since that it has not.
  */
 export function checksOfStatuses(statuses: readonly PostedStatus[]): Check[] {
   const newestFirst = [...statuses].sort((one, other) => other.id - one.id)
-  return [...groupedBy(newestFirst, ({ context }) => context)].flatMap(([name, posted]) => {
-    const [{ state: current, created_at: lastAt }] = posted as [PostedStatus]
-    return [...groupedBy(posted, ({ creator }) => creator?.id)].map(([, own]): Check => {
-      const [{ state, creator, created_at }] = own as [PostedStatus]
-      const begunAt = own.at(-1)!.created_at
-      const isPostedOver = STATES[state] === 'passed' && STATES[current] !== 'passed'
-      return {
-        name,
-        by: creator ? [accountId(creator.id), account(creator.login)] : [],
-        isRunByHost: false,
-        outcome: STATES[isPostedOver ? current : state],
-        passedBefore: own.some(({ state }) => STATES[state] === 'passed'),
-        ...(created_at === undefined ? {} : { endedAt: notAfter(created_at) }),
-        // What others posted since changes nothing of its own red.
-        ...(isPostedOver ? {} : { ...times(begunAt, STATES[state] === 'passed' ? lastAt : created_at) }),
-      }
-    })
-  })
+  return [...groupBy(newestFirst, ({ context }) => context).values()].flatMap((posted) =>
+    [...groupBy(posted, ({ creator }) => creator?.id).values()].map((own) => checkOfStatuses(own, posted[0]!)),
+  )
 }
 
-function times(begunAt: string | undefined, changedAt: string | undefined): Pick<Check, 'begunAt' | 'changedAt'> {
-  return {
-    ...(begunAt === undefined ? {} : { begunAt: notAfter(begunAt) }),
-    ...(changedAt === undefined ? {} : { changedAt: notAfter(changedAt) }),
+/** @param own of one context and account, the newest first @param current the newest of the context */
+function checkOfStatuses(own: readonly PostedStatus[], current: PostedStatus): Check {
+  const [{ context, state, creator, created_at }] = own as [PostedStatus]
+  const outcome = STATES[state]
+  const isPostedOver = outcome === 'passed' && STATES[current.state] !== 'passed'
+  const check = {
+    name: context,
+    by: creator ? [accountId(creator.id), account(creator.login)] : [],
+    isRunByHost: false,
+    outcome: isPostedOver ? STATES[current.state] : outcome,
+    passedBefore: own.some((one) => STATES[one.state] === 'passed'),
+    endedAt: notAfter(created_at),
   }
+  if (isPostedOver) return check
+  // What others posted since changes nothing of its own red.
+  const changedAt = notAfter(outcome === 'passed' ? current.created_at : created_at)
+  return { ...check, begunAt: notAfter(own.at(-1)!.created_at), changedAt }
 }
 
 const STATES = { pending: 'pending', success: 'passed', failure: 'failed', error: 'failed' } as const
 
-export function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const item of items) {
     const group = groups.get(keyOf(item))

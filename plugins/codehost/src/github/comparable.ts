@@ -1,5 +1,5 @@
 /**
- * The commits with which one is compared: those of the default branch and of the pull request's base, by GitHub's list of workflow runs and
+ * Finds the commits with which one is compared: those of the default branch and of the pull request's base, by GitHub's list of workflow runs and
  * by the branch, and the heads of merged pull requests. What they show is read once for a repository in ten minutes, by some 25 requests.
  */
 import { type CheckContext, DestinationError, type Instant } from '@claimcheck/core/plugin'
@@ -7,7 +7,6 @@ import type { RepositoryQuery } from '../code-host.ts'
 import {
   type Candidate,
   type Comparable,
-  type ComparableCommit,
   comparableBefore,
   comparableCommits,
   keptForLong,
@@ -19,21 +18,22 @@ import {
 import { account, accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { AuthoredCommitAnswer, CommitsAnswer, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
-import { isOfActions, latestCheckRunsOf, reportersOf, statusesOf } from './check-runs.ts'
+import { entriesOf, readLatestCheckRuns, readStatuses } from './check-lists.ts'
+import { isOfActions, reportersOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
 import { fileOf, isByHand, isOfPull, refKindOf, type WorkflowRuns } from './workflow-runs.ts'
 
 const RUNS_PAGE = 100
 const COMMITS_PAGE = 20
 const PULLS_PAGE = 30
-/** How many of each kind; with another base than the default branch, of each branch. */
+/** The most commits of a branch; of each of two, where a pull request has another base than the default branch; and of merged heads. */
 const MOST_OF_BRANCH = 5
 const MOST_OF_BASE = 3
 const MOST_HEADS = 4
-/** GitHub lists many commits of a branch that is busy: of these, those that it ran something for. */
+/** The fewest commits with runs that make the list of a branch's commits unnecessary: of a busy branch GitHub lists many. */
 const LEAST_OF_RUNS = 5
 
-/** What GitHub starts for commits. What time or a person starts for one need not come for the next. */
+/** The events for which GitHub starts runs of commits. What time or a person starts for one need not come for the next. */
 const EVENTS: Readonly<Record<string, string>> = {
   push: 'push',
   pull_request: 'pull_request',
@@ -49,15 +49,14 @@ const EVENTS: Readonly<Record<string, string>> = {
 const SCANNING = 'dynamic/github-code-scanning/'
 const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status', 'dynamic'])
 
-interface Claimed extends Pick<RepositoryQuery, 'windowFrom'> {
-  readonly sha: string
-  readonly runs: WorkflowRuns
-}
-
 /** @throws DestinationError `forbidden` where what is needed may not be read */
 export async function comparableTo(
   claimed: ClaimedRepository,
-  { sha, windowFrom, runs }: Claimed,
+  {
+    sha,
+    windowFrom,
+    runs,
+  }: Pick<RepositoryQuery, 'windowFrom'> & { readonly sha: string; readonly runs: WorkflowRuns },
   context: CheckContext,
 ): Promise<Comparable> {
   const { repository } = claimed
@@ -65,18 +64,16 @@ export async function comparableTo(
   const own = runs.all.filter((run) => !isByHand(run) && run.event !== 'schedule' && isOfCommits(run))
   const kinds = new Set(own.map((run) => refKindOf(run, defaultBranch)))
   const isOnDefault = kinds.has('default') && !kinds.has('pull_request')
-  const [written, pulls] = await Promise.all([authorOf(claimed, sha), isOnDefault ? [] : pullsOf(claimed, sha)])
+  const [written, pulls] = await Promise.all([readAuthors(claimed, sha), isOnDefault ? [] : readPulls(claimed, sha)])
   const heads = pulls.filter(({ head }) => head.sha === sha)
   const isHead = heads.length > 0 || kinds.has('pull_request')
   const isDefault = kinds.has('default') || (!isHead && (await isContained(claimed, sha)))
   const untold: RefKind = isDefault && !isHead ? 'default' : 'branch'
   const tags = await tagsAmong(claimed, own)
   const begun = own.map((run) => reportOf(run, kindOf(run, tags, refKindOf(run, defaultBranch) ?? untold)))
-  const refs = new Set<RefKind>([
-    ...begun.map(({ ref }) => ref),
-    ...(isDefault ? (['default'] as const) : (['branch'] as const)),
-    ...(isHead ? (['pull_request', 'branch'] as const) : []),
-  ])
+  const refs = new Set(begun.map(({ ref }) => ref))
+  refs.add(isDefault ? 'default' : 'branch')
+  if (isHead) refs.add('pull_request').add('branch')
   const owners = [
     ...own.flatMap(({ actor }) => identify(actor)),
     ...written,
@@ -86,7 +83,7 @@ export async function comparableTo(
   const before = comparableBefore({ windowFrom })
   const bases = [...new Set([defaultBranch, ...heads.map(({ base }) => base.ref)])].slice(0, 2)
   const isQueued = own.some(({ event }) => event === 'merge_group')
-  const reader = readerOf(claimed, { before, isQueued }, context)
+  const reader = createReader(claimed, { before, isQueued }, context)
   const most = bases.length === 1 ? MOST_OF_BRANCH : MOST_OF_BASE
   const ofBranches = await Promise.all(
     bases.map(async (branch) => {
@@ -95,7 +92,7 @@ export async function comparableTo(
       return comparableCommits(candidates, { owners, most, mostRead: most + 2 }, reader.reports)
     }),
   )
-  const needsHeads = [...refs].some((ref) => ref === 'pull_request' || ref === 'branch')
+  const needsHeads = refs.has('pull_request') || refs.has('branch')
   const mostHeads = bases.length === 1 ? MOST_HEADS : MOST_OF_BASE
   const ofHeads = needsHeads
     ? await comparableCommits(
@@ -104,8 +101,7 @@ export async function comparableTo(
         reader.reports,
       )
     : []
-  const commits: ComparableCommit[] = [...ofBranches.flat(), ...ofHeads]
-  return { commits, begun, refs: [...refs], owners }
+  return { commits: [...ofBranches.flat(), ...ofHeads], begun, refs: [...refs], owners }
 }
 
 function identify(one: { readonly login?: string; readonly id?: number } | null | undefined): string[] {
@@ -118,10 +114,10 @@ function identify(one: { readonly login?: string; readonly id?: number } | null 
 
 function reportOf(run: WorkflowRun, ref: RefKind): RunReport {
   const event = EVENTS[run.event] ?? run.event
-  return { file: fileOf(run), event, ref, ...(CHAINED.has(run.event) ? { isChained: true } : {}) }
+  return { file: fileOf(run), event, ref, isChained: CHAINED.has(run.event) || undefined }
 }
 
-/** Leaves out what the host runs for itself: an update of dependencies need not come for the next commit. */
+/** Tells runs of commits from what the host runs for itself: an update of dependencies need not come for the next commit. */
 function isOfCommits({ event, path }: Pick<WorkflowRun, 'event' | 'path'>): boolean {
   return event !== 'dynamic' || path.startsWith(SCANNING)
 }
@@ -130,7 +126,7 @@ function kindOf({ head_branch }: WorkflowRun, tags: ReadonlySet<string>, kind: R
   return kind === 'branch' && head_branch && tags.has(head_branch) ? 'tag' : kind
 }
 
-/** GitHub names a tag as it names a branch. */
+/** Finds the tags among the refs of runs: GitHub names a tag as it names a branch. */
 async function tagsAmong(
   { repository }: ClaimedRepository,
   runs: readonly WorkflowRun[],
@@ -148,37 +144,31 @@ async function isContained({ repository }: ClaimedRepository, sha: string): Prom
   return tip !== undefined && (tip === sha || (await repository.contains(sha, tip)) === true)
 }
 
-async function authorOf({ api, repository }: ClaimedRepository, sha: string): Promise<string[]> {
+async function readAuthors({ api, repository }: ClaimedRepository, sha: string): Promise<string[]> {
   // The list of changed files comes in pages, too, and can have megabytes.
-  const answer = await api.find(
-    `${repository.root}/commits/${sha}?per_page=1`,
-    AuthoredCommitAnswer,
-    [403, 404, 409, 422],
-  )
+  const answer = await api.find(`${repository.root}/commits/${sha}?per_page=1`, AuthoredCommitAnswer, REFUSALS)
   if ('refused' in answer || answer.value.sha !== sha) return []
   return [...identify(answer.value.author), ...identify(answer.value.committer)]
 }
 
-/** Those that have the commit. None where they may not be read. */
-async function pullsOf({ api, repository }: ClaimedRepository, sha: string) {
+/** Reads the pull requests that have the commit. None where they may not be read. */
+async function readPulls({ api, repository }: ClaimedRepository, sha: string) {
   const answer = await api.find(`${repository.root}/commits/${sha}/pulls?per_page=${PULLS_PAGE}`, PullsAnswer, REFUSALS)
   return 'refused' in answer ? [] : answer.value
 }
 
 const REFUSALS = [403, 404, 409, 422] as const
 
-interface Reading {
-  readonly before: Instant
-  /** The commit came by a merge queue, whose runs are not those of the branch. */
-  readonly isQueued: boolean
-}
-
-/** Reads what was there before a moment, and keeps it. */
-function readerOf(claimed: ClaimedRepository, { before, isQueued }: Reading, context: CheckContext) {
+/** Reads what was there before a moment, and keeps it. @param isQueued the commit came by a merge queue, whose runs are not those of the branch */
+function createReader(
+  claimed: ClaimedRepository,
+  { before, isQueued }: { readonly before: Instant; readonly isQueued: boolean },
+  context: CheckContext,
+) {
   const { api, repository } = claimed
   const theirBefore = before - Math.max(repository.clockBehindMs ?? 0, 0)
   const isBefore = (time: string | null | undefined) => !!time && logTime(time).notAfter <= theirBefore
-  const kept = <T>(what: string, read: () => Promise<T>) =>
+  const keep = <T>(what: string, read: () => Promise<T>) =>
     keptForLong(context, `github ${repository.id} comparable ${what} ${before}`, read)
   const until = new Date(Math.floor(theirBefore / 1000) * 1000).toISOString().replace('.000Z', 'Z')
   const ofRuns = new Map<string, readonly WorkflowRun[]>()
@@ -189,12 +179,12 @@ function readerOf(claimed: ClaimedRepository, { before, isQueued }: Reading, con
     const runs = 'refused' in answer ? [] : answer.value.workflow_runs
     return runs
       .filter((run) => run.repository.id === repository.id && run.event in EVENTS && isOfCommits(run))
-      .map(shortened)
+      .map(shortenRun)
   }
 
-  /** By the commits that GitHub ran something for, and where these are few also by the branch. */
+  /** Finds the commits of a branch that GitHub ran something for, and where these are few also others of it. */
   async function ofBranch(branch: string, kind: RefKind): Promise<readonly Candidate[]> {
-    const found = await kept(`runs of ${branch}${isQueued ? ' and its queue' : ''}`, async () => {
+    const found = await keep(`runs of ${branch}${isQueued ? ' and its queue' : ''}`, async () => {
       const created = `created=${encodeURIComponent(`<=${until}`)}`
       const runs = (await runsOf(`branch=${encodeURIComponent(branch)}&${created}`)).filter(
         (run) => run.head_branch === branch && !isOfPull(run) && isBefore(run.created_at),
@@ -223,9 +213,9 @@ function readerOf(claimed: ClaimedRepository, { before, isQueued }: Reading, con
     return commits.map(({ sha, author, committer }) => ({ sha, owners: [...identify(author), ...identify(committer)] }))
   }
 
-  /** Of pull requests that were merged, the last first. @throws DestinationError `forbidden` */
+  /** Finds the heads of pull requests that were merged, the last first. @throws DestinationError `forbidden` */
   async function heads(): Promise<readonly Candidate[]> {
-    return kept('heads', async () => {
+    return keep('heads', async () => {
       const query = `state=closed&sort=updated&direction=desc&per_page=${PULLS_PAGE}`
       const answer = await api.find(`${repository.root}/pulls?${query}`, PullsAnswer, REFUSALS)
       if ('refused' in answer) throw new DestinationError('forbidden', { status: 403 })
@@ -238,7 +228,7 @@ function readerOf(claimed: ClaimedRepository, { before, isQueued }: Reading, con
   async function reports({ sha, refs }: Candidate): Promise<readonly Report[]> {
     const [kind] = refs
     const listed = ofRuns.get(sha)?.filter(({ head_sha }) => head_sha === sha)
-    return kept(`reports ${kind} ${sha}`, async () => {
+    return keep(`reports ${kind} ${sha}`, async () => {
       const isHead = kind === 'pull_request'
       const runs = isHead ? await runsOf(`head_sha=${sha}`) : (listed ?? [])
       const own = runs.filter((run) => run.head_sha === sha && isBefore(run.created_at ?? run.updated_at))
@@ -252,12 +242,12 @@ function readerOf(claimed: ClaimedRepository, { before, isQueued }: Reading, con
   }
 
   async function postedOn(sha: string): Promise<readonly PostedReport[]> {
-    const [runs, statuses] = await Promise.all([latestCheckRunsOf(claimed, sha), statusesOf(claimed, sha)])
+    const [runs, statuses] = await Promise.all([readLatestCheckRuns(claimed, sha), readStatuses(claimed, sha)])
     if (runs === 'hidden' || statuses === 'hidden') throw new DestinationError('forbidden', { status: 403 })
     // Whoever may write can post by the thousand, and hide what there was before.
     if (statuses?.isCut) throw new DestinationError('too_large')
     const ofApps = (runs ?? []).filter((run) => !isOfActions(run))
-    const ofAccounts = (statuses?.entries ?? []).filter(
+    const ofAccounts = entriesOf(statuses).filter(
       ({ creator, created_at }) => creator && (created_at === undefined || isBefore(created_at)),
     )
     return [
@@ -273,16 +263,16 @@ function readerOf(claimed: ClaimedRepository, { before, isQueued }: Reading, con
   return { ofBranch, heads, reports }
 }
 
-/** What is kept of a run. */
-function shortened(run: WorkflowRun): WorkflowRun {
+/** Takes what is kept of a run. */
+function shortenRun(run: WorkflowRun): WorkflowRun {
   const { id, path, event, head_sha, status, conclusion, created_at, updated_at, head_branch, actor } = run
-  const { repository, head_repository } = run
+  const { repository, head_repository: from } = run
   return {
-    ...{ id, path, event, head_sha, status, conclusion, updated_at, repository: { id: repository.id } },
+    ...{ id, path, event, head_sha, status, conclusion, updated_at, created_at },
+    repository: { id: repository.id },
     head_branch: head_branch ?? null,
-    ...(created_at === undefined ? {} : { created_at }),
-    ...(head_repository ? { head_repository: { id: head_repository.id } } : {}),
-    ...(actor ? { actor: { login: actor.login, id: actor.id } } : {}),
+    head_repository: from ? { id: from.id } : undefined,
+    actor: actor ? { login: actor.login, id: actor.id } : undefined,
   }
 }
 

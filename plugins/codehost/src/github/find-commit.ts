@@ -1,10 +1,9 @@
-/** Where GitHub has a commit: on the claimed branch (and since when), on another, or nowhere that can be seen. */
+/** Finds a commit at GitHub: on the claimed branch (and since when), on another, or nowhere that can be seen. */
 import {
   type CheckContext,
   DestinationError,
   isDestinationError,
   isLongBefore,
-  type LogTime,
   type Stay,
 } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
@@ -12,7 +11,6 @@ import { isLogDue } from '../actions/past.ts'
 import { knownReachable } from '../ancestry.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { defined } from '../defined.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
@@ -34,11 +32,11 @@ import {
   type ShownRepository,
 } from './repository.ts'
 
-/** How many comparisons one check may ask for to find a commit's place in the push log. */
+/** The most comparisons that one check asks for to find a commit's place in the push log. */
 const MAX_COMPARISONS = 16
-/** Of the log of a branch that has the commit, which came at a time that is looked for. */
+/** The most pages that are read of the log of a branch that has the commit, to find when it came. */
 const MAX_LOG_PAGES_ON_BRANCH = 10
-/** The newest ones are reported. */
+/** The most stays that are reported, the newest ones. */
 const MAX_STAYS = 8
 
 type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
@@ -57,70 +55,76 @@ export async function findCommit(
     return { shown, head: await open(shown).head(branch) }
   })
   const repository = open(shown)
-  const finding = await findIn(repository, head, { query, context })
-  return {
-    ...finding,
-    ageMs: AGE_MS,
-    repositoryId: String(repository.id),
-    repositoryName: repository.name,
-    ...defined({ head }),
-  }
+  // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
+  // pushed to a fork only is answered under the upstream's name, too.
+  const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
+  const look = { repository, head, onBranch, query, context }
+  const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)
+  return { ...finding, ageMs: AGE_MS, repositoryId: String(repository.id), repositoryName: repository.name, head }
 }
 
-interface Look {
+interface CommitLook {
+  readonly repository: Repository
+  /** The tip of the branch. */
+  readonly head: string | undefined
+  readonly onBranch: boolean
   readonly query: CommitQuery
   readonly context: CheckContext
 }
 
-async function findIn(repository: Repository, head: string | undefined, look: Look): Promise<Finding> {
-  const { query, context } = look
-  const { sha, inTimeUntil, claimedAt, windowFrom } = query
-  // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
-  // pushed to a fork only is answered under the upstream's name, too.
-  const onBranch = head !== undefined && (await repository.contains(sha, head)) === true
+async function findOnBranch(look: CommitLook): Promise<Finding> {
+  const place: Place = { at: 'branch' }
   // Seen in time, it came in time, whatever the log says.
-  if (onBranch && context.now() < inTimeUntil) {
-    return { place: { at: 'branch' }, ...(await describe(repository, head, look)) }
-  }
+  if (look.context.now() < look.query.inTimeUntil) return { place, ...(await describeArrival(look)) }
+  return { place, ...(await searchLog(look)).told }
+}
 
-  const read = await readLog(repository, query, onBranch, context)
-  const log = read === 'forbidden' ? undefined : read
-  const contains = comparisons(repository, { sha, head, onBranch }, context)
-  const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
-  const isGapless = history !== undefined && history.since <= windowFrom && !isMadeAfter(query, repository.createdAt)
-  const told = history ? toldBy(history, isGapless, repository, query) : {}
-  if (onBranch) return { place: { at: 'branch' }, ...told }
+async function findOffBranch(look: CommitLook): Promise<Finding> {
+  const { repository, head, query, context } = look
+  const { log, isListed, contains, history, isGapless, told } = await searchLog(look)
   // The log has it there now, and the answer about the branch is an older one.
   if (told.stays?.some(({ removed }) => removed === undefined)) return { place: { at: 'nowhere' }, ...told }
 
   const { place, isKnown } = await findElsewhere(repository, query)
   const endsAtHead = (log?.entries[0]?.after ?? NO_COMMIT) === (head ?? NO_COMMIT)
-  if (isGapless && endsAtHead && (await wasNeverBefore(log!, history, contains, query))) {
-    return { place, ...told, mark: 'never_before' }
+  if (isGapless && endsAtHead) {
+    const wasNever = await wasNeverBefore(log!, history!, contains, query)
+    return { place, ...told, mark: wasNever ? 'never_before' : undefined }
   }
-  if (isGapless && endsAtHead) return { place, ...told }
   if (log?.end === 'cut' && endsAtHead && isLogDue(query)) {
     const lost = await lostSince(repository, isKnown === false ? NEVER : contains, query)
     if (lost) return { place, ...told, ...lost }
   }
-  const known = await markOf(query, {
+  const mark = await markOf(query, {
     place,
     head,
     isKnown,
-    keepsObjects: context.now() - claimedAt <= KEEPS_OBJECTS_MS,
+    keepsObjects: context.now() - query.claimedAt <= KEEPS_OBJECTS_MS,
     repositoryCreatedAt: repository.createdAt,
     isAncestor: (older, newer) => repository.contains(older, newer),
   })
   // What a log leaves out that is cut, or that may not be read, may have been there.
-  const mark = known ?? (read === undefined ? undefined : 'may_have_been')
-  return { place, ...told, ...defined({ mark }) }
+  return { place, ...told, mark: mark ?? (isListed ? 'may_have_been' : undefined) }
+}
+
+/** Searches the push log for the commit. */
+async function searchLog(look: CommitLook) {
+  const { repository, query } = look
+  const read = await readLog(look)
+  const log = read === 'forbidden' ? undefined : read
+  const contains = comparisons(look)
+  const history = log && (await commitHistory(query.sha, log, contains, (known) => isEnough(known, query)))
+  const isGapless =
+    history !== undefined && history.since <= query.windowFrom && !isMadeAfter(query, repository.createdAt)
+  const told: Partial<Finding> = history ? describeHistory(history, isGapless, look) : {}
+  return { log, isListed: read !== undefined, contains, history, isGapless, told }
 }
 
 /**
- * What the log adds to a commit that was seen in time: since when, and who pushed it. One request more, three at most.
- * Nothing hangs on it, so a log that cannot be read adds nothing.
+ * Tells of a commit that was seen in time since when it is there, and who pushed it. One request more, three at most. Nothing hangs on it, so a
+ * log that cannot be read adds nothing.
  */
-async function describe(repository: Repository, head: string, { query, context }: Look): Promise<Partial<Finding>> {
+async function describeArrival({ repository, head, query, context }: CommitLook): Promise<Partial<Finding>> {
   const log = await context.cache
     .share(`github ${repository.id} log ${query.branch}`, () => repository.newestPushes(query.branch))
     .catch((error: unknown) => {
@@ -134,11 +138,15 @@ async function describe(repository: Repository, head: string, { query, context }
   if (arrival === undefined) return {}
   if (arrival === 'earlier') return { preexisting: true }
   const { at, actor } = arrival
-  return { pushedAt: at.notBefore, ...preexisting(at, repository, query), pusherMatches: matchesPusher(actor, query) }
+  return {
+    pushedAt: at.notBefore,
+    preexisting: isLongBefore(at, repository, query) || undefined,
+    pusherMatches: matchesPusher(actor, query),
+  }
 }
 
 /**
- * The push that brought the commit to where it is; `earlier`: one before the tolerance on the other side of the claim; undefined:
+ * Finds the push that brought the commit to where it is; `earlier`: one before the tolerance on the other side of the claim; undefined:
  * not told by two comparisons.
  */
 async function arrivalAtHead(
@@ -165,16 +173,12 @@ async function arrivalAtHead(
   return (await has(newest.before)) === false ? newest : undefined
 }
 
-function preexisting(at: LogTime, repository: Repository, query: CommitQuery): Pick<Finding, 'preexisting'> {
-  return isLongBefore(at, repository, query) ? { preexisting: true } : {}
-}
-
-async function readLog(
-  repository: Repository,
-  { branch, windowFrom, inTimeUntil }: CommitQuery,
-  onBranch: boolean,
-  { logger }: CheckContext,
-): Promise<PushLog | 'forbidden' | undefined> {
+async function readLog({
+  repository,
+  onBranch,
+  query: { branch, windowFrom, inTimeUntil },
+  context: { logger },
+}: CommitLook): Promise<PushLog | 'forbidden' | undefined> {
   try {
     const log = await repository.pushLog(branch, windowFrom)
     if (!onBranch || log === undefined || log === 'forbidden' || log.end !== 'cut') return log
@@ -189,12 +193,8 @@ async function readLog(
   }
 }
 
-/** What earlier checks found out costs none: a log of many tips is searched by and by. */
-function comparisons(
-  repository: Repository,
-  { sha, head, onBranch }: { readonly sha: string; readonly head: string | undefined; readonly onBranch: boolean },
-  { cache }: Pick<CheckContext, 'cache'>,
-): Contains {
+/** Asks GitHub for a limited number of comparisons. What earlier checks found out costs none: a log of many tips is searched by and by. */
+function comparisons({ repository, head, onBranch, query: { sha }, context: { cache } }: CommitLook): Contains {
   let left = MAX_COMPARISONS
   return async (tip) => {
     if (tip === head) return onBranch
@@ -208,7 +208,7 @@ function comparisons(
 const NEVER: Contains = async () => false
 
 /**
- * The log is too long to be read: what counts is what left the branch. A commit that is not on it, and was on it since the window began, was on
+ * Looks for the commit in what left the branch, where the log is too long to be read. A commit that is not on it, and was on it since the window began, was on
  * a tip that was forced away or deleted. Undefined where that is not known of each such tip, and none had it.
  */
 async function lostSince(
@@ -233,7 +233,7 @@ async function lostSince(
   return isKnown ? { mark: 'never_before' } : undefined
 }
 
-/** It came in time, or everything that counts is known. */
+/** Tells whether the search can end: the commit came in time, or everything that counts is known. */
 function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean {
   return (
     since <= query.windowFrom ||
@@ -245,18 +245,17 @@ function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean 
   )
 }
 
-/** What was forced away before the claim is not what was claimed; what went with its whole branch may be. */
-function counts({ arrival, removal }: LoggedStay, { claimedAt, windowFrom }: CommitQuery): boolean {
+/** Tells whether a stay may be the claimed one: what was forced away before the claim is not, what went with its whole branch may be. */
+function mayBeClaimed({ arrival, removal }: LoggedStay, { claimedAt, windowFrom }: CommitQuery): boolean {
   if (!removal || removal.at.notBefore >= claimedAt) return true
   return removal.after === NO_COMMIT && !arrival.earlier && arrival.entry.at.notBefore >= windowFrom
 }
 
 /** @param isGapless no stay before the oldest one known was overlooked */
-function toldBy(
+function describeHistory(
   { stays, openAtStart }: CommitHistory,
   isGapless: boolean,
-  repository: Repository,
-  query: CommitQuery,
+  { repository, query }: CommitLook,
 ): Partial<Finding> {
   if (!isGapless && stays.length === 0) return {}
   // Of a cut list nothing tells which stay was the first.
@@ -267,24 +266,25 @@ function toldBy(
     const { at } = arrival.entry
     return {
       appeared: isExact ? at : { notAfter: at.notAfter },
-      ...(removal ? { removed: removal.at, removedWhole: removal.after === NO_COMMIT } : {}),
+      removed: removal?.at,
+      removedWhole: removal && removal.after === NO_COMMIT,
     }
   })
-  const first = stays.findLast((stay) => counts(stay, query))
-  return { stays: reported.slice(0, MAX_STAYS), ...(first ? describeStay(first, repository, query) : {}) }
+  const first = stays.findLast((stay) => mayBeClaimed(stay, query))
+  return { stays: reported.slice(0, MAX_STAYS), ...(first && describeStay(first, repository, query)) }
 }
 
 function describeStay({ arrival, removal }: LoggedStay, repository: Repository, query: CommitQuery): Partial<Finding> {
   const { entry, earlier } = arrival
   return {
-    ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
-    ...(removal ? { removedAt: removal.at.notBefore } : {}),
-    ...preexisting(entry.at, repository, query),
-    ...(earlier ? {} : { pusherMatches: matchesPusher(entry.actor, query) }),
+    pushedAt: earlier ? undefined : entry.at.notBefore,
+    removedAt: removal?.at.notBefore,
+    preexisting: isLongBefore(entry.at, repository, query) || undefined,
+    pusherMatches: earlier ? undefined : matchesPusher(entry.actor, query),
   }
 }
 
-/** The gapless log has no stay that counts or that ended lately, and the state before its oldest entry has none either. */
+/** Tells whether a gapless log has no stay that counts or that ended lately, and the state before its oldest entry has none either. */
 async function wasNeverBefore(
   { entries }: PushLog,
   { stays }: CommitHistory,
@@ -297,7 +297,7 @@ async function wasNeverBefore(
   return (await contains(oldest.before)) === false
 }
 
-/** Another branch that has the commit: as its tip, or the default branch. @throws DestinationError when that cannot be read */
+/** Finds another branch that has the commit: as its tip, or the default branch. @throws DestinationError when that cannot be read */
 async function findElsewhere(
   repository: Repository,
   { sha, branch }: CommitQuery,

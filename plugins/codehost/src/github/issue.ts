@@ -1,8 +1,7 @@
-/** What GitHub shows of an issue, or whether there ever was one with this number. */
+/** Reads an issue at GitHub, or whether there ever was one with this number. */
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Held, Issue, NumberQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { isInWindow } from '../forgetting.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { atLast, logTime } from '../times.ts'
@@ -24,7 +23,7 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   if ('refused' in read) {
     // 410: it was deleted, or the repository has no issues any more.
     const mark = read.refused === 410 ? 'may_have_been' : await markOfMissingIssue(claimed, query)
-    return { ...found, issue: undefined, ...defined({ mark }) }
+    return { ...found, issue: undefined, mark }
   }
   const { value } = read
   if (!isOf(value, claimed)) throw new DestinationError('ambiguous_claim')
@@ -34,7 +33,7 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   return { ...found, issue: issueOf(value, claimed, query, context) }
 }
 
-/** A transferred issue is answered from where it is now. */
+/** Tells whether an issue is of the claimed repository: a transferred one is answered from where it is now. */
 function isOf({ repository_url }: IssueAnswer, { repository }: ClaimedRepository): boolean {
   return repository_url.toLowerCase().endsWith(repository.root.toLowerCase())
 }
@@ -46,8 +45,8 @@ function issueOf(answer: IssueAnswer, claimed: ClaimedRepository, query: NumberQ
   const reason = state === 'closed' ? reasonOf(state_reason) : undefined
   const shown = {
     state,
-    ...(closed_at === null ? {} : { closedAt: logTime(closed_at) }),
-    ...defined({ reason }),
+    closedAt: closed_at === null ? undefined : logTime(closed_at),
+    reason,
   }
   return {
     ...shown,
@@ -62,40 +61,35 @@ function reasonOf(told: string | null | undefined): Issue['reason'] {
   return REASONS.find((one) => one === told)
 }
 
-/** From closing to closing, or to the opening. Those that ended before the window are left out. */
+type ShownState = Pick<Issue, 'state' | 'reason' | 'closedAt'>
+
+/** The times in which the issue was closed, from closing to closing, or to the opening. Those that ended before the window are left out. */
 function closingsIn(
   { events, isFromStart }: EventLog,
-  { state, reason, closedAt }: Pick<Issue, 'state' | 'reason' | 'closedAt'>,
+  shown: ShownState,
   isBefore: (event: IssueEvent) => boolean,
-): Held[] {
+): readonly Held[] {
   const changes = events.filter(({ event }) => event === 'closed' || event === 'reopened')
-  const closings: Held[] = []
   const [first] = changes
-  // Before the first change that was read, it may have been closed for any reason.
-  if (first && !isFromStart && !isBefore(first)) {
-    const at = logTime(first.created_at)
-    closings.push(first.event === 'reopened' ? { since: atLast(at), until: at } : { until: at })
-  }
-  for (const [index, change] of changes.entries()) {
-    if (change.event !== 'closed') continue
-    const next = changes[index + 1]
-    if (next && isBefore(next)) continue
-    const until = next ? { until: logTime(next.created_at) } : {}
-    const told = reasonOf(change.state_reason)
-    const isCurrent = !next && state === 'closed'
-    // An event leaves `completed` out; the issue tells its last reason.
-    const last = isCurrent && (told === undefined ? reason === 'completed' || reason === undefined : told === reason)
-    if (isCurrent && !last) {
-      // The reason was changed since, and nothing tells when.
-      closings.push(defined({ value: told }), defined({ value: reason }))
-      continue
-    }
-    const known = isCurrent ? reason : told
-    closings.push({ since: logTime(change.created_at), ...defined({ value: known }), ...until })
-  }
   // One that was imported as closed has no such event, and its time is the importer's.
-  if (first === undefined && closedAt) {
-    closings.push({ ...(isFromStart ? {} : { since: closedAt }), ...defined({ value: reason }) })
-  }
-  return closings
+  if (!first) return shown.closedAt ? [{ since: isFromStart ? undefined : shown.closedAt, value: shown.reason }] : []
+  const closings = changes.flatMap((change, index) => {
+    const next = changes[index + 1]
+    return change.event !== 'closed' || (next && isBefore(next)) ? [] : closingOf(change, next, shown)
+  })
+  if (isFromStart || isBefore(first)) return closings
+  // Before the first change that was read, it may have been closed for any reason.
+  const until = logTime(first.created_at)
+  return [{ since: first.event === 'reopened' ? atLast(until) : undefined, until }, ...closings]
+}
+
+function closingOf(change: IssueEvent, next: IssueEvent | undefined, { state, reason }: ShownState): readonly Held[] {
+  const { created_at: at } = change
+  const told = reasonOf(change.state_reason)
+  if (next) return [{ since: logTime(at), value: told, until: logTime(next.created_at) }]
+  if (state !== 'closed') return [{ since: logTime(at), value: told }]
+  // An event leaves `completed` out; the issue tells its last reason.
+  const isUnchanged = told === undefined ? reason === 'completed' || reason === undefined : told === reason
+  // Where the reason was changed since, nothing tells when.
+  return isUnchanged ? [{ since: logTime(at), value: reason }] : [{ value: told }, { value: reason }]
 }

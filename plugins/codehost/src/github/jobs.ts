@@ -1,29 +1,28 @@
 /**
- * Jobs of workflow runs. Everything that runs in a workflow can post check runs under the name of GitHub's own app, and GitHub shows them among
+ * Reads the jobs of workflow runs. Everything that runs in a workflow can post check runs under the name of GitHub's own app, and GitHub shows them among
  * those of some workflow: only a list of jobs has none of them.
  */
 
 import { type CheckContext, Value } from '@claimcheck/core/plugin'
 import { type Check, withoutBlame } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { app, GITHUB_JOBS, workflow } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
 import { Job, JobsAnswer, type WorkflowRun } from './answers.ts'
-import { outcomeOf } from './outcomes.ts'
-import { readable } from './readable.ts'
+import { requireReadable } from './check-lists.ts'
+import { outcomeOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
 import { ACTIONS_APP, fileOf, isAkin, isByHand, isStoppedDuplicate, type WorkflowRuns } from './workflow-runs.ts'
 
 const JOBS_PAGE = 50
-/** Whose jobs one check reads: those of the others are for the next ones. */
+/** The most runs whose jobs one check reads: those of the others are for the next checks. */
 const MOST_RUNS = 24
 /** In characters. The cache limits the number of its entries, and not their size. */
 const MOST_KEPT_LENGTH = 32 * 1024
 
-/** One job is what GitHub shows as a check run with the same id. */
+/** A job. GitHub shows each attempt as a check run with the same id, too. */
 export interface JobCheck extends Check {
-  /** Of all its attempts. */
+  /** The ids of all its attempts. */
   readonly ids: readonly number[]
 }
 
@@ -38,19 +37,19 @@ export interface FoundJobs {
   readonly unread: readonly WorkflowRun[]
 }
 
-/** The jobs of these names in the wanted runs that count; where some have not passed, also those of runs that may have passed before. */
-export async function jobsOf(
+/** Reads the jobs of these names in the wanted runs that count; where some have not passed, also those of runs that may have passed before. */
+export async function readJobs(
   claimed: ClaimedRepository,
   { all, latest }: WorkflowRuns,
   { names, isWanted }: WantedJobs,
   context: Pick<CheckContext, 'cache'>,
 ): Promise<FoundJobs> {
-  const reader = jobReader(claimed, context)
+  const reader = createJobReader(claimed, context)
   const wanted = latest.filter(isWanted)
   const unread = await reader.read(wanted)
   const jobsIn = (run: WorkflowRun) => {
     const entries = reader.known(run)
-    const jobs = entries && readable(entries, Job, names)
+    const jobs = entries && requireReadable(entries, Job, names)
     if (jobs?.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) throw unexpectedAnswer()
     return jobs?.sort((one, other) => one.id - other.id)
   }
@@ -64,8 +63,8 @@ export async function jobsOf(
   return { checks, unread }
 }
 
-/** Of all attempts. What has ended changes by another attempt alone, so that it is read once. */
-function jobReader({ api, repository }: ClaimedRepository, { cache }: Pick<CheckContext, 'cache'>) {
+/** Reads the jobs of all attempts. What has ended changes by another attempt alone, so that it is read once. */
+function createJobReader({ api, repository }: ClaimedRepository, { cache }: Pick<CheckContext, 'cache'>) {
   const jobs = new Map<number, readonly unknown[]>()
   let left = MOST_RUNS
 
@@ -77,7 +76,7 @@ function jobReader({ api, repository }: ClaimedRepository, { cache }: Pick<Check
   async function readOne(run: WorkflowRun): Promise<void> {
     const found = await cache.share(`github ${repository.id} jobs ${run.id}`, async () => {
       const path = `${repository.root}/actions/runs/${run.id}/jobs?filter=all&per_page=${JOBS_PAGE}`
-      return (await api.list(path, JobsAnswer)).flatMap(({ jobs }) => jobs.map(shortened))
+      return (await api.list(path, JobsAnswer)).flatMap(({ jobs }) => jobs.map(shortenJob))
     })
     jobs.set(run.id, found)
     const key = keyOf(run)
@@ -102,34 +101,34 @@ function jobReader({ api, repository }: ClaimedRepository, { cache }: Pick<Check
   }
 }
 
-/** What is kept of an entry: of another form, its name alone. */
-function shortened(entry: { readonly name?: unknown }): unknown {
+/** Takes what is kept of an entry: of another form, its name alone. */
+function shortenJob(entry: { readonly name?: unknown }): unknown {
   if (!Value.Check(Job, entry)) return { name: entry.name }
   const { id, run_id, run_attempt, head_sha, name, status, conclusion } = entry
-  return { id, run_id, head_sha, name, status, conclusion, ...defined({ run_attempt }) }
+  return { id, run_id, head_sha, name, status, conclusion, run_attempt }
 }
 
-interface Akin {
-  readonly run: WorkflowRun
-  /** Undefined: not read. */
-  readonly jobs: readonly Job[] | undefined
-}
-
-/** @param jobs oldest first */
-function checksOf(run: WorkflowRun, jobs: readonly Job[], akin: readonly Akin[], isDuplicate: boolean): JobCheck[] {
+/** @param jobs oldest first @param akin runs that count as the same, with their jobs as far as these were read */
+function checksOf(
+  run: WorkflowRun,
+  jobs: readonly Job[],
+  akin: readonly { readonly run: WorkflowRun; readonly jobs: readonly Job[] | undefined }[],
+  isDuplicate: boolean,
+): JobCheck[] {
   const lastAttempts = new Map<string, number>()
   for (const job of jobs) lastAttempts.set(job.name, Math.max(attemptOf(job), lastAttempts.get(job.name) ?? 0))
   // Two jobs of one workflow can have the same name: each counts.
   const latest = jobs.filter((job) => attemptOf(job) === lastAttempts.get(job.name))
   const hasPassed = (name: string, all: readonly Job[]) =>
     all.some((job) => job.name === name && outcomeOf(job) === 'passed')
-  const isUnchanged = (job: Job) => run.status === 'completed' && attemptOf(job) <= attemptOf(run)
   return latest.map((job): JobCheck => {
     const passing = akin.filter((one) => one.run.conclusion === 'success' || hasPassed(job.name, one.jobs ?? []))
     const passedBefore = hasPassed(job.name, jobs) || passing.length > 0
     const isKnown = akin.every((one) => one.jobs !== undefined)
     // It would have been replaced by what is there since.
     const isOvertaken = passing.some((one) => one.run.id > run.id)
+    const isUnchanged = run.status === 'completed' && attemptOf(job) <= attemptOf(run)
+    const endedAt = isUnchanged ? notAfter(run.updated_at) : undefined
     const check: JobCheck = {
       name: job.name,
       ids: jobs.filter(({ name }) => name === job.name).map(({ id }) => id),
@@ -138,11 +137,11 @@ function checksOf(run: WorkflowRun, jobs: readonly Job[], akin: readonly Akin[],
       isByHand: isByHand(run),
       outcome: outcomeOf(job),
       // Whether a job of theirs passed, other runs that failed do not tell.
-      ...(passedBefore || isKnown ? { passedBefore } : {}),
+      passedBefore: passedBefore || isKnown ? passedBefore : undefined,
       // A job's own times are those of the machine that ran it. The run was read first: it may not have been run again yet.
-      ...(isUnchanged(job) ? { endedAt: notAfter(run.updated_at) } : {}),
-      ...(isUnchanged(job) && !isOvertaken ? { changedAt: notAfter(run.updated_at) } : {}),
-      ...(run.created_at !== undefined && !isOvertaken ? { begunAt: notAfter(run.created_at) } : {}),
+      endedAt,
+      changedAt: isOvertaken ? undefined : endedAt,
+      begunAt: isOvertaken ? undefined : notAfter(run.created_at),
     }
     return isDuplicate && job.conclusion === 'cancelled' ? withoutBlame(check) : check
   })

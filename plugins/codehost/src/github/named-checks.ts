@@ -1,5 +1,5 @@
 /**
- * The checks that a claim names, each by the list that nobody else can write into: jobs of workflows by the list of jobs, what apps report by
+ * Finds the checks that a claim names, each by the list that nobody else can write into: jobs of workflows by the list of jobs, what apps report by
  * that of check runs, what accounts post by that of statuses. Everything that runs in a workflow can post check runs as the app of workflows,
  * over those of its jobs; so that a job passed, the list of jobs alone says. That it has not ended, its check run says for one request.
  */
@@ -7,25 +7,36 @@ import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check, WantedCheck } from '../code-host.ts'
 import { GITHUB_JOBS, isBy, isNamed, isOfAccount, isSame, nameOf } from '../reporters.ts'
 import type { CheckRun, WorkflowRun } from './answers.ts'
-import { checksOfRuns, checksOfStatuses, isOfActions, isUnderWay, reportersOf, withoutReplaced } from './check-runs.ts'
-import type { Lists, Shown } from './checks.ts'
+import { entriesOf } from './check-lists.ts'
+import {
+  checksOfRuns,
+  checksOfStatuses,
+  isOfActions,
+  isUnderWay,
+  outcomeOf,
+  reportersOf,
+  withoutReplaced,
+} from './check-runs.ts'
+import type { CommitChecks, CommitLists } from './commit-lists.ts'
 import type { JobCheck } from './jobs.ts'
-import { outcomeOf } from './outcomes.ts'
 import { fileOf } from './workflow-runs.ts'
 
 /** Undefined where the repository does not have the commit. @throws DestinationError `forbidden` where what is hidden may show them */
-export async function namedChecks(lists: Lists, wanted: readonly WantedCheck[]): Promise<Shown | undefined> {
+export async function findNamedChecks(
+  lists: CommitLists,
+  wanted: readonly WantedCheck[],
+): Promise<CommitChecks | undefined> {
   const asked = wanted.filter((one) => isJob(one) || isOfApp(one))
   const runs = asked.length > 0 ? await lists.checkRuns(namesOf(asked)) : NONE
   if (runs === undefined) return undefined
   // What is posted without end under the name of a job hides no job: those have a list of their own.
   const areReadable = runs !== 'hidden' && !(runs.isCut && asked.every(isJob))
-  const reported = await (areReadable ? shownRuns(lists, asked, runs.entries) : hiddenRuns(lists, asked))
+  const reported = await (areReadable ? findByRuns(lists, asked, runs.entries) : findByJobs(lists, asked))
 
   const posted = wanted.filter((one) => isOfAccount(one) && !isIn(reported.checks, one))
   const statuses = posted.length > 0 ? await lists.statuses(namesOf(posted)) : NONE
   if (statuses === undefined) return undefined
-  const checks = [...reported.checks, ...(statuses === 'hidden' ? [] : checksOfStatuses(statuses.entries))]
+  const checks = [...reported.checks, ...checksOfStatuses(entriesOf(statuses))]
   // What is left out cannot make it green.
   const hasRed = checks.some((check) => check.outcome === 'failed' && wanted.some((one) => isNamed(check, one)))
   const isLeftOut = (one: WantedCheck) =>
@@ -47,9 +58,13 @@ export async function namedChecks(lists: Lists, wanted: readonly WantedCheck[]):
 const NONE = { entries: [], isCut: false } as const
 
 /** @param isCut some that count are left for another check */
-type Reported = Shown & { readonly isCut: boolean }
+type ReportedChecks = CommitChecks & { readonly isCut: boolean }
 
-async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: readonly CheckRun[]): Promise<Reported> {
+async function findByRuns(
+  lists: CommitLists,
+  asked: readonly WantedCheck[],
+  runs: readonly CheckRun[],
+): Promise<ReportedChecks> {
   const ofActions = runs.filter(isOfActions)
   const runsOf = ({ name }: WantedCheck) => ofActions.filter((run) => run.name === name)
   // Claimed as the app's, a job counts as well as what else the app reported.
@@ -61,24 +76,22 @@ async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: read
   const begun = jobs.filter((one) => !waiting.includes(one) && runsOf(one).length > 0)
   const absent = jobs.filter((one) => runsOf(one).length === 0)
   const suites = (one: WantedCheck) => new Set(runsOf(one).map(({ check_suite }) => check_suite?.id))
-  const { checks: ended, isCut } =
-    begun.length > 0 ? await readJobs(lists, begun, (one, id) => id === undefined || suites(one).has(id)) : NO_JOBS
-  const workflows = begun.length > 0 || absent.length > 0 ? await lists.workflows() : undefined
+  const isOfSuite = (one: WantedCheck, id: number | undefined) => id === undefined || suites(one).has(id)
+  const { checks: ended, isCut } = await findJobs(lists, begun, isOfSuite)
+  const workflows = jobs.length > waiting.length ? await lists.workflows() : undefined
 
   const known = new Set(ended.flatMap(({ ids }) => ids))
-  const isOther = (run: CheckRun) =>
-    !known.has(run.id) && !(isOfActions(run) && waiting.some(({ name }) => name === run.name))
-  const others = runs.filter(isOther)
-  const other = workflows ? withoutReplaced(others, workflows) : others
+  const isWaiting = (run: CheckRun) => isOfActions(run) && waiting.some(({ name }) => name === run.name)
+  const others = runs.filter((run) => !known.has(run.id) && !isWaiting(run))
+  const counting = workflows ? withoutReplaced(others, workflows) : others
   // An app can change how its run ended. When it last did, its suite tells.
-  const isRed = other.some((run) => outcomeOf(run) !== 'passed' && !isOfActions(run))
-  const seen = isRed ? await lists.suites() : undefined
+  const isRed = counting.some((run) => outcomeOf(run) !== 'passed' && !isOfActions(run))
   return {
     checks: [
       ...waiting.map(({ name, by }): Check => ({ ...WAITING, name, by: [by] })),
       // The app's number stands with its runs alone.
       ...ended.map((job) => ({ ...job, by: [...job.by, ...numberOf(ofActions, job.ids)] })),
-      ...checksOfRuns(other, undefined, seen && seen !== 'hidden' ? seen.entries : []),
+      ...checksOfRuns(counting, undefined, isRed ? entriesOf(await lists.suites()) : []),
     ],
     isCut,
     isGrowing: absent.length > 0 && workflows!.latest.some(({ status }) => status !== 'completed'),
@@ -92,22 +105,21 @@ function numberOf(runs: readonly CheckRun[], ids: readonly number[]): readonly s
   return run ? reportersOf(run).filter((one) => nameOf(one, 'app-id') !== undefined) : []
 }
 
-/** Fine-grained tokens cannot read check runs; jobs they can. */
-async function hiddenRuns(lists: Lists, asked: readonly WantedCheck[]): Promise<Reported> {
-  const jobs = asked.filter((one) => isJob(one))
-  const { checks, isCut } = jobs.length > 0 ? await readJobs(lists, jobs, () => true) : NO_JOBS
+/** Finds jobs with a token that cannot read check runs, as fine-grained ones: jobs they can. */
+async function findByJobs(lists: CommitLists, asked: readonly WantedCheck[]): Promise<ReportedChecks> {
+  const jobs = asked.filter(isJob)
+  const { checks, isCut } = await findJobs(lists, jobs, () => true)
   const isMissing = jobs.some((one) => !isIn(checks, one))
   const isGrowing = isMissing && (await lists.workflows()).latest.some(({ status }) => status !== 'completed')
   return { checks, isCut, isGrowing }
 }
 
-const NO_JOBS = { checks: [], isCut: false } as const
-
-async function readJobs(
-  lists: Lists,
+async function findJobs(
+  lists: CommitLists,
   wanted: readonly WantedCheck[],
   hasIt: (one: WantedCheck, suite: number | undefined) => boolean,
 ): Promise<{ readonly checks: readonly JobCheck[]; readonly isCut: boolean }> {
+  if (wanted.length === 0) return { checks: [], isCut: false }
   const isOfFile = (one: WantedCheck, run: WorkflowRun) =>
     isAnyWorkflow(one) || nameOf(one.by, 'workflow') === fileOf(run)
   const isWanted = (run: WorkflowRun) => wanted.some((one) => isOfFile(one, run) && hasIt(one, run.check_suite_id))
@@ -115,12 +127,12 @@ async function readJobs(
   return { checks, isCut: unread.length > 0 || (await lists.workflows()).isCut }
 }
 
-/** By the host's own word, or the file of a workflow. */
+/** Tells whether a job is claimed: by the host's own word, or by the file of a workflow. */
 function isJob({ by }: WantedCheck): boolean {
   return isSame(by, GITHUB_JOBS) || nameOf(by, 'workflow') !== undefined
 }
 
-/** A job of whatever workflow is meant. */
+/** Tells whether a job of whatever workflow is claimed. */
 function isAnyWorkflow({ by }: Pick<WantedCheck, 'by'>): boolean {
   return isSame(by, GITHUB_JOBS) || isOfApp({ by })
 }

@@ -1,4 +1,4 @@
-/** What it means that GitHub shows no pull request or issue of a number. Both are counted together, and a number is never given twice. */
+/** Judges that GitHub shows no pull request or issue of a number. Both are counted together, and a number is never given twice. */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
 import type { NumberQuery } from '../code-host.ts'
@@ -7,11 +7,11 @@ import { IssueAnswer, NumbersAnswer } from './answers.ts'
 import type { Refusal } from './api.ts'
 import type { ClaimedRepository, Repository } from './repository.ts'
 
-/** Of the newest issues by time: one that was moved here is as old as it was there, and has a higher number. */
+/** The number of newest issues by time that are read: one that was moved here is as old as it was there, and has a higher number. */
 const NEWEST = 50
 
 /**
- * Pull requests are never deleted, never move, and keep their ref. GitHub hides those of accounts that it takes for spam, but for that ref: where
+ * Marks a pull request that is not shown. They are never deleted, never move, and keep their ref. GitHub hides those of accounts that it takes for spam, but for that ref: where
  * the repository shows such refs, one that is missing was never given out.
  * @throws DestinationError `forbidden` where pull requests may not be read
  */
@@ -38,7 +38,7 @@ export async function markOfMissingPull(
     : 'may_have_been'
 }
 
-/** @throws DestinationError `forbidden` where issues may not be read */
+/** Marks an issue that is not shown. @throws DestinationError `forbidden` where issues may not be read */
 export async function markOfMissingIssue(claimed: ClaimedRepository, query: NumberQuery): Promise<Mark | undefined> {
   if (wasSeen(query)) return 'may_have_been'
   if (!isLogDue(query)) return undefined
@@ -52,14 +52,14 @@ export async function markOfMissingIssue(claimed: ClaimedRepository, query: Numb
   return pull !== undefined && isFarAbove(query.number, pull) ? 'never_before' : 'may_have_been'
 }
 
-/** 0 where there is none; undefined where it is refused with one of these. */
+/** The number of the newest pull request; 0 where there is none; undefined where it is refused with one of these. */
 async function newestPull({ api, repository: { root } }: ClaimedRepository, refusals: readonly Refusal[] = []) {
   const path = `${root}/pulls?state=all&sort=created&direction=desc&per_page=1`
   const list = await api.find(path, NumbersAnswer, refusals)
   return 'refused' in list ? undefined : (list.value[0]?.number ?? 0)
 }
 
-/** Of the list of issues, which has pull requests, too. */
+/** The highest number in the list of issues, which has pull requests, too. */
 async function highestIssue({ api, repository: { root } }: ClaimedRepository, refusals: readonly Refusal[]) {
   const path = `${root}/issues?state=all&sort=created&direction=desc&per_page=${NEWEST}`
   const list = await api.find(path, NumbersAnswer, refusals)
@@ -71,7 +71,7 @@ async function highestIssue({ api, repository: { root } }: ClaimedRepository, re
   }
 }
 
-/** These credentials see the refs that the repository keeps of pull requests: that of the newest one, or, where there is none, any ref. */
+/** Tells whether these credentials see the refs that the repository keeps of pull requests: that of the newest one, or, where there is none, any ref. */
 async function showsPullRefs(repository: Repository, newest: number, { cache }: CheckContext): Promise<boolean> {
   const key = `github ${repository.id} shows ${newest === 0 ? 'refs' : 'refs of pull requests'}`
   if (cache.get(key) === true) return true

@@ -13,7 +13,6 @@ import {
   repositoryTrial,
   withoutTrailingSlash,
 } from '../connection-options.ts'
-import { defined } from '../defined.ts'
 import { RateLimitAnswer, RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -25,7 +24,7 @@ import { findRelease } from './release.ts'
 export const PUBLIC_API = 'https://api.github.com'
 const ENTERPRISE_PATH = '/api/v3'
 
-const Options = Type.Object(
+const GitHubOptions = Type.Object(
   {
     token: Type.Optional(secret({ description: 'A token that can read the repositories.' })),
     base_url: Type.Optional(
@@ -37,7 +36,7 @@ const Options = Type.Object(
   },
   { additionalProperties: false },
 )
-type Options = Static<typeof Options>
+type GitHubOptions = Static<typeof GitHubOptions>
 
 const HELP = `Create a fine-grained personal access token with access to the repositories concerned. Of its permissions, give only "read", and only
 those of what agents claim: "Contents" for pushes, merges and releases; "Pull requests", with "Contents", for pull requests; "Issues" for issues;
@@ -47,7 +46,7 @@ no checks, need a token that can also write. Public repositories need no token, 
 
 const UNKNOWN_RIGHTS = 'GitHub does not tell what this token can do: make sure that it can only read.'
 
-/** Every other scope lets the token change something, also `repo` and `repo:status`. */
+/** Tells a scope that only reads: every other one lets the token change something, also `repo` and `repo:status`. */
 function isReadScope(scope: string): boolean {
   return scope.startsWith('read:') || scope === 'user:email'
 }
@@ -56,7 +55,7 @@ export const github = defineProvider<GitHubAccess>({
   connectionType: defineConnectionType({
     provider: 'github',
     title: 'GitHub',
-    options: Options,
+    options: GitHubOptions,
     help: HELP,
     baseUrl: (options) => access(options).baseUrl,
     fits: ({ base_url, owners }, claim) =>
@@ -75,7 +74,7 @@ export const github = defineProvider<GitHubAccess>({
           const [owner, name] = ownerAndName(repository)
           return api.get(`/repos/${owner}/${name}`, RepositoryAnswer)
         }),
-        ...defined({ expiresAt }),
+        ...(expiresAt !== undefined && { expiresAt }),
         scopes,
         warnings: [
           ...excessWarnings(scopes, isReadScope),
@@ -85,8 +84,8 @@ export const github = defineProvider<GitHubAccess>({
       }
     },
   }),
-  access: ({ options }) => access(options as Options),
-  ownersOf: ({ options }) => (options as Options).owners,
+  access: ({ options }) => access(options as GitHubOptions),
+  ownersOf: ({ options }) => (options as GitHubOptions).owners,
   readers: {
     commit: findCommit,
     pullRequest: findPullRequest,
@@ -96,7 +95,7 @@ export const github = defineProvider<GitHubAccess>({
   },
 })
 
-/** `2026-10-03 13:45:10 UTC`, or with an offset in place of the name. Undefined for a token that does not end, and for another text. */
+/** The time when a token ends, which GitHub writes as `2026-10-03 13:45:10 UTC`, or with an offset in place of the name. Undefined for a token that does not end, and for another text. */
 function expiryOf(headers: Headers): Instant | undefined {
   const text = headers.get('github-authentication-token-expiration') ?? ''
   const [, day, time, zone] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (UTC|[+-]\d{4})$/.exec(text) ?? []
@@ -111,7 +110,6 @@ export function githubNames(apiUrl: string): string[] {
   return [hostName(apiUrl, ENTERPRISE_PATH)]
 }
 
-function access({ token, base_url }: Options) {
-  const baseUrl = withoutTrailingSlash(base_url ?? PUBLIC_API)
-  return { baseUrl, ...defined({ token }) }
+function access({ token, base_url }: GitHubOptions) {
+  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), token }
 }

@@ -1,9 +1,8 @@
-/** What GitHub shows of a pull request, or whether there ever was one with this number. */
+/** Reads a pull request at GitHub, or whether there ever was one with this number. */
 
 import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { byHostsClock, isInWindow } from '../forgetting.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
@@ -15,7 +14,7 @@ import { NO_COMMIT, readPushLog } from './push-log.ts'
 import { type ClaimedRepository, claimedRepository, type Repository } from './repository.ts'
 
 const MOST_LOG_PAGES = 10
-/** Of the heads that were forced away, as many as are compared. */
+/** The most heads that were forced away and are compared. */
 const MOST_FORCED = 8
 
 export async function findPullRequest(
@@ -31,7 +30,7 @@ export async function findPullRequest(
   )
   if ('refused' in read) {
     const mark = await markOfMissingPull(claimed, query, context)
-    return { ...found, pullRequest: undefined, ...defined({ mark }) }
+    return { ...found, pullRequest: undefined, mark }
   }
   const { value } = read
   if (value.number !== number) throw unexpectedAnswer()
@@ -46,40 +45,33 @@ function pullRequestOf(
   context: CheckContext,
 ): PullRequest {
   const { api, repository } = claimed
-  const { state, draft, merged, merged_at, merge_commit_sha, created_at, head, base } = answer
-  if (merged !== (merged_at !== null)) throw unexpectedAnswer()
+  const { state, draft, merged_at, merge_commit_sha, created_at, head, base } = answer
+  if (answer.merged !== (merged_at !== null)) throw unexpectedAnswer()
   const shown = {
-    ...defined({ isDraft: draft }),
+    isDraft: draft,
     base: base.ref,
     head: head.sha,
     openedAt: logTime(created_at),
   }
   let read: Promise<EventLog | 'cut'> | undefined
-  const reading: Reading = {
-    ...{ api, repository },
+  const source: LogSource = {
+    api,
+    repository,
     events() {
       read ??= readEvents(claimed, 'pull request', query, context)
       return read
     },
   }
   const log = (field: PullRequestField, wanted?: string) =>
-    field === 'base' ? basesOf(answer, reading, query) : headsOf(answer, reading, query, wanted)
+    field === 'base' ? basesOf(answer, source, query) : headsOf(answer, source, query, wanted)
   if (merged_at === null) return { ...shown, state, log }
-  return {
-    ...shown,
-    state: 'merged',
-    mergedAt: logTime(merged_at),
-    log,
-    ...(merge_commit_sha === null
-      ? {}
-      : {
-          mergeCommit: merge_commit_sha,
-          isOnBase: () => isOnBranch(merge_commit_sha, base.ref, repository, context),
-        }),
-  }
+  const merged = { ...shown, state: 'merged' as const, mergedAt: logTime(merged_at), log }
+  if (merge_commit_sha === null) return merged
+  const isOnBase = () => isOnBranch(merge_commit_sha, base.ref, repository, context)
+  return { ...merged, mergeCommit: merge_commit_sha, isOnBase }
 }
 
-/** GitHub alone says that one is merged, by a merge of its own or by a push that it found on the base. */
+/** Tells whether the base has a merge: GitHub alone says that there was one, by a merge of its own or by a push that it found on the base. */
 async function isOnBranch(sha: string, branch: string, repository: Repository, { cache }: CheckContext) {
   if (!isBranchName(branch)) throw unexpectedAnswer()
   const head = await cache.share(`github ${repository.id} head ${branch}`, () => repository.head(branch))
@@ -89,15 +81,15 @@ async function isOnBranch(sha: string, branch: string, repository: Repository, {
   return 'gone'
 }
 
-interface Reading extends Pick<ClaimedRepository, 'api' | 'repository'> {
-  /** Read once. */
+interface LogSource extends Pick<ClaimedRepository, 'api' | 'repository'> {
+  /** Reads the events, once. */
   events(): Promise<EventLog | 'cut'>
 }
 
-/** Events tell when it got another base; which one it had, only the timeline tells. */
+/** The bases of a pull request. Events tell when it got another one; which one it had, only the timeline tells. */
 async function basesOf(
   { base, created_at }: PullRequestAnswer,
-  { repository, events: read }: Reading,
+  { repository, events: read }: LogSource,
   query: NumberQuery,
 ): Promise<Log<Held>> {
   const log = await read()
@@ -109,12 +101,10 @@ async function basesOf(
   const starts = [begin(), ...inWindow.map(({ created_at }) => logTime(created_at))]
   return starts.map((since, index) => {
     const until = starts[index + 1]
-    return until === undefined
-      ? { value: base.ref, since }
-      : { since, until, ...defined({ value: inWindow[index]!.before }) }
+    return { value: until === undefined ? base.ref : inWindow[index]!.before, since, until }
   })
 
-  /** Since when it had the base that it had when the window began, or later. */
+  /** The time since when it had the base that it had when the window began, or later. */
   function begin(): LogTime {
     const openedAt = logTime(created_at)
     const last = changes.findLast(isOld)
@@ -123,26 +113,26 @@ async function basesOf(
   }
 }
 
-/** @param wanted the claimed head */
+/** The heads of a pull request. @param wanted the claimed head */
 async function headsOf(
   answer: PullRequestAnswer,
-  reading: Reading,
+  source: LogSource,
   query: NumberQuery,
   wanted: string | undefined,
 ): Promise<Log<Held>> {
-  const told = await headsByPushes(answer, reading, query)
+  const told = await headsByPushes(answer, source, query)
   if (told !== 'cut' || wanted === undefined || wanted === answer.head.sha) return told
-  return (await mayHaveBeenHead(wanted, answer, reading, query)) ? 'cut' : [{ value: answer.head.sha }]
+  return (await mayHaveBeenHead(wanted, answer, source, query)) ? 'cut' : [{ value: answer.head.sha }]
 }
 
 /**
- * While a pull request is open, its head is the tip of its branch: the push log of the repository from which it comes tells which ones these
+ * Reads the heads of a pull request from the push log. While it is open, its head is the tip of its branch: the push log of the repository from which it comes tells which ones these
  * were, before and after each push. The pull request's own commits do not: they have their authors' times, and what is an ancestor of
  * the head may never have been one.
  */
 async function headsByPushes(
   { head, state, closed_at }: PullRequestAnswer,
-  { api, repository, events: read }: Reading,
+  { api, repository, events: read }: LogSource,
   query: NumberQuery,
 ): Promise<Log<Held>> {
   const { clockBehindMs } = repository
@@ -166,19 +156,19 @@ async function headsByPushes(
   const first: Held[] = oldest.before === NO_COMMIT ? [] : [{ value: oldest.before, until: oldest.at }]
   const heads = entries.map(({ after, at }, index): Held => {
     const until = entries[index + 1]?.at
-    return { value: after, ...(isFollowed ? { since: at } : {}), ...(until ? { until } : {}) }
+    return { value: after, since: isFollowed ? at : undefined, until }
   })
   return [...first, ...heads].filter(({ until }) => until === undefined || until.notAfter >= reachingBackTo)
 }
 
 /**
- * A head leaves the history of the next one only by force, which the pull request's own events tell, also where the fork is gone. So what is no
+ * Tells whether a commit may have been the head. A head leaves the history of the next one only by force, which the pull request's own events tell, also where the fork is gone. So what is no
  * ancestor of the head, nor of those that were forced away, was never the head.
  */
 async function mayHaveBeenHead(
   wanted: string,
   { head }: PullRequestAnswer,
-  { repository, events: read }: Reading,
+  { repository, events: read }: LogSource,
   query: NumberQuery,
 ): Promise<boolean> {
   const log = await read()

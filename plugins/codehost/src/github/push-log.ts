@@ -1,8 +1,8 @@
-/** GitHub's push log of a branch: from when and until when the branch had a commit. */
+/** Reads GitHub's push log of a branch, which tells from when and until when the branch had a commit. */
 import type { Instant, LogTime } from '@claimcheck/core/plugin'
 import { logTime } from '../times.ts'
 import { ActivityAnswer } from './answers.ts'
-import { type GitHubApi, nextLink } from './api.ts'
+import { type GitHubApi, linkTo } from './api.ts'
 
 export interface LogEntry {
   readonly before: string
@@ -19,7 +19,7 @@ export interface PushLog {
   readonly entries: readonly LogEntry[]
   /** It reaches back to the branch's first push, or there never was one. */
   readonly fromTheStart: boolean
-  /** It has no gap, and only older entries than were wanted are left, or more than may be read. `cut`: these. */
+  /** The log has a gap, or only older entries than were wanted are left (`reached`), or more than may be read (`cut`). */
   readonly end: 'reached' | 'cut' | 'gap'
 }
 
@@ -37,7 +37,7 @@ export interface Arrival {
   readonly earlier: boolean
 }
 
-/** What the push log shows about one commit. */
+/** The times of one commit on the branch, as far as the push log shows them. */
 export interface CommitHistory {
   /** Newest first. */
   readonly stays: readonly LoggedStay[]
@@ -47,7 +47,7 @@ export interface CommitHistory {
   readonly openAtStart: boolean
 }
 
-/** Whether a tip has the commit in its history; `undefined` when it is not known. */
+/** Tells whether a tip has the commit in its history; `undefined` when it is not known. */
 export type Contains = (tip: string) => Promise<boolean | undefined>
 
 export const NO_COMMIT = '0'.repeat(40)
@@ -55,10 +55,9 @@ const FAST_FORWARDS: ReadonlySet<string> = new Set(['push', 'pr_merge', 'merge_q
 
 const PAGE = 100
 
+/** The time back to which a log is read, and the most pages of it. */
 interface Reach {
-  /** Older entries are not needed. */
   readonly reachingBackTo: Instant
-  /** Pages. */
   readonly most: number
 }
 
@@ -80,7 +79,7 @@ export async function readPushLog(
 }
 
 /**
- * What took commits off the branch since then: force-pushes and deletions, newest first. The host lists them by themselves, so that pushes of
+ * Reads what took commits off the branch since then: force-pushes and deletions, newest first. The host lists them by themselves, so that pushes of
  * whatever number do not hide them.
  *
  * @returns undefined where it does not list them all
@@ -91,7 +90,9 @@ export async function readRemovals(
   branch: string,
   reach: Reach,
 ): Promise<readonly LogEntry[] | undefined> {
-  const lists = await Promise.all(REMOVALS.map((type) => readActivities(api, root, branch, reach, type)))
+  const lists = await Promise.all(
+    ['force_push', 'branch_deletion'].map((type) => readActivities(api, root, branch, reach, type)),
+  )
   const removals: LogEntry[] = []
   for (const list of lists) {
     if (list === undefined || list === 'forbidden' || !list.isReached) return undefined
@@ -101,8 +102,6 @@ export async function readRemovals(
     .filter(({ at }) => at.notAfter >= reach.reachingBackTo)
     .sort((one, other) => other.at.notBefore - one.at.notBefore)
 }
-
-const REMOVALS = ['force_push', 'branch_deletion'] as const
 
 /** @param type of those that are wanted; all, when left out */
 async function readActivities(
@@ -121,7 +120,7 @@ async function readActivities(
     if ('refused' in answer) return answer.refused === 403 ? ('forbidden' as const) : undefined
     const read = answer.value.filter((activity) => activity.ref === ref)
     activities.push(...read.filter(({ activity_type }) => type === undefined || activity_type === type))
-    const cursor = nextLink(answer.link)?.searchParams.get('after') || undefined
+    const cursor = linkTo('next', answer.link)?.searchParams.get('after') || undefined
     isWhole = cursor === undefined
     const oldest = read.at(-1)
     isReached = isWhole || (oldest !== undefined && Date.parse(oldest.timestamp) < reachingBackTo)
@@ -132,7 +131,7 @@ async function readActivities(
 }
 
 /**
- * Entries older than the first gap are left out: what happened in the gap is unknown.
+ * Takes the entries up to the first gap: what happened in the gap is unknown.
  *
  * @param activities newest first
  * @param isWhole the host has no older entries
@@ -147,7 +146,7 @@ export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog
 
 function toEntry({ before, after, timestamp, activity_type, actor }: ActivityAnswer[number]): LogEntry {
   const fastForward = FAST_FORWARDS.has(activity_type) && before !== NO_COMMIT
-  return { before, after, at: logTime(timestamp), fastForward, ...(actor ? { actor: actor.login } : {}) }
+  return { before, after, at: logTime(timestamp), fastForward, actor: actor?.login }
 }
 
 /**
@@ -163,26 +162,25 @@ export async function commitHistory(
   isEnough: (history: CommitHistory) => boolean,
 ): Promise<CommitHistory> {
   const runs = fastForwardRuns(log.entries)
+  const oldest = log.fromTheStart ? runs.at(-1) : undefined
   const stays: LoggedStay[] = []
-  let since = log.fromTheStart && runs.length === 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  let since = log.fromTheStart && !oldest ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   let openAtStart = false
 
   for (const [index, run] of runs.entries()) {
     const arrival = await arrivalIn(run, sha, contains)
     if (arrival === undefined) break
-    const removal = runs[index - 1]?.at(-1)
-    if (arrival) {
-      const continued = openAtStart ? stays.pop() : undefined
-      const end = continued ? continued.removal : removal
-      stays.push(end ? { arrival, removal: end } : { arrival })
-    }
-    const start = run.at(-1)!
-    openAtStart = arrival?.entry === start && !start.fastForward && start.before !== NO_COMMIT
-    const isOldest = index === runs.length - 1
-    since = isOldest && log.fromTheStart ? Number.NEGATIVE_INFINITY : start.at.notBefore
+    if (arrival) stays.push({ arrival, removal: openAtStart ? stays.pop()!.removal : runs[index - 1]?.at(-1) })
+    openAtStart = mayHaveBeenBefore(arrival, run.at(-1)!)
+    since = run === oldest ? Number.NEGATIVE_INFINITY : run.at(-1)!.at.notBefore
     if (isEnough({ stays, since, openAtStart })) break
   }
   return { stays, since, openAtStart }
+}
+
+/** Tells whether a run starts with a force-push to a tip that has the commit: whether the branch had it before shows only the run before. */
+function mayHaveBeenBefore(arrival: Arrival | null, start: LogEntry): boolean {
+  return arrival?.entry === start && !start.fastForward && start.before !== NO_COMMIT
 }
 
 /** The newest entries whose older ones are ancestors of the newest, newest first; empty for an empty log. */
@@ -202,7 +200,7 @@ function fastForwardRuns(entries: readonly LogEntry[]): LogEntry[][] {
   return runs
 }
 
-/** How the commit came onto the branch in a run; `null` when the run does not have it, `undefined` when it is not known. */
+/** Finds the arrival of the commit in a run; `null` when the run does not have it, `undefined` when it is not known. */
 async function arrivalIn(
   run: readonly LogEntry[],
   sha: string,

@@ -1,8 +1,7 @@
-/** What GitHub shows of the published release of a tag. */
+/** Reads the published release of a tag at GitHub. */
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, KeptName, Release, ReleaseQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { AssetsAnswer, ReleaseAnswer, ReleasesAnswer } from './answers.ts'
@@ -11,7 +10,7 @@ import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from '.
 
 /** A release with more files may be shown with some of them alone: then they are listed. */
 const FILES_WITH_RELEASE = 30
-/** Of the list of releases: each of them can have a long text. */
+/** The number of newest releases that are listed: each of them can have a long text. */
 const NEWEST = 5
 
 export async function findRelease(
@@ -27,7 +26,7 @@ export async function findRelease(
   return { ...found, ageMs: WITHOUT_LOG_AGE_MS, release: release && { ...release, keptAs } }
 }
 
-/** Drafts are not shown to who can only read. */
+/** Reads the release of a tag. GitHub shows no drafts to those who can only read. */
 async function readRelease({ api, repository }: ClaimedRepository, tag: string): Promise<Release | undefined> {
   const { root } = repository
   const read = await api.find(`${root}/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer, [404])
@@ -45,7 +44,7 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
       ? assets
       : (await api.list(`${root}/releases/${id}/assets?per_page=100`, AssetsAnswer)).flat()
   return {
-    ...defined({ commit }),
+    commit,
     isPrerelease: prerelease,
     publishedAt: logTime(published_at),
     assets: files.filter(({ state }) => state === 'uploaded').map(({ name }) => name),
@@ -53,7 +52,7 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
 }
 
 /**
- * GitHub renames what is uploaded with other characters in its name: `My App 1.0.exe` is `My.App.1.0.exe`. How, its command line shows: cli/cli,
+ * Tells under which name GitHub keeps a file: it renames what is uploaded with other characters in its name: `My App 1.0.exe` is `My.App.1.0.exe`. How, its command line shows: cli/cli,
  * pkg/cmd/release/upload. What becomes of other letters than English ones, and of a plus, is not the same everywhere.
  */
 function keptAs(file: string): KeptName {
@@ -61,5 +60,5 @@ function keptAs(file: string): KeptName {
   const named = plain.startsWith('.') ? `default${plain}` : plain
   const kept = named.replace(/[^A-Za-z0-9_+@-]+/g, '.').replace(/^\.|\.$/g, '')
   const name = kept !== file && !kept.includes('.') ? `default.${kept}` : kept
-  return { name, ...(/[^\x20-\x7e]|[+@]/.test(file) ? { isUnsure: true } : {}) }
+  return { name, isUnsure: /[^\x20-\x7e]|[+@]/.test(file) || undefined }
 }

@@ -14,14 +14,14 @@ import { BranchesAnswer, CommitAnswer, ComparisonAnswer, RefAnswer, RepositoryAn
 import { createGitHubApi, type GitHubAccess, type GitHubApi } from './api.ts'
 import { readPushLog, readRemovals } from './push-log.ts'
 
-/** How old GitHub's answers may be. */
+/** The age that GitHub's answers may have. Milliseconds. */
 export const AGE_MS = 10_000
 /**
- * The same of what no log tells of: its absence counts only in an answer that is of the submission or later, and comes soon after it. A judgement, of
+ * The same for what no log tells of: its absence counts only in an answer that is of the submission or later, and comes soon after it. A judgement, of
  * which the README says what it is worth.
  */
 export const WITHOUT_LOG_AGE_MS = 2000
-/** GitHub keeps a commit that no branch has for longer than this. */
+/** The time for which GitHub certainly keeps a commit that no branch has. */
 export const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
 
 export type Repository = ReturnType<typeof openRepository>
@@ -33,7 +33,7 @@ const MAX_TAG_DEPTH = 5
 /** GitHub's times have whole seconds. */
 const RESOLUTION_MS = 1000
 
-/** What GitHub says of a repository. */
+/** A repository as GitHub describes it. */
 export type ShownRepository = Awaited<ReturnType<typeof readRepository>>
 
 /** @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is */
@@ -42,10 +42,10 @@ export async function readRepository(api: GitHubApi, slug: string, { now }: Pick
   return { answer, clockBehindMs: clockBehind(headers, now()) }
 }
 
-/** The repository that a claim names, and what every answer says of it. */
+/** The repository that a claim names, and the facts of it that every answer has. */
 export type ClaimedRepository = Awaited<ReturnType<typeof claimedRepository>>
 
-/** Read once for all claims that wait for it. @throws DestinationError as `readRepository` */
+/** Reads the claimed repository once for all claims that wait for it. @throws DestinationError as `readRepository` */
 export async function claimedRepository(
   access: GitHubAccess,
   { repository: slug }: Pick<RepositoryQuery, 'repository'>,
@@ -60,13 +60,7 @@ export async function claimedRepository(
     access,
     api,
     repository,
-    found: {
-      repositoryId: String(id),
-      repositoryName: name,
-      repositoryCreatedAt,
-      ageMs: AGE_MS,
-      clockBehindMs,
-    },
+    found: { repositoryId: String(id), repositoryName: name, repositoryCreatedAt, ageMs: AGE_MS, clockBehindMs },
   }
 }
 
@@ -79,14 +73,14 @@ export function openRepository(
   // After a renaming this is the new name. With it the other requests are not redirected.
   const root = `/repos/${full_name}`
 
-  /** `false` is certain, where contents may be read. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
+  /** Tells whether GitHub knows a commit. `false` is certain, where contents may be read. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     const answer = await api.find(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422])
     // What it finds under this name may be a branch.
     return 'value' in answer && answer.value.sha === sha
   }
 
-  /** Everybody can read it, still and under the same id. */
+  /** Tells whether everybody can read the repository, still and under the same id. */
   async function isStillPublic(): Promise<boolean> {
     const { answer: again } = await readRepository(api, full_name, { now })
     return !again.private && again.id === id
@@ -96,12 +90,12 @@ export function openRepository(
     id,
     /** `<owner>/<repo>` as GitHub has it now. */
     name: full_name,
-    /** What the paths of its resources begin with, which are not redirected. */
+    /** The beginning of the paths of its resources, which are not redirected. */
     root,
     /** Everybody may read it, issues and pull requests included. */
     isPublic: !answer.private,
     defaultBranch: default_branch,
-    /** At the latest, by our clock. */
+    /** The time when it was made, at the latest, by our clock. */
     createdAt: Date.parse(created_at) + RESOLUTION_MS + (clockBehindMs ?? 0),
     clockBehindMs,
     /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
@@ -110,12 +104,12 @@ export function openRepository(
       if (object && object.type !== 'commit') throw unexpectedAnswer()
       return object?.sha
     },
-    /** Whether it has the ref of this pull request, which GitHub makes with it and never removes. */
+    /** Tells whether it has the ref of this pull request, which GitHub makes with it and never removes. */
     keepsPull: async (number: number) => (await readRef(api, root, `pull/${number}/head`)) !== undefined,
     /** The commit to which a tag leads; `undefined` when there is no such tag, it leads to no commit, or the contents may not be read. */
     tagged: (tag: string) => readTag(api, root, tag),
     isKnown,
-    /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
+    /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
     contains: (sha: string, tip: string) =>
       isReachable(sha, tip, cache, async () => {
         // The second page leaves out the list of changed files, which can have megabytes.
@@ -129,16 +123,16 @@ export function openRepository(
         const { status, merge_base_commit } = answer.value
         return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
       }),
-    /** `undefined` where the host has no push log. @param reachingBackTo older entries are not needed */
+    /** Reads the push log of a branch; `undefined` where the host has none. @param reachingBackTo older entries are not needed */
     pushLog: (branch: string, reachingBackTo: Instant, most = MAX_LOG_PAGES) =>
       readPushLog(api, root, branch, { reachingBackTo, most }),
-    /** What took commits off a branch since then; undefined where the host does not list it all. */
+    /** Reads what took commits off a branch since then; undefined where the host does not list it all. */
     removals: (branch: string, reachingBackTo: Instant) =>
       readRemovals(api, root, branch, { reachingBackTo, most: MAX_REMOVAL_PAGES }),
-    /** The newest page of it alone. */
+    /** Reads the newest page of the push log alone. */
     newestPushes: (branch: string) => readPushLog(api, root, branch, { reachingBackTo: 0, most: 1 }),
     /**
-     * The branches that have the commit as their tip, and whether GitHub knows it: undefined where no branch is left, and GitHub does not tell.
+     * Finds the branches that have the commit as their tip, and whether GitHub knows it: undefined where no branch is left, and GitHub does not tell.
      * @throws DestinationError `forbidden` when the repository's contents may not be read
      */
     async branchesWithTip(

@@ -1,5 +1,5 @@
 /**
- * GitHub's timeline of an issue or a pull request by GraphQL, which lists the kinds of events that are asked for, from the newest on, and says
+ * Reads GitHub's timeline of an issue or a pull request by GraphQL, which lists the kinds of events that are asked for, from the newest on, and says
  * which base or head there was before a change. Only with a token; a server may not offer it.
  */
 
@@ -8,13 +8,11 @@ import {
   type CheckContext,
   type DestinationError,
   isDestinationError,
-  type JsonObject,
   parseUrl,
   type Static,
   Type,
 } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
-import { defined } from '../defined.ts'
 import { nullable, orNull } from '../rest.ts'
 import type { IssueEvent } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -54,9 +52,9 @@ const PULL_REQUEST_QUERY = `query PullRequestTimeline${VARIABLES} {
   }
 }`
 
-/** What the manifest declares. */
+/** The queries that the plugin's manifest declares. */
 export const TIMELINE_QUERIES = [ISSUE_QUERY, PULL_REQUEST_QUERY]
-/** At github.com, and at an Enterprise server. */
+/** The paths of GraphQL at github.com, and at an Enterprise server. */
 export const GRAPHQL_PATHS = ['/graphql', '/api/graphql']
 
 const Commit = orNull(Type.Object({ oid: Type.String() }))
@@ -68,14 +66,12 @@ const Item = Type.Object({
   oldBase: Type.Optional(Type.String()),
   beforeCommit: Commit,
 })
-const TimelineOf = orNull(
-  Type.Object({
-    timelineItems: Type.Object({
-      pageInfo: Type.Object({ hasPreviousPage: Type.Boolean(), startCursor: orNull(Type.String()) }),
-      nodes: Type.Array(nullable(Item)),
-    }),
-  }),
-)
+const TimelineItems = Type.Object({
+  pageInfo: Type.Object({ hasPreviousPage: Type.Boolean(), startCursor: orNull(Type.String()) }),
+  nodes: Type.Array(nullable(Item)),
+})
+type TimelineItems = Static<typeof TimelineItems>
+const TimelineOf = orNull(Type.Object({ timelineItems: TimelineItems }))
 const TimelineAnswer = Type.Object({
   repository: nullable(
     Type.Object({
@@ -94,7 +90,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   HeadRefForcePushedEvent: 'head_ref_force_pushed',
 }
 
-/** Of a hundred items. */
+/** The most pages of a hundred items each. */
 const MOST_PAGES = 5
 
 export interface Thread {
@@ -104,7 +100,7 @@ export interface Thread {
 }
 
 /**
- * The changes of state, base and head, oldest first.
+ * Reads the changes of state, base and head, oldest first.
  *
  * @param isEnough is given the oldest one that was read; `true` ends the reading
  * @returns undefined where GraphQL does not tell them, or not back to what is enough
@@ -114,36 +110,50 @@ export async function readTimeline(
   { kind, number, repository }: Thread,
   { http, cache }: Pick<CheckContext, 'http' | 'cache'>,
   isEnough: (oldest: IssueEvent) => boolean,
-): Promise<{ readonly events: readonly IssueEvent[]; readonly isFromStart: boolean } | undefined> {
+): Promise<Timeline | undefined> {
   const url = graphqlUrl(baseUrl)
   const key = `github no graphql ${baseUrl}`
   if (token === undefined || url === undefined || cache.get(key) === true) return undefined
   const query = kind === 'issue' ? ISSUE_QUERY : PULL_REQUEST_QUERY
   const [owner, name] = ownerAndName(repository.name)
-  let events: IssueEvent[] = []
-  let before: string | null = null
+  const init = { schema: TimelineAnswer, auth: bearer(token) }
   try {
-    for (let page = 1; page <= MOST_PAGES; page++) {
-      const variables: JsonObject = { owner, name, number, before }
-      const init = { schema: TimelineAnswer, auth: bearer(token) }
-      const answer: Static<typeof TimelineAnswer> = await http.graphql(url, query, variables, init)
-      const thread = kind === 'issue' ? answer.repository?.issue : answer.repository?.pullRequest
-      const items = thread?.timelineItems
-      if (!items || answer.repository?.databaseId !== repository.id) return undefined
-      events = [...items.nodes.flatMap(toEvents), ...events]
-      const { hasPreviousPage, startCursor } = items.pageInfo
-      const [oldest] = events
-      if (!hasPreviousPage) return { events, isFromStart: true }
-      if (oldest && isEnough(oldest)) return { events, isFromStart: false }
-      if (!startCursor) return undefined
-      before = startCursor
-    }
-    return undefined
+    return await readBackwards(isEnough, async (before) => {
+      const { repository: shown } = await http.graphql(url, query, { owner, name, number, before }, init)
+      const thread = kind === 'issue' ? shown?.issue : shown?.pullRequest
+      return shown?.databaseId === repository.id ? thread?.timelineItems : undefined
+    })
   } catch (error) {
     if (!isDestinationError(error)) throw error
     if (isRefusal(error)) cache.set(key, true)
     return undefined
   }
+}
+
+interface Timeline {
+  readonly events: readonly IssueEvent[]
+  readonly isFromStart: boolean
+}
+
+/** @param read reads the items before a cursor; undefined where GraphQL does not tell them */
+async function readBackwards(
+  isEnough: (oldest: IssueEvent) => boolean,
+  read: (before: string | null) => Promise<TimelineItems | undefined>,
+): Promise<Timeline | undefined> {
+  let events: readonly IssueEvent[] = []
+  let before: string | null = null
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const items: TimelineItems | undefined = await read(before)
+    if (!items) return undefined
+    events = [...items.nodes.flatMap(toEvents), ...events]
+    const { hasPreviousPage, startCursor } = items.pageInfo
+    const [oldest] = events
+    if (!hasPreviousPage) return { events, isFromStart: true }
+    if (oldest && isEnough(oldest)) return { events, isFromStart: false }
+    if (!startCursor) return undefined
+    before = startCursor
+  }
+  return undefined
 }
 
 function graphqlUrl(baseUrl: string): string | undefined {
@@ -162,7 +172,5 @@ function toEvents(item: Static<typeof Item> | null): IssueEvent[] {
   if (!item?.createdAt || event === undefined) return []
   const { createdAt: created_at, stateReason, previousRefName, oldBase, beforeCommit } = item
   const before = previousRefName ?? oldBase ?? beforeCommit?.oid
-  return [
-    { event, created_at, ...(stateReason ? { state_reason: stateReason.toLowerCase() } : {}), ...defined({ before }) },
-  ]
+  return [{ event, created_at, state_reason: stateReason ? stateReason.toLowerCase() : undefined, before }]
 }

@@ -1,4 +1,4 @@
-/** The runs of workflows that GitHub has for a commit: which of them count, and which a newer one has replaced. */
+/** Reads the runs of workflows that GitHub has for a commit, and tells which of them count, and which a newer one has replaced. */
 
 import type { RefKind } from '../comparable.ts'
 import { unexpectedAnswer } from '../rest.ts'
@@ -9,15 +9,15 @@ import type { ClaimedRepository } from './repository.ts'
 export const ACTIONS_APP = 'github-actions'
 
 const RUNS_PAGE = 50
-/** Beyond so many pages the list of a commit is read by event: whoever may write can start runs by the hundred. */
+/** The number of pages beyond which the list of a commit is read by event: whoever may write can start runs by the hundred. */
 const MOST_PAGES = 6
-/** What GitHub starts for commits. */
+/** The events for which GitHub starts runs of commits. */
 const BY_COMMITS = ['push', 'pull_request', 'pull_request_target', 'merge_group', 'workflow_run', 'schedule']
 
 export interface WorkflowRuns {
   /** Newest first. */
   readonly all: readonly WorkflowRun[]
-  /** Those that no newer run has replaced. */
+  /** The runs that no newer run has replaced. */
   readonly latest: readonly WorkflowRun[]
   /** There are more, which somebody started by hand: they can replace none, and can have failed. */
   readonly isCut: boolean
@@ -30,7 +30,7 @@ export function fileOf({ path }: Pick<WorkflowRun, 'path'>): string {
 }
 
 /** @throws DestinationError `forbidden` where workflow runs may not be read */
-export async function workflowRunsOf(claimed: ClaimedRepository, sha: string): Promise<WorkflowRuns> {
+export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string): Promise<WorkflowRuns> {
   const { api, repository } = claimed
   const path = `${repository.root}/actions/runs?head_sha=${sha}&per_page=${RUNS_PAGE}`
   const first = await api.start(path, WorkflowRunsAnswer, MOST_PAGES)
@@ -42,13 +42,13 @@ export async function workflowRunsOf(claimed: ClaimedRepository, sha: string): P
   const all = [...new Map(runs.map((run) => [run.id, run])).values()].sort((one, other) => other.id - one.id)
   const isReplaced = (run: WorkflowRun) => all.some((other) => replaces(other, run))
   const red = all.filter((run) => isOfPull(run) && run.conclusion !== 'success' && isReplaced(run))
-  const pulls = await pullsFrom(claimed, new Set(red.flatMap(({ head_branch }) => head_branch ?? [])))
+  const pulls = await readPullsFrom(claimed, new Set(red.flatMap(({ head_branch }) => head_branch ?? [])))
   const ofOthers = new Set(red.filter((run) => isOfOtherBase(run, pulls)))
   return { all, latest: all.filter((run) => ofOthers.has(run) || !isReplaced(run)), isCut: first.isCut }
 }
 
-/** The pull requests from branches of the repository; none where they may not be read. */
-async function pullsFrom(
+/** Reads the pull requests from branches of the repository; none where they may not be read. */
+async function readPullsFrom(
   { api, repository: { root, name } }: ClaimedRepository,
   branches: ReadonlySet<string>,
 ): Promise<readonly ListedPull[]> {
@@ -66,7 +66,7 @@ const MOST_BRANCHES = 5
 const PULLS_PAGE = 100
 
 /**
- * A run tells the open pull requests of its commit, and not the one that it was for. One that began before its pull request was for another, and
+ * Tells whether a run was for another pull request, into another base. A run tells the open pull requests of its commit, and not the one that it was for. One that began before its pull request was for another, and
  * into another base, whose workflow may be another.
  */
 function isOfOtherBase({ pull_requests: told, created_at }: WorkflowRun, pulls: readonly ListedPull[]): boolean {
@@ -85,25 +85,25 @@ function isUntil(one: string, other: string): boolean {
 
 const BY_HAND: ReadonlySet<string> = new Set(['workflow_dispatch', 'repository_dispatch'])
 
-/** Somebody started it, with inputs of their own. */
+/** Tells whether somebody started a run, with inputs of their own. */
 export function isByHand({ event }: Pick<WorkflowRun, 'event'>): boolean {
   return BY_HAND.has(event)
 }
 
-/** Tells files apart by their case. A run whose jobs were all skipped, as after a label, replaces none. */
+/** Tells whether a run replaces an older one, of the very same file. A run whose jobs were all skipped, as after a label, replaces none. */
 function replaces(newer: WorkflowRun, older: WorkflowRun): boolean {
   if (newer.id <= older.id || newer.conclusion === 'skipped' || isByHand(newer) || isByHand(older)) return false
   const ref = refOf(newer)
   return ref !== undefined && ref === refOf(older) && newer.event === older.event && fileOf(newer) === fileOf(older)
 }
 
-/** A run that was stopped, with another one of its file for the commit, as groups of runs stop duplicates. */
+/** Tells a run that was stopped, with another one of its file for the commit, as groups of runs stop duplicates. */
 export function isStoppedDuplicate(run: WorkflowRun, all: readonly WorkflowRun[]): boolean {
   const isTwin = (other: WorkflowRun) => other.id !== run.id && !isByHand(other) && fileOf(other) === fileOf(run)
   return run.conclusion === 'cancelled' && all.some(isTwin)
 }
 
-/** A pass of the one may be what somebody saw of the other: it would have replaced it, or was replaced. */
+/** Tells whether a pass of the one may be what somebody saw of the other: it would have replaced it, or was replaced. */
 export function isAkin(one: WorkflowRun, other: WorkflowRun): boolean {
   if (one.id === other.id || fileOf(one) !== fileOf(other)) return false
   if (isByHand(one) || isByHand(other)) {
@@ -115,7 +115,7 @@ export function isAkin(one: WorkflowRun, other: WorkflowRun): boolean {
 }
 
 /**
- * From where it was started; undefined where GitHub does not tell. A pull request runs the workflow as its merge with the base has it: a second
+ * The ref from which a run was started; undefined where GitHub does not tell. A pull request runs the workflow as its merge with the base has it: a second
  * one from the same commit, into a base with another workflow, does not replace what the first one ran. Those of forks have no number here.
  */
 function refOf(run: WorkflowRun): string | undefined {
@@ -129,7 +129,7 @@ export function isOfPull({ event }: Pick<WorkflowRun, 'event'>): boolean {
   return event.startsWith('pull_request')
 }
 
-/** `undefined`: from a branch or a tag that is not told. */
+/** The kind of ref from which a run was started; undefined for a branch or a tag that is not told. */
 export function refKindOf(run: WorkflowRun, defaultBranch: string): RefKind | undefined {
   if (isOfPull(run)) return 'pull_request'
   const isElsewhere = run.head_repository && run.head_repository.id !== run.repository.id
