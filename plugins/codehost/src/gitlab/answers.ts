@@ -14,7 +14,6 @@ export const ProjectAnswer = Type.Object({
   created_at: Time,
   /** Shown to those alone who may read the code. */
   default_branch: orNull(Type.String()),
-  /** Whether these credentials may use them. */
   issues_enabled: Type.Optional(Type.Boolean()),
   merge_requests_enabled: Type.Optional(Type.Boolean()),
   ci_config_path: orNull(Type.String()),
@@ -50,7 +49,7 @@ export const MergedAnswer = Type.Array(
 
 export const ProtectedBranchAnswer = Type.Object({ name: Type.String(), protected: Type.Boolean() })
 
-/** Of a branch or a tag. */
+/** A branch or a tag. */
 export const RefAnswer = Type.Object({ name: Type.String(), commit: CommitAnswer })
 
 /** The branches that have a commit. */
@@ -100,15 +99,15 @@ export const IssueAnswer = Type.Object({
 })
 export type IssueAnswer = Static<typeof IssueAnswer>
 
-/** In the order of their ids. `created_at` follows the `updated_at` that owners may choose. */
+/** Changes of state, in the order of their ids. `created_at` follows the `updated_at` that owners may choose. */
 export const StateEventsAnswer = Type.Array(Type.Object({ id: Id, created_at: Time, state: Type.String() }))
 
-/** Newest first: one for each push to its branch, and for each change of its target. */
+/** The versions of a merge request, newest first: one for each push to its branch, and for each change of its target. */
 export const VersionsAnswer = Type.Array(Type.Object({ id: Id, created_at: Time, head_commit_sha: Sha }))
 
 export const NotesAnswer = Type.Array(Type.Object({ system: Type.Boolean(), body: Type.String(), created_at: Time }))
 
-/** Of merge requests or issues. */
+/** The numbers of merge requests or issues. */
 export const NumbersAnswer = Type.Array(
   Type.Object({ iid: Id, project_id: Id, state: orNull(Type.String()), sha: orNull(Type.String()) }),
 )
@@ -124,12 +123,12 @@ export const PipelinesAnswer = Type.Array(
     updated_at: orNull(Time),
   }),
 )
-/** Of a pipeline, shown to who started it and to maintainers. */
+/** The variables of a pipeline, shown to those who started it and to maintainers. */
 export const VariablesAnswer = Type.Array(Type.Object({ key: Type.String() }))
 
 export type PipelineAnswer = Static<typeof PipelinesAnswer>[number]
 
-/** Also of jobs that start other pipelines. */
+/** The jobs of a pipeline, also those that start other pipelines. */
 export const JobsAnswer = Type.Array(
   Type.Object({
     id: Id,
@@ -138,7 +137,7 @@ export const JobsAnswer = Type.Array(
     allow_failure: Type.Boolean(),
     finished_at: orNull(Time),
     tag: Type.Optional(Type.Boolean()),
-    /** Who started its pipeline, or it alone. */
+    /** The account that started its pipeline, or it alone. */
     user: orNull(Type.Object({ id: Id })),
     pipeline: Type.Object({ id: Id }),
   }),

@@ -4,7 +4,7 @@ import { type CheckContext, header, type Static, type TSchema } from '@claimchec
 import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
 
 export interface GitLabAccess {
-  /** Of the server, not of its API. */
+  /** The address of the server, not of its API. */
   readonly baseUrl: string
   /** A handle. */
   readonly token?: string
@@ -44,8 +44,8 @@ export function createGitLabApi({ baseUrl, token }: GitLabAccess, context: Pick<
   }
 }
 
-/** All that is in the pages of a list. */
-export async function allOf<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
+/** Collects the items of all pages. */
+export async function collectAll<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
   const all: T[] = []
   for await (const page of pages) all.push(...page)
   return all

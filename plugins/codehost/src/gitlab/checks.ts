@@ -1,23 +1,30 @@
 /**
- * What GitLab's CI says of a commit. A check is a job, by the source of its pipeline. A status that somebody posted joins a pipeline
+ * Finds the checks that GitLab's CI ran for a commit. A check is a job, by the source of its pipeline. A status that somebody posted joins a pipeline
  * that there is and counts in its state, so that the state of a pipeline never stands for a job that ran.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { whileWaiting } from '../comparable.ts'
-import { defined } from '../defined.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { comparableTo } from './comparable.ts'
 import { mergedResults, mergeRequestsOf } from './merged-results.ts'
-import { EXTERNAL, openPipelines, outcomeOf, type Pipelines, postedBeside, type Run, startedBy } from './pipelines.ts'
+import {
+  EXTERNAL,
+  openPipelines,
+  outcomeOf,
+  type Pipelines,
+  type Run,
+  readPostedBeside,
+  startedBy,
+} from './pipelines.ts'
 import { isOwnTime, readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
 import { type CountedPipeline, countedPipelines, hasEndedWell, lastOf } from './series.ts'
 
-/** Whose jobs are read at most, and of how many older ones where these matter. */
+/** The most pipelines whose jobs are read, and the most older ones where these matter. */
 const MOST_PIPELINES = 10
 
 export function findChecks(access: GitLabAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
@@ -55,17 +62,18 @@ async function readChecks(
       await mergedResults(api, project, { sha, mergeRequests: await mergeRequests() }, repository),
     )
   // Owners can delete pipelines.
-  if (wanted) return { ...found, checks: await namedChecks(source, { pipelines, more }, wanted), canBeDeleted: true }
+  if (wanted)
+    return { ...found, checks: await findNamedChecks(source, { pipelines, more }, wanted), canBeDeleted: true }
   // Without a token GitLab shows no posted statuses.
   const seesPosted = access.token !== undefined
-  const { checks, runs, all } = await allChecks(source, { pipelines, more }, seesPosted)
+  const { checks, runs, all } = await findAllChecks(source, { pipelines, more }, seesPosted)
   if (all.length === 0) return { ...found, checks: [], canBeDeleted: true }
   const times = all.flatMap(({ updatedAt }) => updatedAt ?? [])
   const changedAt = times.every((time) => isOwnTime(time, project)) ? latestOf(times) : undefined
   return {
     ...found,
     checks,
-    ...defined({ changedAt }),
+    changedAt,
     async comparable() {
       const claimed = { sha, runs, pipelines: all, mergeRequests: await mergeRequests() }
       return comparableTo({ api, project, repository, seesPosted }, claimed, query, context)
@@ -74,12 +82,12 @@ async function readChecks(
 }
 
 /** The pipelines of the commit, and those of its merges with the targets of merge requests, which are asked for where they matter. */
-interface Listed {
+interface CommitPipelines {
   readonly pipelines: readonly CountedPipeline[]
   more(): Promise<readonly CountedPipeline[]>
 }
 
-/** What is `external` has no jobs. */
+/** Tells a pipeline of GitLab's own: an `external` one has no jobs. */
 function isOwn(pipeline: Pick<CountedPipeline, 'source'>): boolean {
   return pipeline.source !== EXTERNAL
 }
@@ -91,8 +99,12 @@ interface AllChecks {
   readonly all: readonly CountedPipeline[]
 }
 
-/** All that the newest pipelines show; where that is green, also the pipelines that they started, and who posted statuses. */
-async function allChecks(source: Pipelines, { pipelines, more }: Listed, seesPosted: boolean): Promise<AllChecks> {
+/** Finds all that the newest pipelines show; where that is green, also the pipelines that they started, and who posted statuses. */
+async function findAllChecks(
+  source: Pipelines,
+  { pipelines, more }: CommitPipelines,
+  seesPosted: boolean,
+): Promise<AllChecks> {
   const own = await allIn(source, pipelines)
   if (own.checks.some(isRed)) return { ...own, all: pipelines }
   const merged = await more()
@@ -104,7 +116,7 @@ async function allChecks(source: Pipelines, { pipelines, more }: Listed, seesPos
   const runs = [...own.runs, ...results.runs, ...others.runs]
   const all = [...pipelines, ...merged, ...started]
   if (!seesPosted || pipelines.length === 0) return { checks, runs, all }
-  const posted = await postedBeside(source, runs)
+  const posted = await readPostedBeside(source, runs)
   const isTold = ({ by }: Check) => posted.length > 0 && by.includes(startedBy(EXTERNAL))
   return { checks: [...checks.filter((check) => !isTold(check)), ...postedChecks(posted)], runs, all }
 }
@@ -139,10 +151,10 @@ function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'pending'
 }
 
-/** Reads on only while a claimed check was not found, or has not passed. */
-async function namedChecks(
+/** Finds the claimed checks. It reads on only while one was not found, or has not passed. */
+async function findNamedChecks(
   source: Pipelines,
-  { pipelines, more }: Listed,
+  { pipelines, more }: CommitPipelines,
   wanted: readonly WantedCheck[],
 ): Promise<Check[]> {
   const checks: Check[] = []
@@ -174,7 +186,7 @@ async function namedChecks(
   if (!isFound(checks)) await read(pipelines, 'bridges')
   if (!isFound(checks)) await read(await more(), 'jobs')
   if (!isFound(checks) && pipelines.length > 0 && wanted.some(isOfAccount)) {
-    checks.push(...postedChecks(await postedBeside(source, jobs)))
+    checks.push(...postedChecks(await readPostedBeside(source, jobs)))
   }
   return checks
 }
@@ -185,7 +197,7 @@ interface ReadRuns {
   readonly unread: readonly CountedPipeline[]
 }
 
-/** Whether an older pipeline matters, by the last attempts of what the newest ones have run. */
+/** Tells whether an older pipeline matters, by the last attempts of what the newest ones have run. */
 type Needs = (runs: readonly Run[]) => (older: CountedPipeline) => boolean
 
 async function readRuns(
@@ -209,28 +221,25 @@ function newest(pipelines: readonly CountedPipeline[]): CountedPipeline[] {
   return lastOf(pipelines, ({ series }) => [series])
 }
 
-/** A retried job has the same name, and a higher id. */
+/** The last attempt of each job: a retried one has the same name, and a higher id. */
 function latest(runs: readonly Run[], pipelines: readonly CountedPipeline[]): Run[] {
   const series = new Map(pipelines.map(({ id, series }) => [id, series]))
   return lastOf(runs, ({ pipeline, name }) => [series.get(pipeline) ?? '', name])
 }
 
-interface Surroundings {
-  readonly runs: readonly Run[]
-  readonly pipelines: readonly CountedPipeline[]
-  /** What is not read may have passed. */
-  readonly unread: readonly CountedPipeline[]
-}
-
-function toCheck(run: Run, { runs, pipelines, unread }: Surroundings): Check {
+/** @param unread may have passed */
+function toCheck(
+  run: Run,
+  { runs, pipelines, unread }: ReadRuns & { readonly pipelines: readonly CountedPipeline[] },
+): Check {
   const { name, by, isRunByHost, outcome, endedAt, changedAt, begunAt } = run
   const own = pipelines.find(({ id }) => id === run.pipeline)!
   const passes = runs.filter((other) => other.id !== run.id && other.name === name && other.outcome === 'passed')
   const isAkin = ({ ref, source }: Pick<Run, 'ref' | 'source'>) => ref === own.ref || source === own.source
   const check: Check = {
     ...{ name, by, isRunByHost, outcome, passedBefore: passes.some(isAkin) || unread.some(isAkin) },
-    ...(own.isByHand ? { isByHand: true } : {}),
-    ...defined({ endedAt, changedAt, begunAt }),
+    isByHand: own.isByHand,
+    ...{ endedAt, changedAt, begunAt },
   }
   // It passed on another branch, or on this one when something else started it.
   const seriesOf = (run: Run) => pipelines.find(({ id }) => id === run.pipeline)?.series
@@ -240,7 +249,7 @@ function toCheck(run: Run, { runs, pipelines, unread }: Surroundings): Check {
   return wouldBeReplaced || hasPassedElsewhere || isDuplicate ? withoutBlame(check) : check
 }
 
-/** It was stopped before anything in it failed, and the commit has another pipeline. */
+/** Tells a pipeline that was stopped before anything in it failed, while the commit has another one. */
 function isStoppedDuplicate(
   { id }: Pick<CountedPipeline, 'id'>,
   pipelines: readonly CountedPipeline[],
@@ -250,7 +259,7 @@ function isStoppedDuplicate(
   return !hasFailed && pipelines.some((other) => other.id !== id && isOwn(other))
 }
 
-/** The state of all in it, with what others posted and where it had no job at all. */
+/** The state of a pipeline as a check: of all in it, with what others posted and where it had no job at all. */
 function pipelineCheck(pipeline: CountedPipeline, all: readonly CountedPipeline[], runs: readonly Run[]): Check {
   const { id, ref, source, status, createdAt, updatedAt, isOutdated } = pipeline
   const isAkin = (other: CountedPipeline) => other.ref === ref || other.source === source
@@ -261,13 +270,13 @@ function pipelineCheck(pipeline: CountedPipeline, all: readonly CountedPipeline[
     isRunByHost: false,
     outcome: outcomeOf({ status }, false),
     passedBefore: all.some((other) => other.id !== id && isAkin(other) && other.status === 'success'),
-    ...(updatedAt ? { endedAt: notAfter(updatedAt) } : {}),
-    ...(createdAt ? { begunAt: notAfter(createdAt) } : {}),
+    endedAt: notAfter(updatedAt),
+    begunAt: notAfter(createdAt),
   }
   return isOutdated || isDuplicate ? withoutBlame(check) : check
 }
 
-/** What one account posted as passed has not, when something else was posted since under its name. That is blamed on nobody. */
+/** The posted checks. What one account posted as passed has not, when something else was posted since under its name; that blames nobody. */
 function postedChecks(posted: readonly Run[]): Check[] {
   const newestOf = new Map(lastOf(posted, ({ name }) => [name]).map((run) => [run.name, run]))
   return lastOf(posted, ({ ref, source, name }) => [ref, source, name]).map((run) => {

@@ -1,4 +1,4 @@
-/** The commits at GitLab with which a claimed one is compared: the newest of the default branch, and the last merged ones, by their pipelines. */
+/** Finds the commits at GitLab with which a claimed one is compared: the newest of the default branch, and the last merged ones, by their pipelines. */
 import type { CheckContext } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
@@ -19,23 +19,23 @@ import {
   EXTERNAL,
   openPipelines,
   type Pipeline,
-  postedBeside,
   type Run,
+  readPostedBeside,
   startedBy,
   toPipeline,
 } from './pipelines.ts'
 import type { Project } from './project.ts'
 import type { Repository } from './repository.ts'
 
-interface Place {
+interface ComparedProject {
   readonly api: GitLabApi
   readonly project: Project
   readonly repository: Repository
-  /** Whose statuses they are is shown to tokens alone. */
+  /** Posted statuses are shown: to tokens alone. */
   readonly seesPosted: boolean
 }
 
-/** What the check has read of the claimed commit. */
+/** The parts of the claimed commit that the check has read. */
 interface ClaimedCommit {
   readonly sha: string
   readonly runs: readonly Run[]
@@ -43,35 +43,37 @@ interface ClaimedCommit {
   readonly mergeRequests: readonly MergeRequestOf[]
 }
 
-/** Of each of the two kinds of commits. */
+/** The most commits of each of the two kinds. */
 const MOST_COMMITS = 5
-/** For the reports of all of them, beside the lists. */
+/** The most requests for the reports of all of them, beside the lists. */
 const MOST_REQUESTS = 20
 const LIST = 100
-/** A project has one file, whatever it includes. */
+/** The file of every run: a project has one, whatever it includes. */
 const FILE = '.gitlab-ci.yml'
 
 export async function comparableTo(
-  place: Place,
+  compared: ComparedProject,
   { sha, runs, pipelines, mergeRequests }: ClaimedCommit,
   query: ChecksQuery,
   context: CheckContext,
 ): Promise<Comparable> {
-  const { project, seesPosted } = place
+  const { project, seesPosted } = compared
   const branch = project.answer.default_branch
   const begun = pipelines.filter(isStarted).map((pipeline) => runOf(pipeline, runs, project))
   const starters = runs.filter(({ source }) => BY_HOST.has(source)).flatMap(({ startedBy }) => startedBy ?? [])
-  const pusher = starters.length > 0 ? starters : await pushersOf(place, sha)
+  const pusher = starters.length > 0 ? starters : await pushersOf(compared, sha)
   const isTold = pusher.length > 0 && (seesPosted || begun.length > 0)
   // Whose pushes are not shown may have posted what is green.
   if (!branch || !isTold) return { commits: [], begun, refs: [], owners: [] }
   const authors = mergeRequests.flatMap(({ author }) => author?.id ?? [])
   const owners = [...new Set([...pusher, ...authors])].map(accountId)
   const isOpen = mergeRequests.some(({ state }) => state === 'opened')
-  const isTip = (await place.repository.head(branch)) === sha
+  const isTip = (await compared.repository.head(branch)) === sha
   const refs = refsOf(begun, { isTip, isOpen })
   const before = comparableBefore(query)
-  const known = await keptForLong(context, `gitlab ${project.id} comparable ${before}`, () => readKnown(place, before))
+  const known = await keptForLong(context, `gitlab ${project.id} comparable ${before}`, () =>
+    readKnown(compared, before),
+  )
   const ofKind = (kind: RefKind) =>
     comparableAmong(
       known.filter((one) => one.refs.includes(kind)),
@@ -82,7 +84,7 @@ export async function comparableTo(
   return { commits, begun, refs, owners }
 }
 
-/** One that was left out, as a push that asks for none, began nothing. */
+/** Tells whether the host started a pipeline: one that was left out, as a push that asks for none, began nothing. */
 function isStarted({ source, status }: Pipeline): boolean {
   return BY_HOST.has(source) && status !== 'skipped'
 }
@@ -97,15 +99,15 @@ function kindOf({ ref, source }: Pick<Pipeline, 'ref' | 'source'>, { answer }: P
   return ref === answer.default_branch ? 'default' : 'branch'
 }
 
-/** Who pushed it, by the project's events. */
-async function pushersOf({ api, project }: Place, sha: string): Promise<readonly number[]> {
+/** The accounts that pushed a commit, by the project's events. */
+async function pushersOf({ api, project }: ComparedProject, sha: string): Promise<readonly number[]> {
   const list = `${project.path}/events?action=pushed&sort=desc&per_page=${LIST}`
   const { value = [] } = await api.find(list, EventsAnswer, [401, 403, 404])
   return value.filter(({ push_data }) => push_data.commit_to === sha).flatMap(({ author_id }) => author_id ?? [])
 }
 
-async function readKnown(place: Place, before: number): Promise<readonly KnownCommit[]> {
-  const { api, project } = place
+async function readKnown(compared: ComparedProject, before: number): Promise<readonly KnownCommit[]> {
+  const { api, project } = compared
   const branch = project.answer.default_branch!
   const until = new Date(before).toISOString()
   const list = async (more: string) => {
@@ -114,7 +116,7 @@ async function readKnown(place: Place, before: number): Promise<readonly KnownCo
     return value.map(toPipeline).filter(({ updatedAt = until }) => Date.parse(updatedAt) <= before)
   }
   const onDefault = await list(`&ref=${encodeURIComponent(branch)}`)
-  const merged = await mergedHeads(place, before)
+  const merged = await mergedHeads(compared, before)
   const onOthers = merged.length > 0 ? await list('') : []
   const all = [...new Map([...onDefault, ...onOthers].map((one) => [one.id, one])).values()]
   const told = ({ source, status }: Pipeline) => source === EXTERNAL || isStarted({ source, status } as Pipeline)
@@ -127,13 +129,13 @@ async function readKnown(place: Place, before: number): Promise<readonly KnownCo
     left -= pipelines.length + 1
     if (left < 0) break
     const refs: RefKind[] = shas.includes(sha) ? ['default'] : ['branch', 'pull_request']
-    commits.push({ sha, refs, ...(await readReports(place, sha, pipelines)) })
+    commits.push({ sha, refs, ...(await readReports(compared, sha, pipelines)) })
   }
   return commits
 }
 
 /** The newest commits of the last merge requests that were merged. */
-async function mergedHeads({ api, project }: Place, before: number): Promise<readonly string[]> {
+async function mergedHeads({ api, project }: ComparedProject, before: number): Promise<readonly string[]> {
   const path = `${project.path}/merge_requests?state=merged&order_by=updated_at&sort=desc&per_page=20`
   const { value = [] } = await api.find(path, MergedAnswer, [401, 403, 404])
   const isBefore = ({ merged_at }: (typeof value)[number]) =>
@@ -142,14 +144,14 @@ async function mergedHeads({ api, project }: Place, before: number): Promise<rea
 }
 
 async function readReports(
-  { api, project, seesPosted }: Place,
+  { api, project, seesPosted }: ComparedProject,
   sha: string,
   pipelines: readonly Pipeline[],
 ): Promise<Pick<KnownCommit, 'reports' | 'owners'>> {
   const source = openPipelines(api, project, { sha, countsAll: false })
   const own = pipelines.filter(isStarted)
   const runs = await source.runs(own, 'jobs')
-  const beside = seesPosted ? await postedBeside(source, runs) : []
+  const beside = seesPosted ? await readPostedBeside(source, runs) : []
   const others = pipelines.filter((one) => one.source !== EXTERNAL && !isStarted(one))
   // The jobs of what time or a person started look like statuses of theirs.
   const ofOthers = beside.length > 0 ? await source.runs(others, 'jobs') : []

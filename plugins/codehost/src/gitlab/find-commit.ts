@@ -1,4 +1,4 @@
-/** Where GitLab has a commit: on the claimed branch (and since when at the latest), on another, or nowhere that can be seen. */
+/** Finds a commit at GitLab: on the claimed branch (and since when at the latest), on another, or nowhere that can be seen. */
 import {
   type CheckContext,
   DestinationError,
@@ -8,7 +8,6 @@ import {
 } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { isMadeAfter, markOf, matchesPusher } from '../forgetting.ts'
 import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
 import { type Project, readProject, requireCode } from './project.ts'
@@ -24,22 +23,22 @@ import {
 } from './push-log.ts'
 import { openRepository, type Repository } from './repository.ts'
 
-/** How many comparisons one check may ask for to find a commit's place in the push log; of a commit that was seen in time, how many. */
+/** The most comparisons that one check asks for to find a commit's place in the push log; the same of a commit that was seen in time. */
 const MAX_COMPARISONS = 16
 const MAX_COMPARISONS_IN_TIME = 2
 const MAX_LOG_PAGES = 3
-/** The same where it decides. */
+/** The most pages of the log where it decides. */
 const MAX_LOG_PAGES_DUE = 10
-/** From a push until it is written down: a background job does it. */
+/** The time from a push until it is written down: a background job does it. */
 const WRITTEN_WITHIN_MS = 5 * 60_000
-/** What "Prune unreachable objects" of a project's settings leaves in any case. By itself, GitLab keeps them for two weeks. */
+/** The time for which "Prune unreachable objects" of a project's settings leaves a commit. By itself, GitLab keeps it for two weeks. */
 const KEEPS_OBJECTS_MS = 30 * 60_000
-/** The newest ones are reported. */
+/** The most stays that are reported, the newest ones. */
 const MAX_STAYS = 8
 
 type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
-interface Look {
+interface CommitLook {
   readonly api: GitLabApi
   readonly project: Project
   readonly repository: Repository
@@ -64,10 +63,10 @@ export async function findCommit(
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
   const look = { api, project, repository, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)
-  return { ...project.found, ...finding, ...defined({ head }) }
+  return { ...project.found, ...finding, head }
 }
 
-async function findOnBranch(look: Look): Promise<Finding> {
+async function findOnBranch(look: CommitLook): Promise<Finding> {
   const { query, context } = look
   const isInTime = context.now() < query.inTimeUntil
   const log = await readLog(look, isInTime ? 1 : MAX_LOG_PAGES_DUE)
@@ -77,19 +76,20 @@ async function findOnBranch(look: Look): Promise<Finding> {
   const history = await historyOf(log, has, isEnough)
   const current = history.stays.find(({ removal }) => removal === undefined)
   // Seen in time, it came in time, whatever the log says: that only adds facts.
-  const stays = isInTime ? {} : staysOf(history, isGapless(log, history, look))
-  return { place: { at: 'branch' }, ...stays, ...(current ? described(current, look) : {}) }
+  const stays = isInTime ? undefined : staysOf(history, isGapless(log, history, look))
+  return { place: { at: 'branch' }, stays, ...(current && describeStay(current, look)) }
 }
 
-async function findOffBranch(look: Look): Promise<Finding> {
+async function findOffBranch(look: CommitLook): Promise<Finding> {
   const { project, repository, query, context, head } = look
   const { place, isKnown } = await findElsewhere(look)
   const log = await readLog(look, query.sentAt >= query.inTimeUntil ? MAX_LOG_PAGES_DUE : MAX_LOG_PAGES)
   const history = log && (await historyOf(log, tipsHolding({ ...look, isKnown }, log, MAX_COMPARISONS), () => false))
   const hasAll = log !== undefined && history !== undefined && isGapless(log, history, look)
   const last = history?.stays[0]
-  const told = history ? { ...staysOf(history, hasAll), ...(last ? described(last, look) : {}) } : {}
-  if (hasAll) return { place, ...told, ...(history.stays.some(isRecent) ? {} : { mark: 'never_before' }) }
+  const told = history && { stays: staysOf(history, hasAll), ...(last && describeStay(last, look)) }
+  const isRecent = ({ removal }: LoggedStay) => !removal || removal.at >= query.windowFrom
+  if (hasAll) return { place, ...told, mark: history.stays.some(isRecent) ? undefined : 'never_before' }
   if (log !== undefined && wasUnmoved(log, look)) return { place, ...told, mark: 'never_before' }
   const mark = await markOf(query, {
     place,
@@ -99,16 +99,12 @@ async function findOffBranch(look: Look): Promise<Finding> {
     repositoryCreatedAt: project.madeBy,
     isAncestor: (older, newer) => repository.contains(older, newer),
   })
-  return { place, ...told, ...defined({ mark }) }
-
-  function isRecent({ removal }: LoggedStay): boolean {
-    return !removal || removal.at >= query.windowFrom
-  }
+  return { place, ...told, mark }
 }
 
-/** Undefined where it cannot be read. */
+/** Reads the log of the branch; undefined where it cannot be read. */
 async function readLog(
-  { api, project, head, onBranch, query, context }: Look,
+  { api, project, head, onBranch, query, context }: CommitLook,
   most: number,
 ): Promise<BranchLog | undefined> {
   const { windowFrom, branch } = query
@@ -128,9 +124,9 @@ async function readLog(
   }
 }
 
-/** Whether a tip in the log has the commit. @param most comparisons that it may ask for */
+/** Asks which tips in the log have the commit. @param most comparisons that it may ask for */
 function tipsHolding(
-  { repository, head, onBranch, query: { sha }, isKnown = true }: Look & { readonly isKnown?: boolean },
+  { repository, head, onBranch, query: { sha }, isKnown = true }: CommitLook & { readonly isKnown?: boolean },
   { moves }: BranchLog,
   most: number,
 ): (tip: string) => Promise<boolean | undefined> {
@@ -150,47 +146,45 @@ function tipsHolding(
 }
 
 /**
- * The branch, which does not have the commit or does not exist, is what it was since the window began: a push, and what took the commit away
+ * Tells whether the branch, which does not have the commit or does not exist, is what it was since the window began: a push, and what took the commit away
  * again, would have been written down by now.
  */
-function wasUnmoved({ unmovedSince }: BranchLog, { project, query, context }: Look): boolean {
+function wasUnmoved({ unmovedSince }: BranchLog, { project, query, context }: CommitLook): boolean {
   const isWritten = project.answer.mirror !== true && context.now() >= query.inTimeUntil + WRITTEN_WITHIN_MS
   return isWritten && unmovedSince <= query.windowFrom && !isMadeAfter(query, project.madeBy)
 }
 
-/** The log has all moves of the branch that count, and whether each tip had the commit is known. */
-function isGapless({ since }: BranchLog, { isWhole }: History, { project, query }: Look): boolean {
+/** Tells whether the log has all moves of the branch that count, and it is known of each tip whether it had the commit. */
+function isGapless({ since }: BranchLog, { isWhole }: History, { project, query }: CommitLook): boolean {
   return isWhole && since <= query.windowFrom && !isMadeAfter(query, project.madeBy)
 }
 
-function staysOf({ stays }: History, isGapless: boolean): Pick<Finding, 'stays'> {
-  if (!isGapless && stays.length === 0) return {}
-  const reported = stays.map(
-    ({ arrival, removal }): Stay => ({
-      appeared: { notAfter: arrival.at },
-      ...(removal ? { removed: { notAfter: removal.at }, removedWhole: removal.after === NO_COMMIT } : {}),
-    }),
-  )
-  return { stays: reported.slice(0, MAX_STAYS) }
+function staysOf({ stays }: History, isGapless: boolean): readonly Stay[] | undefined {
+  if (!isGapless && stays.length === 0) return undefined
+  return stays.slice(0, MAX_STAYS).map(({ arrival, removal }) => ({
+    appeared: { notAfter: arrival.at },
+    removed: removal && { notAfter: removal.at },
+    removedWhole: removal && removal.after === NO_COMMIT,
+  }))
 }
 
-/** `pushedAt` is when the log wrote it down. */
-function described({ arrival, isExact, removal }: LoggedStay, { project, query }: Look): Partial<Finding> {
+/** `pushedAt` is the time when the log wrote it down. */
+function describeStay({ arrival, isExact, removal }: LoggedStay, { project, query }: CommitLook): Partial<Finding> {
   const { at, by } = arrival
   return {
-    ...(isExact ? { pushedAt: at } : {}),
-    ...(removal ? { removedAt: removal.at } : {}),
-    ...(isLongBefore({ notAfter: at }, project.found, query) ? { preexisting: true } : {}),
+    pushedAt: isExact ? at : undefined,
+    removedAt: removal?.at,
+    preexisting: isLongBefore({ notAfter: at }, project.found, query) || undefined,
     pusherMatches: matchesPusher(isExact ? by : undefined, query),
   }
 }
 
-/** Another branch that has the commit, the default branch before others. @throws DestinationError when that cannot be read */
+/** Finds another branch that has the commit, the default branch before others. @throws DestinationError when that cannot be read */
 async function findElsewhere({
   repository,
   project,
   query: { sha, branch },
-}: Look): Promise<{ readonly place: Place; readonly isKnown: boolean }> {
+}: CommitLook): Promise<{ readonly place: Place; readonly isKnown: boolean }> {
   const names = await repository.branchesWith(sha)
   if (names === undefined) return { place: { at: 'nowhere' }, isKnown: false }
   // Pushed to the claimed branch while we were reading: the next read will show it.

@@ -1,20 +1,21 @@
 /**
- * What GitLab logs of merge requests and issues: versions and changes of state. It shows them to tokens alone. They are in the order of their
+ * Reads what GitLab logs of merge requests and issues: versions, changes of state and of targets. It shows them to tokens alone. They are in the order of their
  * ids, and their times prove nothing, because owners may choose the time of a change: so they only say what may have been.
  */
-import type { LogTime, Static } from '@claimcheck/core/plugin'
+import { isDestinationError, type LogTime, type Static } from '@claimcheck/core/plugin'
 import type { Held, Log, NumberQuery, PullRequestField } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { byHostsClock, isInWindow, unlessCut } from '../forgetting.ts'
-import { type MergeRequestAnswer, StateEventsAnswer, VersionsAnswer } from './answers.ts'
-import { allOf, type GitLabApi } from './api.ts'
+import { notAfter } from '../times.ts'
+import { type MergeRequestAnswer, NotesAnswer, StateEventsAnswer, VersionsAnswer } from './answers.ts'
+import { collectAll, type GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
-import { readTargetChanges } from './target-changes.ts'
 
 const PAGE = { size: 100, most: 10 }
 
 /**
- * Undefined where all that it logs is from before the window by its times: that proves neither that it was so, nor that it was not.
+ * Reads the closings of an issue. Undefined where all that GitLab logs is from before the window by its times: that proves neither that it was so,
+ * nor that it was not.
+ *
  * @param item the path of the issue
  */
 export async function closingsOf(
@@ -23,23 +24,23 @@ export async function closingsOf(
   item: string,
   query: NumberQuery,
 ): Promise<Log<Held> | undefined> {
-  const events = await unlessCut(() => allOf(api.pages(`${item}/resource_state_events`, StateEventsAnswer, PAGE)))
+  const events = await unlessCut(() => collectAll(api.pages(`${item}/resource_state_events`, StateEventsAnswer, PAGE)))
   if (events === 'cut') return events
   const changes = events.filter(({ state }) => state === 'closed' || state === 'reopened')
   if (changes.length === 0) return []
   return changes.some((change) => isInWindow(change, project.found, query)) ? [{}] : undefined
 }
 
-/** The versions of a merge request have all its heads. Its target they do not have, and while it is closed its change makes none. */
+/** Reads the heads or targets of a merge request. Its versions have all its heads. Its target they do not have, and while it is closed its change makes none. */
 export async function heldBy(
   api: GitLabApi,
   project: Project,
   mergeRequest: MergeRequestAnswer,
-  asked: { field: PullRequestField; openedAt: LogTime | undefined; query: NumberQuery },
+  asked: { field: PullRequestField; openedAt?: LogTime; query: NumberQuery },
 ): Promise<Log<Held> | undefined> {
   const { iid, sha } = mergeRequest
   const path = `${project.path}/merge_requests/${iid}`
-  const versions = await unlessCut(() => allOf(api.pages(`${path}/versions`, VersionsAnswer, PAGE)))
+  const versions = await unlessCut(() => collectAll(api.pages(`${path}/versions`, VersionsAnswer, PAGE)))
   if (versions === 'cut') return versions
   const [newest] = versions
   // They are made in the background.
@@ -48,7 +49,7 @@ export async function heldBy(
   const { field, openedAt } = asked
   if (field === 'base') return targetsOf(api, project, mergeRequest, versions, asked)
   return versions.length === 1
-    ? [{ value: sha, ...defined({ since: openedAt }) }]
+    ? [{ value: sha, since: openedAt }]
     : versions.toReversed().map(({ head_commit_sha }) => ({ value: head_commit_sha }))
 }
 
@@ -57,27 +58,74 @@ async function targetsOf(
   project: Project,
   { iid, target_branch: value }: MergeRequestAnswer,
   versions: Static<typeof VersionsAnswer>,
-  { openedAt, query }: { openedAt: LogTime | undefined; query: NumberQuery },
+  { openedAt, query }: { openedAt?: LogTime; query: NumberQuery },
 ): Promise<Log<Held> | undefined> {
   const path = `${project.path}/merge_requests/${iid}`
   const isFirst = versions.length === 1
-  if (isFirst && (await wasAlwaysOpen(api, path))) return [{ value, ...defined({ since: openedAt }) }]
+  if (isFirst && (await wasAlwaysOpen(api, path))) return [{ value, since: openedAt }]
   const changes = await readTargetChanges(api, path)
   if (changes === undefined) {
     const mayHaveMoved = isFirst || versions.slice(0, -1).some((version) => isInWindow(version, project.found, query))
     return mayHaveMoved ? [{}, { value }] : undefined
   }
   const [last] = changes
-  if (!last) return [{ value, ...defined({ since: openedAt }) }]
+  if (!last) return [{ value, since: openedAt }]
   // Between two answers it was changed again.
   if (last.to !== value) return 'cut'
   const from = byHostsClock(query.windowFrom, project.found)
   const before = changes.filter(({ at }) => at.notAfter >= from).toReversed()
-  return [...before.map(({ from }) => defined({ value: from })), { value, since: last.at }]
+  return [...before.map(({ from }) => ({ value: from })), { value, since: last.at }]
 }
 
-/** False where it was closed or merged, or where that may not be read. */
+/** Tells whether a merge request was never closed nor merged; false where that may not be read. */
 async function wasAlwaysOpen(api: GitLabApi, path: string): Promise<boolean> {
   const { value } = await api.find(`${path}/resource_state_events?per_page=1`, StateEventsAnswer, [401, 403, 404])
   return value !== undefined && value.length === 0
+}
+
+export interface TargetChange {
+  readonly at: LogTime
+  /** The branches; absent where the note cannot be understood. */
+  readonly from?: string
+  readonly to?: string
+}
+
+const ABOUT_TARGET = /^changed target branch|now targets the/
+const CHANGES = [
+  /^changed target branch from `(.+)` to `(.+)`$/,
+  /^deleted the `(.+)` branch\. This merge request now targets the `(.+)` branch/,
+]
+
+/**
+ * Reads the changes of a merge request's target from its system notes, newest first: GitLab writes one for each, also of one that is closed or
+ * merged, which makes no new version. Nobody can write or date such a note.
+ *
+ * @param mergeRequest its path
+ * @param reachingBackTo by GitLab's clock: older ones are not needed
+ * @returns undefined where they may not be read, or are too many
+ */
+export async function readTargetChanges(
+  api: GitLabApi,
+  mergeRequest: string,
+  reachingBackTo = Number.NEGATIVE_INFINITY,
+): Promise<readonly TargetChange[] | undefined> {
+  const changes: TargetChange[] = []
+  try {
+    for await (const notes of api.pages(`${mergeRequest}/notes?sort=desc&order_by=created_at`, NotesAnswer, PAGE)) {
+      changes.push(...notes.filter(({ system, body }) => system && ABOUT_TARGET.test(body)).map(toChange))
+      if (notes.some(({ created_at }) => Date.parse(created_at) < reachingBackTo)) break
+    }
+  } catch (error) {
+    if (isDestinationError(error) && UNREAD.has(error.code)) return undefined
+    throw error
+  }
+  return changes.filter(({ at }) => at.notAfter >= reachingBackTo)
+}
+
+/** Failures by which the notes may not be read, or are too many. */
+const UNREAD: ReadonlySet<string> = new Set(['forbidden', 'unauthorized', 'too_large', 'unexpected_response'])
+
+function toChange({ body, created_at }: { readonly body: string; readonly created_at: string }): TargetChange {
+  const [, from, to] = CHANGES.map((form) => form.exec(body)).find(Boolean) ?? []
+  return { at: notAfter(created_at), from, to }
 }

@@ -2,7 +2,6 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
@@ -20,15 +19,13 @@ export async function findIssue(access: GitLabAccess, query: NumberQuery, contex
   )
   if (issue) {
     const closings = () => closingsOf(api, project, `${list}/${query.number}`, query)
-    return {
-      ...found,
-      issue: { ...toIssue(issue, project, query), ...(access.token === undefined ? {} : { closings }) },
-    }
+    const shown = toIssue(issue, project, query)
+    return { ...found, issue: { ...shown, closings: access.token === undefined ? undefined : closings } }
   }
   // Where a project has no issues for these credentials, the list is empty; confidential ones are left out of it.
   if (!answer.issues_enabled || !seesConfidentialIssues(project)) throw new DestinationError('forbidden')
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
-  return { ...found, issue: undefined, ...defined({ mark }) }
+  return { ...found, issue: undefined, mark }
 }
 
 function toIssue(
@@ -41,5 +38,5 @@ function toIssue(
   if (project_id !== id || (moved_to_id ?? null) !== null) throw new DestinationError('ambiguous_claim')
   // The only reason that GitLab's API tells.
   const isDuplicate = state === 'closed' && typeof _links?.closed_as_duplicate_of === 'string'
-  return { state: state === 'opened' ? 'open' : 'closed', ...(isDuplicate ? { reason: 'duplicate' } : {}) }
+  return { state: state === 'opened' ? 'open' : 'closed', reason: isDuplicate ? 'duplicate' : undefined }
 }

@@ -1,4 +1,4 @@
-/** Merge requests and issues that GitLab does not show: whether their numbers were ever given out. */
+/** Tells of merge requests and issues that GitLab does not show whether their numbers were ever given out. */
 
 import type { Mark, Static } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
@@ -9,14 +9,11 @@ import { NumbersAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
 
-/** The newest by time need not have the highest number: owners may choose the time of an issue. */
+/** The number of newest ones that are listed: the newest by time need not have the highest number, as owners may choose the time of an issue. */
 const NEWEST = 20
 
-/** A merge request or an issue in a list. */
-export type Listed = Static<typeof NumbersAnswer>[number]
-
 /**
- * Numbers are not given again. One that is not above the highest was deleted, or is hidden, as those of banned accounts are. The one above it may
+ * Marks a merge request or an issue that is not shown. Numbers are not given again. One that is not above the highest was deleted, or is hidden, as those of banned accounts are. The one above it may
  * have been the highest, and deleted by an owner; of those further above, several would have been.
  *
  * @param list the path of the list, which has to be readable with these credentials
@@ -27,7 +24,7 @@ export async function markOfMissing(
   { id }: Project,
   list: string,
   query: NumberQuery,
-  isWithoutTrace?: (shown: readonly Listed[]) => Promise<boolean>,
+  isWithoutTrace?: (shown: Static<typeof NumbersAnswer>) => Promise<boolean>,
 ): Promise<Mark | undefined> {
   if (wasSeen(query)) return 'may_have_been'
   if (!isLogDue(query)) return undefined

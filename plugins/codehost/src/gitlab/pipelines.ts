@@ -13,36 +13,36 @@ import {
   StatusesAnswer,
   VariablesAnswer,
 } from './answers.ts'
-import { allOf, type GitLabApi } from './api.ts'
+import { collectAll, type GitLabApi } from './api.ts'
 import { isOwnTime, type Project } from './project.ts'
 
 export interface Pipeline {
   readonly id: number
-  /** Of the claimed commit, or of its merge with the target of a merge request. */
+  /** The claimed commit, or its merge with the target of a merge request. */
   readonly sha: string
   readonly ref: string
-  /** What started it: `push`, `merge_request_event`, `parent_pipeline`; `external`: somebody posted a status where there was none. */
+  /** The event that started it: `push`, `merge_request_event`, `parent_pipeline`; `external`: somebody posted a status where there was none. */
   readonly source: string
   readonly status: string
   readonly createdAt?: string
   readonly updatedAt?: string
 }
 
-/** Of a pipeline that somebody's status made. */
+/** The source of a pipeline that somebody's status made. */
 export const EXTERNAL = 'external'
 
-/** What a person starts, with variables of their own. */
+/** The sources of what a person starts, with variables of their own. */
 export const BY_HAND: ReadonlySet<string> = new Set(['web', 'api', 'trigger', 'chat', 'pipeline'])
-/** What the host starts itself for what was pushed. */
+/** The sources of what the host starts itself for what was pushed. */
 export const BY_HOST: ReadonlySet<string> = new Set(['push', 'merge_request_event', 'external_pull_request_event'])
 
 /** One attempt of a job, or one status that somebody posted. */
-export interface Run extends Omit<Check, 'passedBefore'> {
+export interface Run extends Omit<Check, 'passedBefore' | 'isByHand'> {
   readonly id: number
-  /** Of a posted one 0. */
+  /** The pipeline's id; 0 of a posted status. */
   readonly pipeline: number
   readonly ref: string
-  /** Of a posted one the account's id. */
+  /** The source of the pipeline; of a posted status the account's id. */
   readonly source: string
   /** The id of the account that started it. */
   readonly startedBy?: number
@@ -60,7 +60,7 @@ const JOBS = { size: 50, most: 10 }
 const STATUSES = { size: 100, most: 3 }
 
 const USUAL_FILE = '.gitlab-ci.yml'
-/** What they run is not what the project's own file says. */
+/** The sources of pipelines that run something else than the project's own file says. */
 const OTHER_FILES: ReadonlySet<string> = new Set(['parent_pipeline', 'security_orchestration_policy'])
 
 /** @param countsAll failures count also where the pipeline forgives them */
@@ -72,20 +72,23 @@ export function openPipelines(
   const { path, answer } = project
   const file = answer.ci_config_path || USUAL_FILE
 
+  const ownTime = (time: string | null | undefined) => (time && isOwnTime(time, project) ? time : undefined)
+
   function toRun(job: JobAnswer, { id, ref, source, createdAt }: Pipeline): Run {
     if (job.pipeline.id !== id) throw unexpectedAnswer()
     const by = [GITLAB_JOBS, ...(OTHER_FILES.has(source) ? [] : [workflow(file)]), startedBy(source)]
-    const end = job.finished_at && isOwnTime(job.finished_at, project) ? logTime(job.finished_at) : undefined
+    const end = ownTime(job.finished_at)
+    const endedAt = end ? logTime(end) : undefined
     return {
       ...{ id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true },
       outcome: outcomeOf(job, countsAll),
+      endedAt,
       // A job that is run again is another one.
-      ...(end ? { endedAt: end, changedAt: end } : {}),
-      ...(createdAt && isOwnTime(createdAt, project) ? { begunAt: notAfter(createdAt) } : {}),
-      ...(BY_HAND.has(source) ? { isByHand: true } : {}),
-      ...(job.user ? { startedBy: job.user.id } : {}),
-      ...(job.tag ? { isOfTag: true } : {}),
-      ...(job.status === 'canceled' ? { isCanceled: true } : {}),
+      changedAt: endedAt,
+      begunAt: notAfter(ownTime(createdAt)),
+      startedBy: job.user?.id,
+      isOfTag: job.tag,
+      isCanceled: job.status === 'canceled',
     }
   }
 
@@ -100,39 +103,39 @@ export function openPipelines(
   }
 
   return {
-    /** Newest first. @param source those that other pipelines started are in the list of `parent_pipeline` alone */
+    /** Lists pipelines, newest first. @param source those that other pipelines started are in the list of `parent_pipeline` alone */
     async list(source?: 'parent_pipeline'): Promise<readonly Pipeline[]> {
       const query = `sha=${sha}&order_by=id&sort=desc${source === undefined ? '' : `&source=${source}`}`
-      const found = await allOf(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
+      const found = await collectAll(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
       if (found.some((one) => one.sha !== sha)) throw unexpectedAnswer()
       const pipelines = found.map(toPipeline).filter((one) => source === undefined || one.source === source)
       return pipelines.sort((one, other) => other.id - one.id)
     },
-    /** Every attempt. `bridges` are the jobs that start other pipelines. */
+    /** Reads every attempt of the jobs. `bridges` are the jobs that start other pipelines. */
     async runs(pipelines: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<readonly Run[]> {
       const runs: Run[] = []
       for (const pipeline of pipelines) {
         const list = `${path}/pipelines/${pipeline.id}/${kind}?include_retried=true`
-        const jobs = await allOf(api.pages(list, JobsAnswer, JOBS))
+        const jobs = await collectAll(api.pages(list, JobsAnswer, JOBS))
         runs.push(...jobs.map((job) => toRun(job, pipeline)))
       }
       return runs
     },
-    /** It was started without variables of its own. Whose are hidden may have had any. */
+    /** Tells whether a pipeline was started without variables of its own. One whose are hidden may have had any. */
     async isPlain({ id }: Pick<Pipeline, 'id'>): Promise<boolean> {
       const { value } = await api.find(`${path}/pipelines/${id}/variables`, VariablesAnswer, [401, 403, 404])
       return value?.length === 0
     },
-    /** Jobs are in this list, too, as if the account that started them had posted them. */
+    /** Reads the posted statuses. Jobs are in this list, too, as if the account that started them had posted them. */
     async posted(): Promise<readonly Run[]> {
       const list = `${path}/repository/commits/${sha}/statuses?all=true`
-      return (await allOf(api.pages(list, StatusesAnswer, STATUSES))).flatMap(toPosted)
+      return (await collectAll(api.pages(list, StatusesAnswer, STATUSES))).flatMap(toPosted)
     },
   }
 }
 
-/** What accounts posted. Jobs are in the list of statuses, too. */
-export async function postedBeside(
+/** Reads what accounts posted, without the jobs, which are in the list of statuses, too. */
+export async function readPostedBeside(
   source: Pick<Pipelines, 'posted'>,
   runs: readonly Pick<Run, 'id'>[],
 ): Promise<readonly Run[]> {
@@ -140,7 +143,7 @@ export async function postedBeside(
   return (await source.posted()).filter(({ id }) => !jobs.has(id))
 }
 
-/** What may fail, or waits for somebody to start it, does not count where the pipeline forgives it. */
+/** The outcome of a job or a status. What may fail, or waits for somebody to start it, does not count where the pipeline forgives it. */
 export function outcomeOf(
   { status, allow_failure = false }: { readonly status: string; readonly allow_failure?: boolean },
   countsAll: boolean,
@@ -152,12 +155,12 @@ export function outcomeOf(
   return status === 'manual' && isForgiven ? 'skipped' : 'pending'
 }
 
-/** What started a pipeline. */
+/** The identifier of what started a pipeline. */
 export function startedBy(source: string): string {
   return `pipeline:${source}`
 }
 
 export function toPipeline({ id, sha, ref, source, status, created_at, updated_at }: PipelineAnswer): Pipeline {
-  const times = { ...(created_at ? { createdAt: created_at } : {}), ...(updated_at ? { updatedAt: updated_at } : {}) }
+  const times = { createdAt: created_at || undefined, updatedAt: updated_at || undefined }
   return { id, sha, ref: ref ?? '', source: source ?? 'unknown', status, ...times }
 }

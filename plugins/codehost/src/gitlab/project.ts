@@ -1,4 +1,4 @@
-/** Reads a project at GitLab, and what it shows of the rights of these credentials. */
+/** Reads a project at GitLab, and the rights of these credentials as far as it shows them. */
 import { type CheckContext, clockBehindMs, DestinationError } from '@claimcheck/core/plugin'
 import type { RepositoryQuery } from '../code-host.ts'
 import { keptForLong } from '../comparable.ts'
@@ -7,10 +7,10 @@ import type { GitLabApi } from './api.ts'
 
 export type Project = Awaited<ReturnType<typeof readProject>>
 
-/** GitLab reads from a replica of its database as long as that is not further behind, whoever runs the server. */
+/** The age that answers may have: GitLab reads from a replica of its database as long as that is not further behind. Milliseconds. */
 export const AGE_MS = 60_000
 
-/** Planner: the first of the roles that see confidential issues. */
+/** The level of the Planner, the first of the roles that see confidential issues. */
 const SEES_CONFIDENTIAL = 15
 
 /**
@@ -35,11 +35,11 @@ export async function readProject(
       /** The path of its own requests: the number is still the same after a rename. */
       path: `/projects/${answer.id}`,
       answer,
-      /** By the host's own clock. */
+      /** The time when it was made, by the host's own clock. */
       createdAt,
-      /** At the latest, by our clock. */
+      /** The time when it was made, at the latest, by our clock. */
       madeBy,
-      /** What every answer says of it. */
+      /** The facts that every answer has of it. */
       found: {
         repositoryId: String(answer.id),
         repositoryName: answer.path_with_namespace,
@@ -58,13 +58,13 @@ export function requireCode({ answer }: Project): void {
   if (answer.default_branch === undefined) throw new DestinationError('forbidden')
 }
 
-/** GitLab hides confidential issues from everybody else, and says nothing. */
+/** Tells whether these credentials see confidential issues: GitLab hides them from everybody else, and says nothing. */
 export function seesConfidentialIssues({ answer: { permissions } }: Project): boolean {
   const levels = [permissions?.project_access, permissions?.group_access].map((access) => access?.access_level ?? 0)
   return Math.max(...levels) >= SEES_CONFIDENTIAL
 }
 
-/** A time from before the project was made came with it from elsewhere: whoever imported it could choose the time. */
+/** Tells whether a time is GitLab's own: one from before the project was made came with it from elsewhere, and whoever imported it could choose it. */
 export function isOwnTime(text: string, { createdAt }: Project): boolean {
   return Date.parse(text) >= createdAt
 }

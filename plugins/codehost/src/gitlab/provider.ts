@@ -11,7 +11,6 @@ import {
   repositoryTrial,
   withoutTrailingSlash,
 } from '../connection-options.ts'
-import { defined } from '../defined.ts'
 import { AnyAnswer, AnyListAnswer, TokenAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -22,7 +21,7 @@ import { findRelease } from './release.ts'
 
 const PUBLIC_GITLAB = 'https://gitlab.com'
 
-const Options = Type.Object(
+const GitLabOptions = Type.Object(
   {
     token: Type.Optional(secret({ description: 'A token that can read the projects by the API.' })),
     base_url: Type.Optional(
@@ -34,7 +33,7 @@ const Options = Type.Object(
   },
   { additionalProperties: false },
 )
-type Options = Static<typeof Options>
+type GitLabOptions = Static<typeof GitLabOptions>
 
 const HELP = `Create a project or group access token with the role Reporter and the scope read_api, and no other; read_repository is for git
 alone. A Guest does not see code, and hidden from a Guest are confidential issues. Where there are no such tokens, use a personal one
@@ -46,7 +45,7 @@ const UNKNOWN_ROLE =
   'GitLab does not say which role the token has in which project. It needs Reporter: with less, much stays hidden; with more, it can do more than read if its scopes allow it.'
 const UNKNOWN_SCOPES = 'This server does not say what the token can do. Make sure that it has the scope read_api alone.'
 
-/** Of those, `api` and what writes or administrates are not. */
+/** Tells a scope that only reads: `api` and those that write or administrate are none. */
 function isReadScope(scope: string): boolean {
   return scope.startsWith('read_') || ['openid', 'profile', 'email'].includes(scope)
 }
@@ -55,7 +54,7 @@ export const gitlab = defineProvider<GitLabAccess>({
   connectionType: defineConnectionType({
     provider: 'gitlab',
     title: 'GitLab',
-    options: Options,
+    options: GitLabOptions,
     help: HELP,
     baseUrl: (options) => access(options).baseUrl,
     fits: (options, claim) => fitsClaim(claim, [hostName(access(options).baseUrl)], options.owners),
@@ -92,8 +91,8 @@ export const gitlab = defineProvider<GitLabAccess>({
       }
     },
   }),
-  access: ({ options }) => access(options as Options),
-  ownersOf: ({ options }) => (options as Options).owners,
+  access: ({ options }) => access(options as GitLabOptions),
+  ownersOf: ({ options }) => (options as GitLabOptions).owners,
   readers: {
     commit: findCommit,
     pullRequest: findMergeRequest,
@@ -103,7 +102,6 @@ export const gitlab = defineProvider<GitLabAccess>({
   },
 })
 
-function access({ token, base_url }: Options): GitLabAccess {
-  const baseUrl = withoutTrailingSlash(base_url ?? PUBLIC_GITLAB)
-  return { baseUrl, ...defined({ token }) }
+function access({ token, base_url }: GitLabOptions): GitLabAccess {
+  return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_GITLAB), token }
 }

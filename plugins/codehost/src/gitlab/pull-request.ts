@@ -2,18 +2,16 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { unlessCut } from '../forgetting.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
-import { heldBy } from './history.ts'
+import { heldBy, readTargetChanges } from './history.ts'
 import { markOfMissing } from './numbers.ts'
 import { isOwnTime, type Project, readProject, requireCode } from './project.ts'
 import { readPushLog } from './push-log.ts'
 import { openRepository, type Repository } from './repository.ts'
-import { readTargetChanges } from './target-changes.ts'
 
 export async function findMergeRequest(
   access: GitLabAccess,
@@ -33,7 +31,7 @@ export async function findMergeRequest(
     const pullRequest = toPullRequest({ ...mergeRequest, ...target }, project, query, repository)
     const { openedAt } = pullRequest
     const log = (field: PullRequestField) => heldBy(api, project, mergeRequest, { field, openedAt, query })
-    return { ...found, pullRequest: { ...pullRequest, ...(access.token === undefined ? {} : { log }) } }
+    return { ...found, pullRequest: { ...pullRequest, log: access.token === undefined ? undefined : log } }
   }
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
   const { keepsMergeRequest } = openRepository(api, project, context)
@@ -43,10 +41,10 @@ export async function findMergeRequest(
     const open = shown.find(({ state }) => state === 'opened')
     return open !== undefined && (await keepsMergeRequest(open.iid)) && !(await keepsMergeRequest(query.number))
   })
-  return { ...found, pullRequest: undefined, ...defined({ mark }) }
+  return { ...found, pullRequest: undefined, mark }
 }
 
-/** The target of a merged one can be changed still: then its notes tell where it was merged, or the push that the merge was. */
+/** Finds the target of a merge. That of a merged merge request can be changed still: then its notes tell where it was merged, or the push that the merge was. */
 async function targetOfMerge(
   api: GitLabApi,
   project: Project,
@@ -69,7 +67,7 @@ async function targetOfMerge(
   return { target_branch, isBaseUnsure: !isLogged }
 }
 
-/** A fast-forward makes no commit: what was merged is what is on the base. */
+/** The commit that a merge put on the base. A fast-forward makes none: what was merged is what is there. */
 function landedOf({
   state,
   sha,
@@ -79,9 +77,9 @@ function landedOf({
   return state === 'merged' ? (merge_commit_sha ?? squash_commit_sha ?? sha) : null
 }
 
-/** GitLab removes the ref of a merge request two weeks after that is closed or merged. */
+/** The time for which the ref of a merge request is certainly kept: GitLab removes it two weeks after that is closed or merged. */
 const KEEPS_REFS_MS = 7 * 24 * 60 * 60_000
-/** From a merge until all that belongs to it is written. */
+/** The time from a merge until all that belongs to it is written. */
 const MERGE_MS = 10_000
 
 function toPullRequest(
@@ -97,24 +95,26 @@ function toPullRequest(
   if (state === 'locked') throw new DestinationError('unavailable')
   const landed = landedOf(answer)
   const isOwn = answer.imported !== true && isOwnTime(created_at, project)
+  const isDated = isOwn && state === 'merged' && merged_at !== null && isOwnTime(merged_at, project)
+  const merge = landed !== null && {
+    mergeCommit: landed,
+    squashCommit: answer.squash_commit_sha || undefined,
+    isOnBase: () => isOnBranch(landed, target_branch, repository, project),
+  }
   return {
     state: state === 'opened' ? 'open' : state,
     base: target_branch,
-    ...(answer.isBaseUnsure ? { isBaseUnsure: true } : {}),
-    ...defined({ isDraft: draft }),
-    ...(sha === null ? {} : { head: sha }),
-    ...(isOwn ? { openedAt: logTime(created_at) } : {}),
+    isBaseUnsure: answer.isBaseUnsure,
+    isDraft: draft,
+    head: sha ?? undefined,
+    openedAt: isOwn ? logTime(created_at) : undefined,
     // A record beside the merge request has it, which is written after the merge.
-    ...(isOwn && state === 'merged' && merged_at !== null && isOwnTime(merged_at, project)
-      ? { mergedAt: notAfter(merged_at) }
-      : {}),
-    ...(landed === null ? {} : { mergeCommit: landed }),
-    ...(landed === null || !answer.squash_commit_sha ? {} : { squashCommit: answer.squash_commit_sha }),
-    ...(landed === null ? {} : { isOnBase: () => isOnBranch(landed, target_branch, repository, project) }),
+    mergedAt: isDated ? notAfter(merged_at) : undefined,
+    ...merge,
   }
 }
 
-/** GitLab alone says that one is merged, by a merge of its own or by a push that it found on the target. */
+/** Tells whether the target has a merge: GitLab alone says that there was one, by a merge of its own or by a push that it found on the target. */
 async function isOnBranch(
   sha: string,
   branch: string,

@@ -1,5 +1,5 @@
 /**
- * GitLab's push log: the events of a project. A background job writes them some time after the push, so that their times bound from above
+ * Reads GitLab's push log: the events of a project. A background job writes them some time after the push, so that their times bound from above
  * only. They do not say whether a push was forced, and of several branches that were pushed together they name none: that is a gap.
  */
 import { type Instant, isDestinationError } from '@claimcheck/core/plugin'
@@ -14,7 +14,7 @@ export interface Move {
   readonly branch: string | undefined
   readonly before: string
   readonly after: string
-  /** When it was written down: the move was not later. */
+  /** The time when it was written down: the move was not later. */
   readonly at: Instant
   /** `before` does not have `after`, by the number of commits between them. */
   readonly isForward: boolean
@@ -40,7 +40,7 @@ export interface BranchLog {
   readonly unmovedSince: Instant
 }
 
-/** Where there is no commit: before a branch was created, and after it was removed. */
+/** The id that stands for no commit: before a branch was created, and after it was removed. */
 export const NO_COMMIT = '0'.repeat(40)
 
 const DAY_MS = 24 * 60 * 60_000
@@ -77,7 +77,7 @@ export async function readPushLog(
   return { moves, since: reachingBackTo, hasHidden }
 }
 
-/** Two days before, so that no zone makes it a later one. */
+/** The day two days before, so that no zone makes it a later one. */
 export function dayBefore(at: Instant): string {
   return new Date(at - 2 * DAY_MS).toISOString().slice(0, 10)
 }
@@ -90,11 +90,11 @@ function toMove({ created_at, author_username, push_data }: EventsAnswer[number]
     after: commit_to ?? NO_COMMIT,
     at: logTime(created_at).notAfter,
     isForward: action === 'pushed' && commit_count > 0,
-    ...(author_username ? { by: author_username } : {}),
+    by: author_username || undefined,
   }
 }
 
-/** Ends at the first gap. @param head undefined: the branch is missing */
+/** Takes the moves of a branch up to the first gap. @param head undefined: the branch is missing */
 export function branchLog({ moves, since, hasHidden }: PushLog, branch: string, head: string | undefined): BranchLog {
   const own: Move[] = []
   const concerned = moves.filter((move) => move.branch === undefined || move.branch === branch)
@@ -124,7 +124,7 @@ export interface LoggedStay {
 export interface History {
   /** Newest first. */
   readonly stays: readonly LoggedStay[]
-  /** Whether each tip in the log has the commit is known. */
+  /** It is known of each tip in the log whether it has the commit. */
   readonly isWhole: boolean
 }
 
@@ -140,22 +140,20 @@ export async function historyOf(
   isEnough: (stay: LoggedStay) => boolean,
 ): Promise<History> {
   const stays: LoggedStay[] = []
-  let open: LoggedStay | undefined
   const tips = [...moves.map(({ after }) => after), ...moves.slice(-1).map(({ before }) => before)]
-  const told = (isWhole: boolean) => ({ stays: open ? [...stays, open] : stays, isWhole })
+  let isOpen = false
   for (const [index, tip] of tips.entries()) {
-    const holds: boolean | undefined = tip === NO_COMMIT ? false : await has(tip)
-    if (holds === undefined) return told(false)
-    if (!holds) {
-      if (open) stays.push({ ...open, isExact: true })
-      open = undefined
-      continue
-    }
-    // What the oldest move came upon was there by then.
-    const arrival: Move = moves[index] ?? moves.at(-1)!
-    const removal: Move | undefined = open ? open.removal : moves[index - 1]
-    open = { arrival, isExact: false, ...(removal ? { removal } : {}) }
-    if (isEnough(open)) return told(false)
+    const holds = tip === NO_COMMIT ? false : await has(tip)
+    if (holds === undefined) return { stays, isWhole: false }
+    const followed = isOpen ? stays.pop() : undefined
+    if (holds) {
+      // What the oldest move came upon was there by then.
+      const arrival = moves[index] ?? moves.at(-1)!
+      const stay = { arrival, isExact: false, removal: followed ? followed.removal : moves[index - 1] }
+      stays.push(stay)
+      if (isEnough(stay)) return { stays, isWhole: false }
+    } else if (followed) stays.push({ ...followed, isExact: true })
+    isOpen = holds
   }
-  return told(true)
+  return { stays, isWhole: true }
 }

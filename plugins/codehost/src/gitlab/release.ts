@@ -2,7 +2,6 @@
 
 import { type CheckContext, parseUrl } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer } from './answers.ts'
@@ -11,7 +10,7 @@ import { isOwnTime, readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
 
 /**
- * Releases are read from the database, and tags from the repository itself: Gitaly reads from a node of its cluster only while that is up to date.
+ * The age that an answer about a tag may have. Releases are read from the database, and tags from the repository itself: Gitaly reads from a node of its cluster only while that is up to date.
  * That GitLab's own processes add no more than this is a judgement.
  */
 const TAG_AGE_MS = 2000
@@ -33,7 +32,7 @@ export async function findRelease(
   // GitLab makes no release without a tag.
   if (!release) {
     const isTagged = (await tagged()) !== undefined
-    return { ...project.found, release: undefined, ...(isTagged ? {} : { tagAgeMs: TAG_AGE_MS }) }
+    return { ...project.found, release: undefined, tagAgeMs: isTagged ? undefined : TAG_AGE_MS }
   }
   if (release.tag_name !== tag) throw unexpectedAnswer()
   // It says of itself that it is still to come. Its author can change that back and forth.
@@ -42,7 +41,8 @@ export async function findRelease(
   // The commit in the release is that of its making; the tag may have moved.
   const commit = await tagged()
   // Another time than that of its making was chosen, and it may have been one to come.
-  const isDated = released_at !== null && isSameTime(created_at, released_at) && isOwnTime(created_at, project)
+  const isDated =
+    released_at !== null && Date.parse(created_at) === Date.parse(released_at) && isOwnTime(created_at, project)
   return {
     ...project.found,
     tagAgeMs: TAG_AGE_MS,
@@ -50,8 +50,8 @@ export async function findRelease(
       isPrerelease: false,
       // Its author gives a link a name to be shown: that of the file is at the end of its address.
       assets: assets.links.flatMap(({ name, url, direct_asset_url }) => [name, ...filesOf([url, direct_asset_url])]),
-      ...defined({ commit }),
-      ...(isDated ? { publishedAt: logTime(created_at) } : {}),
+      commit,
+      publishedAt: isDated ? logTime(created_at) : undefined,
     },
   }
 }
@@ -61,18 +61,14 @@ function filesOf(urls: readonly (string | null | undefined)[]): string[] {
     const file = parseUrl(url ?? '')
       ?.pathname.split('/')
       .at(-1)
-    return file ? [unescaped(file)] : []
+    return file ? [unescapeSegment(file)] : []
   })
 }
 
-function unescaped(segment: string): string {
+function unescapeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
     return segment
   }
-}
-
-function isSameTime(one: string, other: string): boolean {
-  return Date.parse(one) === Date.parse(other)
 }

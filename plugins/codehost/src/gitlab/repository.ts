@@ -23,7 +23,7 @@ export function openRepository(api: GitLabApi, { id, path }: Project, { cache }:
     head: (branch: string) => cache.share(`gitlab ${id} branch ${branch}`, () => tipOf('branches', branch)),
     /** The commit to which a tag leads; undefined when there is no such tag. */
     tagged: (tag: string) => cache.share(`gitlab ${id} tag ${tag}`, () => tipOf('tags', tag)),
-    /** Whether `sha` is `tip` or one of its ancestors; undefined when GitLab lacks one of them, or they have no common history. */
+    /** Tells whether `sha` is `tip` or one of its ancestors; undefined when GitLab lacks one of them, or they have no common history. */
     contains: (sha: string, tip: string) =>
       isReachable(sha, tip, cache, async () => {
         const refs = new URLSearchParams([
@@ -34,23 +34,23 @@ export function openRepository(api: GitLabApi, { id, path }: Project, { cache }:
         const { value: base } = await api.find(`${root}/merge_base?${refs}`, CommitAnswer, [400, 404])
         return base && base.id === sha
       }),
-    /** `false` is certain. `true` does not mean that the commit was pushed to this project: forks share objects. */
+    /** Tells whether GitLab has a commit. `false` is certain. `true` does not mean that the commit was pushed to this project: forks share objects. */
     async knows(sha: string): Promise<boolean> {
       const { value: commit } = await api.find(`${root}/commits/${sha}`, CommitAnswer)
       if (commit && commit.id !== sha) throw unexpectedAnswer()
       return commit !== undefined
     },
-    /** Whether GitLab names a commit for the ref that it makes with a merge request, and removes long after that is closed. */
+    /** Tells whether GitLab names a commit for the ref that it makes with a merge request, and removes long after that is closed. */
     async keepsMergeRequest(number: number): Promise<boolean> {
       const ref = encodeURIComponent(`refs/merge-requests/${number}/head`)
       return (await api.find(`${root}/commits/${ref}`, CommitAnswer)).value !== undefined
     },
-    /** None for a commit that it does not know. */
+    /** Reads the parents of a commit; none for one that GitLab does not know. */
     async parents(sha: string): Promise<readonly string[]> {
       const { value } = await api.find(`${root}/commits/${sha}`, ParentsAnswer)
       return value?.parent_ids ?? []
     },
-    /** Branches that have the commit, some of them where there are many; undefined when GitLab does not know the commit. */
+    /** Finds branches that have the commit, some of them where there are many; undefined when GitLab does not know the commit. */
     async branchesWith(sha: string): Promise<readonly string[] | undefined> {
       const { value } = await api.find(`${root}/commits/${sha}/refs?type=branch&per_page=100`, HoldersAnswer)
       return value?.map(({ name }) => name)

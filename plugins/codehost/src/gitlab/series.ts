@@ -1,11 +1,11 @@
 /**
- * Which pipelines of a commit count. One replaces an older one of its ref and source only if it was started without variables of its own: with
+ * Tells which pipelines of a commit count. One replaces an older one of its ref and source only if it was started without variables of its own: with
  * some, a push, a person or a trigger can leave out what failed.
  */
 import { BY_HAND, BY_HOST, EXTERNAL, type Pipeline, type Pipelines } from './pipelines.ts'
 
 export interface CountedPipeline extends Pipeline {
-  /** Of two with the same one, the newer one counts. */
+  /** The series of pipelines of which the newest counts. */
   readonly series: string
   /** There is a newer one that would replace it, or does: what is red in it spoils the commit, and is blamed on nobody. */
   readonly isOutdated: boolean
@@ -19,7 +19,7 @@ export function hasEndedWell({ status }: Pick<Pipeline, 'status'>): boolean {
   return ENDED_WELL.has(status)
 }
 
-/** Asks for variables only where an older one has not ended well. @param pipelines newest first */
+/** Sorts pipelines into series. It asks for variables only where an older one has not ended well. @param pipelines newest first */
 export async function countedPipelines(
   source: Pick<Pipelines, 'isPlain'>,
   pipelines: readonly Pipeline[],
@@ -62,7 +62,7 @@ function isAlike(one: Pipeline, other: Pipeline): boolean {
   return one.ref === other.ref && one.source === other.source
 }
 
-/** Of those with the same key the one with the highest id. */
+/** Takes of those with the same key the one with the highest id. */
 export function lastOf<T extends { readonly id: number }>(
   all: readonly T[],
   keyOf: (one: T) => readonly string[],
