@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
 import { Sha } from '../actions/fields.ts'
 import { orNull } from '../rest.ts'
 
-/** Milliseconds since 1970, until the year 9999. */
+/** A time in milliseconds since 1970, until the year 9999. */
 const Time = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 })
 
 export const PageOf = <T extends TSchema>(value: T) =>
@@ -41,7 +41,7 @@ export const PullRequestAnswer = Type.Object({
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
-/** Newest first. */
+/** The activities of a pull request, newest first. */
 export const ActivitiesAnswer = PageOf(Type.Object({ createdDate: Time, action: Type.String() }))
 
 export const PullRequestsAnswer = PageOf(Type.Object({ id: Type.Integer() }))

@@ -5,14 +5,14 @@ import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
 import type { PageOf } from './answers.ts'
 
 export interface ServerAccess {
-  /** With the context path. */
+  /** The address of the server, with its context path. */
   readonly baseUrl: string
   /** A handle. */
   readonly token: string
 }
 
 export interface ServerApi extends Rest {
-  /** All values of a list. @throws DestinationError `too_large` where there are too many */
+  /** Reads the values of a list, page by page. @throws DestinationError `too_large` where there are too many */
   pages<T extends TSchema>(path: string, schema: ReturnType<typeof PageOf<T>>): AsyncIterable<Static<T>[]>
 }
 

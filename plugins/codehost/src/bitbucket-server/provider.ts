@@ -14,10 +14,10 @@ import {
 import { RepositoriesAnswer } from './answers.ts'
 import { createServerApi, type ServerAccess } from './api.ts'
 import { findChecks } from './checks.ts'
-import { findCommit } from './find-commit.ts'
 import { findPullRequest } from './pull-request.ts'
+import { findCommit } from './repository.ts'
 
-const Options = Type.Object(
+const ServerOptions = Type.Object(
   {
     base_url: baseUrl('The address of the server, with its context path if it has one.'),
     token: secret({ description: 'An HTTP access token that can read the repositories.' }),
@@ -25,7 +25,7 @@ const Options = Type.Object(
   },
   { additionalProperties: false },
 )
-type Options = Static<typeof Options>
+type ServerOptions = Static<typeof ServerOptions>
 
 const HELP = `In the settings of the repository or of its project, under "HTTP access tokens", create a token with the permission "Repository
 read". It belongs to no person. It can also post builds of commits, as everybody can who may read the repository.`
@@ -34,7 +34,7 @@ export const bitbucketServer = defineProvider<ServerAccess>({
   connectionType: defineConnectionType({
     provider: 'bitbucket-server',
     title: 'Bitbucket Data Center',
-    options: Options,
+    options: ServerOptions,
     help: HELP,
     baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
     fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
@@ -60,11 +60,11 @@ export const bitbucketServer = defineProvider<ServerAccess>({
       }
     },
   }),
-  access: ({ options }) => access(options as Options),
-  ownersOf: ({ options }) => (options as Options).owners,
+  access: ({ options }) => access(options as ServerOptions),
+  ownersOf: ({ options }) => (options as ServerOptions).owners,
   readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
 })
 
-function access({ base_url, token }: Options): ServerAccess {
+function access({ base_url, token }: ServerOptions): ServerAccess {
   return { baseUrl: withoutTrailingSlash(base_url), token }
 }

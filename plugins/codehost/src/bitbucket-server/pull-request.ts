@@ -2,7 +2,6 @@
 
 import type { CheckContext, Instant, LogTime } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { byHostsClock, isFarAbove, unchangedSince, unlessCut, wasSeen } from '../forgetting.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { ActivitiesAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
@@ -32,16 +31,19 @@ export async function findPullRequest(
     return { ...identity, ageMs: AGE_MS, pullRequest: { ...pullRequest, log } }
   }
   const { mayHaveBeen: isPossible, ...identity } = read
-  const mark = isPossible || wasSeen(query) ? ({ mark: 'may_have_been' } as const) : {}
-  return { ...identity, ageMs: AGE_MS, pullRequest: undefined, ...mark }
+  const mark = isPossible || wasSeen(query) ? 'may_have_been' : undefined
+  return { ...identity, ageMs: AGE_MS, pullRequest: undefined, mark }
 }
 
 /**
- * Pull requests can be deleted, the newest ones, too: that a number is above them all does not say that it was never given out. The ref that the
+ * Tells whether a pull request may have been there. They can be deleted, the newest ones, too: that a number is above them all does not say that it was never given out. The ref that the
  * server makes with each goes with it, so that one which is there is of a pull request that is hidden.
  */
 async function mayHaveBeen(repository: Repository, number: number): Promise<boolean> {
-  const newest = await newestNumber(repository)
+  const { api, root } = repository
+  // The list shows whether these credentials may read pull requests.
+  const { value } = await api.get(`${root}/pull-requests?state=ALL&order=NEWEST&limit=1`, PullRequestsAnswer)
+  const newest = value.values[0]?.id ?? 0
   if (number <= newest) return true
   if (isFarAbove(number, newest)) return false
   const isShown = newest === 0 || (await repository.keepsPull(newest))
@@ -50,7 +52,7 @@ async function mayHaveBeen(repository: Repository, number: number): Promise<bool
 
 const CHANGES: ReadonlySet<string> = new Set(['RESCOPED', 'UPDATED'])
 
-/** The activities, newest first, have a time by the server's clock for each change of its branches and commits. What it was before is not told. */
+/** Reads the bases or heads from the activities, which, newest first, have a time by the server's clock for each change of its branches and commits. What it was before is not told. */
 async function heldBy(
   { api, root }: Repository,
   { openedAt, base, head }: PullRequest,
@@ -72,36 +74,26 @@ async function heldBy(
   return hasChanged ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
 
-/** The list shows whether these credentials may read pull requests. */
-async function newestNumber({ api, root }: Repository): Promise<number> {
-  const { value } = await api.get(`${root}/pull-requests?state=ALL&order=NEWEST&limit=1`, PullRequestsAnswer)
-  return value.values[0]?.id ?? 0
-}
-
 function toPullRequest(answer: PullRequestAnswer, repository: Repository): PullRequest {
   const { fromRef, toRef, draft, createdDate, closedDate, properties } = answer
   const state = STATES[answer.state]
   const base = branchOf(toRef.id)
-  const head = fromRef.latestCommit
-  const mergedAt = state === 'merged' && closedDate !== undefined ? at(closedDate) : undefined
   // Where somebody pushed the merge, the server names no commit.
   const mergeCommit = state === 'merged' ? properties?.mergeCommit?.id : undefined
+  const isOnBase = async () => {
+    const tip = await repository.head(base)
+    // A merge commit is named for merges by the server alone.
+    return tip === undefined ? 'gone' : (await repository.contains(mergeCommit!, tip)) === true
+  }
   return {
     state,
     base,
     openedAt: at(createdDate),
-    ...defined({ head, isDraft: draft }),
-    ...(mergedAt ? { mergedAt } : {}),
-    ...(mergeCommit === undefined
-      ? {}
-      : {
-          mergeCommit,
-          async isOnBase() {
-            const tip = await repository.head(base)
-            // A merge commit is named for merges by the server alone.
-            return tip === undefined ? 'gone' : (await repository.contains(mergeCommit, tip)) === true
-          },
-        }),
+    head: fromRef.latestCommit,
+    isDraft: draft,
+    mergedAt: state === 'merged' && closedDate !== undefined ? at(closedDate) : undefined,
+    mergeCommit,
+    isOnBase: mergeCommit === undefined ? undefined : isOnBase,
   }
 }
 

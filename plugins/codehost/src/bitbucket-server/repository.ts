@@ -3,18 +3,20 @@
 import { type CheckContext, clockBehindMs, DestinationError, type Instant, Value } from '@claimcheck/core/plugin'
 import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
+import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { unexpectedAnswer } from '../rest.ts'
+import { findInHistories } from '../without-log.ts'
 import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnswer } from './answers.ts'
 import { createServerApi, type ServerAccess } from './api.ts'
 
-/** All nodes of a server share its storage, and keep little in memory. How old an answer may be. */
+/** The age that an answer may have: all nodes of a server share its storage, and keep little in memory. Milliseconds. */
 export const AGE_MS = 2000
 
 const BRANCH = 'refs/heads/'
 
-/** By the host's own account. */
-export interface Identity {
+/** The repository by the host's own account. */
+interface Identity {
   readonly repositoryId: string
   /** `<project>/<repo>`; the project of a person is `~<name>`. */
   readonly repositoryName: string
@@ -32,7 +34,7 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
   const root = `/api/latest${path}`
   let shown: Promise<Identity> | undefined
 
-  /** Once in a check. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
+  /** Reads the repository, once in a check. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
   function show(): Promise<Identity> {
     shown ??= cache.share(`bitbucket-server ${slug}`, async () => {
       const { value, headers } = await api.get(root, RepositoryAnswer)
@@ -41,7 +43,7 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
     return shown
   }
 
-  /** `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
+  /** Tells whether the server has a commit. `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     const { value: commit } = await api.find(`${root}/commits/${sha}`, CommitAnswer)
     if (commit && commit.id !== sha) throw unexpectedAnswer()
@@ -49,7 +51,7 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
   }
 
   /**
-   * A commit in a tip's history is their only best common ancestor. That it is not there, the list of what it has and the tip has not
+   * Tells whether a commit is in the history of a tip: then it is their only best common ancestor. That it is not there, the list of what it has and the tip has not
    * must say as well: it begins with the commit. Older servers have this list alone, and leave it empty for a commit in the history.
    */
   async function readReachable(sha: string, tip: string): Promise<boolean | undefined> {
@@ -71,15 +73,15 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
     root,
     show,
     isKnown,
-    /** Whether it has the ref that the server makes with a pull request. */
+    /** Tells whether it has the ref that the server makes with a pull request. */
     async keepsPull(number: number): Promise<boolean> {
       const ref = encodeURIComponent(`refs/pull-requests/${number}/from`)
       const { value } = await api.find(`${root}/commits?until=${ref}&limit=1`, CommitsAnswer)
       return (value?.values.length ?? 0) > 0
     },
-    /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
+    /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
     contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
-    /** The repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
+    /** Identifies the repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
     async identify(named: RepositoryAnswer, headers: Headers): Promise<Identity> {
       const identity = identityOf(named, headers, now())
       if (identity.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
@@ -88,7 +90,7 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
       if (identity.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
       return shown
     },
-    /** The tip of a branch. */
+    /** Reads the tip of a branch; undefined where there is no such branch. */
     head: (branch: string) =>
       cache.share(`bitbucket-server ${slug} branch ${branch}`, async () => {
         // The filter finds each branch with this text somewhere in its name.
@@ -99,7 +101,7 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
         }
         return undefined
       }),
-    /** Some branches that have the commit. */
+    /** Finds some branches that have the commit. */
     async branchesWith(sha: string): Promise<readonly string[]> {
       const { value: info } = await api.find(`/branch-utils/latest${path}/branches/info/${sha}?limit=25`, RefsAnswer)
       const ids = info?.values.map(({ id }) => id) ?? []
@@ -118,4 +120,23 @@ function identityOf({ id, slug, project }: RepositoryAnswer, headers: Headers, n
 export function branchOf(ref: string): string {
   if (!ref.startsWith(BRANCH)) throw unexpectedAnswer()
   return ref.slice(BRANCH.length)
+}
+
+/** Finds a commit at Bitbucket Data Center. Only administrators can read its push log, so the result has no times. */
+export async function findCommit(
+  access: ServerAccess,
+  query: CommitQuery,
+  context: CheckContext,
+): Promise<FoundCommit> {
+  const { branch, sha } = query
+  const repository = openRepository(access, query.repository, context)
+  const identity = await repository.show()
+  const head = await repository.head(branch)
+  const found = await findInHistories(query, context, {
+    head,
+    contains: repository.contains,
+    isKnown: repository.isKnown,
+    findElsewhere: async () => (await repository.branchesWith(sha)).find((name) => name !== branch),
+  })
+  return { ...identity, ...found, ageMs: AGE_MS }
 }

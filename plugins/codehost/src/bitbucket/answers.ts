@@ -5,7 +5,7 @@ import { RepositoryPath, Sha } from '../actions/fields.ts'
 import { orNull } from '../rest.ts'
 
 const Time = Type.String({ format: 'date-time' })
-/** Some answers have only the beginning of a commit's id. */
+/** A commit's id, of which some answers have only the beginning. */
 const Hash = Type.String({ pattern: '^[0-9a-f]{7,64}$' })
 
 export const RepositoryName = Type.Object({
@@ -54,7 +54,7 @@ export const HeadsAnswer = Type.Object({
   values: Type.Array(Type.Object({ source: Type.Object({ commit: orNull(Type.Object({ hash: Hash })) }) })),
 })
 
-/** Of statuses and of pipelines: what is asked for. More would cost more than the limits of pages allow. */
+/** The size of the pages of statuses and of pipelines. More would cost more than the limits of pages allow. */
 export const PAGE = 100
 
 const page = { next: Type.Optional(Type.String()) }
@@ -87,13 +87,13 @@ export const PipelinesAnswer = Type.Object({
   values: Type.Array(
     Type.Object({
       build_number: Type.Integer(),
-      /** Which run under its number this is. Not documented. */
+      /** The count of the runs under this number, up to this one. Not documented. */
       run_number: Type.Optional(Type.Integer()),
       state: Type.Object({ name: Type.String(), result: orNull(Type.Object({ name: Type.String() })) }),
       created_on: Type.Optional(Time),
-      /** What started it: `PUSH`, `MANUAL`, `SCHEDULE`. */
+      /** The event that started it: `PUSH`, `MANUAL`, `SCHEDULE`. */
       trigger: orNull(Type.Object({ type: Type.Optional(Type.String()), name: Type.Optional(Type.String()) })),
-      /** Those of this run alone. */
+      /** The variables of this run alone. */
       variables: orNull(Type.Array(Type.Unknown())),
       target: Type.Object({
         ref_type: orNull(Type.String()),

@@ -17,12 +17,12 @@ export interface BitbucketAccess {
 }
 
 export interface BitbucketApi extends Rest {
-  /** None at all for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
+  /** Reads the pages of a list. None at all for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
   pages<T extends TSchema>(path: string, schema: T, next: NextPage<T>, most?: number): AsyncIterable<Static<T>>
 }
 
-/** The query of the next page; undefined at the end. */
-export type NextPage<T extends TSchema> = (page: Static<T>) => string | undefined
+/** Takes the query of the next page from a page; undefined at the end. */
+type NextPage<T extends TSchema> = (page: Static<T>) => string | undefined
 
 const MOST_PAGES = 10
 

@@ -6,7 +6,6 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { keptForLong, whileWaiting } from '../comparable.ts'
-import { defined } from '../defined.ts'
 import { isBy, isNamed, isSame, key as keyed } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
@@ -60,14 +59,14 @@ async function readChecks(
   const changedAt = times.length === statuses.length ? latestOf(times) : undefined
   return {
     ...found,
-    checks: [...posted.map(toPosted), ...checksOf(runs)].map(stoppedIsRed),
-    ...defined({ changedAt }),
+    checks: [...posted.map(toPosted), ...checksOf(runs)].map(reddenStopped),
+    changedAt,
     comparable: () => comparableTo(repository, { sha, slug, runs }, query, context),
   }
 }
 
-/** Accounts that may write can stop what is about to fail. Why it was stopped nothing tells, so that it spoils the commit and blames nobody. */
-function stoppedIsRed(check: Check): Check {
+/** Turns what was stopped red: accounts that may write can stop what is about to fail. Why it was stopped nothing tells, so that it spoils the commit and blames nobody. */
+function reddenStopped(check: Check): Check {
   return check.outcome === 'skipped' ? withoutBlame({ ...check, outcome: 'failed' }) : check
 }
 
@@ -76,7 +75,7 @@ function isOfPipelines({ by }: WantedCheck): boolean {
 }
 
 /**
- * A status of the claimed name under another key may be of the account that the claim names: nothing tells whose it is. And one with the
+ * Refuses claims that no status answers. A status of the claimed name under another key may be of the account that the claim names: nothing tells whose it is. And one with the
  * claimed key under another name has replaced what was there. The next read may show more.
  */
 function refuseUntold(wanted: readonly WantedCheck[], statuses: readonly StatusAnswer[]): void {
@@ -99,7 +98,6 @@ const OUTCOMES = new Map<string, Check['outcome']>([
 function toPosted(status: StatusAnswer): Check {
   const outcome = OUTCOMES.get(status.state)
   if (outcome === undefined) throw unexpectedAnswer()
-  const { updated_on } = status
-  const changed = updated_on === undefined ? {} : { changedAt: notAfter(updated_on) }
-  return { name: statusName(status), by: [keyed(status.key)], isRunByHost: false, outcome, ...changed }
+  const changedAt = notAfter(status.updated_on)
+  return { name: statusName(status), by: [keyed(status.key)], isRunByHost: false, outcome, changedAt }
 }

@@ -1,4 +1,4 @@
-/** The commits at Bitbucket Cloud with which a claimed one is compared: the newest of the main branch, by their statuses and runs. */
+/** Finds the commits at Bitbucket Cloud with which a claimed one is compared: the newest of the main branch, by their statuses and runs. */
 import type { CheckContext } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
@@ -18,7 +18,7 @@ import type { Repository } from './repository.ts'
 import { isOfRun, readStatuses, statusName } from './statuses.ts'
 
 const MOST_COMMITS = 5
-/** Of those that were pushed together, all but the last have no statuses. */
+/** The most commits that are read to find them: of those that were pushed together, all but the last have no statuses. */
 const MOST_READ = 15
 const LIST = 30
 const RUNS = 100
@@ -41,31 +41,28 @@ export async function comparableTo(
   return { commits: await comparableAmong(known, { sha, owners: [] }), begun, refs, owners: [] }
 }
 
-/** It is the newest commit of an open pull request. */
+/** Tells whether it is the newest commit of an open pull request. */
 async function isOpen({ api, root }: Repository, sha: string): Promise<boolean> {
   const { value } = await api.find(`${root}/pullrequests?state=OPEN&pagelen=50`, HeadsAnswer, [401, 403, 404])
   return (value?.values ?? []).some(({ source }) => source.commit && sha.startsWith(source.commit.hash))
 }
 
-/** The host started it for what was pushed. */
+/** Tells whether the host started a run for what was pushed. */
 function isStarted(run: Pipeline): boolean {
   return !isByHand(run) && !/schedule/i.test(`${run.trigger?.type} ${run.trigger?.name}`)
 }
 
-/** A push starts one run, by the definition that fits its branch best; a pull request one of its own. */
+/** Reports a run: a push starts one, by the definition that fits its branch best; a pull request one of its own. */
 function toReport({ target }: Pipeline, mainBranch: string | undefined): RunReport {
   if (target.source) return { file: FILE, event: 'pull-request', ref: 'pull_request' }
   if (target.ref_type === 'tag' || target.selector?.type === 'tags') return { file: FILE, event: 'push', ref: 'tag' }
   return { file: FILE, event: 'push', ref: target.ref_name === mainBranch ? 'default' : 'branch' }
 }
 
-interface Known {
-  readonly slug: string
-  readonly mainBranch: string
-  readonly before: number
-}
-
-async function readKnown(repository: Repository, { slug, mainBranch, before }: Known): Promise<readonly KnownCommit[]> {
+async function readKnown(
+  repository: Repository,
+  { slug, mainBranch, before }: { readonly slug: string; readonly mainBranch: string; readonly before: number },
+): Promise<readonly KnownCommit[]> {
   const { api, root } = repository
   const tip = (await repository.branch(mainBranch)).tip
   if (tip === undefined) return []
@@ -87,7 +84,7 @@ async function readKnown(repository: Repository, { slug, mainBranch, before }: K
   return known
 }
 
-/** Without a time it may be newer. */
+/** Tells whether a time is before; what has none may be newer. */
 function isBefore(time: string | undefined, before: number): boolean {
   return time !== undefined && logTime(time).notAfter <= before
 }

@@ -8,10 +8,10 @@ import { notAfter } from '../times.ts'
 import { PAGE, type Pipeline, PipelinesAnswer } from './answers.ts'
 import type { Repository } from './repository.ts'
 
-/** What claims call Pipelines. */
+/** The identifiers of Pipelines in claims. */
 export const PIPELINES: readonly string[] = [BITBUCKET_JOBS, workflow('bitbucket-pipelines.yml')]
 
-/** All runs for a commit. @throws DestinationError `forbidden` without the right to read pipelines */
+/** Reads all runs for a commit. @throws DestinationError `forbidden` without the right to read pipelines */
 export async function readPipelines(repository: Repository, sha: string): Promise<readonly Pipeline[]> {
   const { api, root } = repository
   const path = `${root}/pipelines`
@@ -52,26 +52,26 @@ function groupsOf(runs: readonly Pipeline[]): ReadonlyMap<string, readonly Pipel
   return groups
 }
 
-/** A person started it, maybe with variables of their own. */
+/** Tells whether a person started a run, maybe with variables of their own. */
 export function isByHand({ trigger, target, variables }: Pipeline): boolean {
   if (variables?.length === 0) return false
   return /manual/i.test(`${trigger?.type} ${trigger?.name}`) || target.selector?.type === 'custom'
 }
 
-/** The host may have left out what was asked for. */
+/** Tells whether a run is for the commit: the host may have left out what was asked for. */
 async function isOf(sha: string, { target }: Pipeline, repository: Repository): Promise<boolean> {
   const hash = target.commit?.hash
   return hash !== undefined && sha.startsWith(hash) && (await repository.expand(hash)) === sha
 }
 
-/** As `bitbucket-pipelines.yml` has it: `default`, `branches/main`, `pull-requests/**`, `custom/deploy`. */
-export function nameOf({ target: { selector } }: Pipeline): string {
+/** The name of a definition in `bitbucket-pipelines.yml`: `default`, `branches/main`, `pull-requests/**`, `custom/deploy`. */
+function nameOf({ target: { selector } }: Pipeline): string {
   if (!selector) return 'default'
   return selector.pattern ? `${selector.type}/${selector.pattern}` : selector.type
 }
 
 /**
- * The newest run counts. One by hand, with variables of its own, replaces none: what is red before it spoils the commit, and is blamed on
+ * The checks of one definition: the newest run counts. One by hand, with variables of its own, replaces none: what is red before it spoils the commit, and is blamed on
  * nobody.
  *
  * @param runs of one definition and ref, the newest first
@@ -86,18 +86,18 @@ function toChecks(runs: readonly Pipeline[]): Check[] {
 }
 
 function toCheck(run: Pipeline, passedBefore: boolean, isDated = true): Check {
-  const end = run.completed_on ? notAfter(run.completed_on) : undefined
+  const end = notAfter(run.completed_on)
   return {
     name: nameOf(run),
     by: PIPELINES,
     isRunByHost: true,
-    ...(isByHand(run) ? { isByHand: true } : {}),
+    isByHand: isByHand(run),
     outcome: outcomeOf(run),
     // Of a run that may have been made again under its number, nothing is told.
-    ...(passedBefore || run.run_number === 1 ? { passedBefore } : {}),
-    ...(run.created_on ? { begunAt: notAfter(run.created_on) } : {}),
-    ...(end ? { endedAt: end } : {}),
-    ...(end && isDated ? { changedAt: end } : {}),
+    passedBefore: passedBefore || run.run_number === 1 ? passedBefore : undefined,
+    begunAt: notAfter(run.created_on),
+    endedAt: end,
+    changedAt: isDated ? end : undefined,
   }
 }
 

@@ -15,12 +15,12 @@ import {
 } from '../connection-options.ts'
 import type { BitbucketAccess } from './api.ts'
 import { findChecks } from './checks.ts'
-import { findCommit } from './find-commit.ts'
 import { findPullRequest } from './pull-request.ts'
+import { findCommit } from './repository.ts'
 
 const PUBLIC_API = 'https://api.bitbucket.org/2.0'
 
-const Options = Type.Object(
+const BitbucketOptions = Type.Object(
   {
     token: secret({ description: 'An access token that can read the repositories.' }),
     base_url: Type.Optional(
@@ -30,13 +30,13 @@ const Options = Type.Object(
   },
   { additionalProperties: false },
 )
-type Options = Static<typeof Options>
+type BitbucketOptions = Static<typeof BitbucketOptions>
 
 const HELP = `In the settings of the repository (or of its project or workspace), under "Access tokens", create a token with the permissions
 "Repositories: Read" and "Pull requests: Read", and for claims about checks "Pipelines: Read". With "Pull requests: Read" a token can also
 comment on pull requests: leave it away when no claims are about them.`
 
-/** Every other scope lets the token change something: `repository:write`, `write:repository:bitbucket`, `webhook`. */
+/** The scopes that only read. Every other one lets the token change something: `repository:write`, `write:repository:bitbucket`, `webhook`. */
 const READING: ReadonlySet<string> = new Set([
   'repository',
   'pullrequest',
@@ -57,7 +57,7 @@ export const bitbucket = defineProvider<BitbucketAccess>({
   connectionType: defineConnectionType({
     provider: 'bitbucket',
     title: 'Bitbucket Cloud',
-    options: Options,
+    options: BitbucketOptions,
     help: HELP,
     baseUrl: (options) => access(options).baseUrl,
     fits: (options, claim) => fitsClaim(claim, namesOf(access(options).baseUrl), options.owners),
@@ -86,8 +86,8 @@ export const bitbucket = defineProvider<BitbucketAccess>({
       }
     },
   }),
-  access: ({ options }) => access(options as Options),
-  ownersOf: ({ options }) => (options as Options).owners,
+  access: ({ options }) => access(options as BitbucketOptions),
+  ownersOf: ({ options }) => (options as BitbucketOptions).owners,
   readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
 })
 
@@ -96,6 +96,6 @@ function namesOf(apiUrl: string): string[] {
   return ['bitbucket.org', hostName(apiUrl, '/2.0')]
 }
 
-function access({ token, base_url }: Options): BitbucketAccess {
+function access({ token, base_url }: BitbucketOptions): BitbucketAccess {
   return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), token }
 }

@@ -2,7 +2,6 @@
 
 import type { CheckContext, LogTime, Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { isFarAbove, unchangedSince, unlessCut } from '../forgetting.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
@@ -15,7 +14,7 @@ const CLOCK_SLACK_MS = 60_000
 /** Credentials that read a pull request read its activity: a refusal is one of the check. */
 const TOO_LONG = ['too_large']
 
-/** Of the activity, which has comments, too. */
+/** The most pages of the activity, which has comments, too. */
 const MOST_PAGES = 40
 
 const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed', SUPERSEDED: 'closed' } as const
@@ -40,11 +39,11 @@ export async function findPullRequest(
     return mergeCommit !== undefined && (await repository.contains(mergeCommit, tip)) === true
   }
   const log = (field: PullRequestField) => heldBy(repository, pullRequest, field, query)
-  return { ...found, pullRequest: { ...pullRequest, log, ...(mergeCommit === undefined ? {} : { isOnBase }) } }
+  return { ...found, pullRequest: { ...pullRequest, log, isOnBase: mergeCommit === undefined ? undefined : isOnBase } }
 }
 
 /**
- * The activity has a time by the host's clock for each change of an open pull request: of its branches, of its commits, or of its text alone.
+ * Reads the bases or heads from the activity, which has a time by the host's clock for each change of an open pull request: of its branches, of its commits, or of its text alone.
  * What it was before a change is not told. The opening is the first of them.
  */
 async function heldBy(
@@ -58,7 +57,7 @@ async function heldBy(
   const from = windowFrom - CLOCK_SLACK_MS
   const changes = await unlessCut(async () => {
     let count = 0
-    for await (const updates of updatesOf(repository, number)) {
+    for await (const updates of readUpdates(repository, number)) {
       count += updates.filter(({ state, date }) => state === 'OPEN' && logTime(date).notAfter >= from).length
       if (updates.some(({ date }) => logTime(date).notAfter < from)) return count
     }
@@ -69,8 +68,8 @@ async function heldBy(
   return changes > 0 ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
 
-/** What the activity tells of changes, newest first, page by page. */
-async function* updatesOf({ api, root }: Repository, number: number) {
+/** Reads the changes in the activity, newest first, page by page. */
+async function* readUpdates({ api, root }: Repository, number: number) {
   const path = `${root}/pullrequests/${number}/activity?pagelen=50`
   for await (const { values } of api.pages(path, ActivityAnswer, linkedPage, MOST_PAGES)) {
     yield values.flatMap(({ update }) => update ?? [])
@@ -80,7 +79,7 @@ async function* updatesOf({ api, root }: Repository, number: number) {
 async function readPullRequest(repository: Repository, number: number): Promise<FoundPullRequest> {
   const { api, root, identify, expand } = repository
   const { value, headers } = await api.find(`${root}/pullrequests/${number}`, PullRequestAnswer)
-  if (!value) return missing(repository, number)
+  if (!value) return describeMissing(repository, number)
   const { id, source, destination, draft, created_on, merge_commit, ...rest } = value
   if (id !== number) throw unexpectedAnswer()
   const identity = await identify(destination.repository, headers)
@@ -93,20 +92,21 @@ async function readPullRequest(repository: Repository, number: number): Promise<
     state,
     base: destination.branch.name,
     openedAt: logTime(created_on),
-    ...defined({ isDraft: draft, head, mergedAt, mergeCommit }),
+    isDraft: draft,
+    ...{ head, mergedAt, mergeCommit },
   }
   return { ...identity, ageMs: AGE_MS, pullRequest }
 }
 
 /**
- * The pull request itself tells no time of its merge. In its activity, each change has the state that it left: the oldest with MERGED is
+ * Reads the time of a merge, which the pull request itself does not tell. In its activity, each change has the state that it left: the oldest with MERGED is
  * the merge. Merges are made in the background, so how soon it is written down is not known. Undefined where there is more activity since
  * than a check may read.
  */
 async function readMergedAt(repository: Repository, number: number): Promise<LogTime | undefined> {
   const merged = await unlessCut(async () => {
     let oldest: string | undefined
-    for await (const updates of updatesOf(repository, number)) {
+    for await (const updates of readUpdates(repository, number)) {
       const before = updates.findIndex(({ state }) => state !== 'MERGED')
       oldest = updates.slice(0, before === -1 ? undefined : before).at(-1)?.date ?? oldest
       if (before !== -1) break
@@ -116,8 +116,8 @@ async function readMergedAt(repository: Repository, number: number): Promise<Log
   return merged === undefined || merged === 'cut' ? undefined : notAfter(merged)
 }
 
-/** The list shows whether these credentials may read pull requests. A number is never given twice. */
-async function missing({ api, root, show }: Repository, number: number): Promise<FoundPullRequest> {
+/** Marks a pull request that is not shown. The list shows whether these credentials may read them. A number is never given twice. */
+async function describeMissing({ api, root, show }: Repository, number: number): Promise<FoundPullRequest> {
   const identity = await show()
   const states = Object.keys(STATES).map((state) => `state=${state}`)
   const { value } = await api.get(`${root}/pullrequests?${states.join('&')}&sort=-id&pagelen=1`, PullRequestsAnswer)

@@ -2,9 +2,11 @@
 
 import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
+import type { CommitQuery, FoundCommit } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import { escapePath, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
+import { findInHistories } from '../without-log.ts'
 import {
   BranchAnswer,
   BranchesAnswer,
@@ -13,27 +15,22 @@ import {
   RepositoryAnswer,
   type RepositoryName,
 } from './answers.ts'
-import { type BitbucketAccess, type BitbucketApi, createBitbucketApi } from './api.ts'
+import { type BitbucketAccess, createBitbucketApi } from './api.ts'
 
-/** Replicas lag. How old Bitbucket's answers may be. */
+/** The age that Bitbucket's answers may have, because replicas lag. Milliseconds. */
 export const AGE_MS = 60_000
 
-/** By the host's own account. */
-export interface Identity {
+/** The repository by the host's own account. */
+interface Identity {
   readonly repositoryId: string
   readonly repositoryName: string
   readonly clockBehindMs: number | undefined
 }
 
-export interface ShownRepository extends Identity {
+interface ShownRepository extends Identity {
   readonly mainBranch: string | undefined
-  /** At the latest, by our clock. */
+  /** The time when it was made, at the latest, by our clock. */
   readonly createdAt: Instant
-}
-
-export interface Branch {
-  readonly tip: string | undefined
-  readonly identity: Identity
 }
 
 export type Repository = ReturnType<typeof openRepository>
@@ -45,7 +42,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
 
   let shown: Promise<ShownRepository> | undefined
 
-  /** Once in a check. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
+  /** Reads the repository, once in a check. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
   function show(): Promise<ShownRepository> {
     shown ??= cache.share(`bitbucket ${slug}`, async () => {
       const { value, headers } = await api.get(root, RepositoryAnswer)
@@ -59,7 +56,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     return shown
   }
 
-  /** The repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
+  /** Identifies the repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
   async function identify(named: RepositoryName | null | undefined, headers: Headers): Promise<Identity> {
     const identity = named && identityOf(named, clockBehindMs(headers, now()))
     if (identity?.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
@@ -69,7 +66,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     return shown
   }
 
-  /** `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
+  /** Tells whether Bitbucket has a commit. `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     const { value: commit } = await api.find(`${root}/commit/${sha}`, CommitAnswer)
     // A branch may be called like a commit.
@@ -78,7 +75,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   }
 
   /**
-   * A commit in a tip's history is their only best common ancestor. That it is not there, the list of what it has and the tip has not
+   * Tells whether a commit is in the history of a tip: then it is their only best common ancestor. That it is not there, the list of what it has and the tip has not
    * must say as well: it begins with the commit.
    */
   async function readReachable(sha: string, tip: string): Promise<boolean | undefined> {
@@ -98,19 +95,34 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     show,
     identify,
     isKnown,
-    /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
+    /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
     contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
     branch: (name: string) =>
-      cache.share(`bitbucket ${slug} branch ${name}`, async (): Promise<Branch> => {
-        const { value: branch, headers } = await api.find(`${root}/refs/branches/${escapePath(name)}`, BranchAnswer)
-        // The right to see the repository is the right to see its branches.
-        if (!branch) return { tip: undefined, identity: await show() }
-        if (branch.name !== name) throw unexpectedAnswer()
-        const { target } = branch
-        return { tip: target.hash, identity: await identify(target.repository, headers) }
-      }),
-    /** The full id of a commit; undefined where the repository does not have it any more. */
-    expand: (hash: string) => expand(hash, { api, root, cache }),
+      cache.share(
+        `bitbucket ${slug} branch ${name}`,
+        async (): Promise<{ readonly tip: string | undefined; readonly identity: Identity }> => {
+          const { value: branch, headers } = await api.find(`${root}/refs/branches/${escapePath(name)}`, BranchAnswer)
+          // The right to see the repository is the right to see its branches.
+          if (!branch) return { tip: undefined, identity: await show() }
+          if (branch.name !== name) throw unexpectedAnswer()
+          const { target } = branch
+          return { tip: target.hash, identity: await identify(target.repository, headers) }
+        },
+      ),
+    /** Expands the beginning of a commit's id; undefined where the repository does not have the commit any more. */
+    async expand(hash: string): Promise<string | undefined> {
+      if (hash.length === 40) return hash
+      const key = `bitbucket ${root} commit ${hash}`
+      return cache.share(key, async () => {
+        const known = cache.get(key)
+        if (typeof known === 'string') return known
+        const full = (await api.find(`${root}/commit/${hash}`, CommitAnswer)).value?.hash
+        if (full === undefined) return undefined
+        if (!full.startsWith(hash)) throw unexpectedAnswer()
+        cache.set(key, full)
+        return full
+      })
+    },
     async branchesWithTip(sha: string): Promise<readonly string[]> {
       const query = new URLSearchParams({ q: `target.hash="${sha}"`, pagelen: '100' })
       const { value } = await api.get(`${root}/refs/branches?${query}`, BranchesAnswer)
@@ -119,23 +131,34 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   }
 }
 
-async function expand(
-  hash: string,
-  { api, root, cache }: { readonly api: BitbucketApi; readonly root: string } & Pick<CheckContext, 'cache'>,
-): Promise<string | undefined> {
-  if (hash.length === 40) return hash
-  const key = `bitbucket ${root} commit ${hash}`
-  return cache.share(key, async () => {
-    const known = cache.get(key)
-    if (typeof known === 'string') return known
-    const full = (await api.find(`${root}/commit/${hash}`, CommitAnswer)).value?.hash
-    if (full === undefined) return undefined
-    if (!full.startsWith(hash)) throw unexpectedAnswer()
-    cache.set(key, full)
-    return full
-  })
-}
-
 function identityOf({ uuid, full_name }: RepositoryName, clockBehindMs: number | undefined): Identity {
   return { repositoryId: uuid.slice(1, -1), repositoryName: full_name, clockBehindMs }
+}
+
+/** Finds a commit at Bitbucket Cloud. It shows no push log, so the result has no times. */
+export async function findCommit(
+  access: BitbucketAccess,
+  query: CommitQuery,
+  context: CheckContext,
+): Promise<FoundCommit> {
+  const repository = openRepository(access, query.repository, context)
+  const { tip, identity } = await repository.branch(query.branch)
+  const found = await findInHistories(query, context, {
+    head: tip,
+    contains: repository.contains,
+    isKnown: repository.isKnown,
+    findElsewhere: () => findElsewhere(repository, query),
+    createdAt: async () => (await repository.show()).createdAt,
+  })
+  return { ...identity, ...found, ageMs: AGE_MS }
+}
+
+/** Finds another branch that has the commit: as its tip, or the main branch. */
+async function findElsewhere(repository: Repository, { sha, branch }: CommitQuery): Promise<string | undefined> {
+  const named = (await repository.branchesWithTip(sha)).find((name) => name !== branch)
+  if (named !== undefined) return named
+  const { mainBranch } = await repository.show()
+  if (mainBranch === undefined || mainBranch === branch) return undefined
+  const { tip } = await repository.branch(mainBranch)
+  return tip !== undefined && (await repository.contains(sha, tip)) ? mainBranch : undefined
 }

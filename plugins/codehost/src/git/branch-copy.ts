@@ -9,38 +9,35 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CheckContext, DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { gitEnvironment, type Remote } from './environment.ts'
-import { fromServer, refusesShallow } from './failure.ts'
-import type { Kept } from './kept.ts'
-import { inLines } from './lines.ts'
-import { type Git, GitFailure, type GitRun } from './program.ts'
+import type { FolderContent } from './kept-folders.ts'
+import { fromServer, type Git, GitFailure, type GitRun, inLines, refusesShallow, traceRun } from './program.ts'
 import { packSizes, removeLeftovers, shallowIds, tipIn } from './repository-files.ts'
 import { createSearches } from './search.ts'
-import { traced } from './trace.ts'
 
 export interface BranchCopyOptions {
   readonly folder: string
   readonly branch: string
-  /** What all of it may take on the disk. */
+  /** The most that all of it takes on the disk. */
   readonly maxBytes: number
   readonly git: Git
 }
 
-type Situation = Pick<CheckContext, 'signal' | 'share' | 'now'>
+type CopySituation = Pick<CheckContext, 'signal' | 'share' | 'now'>
 
 const FIRST_DEPTH = 64
 const FIRST_STEP = 7 * FIRST_DEPTH
 const MAX_STEP = 1_000_000_000
-/** By which a step grows when the one before was done in time: at first, and when one was not. */
+/** The factors by which a step grows when the one before was done in time: at first, and once one was not. */
 const GROWTH = 8
 const SLOW_GROWTH = 2
 const SHRINKING = 4
-/** Every fetch that brings something is a pack, and git opens all of them. */
+/** The most packs: every fetch that brings something is one, and git opens all of them. */
 const MAX_PACKS = 100
-/** One and a half million commits. */
+/** The ids of one and a half million commits. */
 const MAX_HISTORY_BYTES = 64 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-export class BranchCopy implements Kept {
+export class BranchCopy implements FolderContent {
   sizeBytes = 0
   isSpoiled = false
   readonly #options: BranchCopyOptions
@@ -50,7 +47,7 @@ export class BranchCopy implements Kept {
   #hasHistory = false
   #step = FIRST_STEP
   #growth = GROWTH
-  /** How often in a row a kind of work failed. */
+  /** The number of failures in a row of each kind of work. */
   readonly #setbacks = { update: 0, walk: 0, deepen: 0 }
 
   constructor(options: BranchCopyOptions) {
@@ -58,37 +55,37 @@ export class BranchCopy implements Kept {
   }
 
   /** Brings the copy up to date. Returns the tip; `undefined` where the server has no such branch. @throws DestinationError */
-  update(remote: Remote, situation: Situation): Promise<string | undefined> {
-    return this.#inTurn(() => this.#judged('update', this.#update(remote, situation), situation))
+  update(remote: Remote, situation: CopySituation): Promise<string | undefined> {
+    return this.#takeTurn(() => this.#judge('update', this.#update(remote, situation), situation))
   }
 
   /**
-   * Whether the commit is `tip`, which an update returned, or an ancestor of it.
+   * Tells whether the commit is `tip`, which an update returned, or an ancestor of it.
    * @throws DestinationError `timeout` when the check's time is over; what was fetched until then is kept
    */
-  has(sha: string, tip: string, remote: Remote, { signal, share, now }: Situation): Promise<boolean> {
-    const until = (signal: AbortSignal): Situation => ({ signal, share, now })
+  has(sha: string, tip: string, remote: Remote, { signal, share, now }: CopySituation): Promise<boolean> {
+    const until = (signal: AbortSignal): CopySituation => ({ signal, share, now })
     return this.#searches.find(sha, tip, signal, {
-      walk: (onIds, signal) => this.#judged('walk', this.#walk(tip, onIds, until(signal)), until(signal)),
+      walk: (onIds, signal) => this.#judge('walk', this.#walk(tip, onIds, until(signal)), until(signal)),
       deepen: (signal) =>
-        this.#inTurn(() => this.#judged('deepen', this.#deepen(remote, until(signal)), until(signal))),
+        this.#takeTurn(() => this.#judge('deepen', this.#deepen(remote, until(signal)), until(signal))),
     })
   }
 
-  /** One fetch after the other: git locks its files. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** Lets one fetch follow the other: git locks its files. */
+  #takeTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work)
     this.#lastTurn = turn.catch(() => {})
     return turn
   }
 
-  #runOf({ signal, share }: Situation, remote?: Remote): GitRun {
+  #runOf({ signal, share }: CopySituation, remote?: Remote): GitRun {
     const { folder, maxBytes } = this.#options
     const env = gitEnvironment(folder, remote)
     return { folder, env, signal, share, maxOutputBytes: MAX_OUTPUT_BYTES, maxFileBytes: maxBytes }
   }
 
-  async #make(situation: Situation): Promise<void> {
+  async #make(situation: CopySituation): Promise<void> {
     if (this.#isMade) return
     const { folder, git } = this.#options
     await mkdir(folder, { recursive: true })
@@ -96,10 +93,10 @@ export class BranchCopy implements Kept {
     this.#isMade = true
   }
 
-  /** The tip of the branch; `undefined` where there is no such branch. */
-  async #fetch(how: readonly string[], remote: Remote, situation: Situation, onStart?: () => void) {
+  /** Fetches, and returns the tip of the branch; `undefined` where there is no such branch. */
+  async #fetch(how: readonly string[], remote: Remote, situation: CopySituation, onStart?: () => void) {
     const { folder, branch, git } = this.#options
-    const { run, negotiatedVersion } = await traced(this.#runOf(situation, remote))
+    const { run, negotiatedVersion } = await traceRun(this.#runOf(situation, remote))
     const options = ['--quiet', '--no-tags', ...how, '--filter=tree:0']
     const refspec = `+refs/heads/${branch}:refs/claimcheck/fetched`
     try {
@@ -115,12 +112,12 @@ export class BranchCopy implements Kept {
     return tipIn(await readFile(join(folder, 'FETCH_HEAD'), 'utf8'), branch)
   }
 
-  /** From a server that gives out only all of a history, without depth. */
+  /** Fetches all of a history, without depth, from a server that gives out nothing less. */
   #fetchOrAll(
     how: string,
     all: readonly string[],
     remote: Remote,
-    situation: Situation,
+    situation: CopySituation,
     onStart?: () => void,
   ): Promise<string | undefined> {
     return this.#fetch([how], remote, situation, onStart).catch((error: unknown) => {
@@ -136,7 +133,7 @@ export class BranchCopy implements Kept {
     if (sizes.length > MAX_PACKS) this.isSpoiled = true
   }
 
-  async #update(remote: Remote, situation: Situation): Promise<string | undefined> {
+  async #update(remote: Remote, situation: CopySituation): Promise<string | undefined> {
     await this.#make(situation)
     if (!this.#hasHistory) {
       const tip = await this.#fetchOrAll(`--depth=${FIRST_DEPTH}`, [], remote, situation)
@@ -150,7 +147,7 @@ export class BranchCopy implements Kept {
     )
   }
 
-  async #deepen(remote: Remote, situation: Situation): Promise<void> {
+  async #deepen(remote: Remote, situation: CopySituation): Promise<void> {
     const { folder } = this.#options
     const before = await shallowIds(folder)
     await whenTooSlow(
@@ -168,8 +165,8 @@ export class BranchCopy implements Kept {
     }
   }
 
-  /** Whether the ids are all that there are: none of them is one whose parents are missing. */
-  async #walk(tip: string, onIds: (ids: Buffer) => boolean, situation: Situation): Promise<boolean> {
+  /** Walks the history. Returns whether the ids are all that there are: none of them is one whose parents are missing. */
+  async #walk(tip: string, onIds: (ids: Buffer) => boolean, situation: CopySituation): Promise<boolean> {
     const { folder, git } = this.#options
     const shallow = await shallowIds(folder)
     const enough = new AbortController()
@@ -189,13 +186,13 @@ export class BranchCopy implements Kept {
     return isWhole
   }
 
-  /** Twice in a row means that this copy will not do. */
+  /** Counts a failure: two in a row mean that this copy will not do. */
   #setBack(work: Work): void {
     if (++this.#setbacks[work] > 1) this.isSpoiled = true
   }
 
   /** Turns failures into those of the server, and sees whether they are this copy's. */
-  async #judged<T>(work: Work, running: Promise<T>, situation: Situation): Promise<T> {
+  async #judge<T>(work: Work, running: Promise<T>, situation: CopySituation): Promise<T> {
     try {
       const result = await fromServer(running, situation)
       this.#setbacks[work] = 0
@@ -219,7 +216,7 @@ async function whenTooSlow<T>(fetch: (onStart: () => void) => Promise<T>, tooSlo
       isStarted = true
     })
   } catch (error) {
-    if (isTimeout(error) && isStarted) tooSlow()
+    if (isStarted && isDestinationError(error) && error.code === 'timeout') tooSlow()
     throw error
   }
 }
@@ -231,16 +228,12 @@ function hasAny(lines: Buffer, ids: ReadonlySet<string>): boolean {
   return false
 }
 
-/** An id and a line feed. */
+/** The length of an id and a line feed. */
 const ID_LINE = 41
 
-/** Only git's own last word counts. Everything else is a failure to read. */
+/** Tells whether the branch is missing. Only git's own last word counts: everything else is a failure to read. */
 function isMissing(error: unknown, branch: string): boolean {
   if (!(error instanceof GitFailure)) return false
   const said = `fatal: couldn't find remote ref refs/heads/${branch}\n`
   return error.stderr === Buffer.from(said).toString('latin1')
-}
-
-function isTimeout(error: unknown): boolean {
-  return isDestinationError(error) && error.code === 'timeout'
 }

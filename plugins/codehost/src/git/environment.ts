@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
 import { dirname } from 'node:path'
 import type { ResolvedAddress } from '@claimcheck/core/plugin'
 
-/** Where git finds programs, and the certificates that the operator trusts. */
+/** The variables by which git finds programs, and the certificates that the operator trusts. */
 const INHERITED = ['PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'] as const
 
 export interface Remote {
@@ -75,7 +75,7 @@ function connection({ address, authorization }: Remote): Setting[] {
   ]
 }
 
-/** As environment variables, because other users of the machine can see a program's arguments. */
+/** Writes settings as environment variables, because other users of the machine can see a program's arguments. */
 function configuration(settings: readonly Setting[]): Record<string, string> {
   const entries = settings.flatMap(([key, value], i) => [
     [`GIT_CONFIG_KEY_${i}`, key],

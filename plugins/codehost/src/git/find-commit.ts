@@ -1,8 +1,7 @@
-/** Where a git server has a commit. It keeps no push log that we can read, so it says nothing of when. */
+/** Finds a commit at a git server. It keeps no push log that we can read, so the result has no times. */
 import type { CheckContext } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { markOf } from '../forgetting.ts'
 import { KEEPS_OBJECTS_MS } from '../without-log.ts'
 import type { Remote } from './environment.ts'
@@ -34,11 +33,7 @@ export async function findCommit(
   return withBranch(branch, async (read) => {
     const { remote, name, tip: head } = read
     const place: Place = (await isIn(sha, read)) ? { at: 'branch' } : await findElsewhere(remote)
-    const found: FoundCommit = {
-      place,
-      ...defined({ head }),
-      ...(name === slug ? {} : { repositoryName: name }),
-    }
+    const found: FoundCommit = { place, head, repositoryName: name === slug ? undefined : name }
     if (place.at === 'branch') return found
     const isKnown = () => cache.share(`${scope} object ${sha}`, () => repositories.hasObject(remote, sha, context))
     const mark = await markOf(query, {
@@ -48,6 +43,6 @@ export async function findCommit(
       keepsObjects: !access.prunesAtOnce && context.now() - claimedAt <= KEEPS_OBJECTS_MS,
       isAncestor: (older) => isIn(older, read),
     })
-    return { ...found, ...defined({ mark }) }
+    return { ...found, mark }
   })
 }

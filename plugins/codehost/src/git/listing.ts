@@ -1,28 +1,30 @@
-/** Lists a server's refs. There can be very many: they are kept as bytes and searched piece by piece, so that nothing else has to wait. */
+/**
+ * Asks a server for its refs, and whether it has a commit. There can be very many refs: they are kept as bytes and searched piece by piece, so that
+ * nothing else has to wait.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import { gitEnvironment, type Remote } from './environment.ts'
-import { fromServer } from './failure.ts'
-import { inLines, LINE_FEED } from './lines.ts'
 import type { OwnFolder } from './own-folder.ts'
-import type { Git } from './program.ts'
-import { traced } from './trace.ts'
-
-export interface Branches {
-  /** The name of a branch with this commit as its tip. */
-  nameAt(tip: string): Promise<string | undefined>
-}
+import {
+  fromServer,
+  type Git,
+  GitFailure,
+  inLines,
+  LINE_FEED,
+  refusesShallow,
+  serverFailure,
+  traceRun,
+} from './program.ts'
 
 const MAX_REFS = 500_000
-export const LISTING = { maxOutputBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024 }
+const LIMITS = { maxOutputBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024 }
 const ID_LENGTH = 40
 const REF_LINE = /^[0-9a-f]{40}\t/
 
-export type Lister = ReturnType<typeof createLister>
-
 export function createLister(git: Git, own: OwnFolder) {
-  /** @throws DestinationError `unexpected_response` for too many refs */
+  /** Lists refs as pieces of whole lines. @throws DestinationError `unexpected_response` for too many refs */
   async function list(remote: Remote, context: CheckContext, args: readonly string[]): Promise<readonly Buffer[]> {
     return own.temporary(async (folder) => {
       const pieces: Buffer[] = []
@@ -32,8 +34,8 @@ export function createLister(git: Git, own: OwnFolder) {
         if (refs <= MAX_REFS) pieces.push(lines)
       })
       const { signal, share } = context
-      const { run, negotiatedVersion } = await traced({
-        ...{ folder, env: gitEnvironment(folder, remote), signal, share, ...LISTING, onOutput },
+      const { run, negotiatedVersion } = await traceRun({
+        ...{ folder, env: gitEnvironment(folder, remote), signal, share, ...LIMITS, onOutput },
       })
       await fromServer(git(['ls-remote', '--quiet', ...args], run), context)
       if (refs > MAX_REFS || (await negotiatedVersion()) === undefined) {
@@ -44,15 +46,16 @@ export function createLister(git: Git, own: OwnFolder) {
   }
 
   return {
-    /** All branches. @throws DestinationError */
-    async branches(remote: Remote, context: CheckContext): Promise<Branches> {
+    /** Lists all branches. @throws DestinationError */
+    async branches(remote: Remote, context: CheckContext) {
       const pieces = await list(remote, context, ['--heads', '--', remote.url])
       // With ids of another kind no commit would ever be found.
       if (pieces[0] && !REF_LINE.test(pieces[0].toString('latin1', 0, 41))) {
         throw new DestinationError('unexpected_response')
       }
       return {
-        async nameAt(tip) {
+        /** Finds the name of a branch with this commit as its tip. */
+        async nameAt(tip: string): Promise<string | undefined> {
           for (const lines of pieces) {
             const name = nameIn(lines, tip)
             if (name !== undefined) return name
@@ -63,7 +66,7 @@ export function createLister(git: Git, own: OwnFolder) {
       }
     },
 
-    /** The name of the default branch; `undefined` when the server does not say. @throws DestinationError */
+    /** Reads the name of the default branch; `undefined` when the server does not say. @throws DestinationError */
     async defaultBranch(remote: Remote, context: CheckContext): Promise<string | undefined> {
       const pieces = await list(remote, context, ['--symref', '--', remote.url, 'HEAD'])
       for (const lines of pieces) {
@@ -75,7 +78,7 @@ export function createLister(git: Git, own: OwnFolder) {
       return undefined
     },
 
-    /** What a ref leads to; undefined where the server lists none. @throws DestinationError */
+    /** Reads what a ref leads to; undefined where the server lists none. @throws DestinationError */
     async target(remote: Remote, ref: string, context: CheckContext): Promise<string | undefined> {
       // git lists every ref whose name ends so.
       const pieces = await list(remote, context, ['--', remote.url, ref])
@@ -89,6 +92,46 @@ export function createLister(git: Git, own: OwnFolder) {
       }
       return undefined
     },
+
+    /**
+     * Tells whether the server has this commit, on whatever branch or none; `undefined`: it does not tell.
+     *
+     * @throws DestinationError
+     */
+    hasObject: (remote: Remote, sha: string, context: CheckContext) =>
+      own.temporary((folder) => askForObject(git, folder, remote, sha, context)),
+  }
+}
+
+/** Failures by which the server does not give a commit out. Anything else is a failure to read. */
+const REFUSED = /remote error: |does not allow request|index-pack/
+
+async function askForObject(
+  git: Git,
+  folder: string,
+  remote: Remote,
+  sha: string,
+  context: CheckContext,
+): Promise<boolean | undefined> {
+  const { signal, share } = context
+  const env = gitEnvironment(folder)
+  const { run, negotiatedVersion } = await traceRun({
+    ...{ folder, env: gitEnvironment(folder, remote), signal, share, ...LIMITS },
+  })
+  await git(['init', '--quiet', '--bare', '--template=', '.'], { ...run, env })
+  const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--depth=1', '--filter=tree:0']
+  try {
+    await git(['fetch', ...options, '--', remote.url, sha], run)
+    return true
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error
+    // It gives out more than may be stored, or unpacked, so it has the commit.
+    if (error.isOverLimit) return true
+    if (refusesShallow(error)) return undefined
+    if (!REFUSED.test(error.stderr)) throw serverFailure(error, context)
+    // Only over protocol v2 "not our ref" means that the server does not have it: older servers say the same of a commit that no branch has.
+    const isUnknown = error.stderr.includes(`remote error: upload-pack: not our ref ${sha}`)
+    return isUnknown && (await negotiatedVersion()) === '2' ? false : undefined
   }
 }
 
@@ -109,7 +152,7 @@ function nameIn(lines: Buffer, tip: string): string | undefined {
   return undefined
 }
 
-/** A name that is not UTF-8 must not become another name that is: it cannot be claimed. */
+/** Decodes a name. One that is not UTF-8 must not become another name that is: it cannot be claimed. */
 function readName(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -11,9 +11,9 @@ import { join } from 'node:path'
 export type OwnFolder = ReturnType<typeof createOwnFolder>
 
 const PREFIX = 'claimcheck-git-'
-/** A socket that this process listens on. Its id would tell less: another process can get it, and containers count their own. */
+/** The name of a socket that this process listens on. Its id would tell less: another process can get it, and containers count their own. */
 const ALIVE = 'alive'
-/** A process has made its folder, and does not listen yet. */
+/** The time for which a process may have made its folder, and not listen yet. */
 const YOUNG_MS = 60_000
 
 export function createOwnFolder() {
@@ -41,7 +41,7 @@ export function createOwnFolder() {
 
   return {
     path,
-    /** A new folder in it, for as long as the work goes on. */
+    /** Makes a new folder in it, for as long as the work goes on. */
     async temporary<T>(work: (folder: string) => Promise<T>): Promise<T> {
       const folder = await mkdtemp(join(await path(), 'run-'))
       try {
@@ -61,7 +61,7 @@ export function createOwnFolder() {
   }
 }
 
-/** A process of git that was just killed may still write. */
+/** Removes a folder, also while a process of git that was just killed may still write. */
 export function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }

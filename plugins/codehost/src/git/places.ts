@@ -1,25 +1,25 @@
 /** The places for work that this host does at a time, shared fairly among those who ask. */
 import { DestinationError, mayTake } from '@claimcheck/core/plugin'
 
-/** Of 8 places one user may take 6. */
+/** The weight of a user: of 8 places one may take 6. */
 const WEIGHT = 3
 
 export type Places = ReturnType<typeof createPlaces>
 
-interface Waiting {
+interface WaitingRun {
   readonly user: string
   readonly start: () => void
 }
 
 export function createPlaces(count: number) {
   const used = new Map<string, number>()
-  const waiting = new Set<Waiting>()
+  const waiting = new Set<WaitingRun>()
   let free = count
   const usedBy = (user: string) => used.get(user) ?? 0
 
-  /** Who has the fewest comes first, and then who has waited longest. */
-  function next(): Waiting | undefined {
-    let first: Waiting | undefined
+  /** Chooses the next user: who has the fewest places comes first, and then who has waited longest. */
+  function next(): WaitingRun | undefined {
+    let first: WaitingRun | undefined
     for (const one of waiting) {
       if (!mayTake(usedBy(one.user), free, WEIGHT)) continue
       if (!first || usedBy(one.user) < usedBy(first.user)) first = one
@@ -50,7 +50,7 @@ export function createPlaces(count: number) {
         waiting.delete(one)
         reject(new DestinationError('timeout'))
       }
-      const one: Waiting = {
+      const one: WaitingRun = {
         user,
         start() {
           signal.removeEventListener('abort', onAbort)

@@ -1,13 +1,16 @@
 /** Runs the `git` program with limits on its time, memory, output and files. No process of it outlives the run. */
 import { spawn } from 'node:child_process'
-import { DestinationError } from '@claimcheck/core/plugin'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import { httpFailure } from '../rest.ts'
 import type { Places } from './places.ts'
 
 export interface GitRun {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
   readonly signal: AbortSignal
-  /** Whose share of the places for git's processes it takes. */
+  /** The user whose share of the places for git's processes it takes. */
   readonly share: string
   readonly maxOutputBytes: number
   readonly maxFileBytes: number
@@ -25,10 +28,10 @@ export interface GitRun {
  */
 export type Git = (args: readonly string[], run: GitRun) => Promise<Buffer>
 
-/** Git ended with an error. */
+/** The error with which git ended. */
 export class GitFailure extends Error {
   override readonly name = 'GitFailure'
-  /** One character a byte. */
+  /** Git's error output, one character a byte. */
   readonly stderr: string
   /** It reached the limit on its memory, its processor time or the size of its files. */
   readonly isOverLimit: boolean
@@ -40,13 +43,8 @@ export class GitFailure extends Error {
   }
 }
 
-export interface GitOptions {
-  /** Of the address space of each of its processes. */
-  readonly memoryBytes: number
-  readonly places: Places
-}
-
-export function createGit({ memoryBytes, places }: GitOptions): Git {
+/** @param memoryBytes the size of the address space of each of its processes */
+export function createGit({ memoryBytes, places }: { readonly memoryBytes: number; readonly places: Places }): Git {
   return (args, run) => places.within(run.share, run.signal, () => runGit(args, run, memoryBytes))
 }
 
@@ -54,15 +52,15 @@ const MAX_STDERR_BYTES = 16_384
 // The units of `ulimit` in POSIX, and in the shells that know more than POSIX.
 const BLOCK_BYTES = 512
 const KIB = 1024
-/** More than a check has. It ends a process whose check ended without ending it, because this process was killed. */
+/** The processor time of a process: more than a check has. It ends a process whose check ended without ending it, because this process was killed. */
 const MAX_CPU_SECONDS = 60
 // The shell sets the limits, which the kernel then enforces for git and each of its child processes.
 const SCRIPT = 'ulimit -f "$1" && ulimit -v "$2" && ulimit -t "$3" && shift 3 && exec git "$@"'
-/** Processor time, and the size of a file. */
+/** The signals of the limits on processor time and on the size of a file. */
 const LIMIT_SIGNALS: readonly unknown[] = ['SIGXCPU', 'SIGXFSZ']
-/** How git tells that it, or a program that it ran, came to a limit. */
+/** The messages by which git tells that it, or a program that it ran, came to a limit. */
 const LIMIT_MESSAGES = /^(?:out of memory|.*: cannot allocate memory|.*\bmmap failed|.*died of signal (?:24|25)\b)/i
-/** What git says when the program that stores a pack was killed, and had no time to say why. */
+/** The message of git when the program that stores a pack was killed, and had no time to say why. */
 const KILLED = 'fetch-pack: invalid index-pack output'
 
 function isOverLimit(signalName: NodeJS.Signals | null, stderr: string): boolean {
@@ -129,5 +127,69 @@ function killGroup(pid: number | undefined): void {
     process.kill(-pid, 'SIGKILL')
   } catch {
     // It has ended already.
+  }
+}
+
+const HTTP_STATUS = /requested URL returned error: (\d{3})/
+/** Git's message where the repository names its objects in another way than a claim does. */
+const OTHER_IDS = /^fatal: mismatched algorithms/m
+const REFUSES_SHALLOW = /^fatal: server does not support (?:shallow|--deepen)/im
+
+/** Tells whether git failed because the server gives out only whole histories. */
+export function refusesShallow(error: unknown): boolean {
+  return error instanceof GitFailure && REFUSES_SHALLOW.test(error.stderr)
+}
+
+/** Returns what git returned. @throws DestinationError for a failure of git */
+export async function fromServer<T>(running: Promise<T>, context: Pick<CheckContext, 'now'>): Promise<T> {
+  try {
+    return await running
+  } catch (error) {
+    throw error instanceof GitFailure ? serverFailure(error, context) : error
+  }
+}
+
+/** Turns a failure of git into the reason why the server could not be read. */
+export function serverFailure(cause: GitFailure, { now }: Pick<CheckContext, 'now'>): DestinationError {
+  // More than may be fetched, or than fits into memory when it is unpacked.
+  if (cause.isOverLimit || OTHER_IDS.test(cause.stderr)) return new DestinationError('unexpected_response', { cause })
+  const status = Number(HTTP_STATUS.exec(cause.stderr)?.[1])
+  return status ? httpFailure(new Response(null, { status }), now()) : new DestinationError('unavailable', { cause })
+}
+
+const NEGOTIATED = /"key":"negotiated-version","value":"(\d+)"/
+
+/**
+ * Makes git trace a run. Git takes any web page for an old static repository without branches: only a server that has negotiated a version of
+ * the protocol has really listed its branches.
+ */
+export async function traceRun(run: GitRun) {
+  const file = join(run.folder, 'trace')
+  // Git appends to it.
+  await rm(file, { force: true })
+  return {
+    run: { ...run, env: { ...run.env, GIT_TRACE2_EVENT: file } },
+    /** Reads the version of the protocol, when git has ended; `undefined`: none was negotiated. */
+    async negotiatedVersion(): Promise<string | undefined> {
+      const events = await readFile(file, 'utf8').catch(() => '')
+      return NEGOTIATED.exec(events)?.[1]
+    },
+  }
+}
+
+export const LINE_FEED = 10
+
+/**
+ * Cuts a stream of bytes into pieces that end with a line, so that a piece can be searched without what comes before or after it.
+ *
+ * @param onLines gets one or more whole lines at a time, each with its line feed
+ */
+export function inLines(onLines: (lines: Buffer) => void): (chunk: Buffer) => void {
+  let rest: readonly Buffer[] = []
+  return (chunk) => {
+    const end = chunk.lastIndexOf(LINE_FEED) + 1
+    if (end > 0) onLines(rest.length > 0 ? Buffer.concat([...rest, chunk.subarray(0, end)]) : chunk.subarray(0, end))
+    const left = chunk.subarray(end)
+    rest = end > 0 ? [left] : [...rest, left]
   }
 }

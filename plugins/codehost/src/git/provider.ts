@@ -28,7 +28,7 @@ import type { Repositories } from './repositories.ts'
 import type { GitAccess } from './repository.ts'
 import { discover } from './repository-url.ts'
 
-const Options = Type.Object(
+const GitOptions = Type.Object(
   {
     base_url: baseUrl(
       'Where the repositories are: each is read at `<base_url>/<owner>/<repo>.git`, or without `.git` where the server has it so.',
@@ -54,7 +54,7 @@ const Options = Type.Object(
   },
   { additionalProperties: false },
 )
-type Options = Static<typeof Options>
+type GitOptions = Static<typeof GitOptions>
 
 const HELP = `Create a user, deploy token or access token that can only read the repositories concerned. Enter its name as username and its
 secret as password. Public repositories need neither. The credentials must see all branches: a branch that is hidden from them looks deleted.`
@@ -62,9 +62,9 @@ secret as password. Public repositories need neither. The credentials must see a
 export function createGitProvider(repositories: Repositories): Provider {
   return defineProvider<GitAccess>({
     connectionType,
-    ownersOf: ({ options }) => (options as Options).owners,
+    ownersOf: ({ options }) => (options as GitOptions).owners,
     access({ options }) {
-      const { base_url, prunes_at_once = false, ...credentials } = options as Options
+      const { base_url, prunes_at_once = false, ...credentials } = options as GitOptions
       return {
         baseUrl: withoutTrailingSlash(base_url),
         prunesAtOnce: prunes_at_once,
@@ -78,7 +78,7 @@ export function createGitProvider(repositories: Repositories): Provider {
 const connectionType: ConnectionType = defineConnectionType({
   provider: 'git',
   title: 'git over HTTP',
-  options: Options,
+  options: GitOptions,
   help: HELP,
   baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
   fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
@@ -111,7 +111,7 @@ const connectionType: ConnectionType = defineConnectionType({
 const OPEN =
   'Anybody can read the repository that was tried, so that it shows nothing of these credentials: try a private one.'
 
-/** The base URL need not be a page of the server: only errors of the server itself and refused credentials count. */
+/** Reaches a server. The base URL need not be a page of it: only errors of the server itself and refused credentials count. */
 async function reach(baseUrl: string, auth: Auth | undefined, { fetch, now }: ProbeContext): Promise<void> {
   const response = await fetch(baseUrl, { auth })
   await response.body?.cancel()
@@ -120,6 +120,6 @@ async function reach(baseUrl: string, auth: Auth | undefined, { fetch, now }: Pr
   if (response.status === 401 && auth) throw new DestinationError('unauthorized', { status: 401 })
 }
 
-function authOf({ username = '', password = '' }: Pick<Options, 'username' | 'password'>): Auth | undefined {
+function authOf({ username = '', password = '' }: Pick<GitOptions, 'username' | 'password'>): Auth | undefined {
   return username === '' && password === '' ? undefined : basic(username, password)
 }

@@ -1,19 +1,16 @@
-/** What the files of a bare repository tell, and what a killed git leaves among them. */
+/** Reads the files of a bare repository, and removes what a killed git leaves among them. */
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The sizes of the files in which the objects are. Bytes. */
+/** Reads the sizes of the files in which the objects are. Bytes. */
 export async function packSizes(folder: string): Promise<number[]> {
   const packs = join(folder, 'objects', 'pack')
   const names = await readdir(packs).catch(() => [])
-  return Promise.all(names.filter((name) => !name.endsWith('.promisor')).map((name) => sizeOf(join(packs, name))))
+  const objects = names.filter((name) => !name.endsWith('.promisor'))
+  return Promise.all(objects.map(async (name) => (await stat(join(packs, name))).size))
 }
 
-async function sizeOf(file: string): Promise<number> {
-  return (await stat(file)).size
-}
-
-/** The commits whose parents were not fetched. */
+/** Reads the ids of the commits whose parents were not fetched. */
 export async function shallowIds(folder: string): Promise<ReadonlySet<string>> {
   const text = await readFile(join(folder, 'shallow'), 'latin1').catch((error: NodeJS.ErrnoException) => {
     // Without the file all parents are here. An error is no sign of that.

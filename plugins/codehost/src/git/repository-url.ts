@@ -5,12 +5,12 @@ import { RepositoryPath } from '../actions/fields.ts'
 import { httpFailure, unexpectedAnswer } from '../rest.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'
-/** The server has said that it does not answer now, or not to us: another address would get the same. */
+/** The statuses by which a server does not answer now, or not to us: another address would get the same. */
 const MEANS_REFUSED: ReadonlySet<number> = new Set([401, 429, 500, 502, 503, 504])
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
 
 /**
- * The URL for git, and the repository's name by it, which is another one after a redirect. Most servers have a repository with `.git` at its
+ * Finds the URL for git, and the repository's name by it, which is another one after a redirect. Most servers have a repository with `.git` at its
  * end; Azure Repos, CodeCommit and cgit have it without. A renamed repository's new URL is found here, because git does not follow redirects.
  *
  * @throws DestinationError with the HTTP status and the time to wait, which git does not report

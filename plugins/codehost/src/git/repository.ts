@@ -1,7 +1,6 @@
 /** Reads the branches of one repository at a git server, for whatever needs to know what is on them. */
 import type { Auth, CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
-import { defined } from '../defined.ts'
 import type { BranchCopy } from './branch-copy.ts'
 import type { Remote } from './environment.ts'
 import type { Repositories } from './repositories.ts'
@@ -15,15 +14,15 @@ export interface GitAccess {
   readonly prunesAtOnce?: boolean
 }
 
-interface Reached {
+interface ReachedRepository {
   readonly remote: Remote
   /** The repository's name by its URL. */
   readonly name: string
 }
 
-export interface Branch extends Reached {
+export interface Branch extends ReachedRepository {
   readonly copy: BranchCopy
-  /** Undefined where there is no such branch. */
+  /** The tip; undefined where there is no such branch. */
   readonly tip: string | undefined
 }
 
@@ -37,19 +36,19 @@ export function openGitRepository(
   repositories: Repositories,
 ) {
   const { cache } = context
-  /** git sends its requests itself, so it gets the credential. */
+  /** The header that carries the credential: git sends its requests itself, so it gets it. */
   const authorization = auth && context.reveal(auth).value
 
-  let reached: Promise<Reached> | undefined
+  let reached: Promise<ReachedRepository> | undefined
 
-  async function find(): Promise<Reached> {
+  async function find(): Promise<ReachedRepository> {
     await requireGit()
     const { url, name } = await discover(baseUrl, slug, auth, context)
     const address = await context.resolve(url)
-    return { remote: { url, address, ...defined({ authorization }) }, name }
+    return { remote: { url, address, authorization }, name }
   }
 
-  function reach(): Promise<Reached> {
+  function reach(): Promise<ReachedRepository> {
     reached ??= find()
     return reached
   }
@@ -66,12 +65,12 @@ export function openGitRepository(
         return work(read)
       })
     },
-    /** Whether a commit is in the history of a branch's tip, or of another commit in that history. @throws DestinationError */
+    /** Tells whether a commit is in the history of a branch's tip, or of another commit in that history. @throws DestinationError */
     async isIn(commit: string, { copy, remote, tip: ownTip }: Branch, tip = ownTip): Promise<boolean> {
       if (tip === undefined) return false
       return (await isReachable(commit, tip, cache, () => copy.has(commit, tip, remote, context))) === true
     },
-    /** What a ref leads to, such as `refs/pull/7/head`; undefined where the server lists none. @throws DestinationError */
+    /** Reads what a ref leads to, such as `refs/pull/7/head`; undefined where the server lists none. @throws DestinationError */
     target: (ref: string) =>
       cache.share(`git ${slug} ref ${ref}`, async () => {
         const { remote } = await reach()

@@ -1,12 +1,12 @@
 /**
- * One search of a history for all checks that look for commits in it. It goes from the tip backwards, gets more of the history when it has
+ * Shares one search of a history among all checks that look for commits in it. It goes from the tip backwards, gets more of the history when it has
  * to, and goes on for as long as a check waits for it.
  */
 import { DestinationError } from '@claimcheck/core/plugin'
 
-export interface Steps {
+export interface SearchSteps {
   /**
-   * Goes over the ids that are here. Returns whether these are all that there are.
+   * Walks over the ids that are here. Returns whether these are all that there are.
    * @param onIds gets whole lines of ids; false ends the walk
    */
   walk(onIds: (ids: Buffer) => boolean, signal: AbortSignal): Promise<boolean>
@@ -20,20 +20,20 @@ interface Seeker {
   readonly fail: (reason: unknown) => void
 }
 
-interface Running {
+interface RunningSearch {
   readonly seekers: Set<Seeker>
   readonly abort: AbortController
 }
 
 export function createSearches() {
-  const running = new Map<string, Running>()
+  const running = new Map<string, RunningSearch>()
 
-  /** Called in the same turn of the event loop as the last look at the seekers, so that nobody joins a search that has ended. */
-  function forget(tip: string, ended: Running): void {
+  /** Forgets a search, in the same turn of the event loop as the last look at the seekers, so that nobody joins a search that has ended. */
+  function forget(tip: string, ended: RunningSearch): void {
     if (running.get(tip) === ended) running.delete(tip)
   }
 
-  async function search(tip: string, begun: Running, steps: Steps): Promise<void> {
+  async function search(tip: string, begun: RunningSearch, steps: SearchSteps): Promise<void> {
     const { seekers, abort } = begun
     while (seekers.size > 0) {
       // Who comes later has missed the beginning of this walk, and waits for the next.
@@ -53,8 +53,8 @@ export function createSearches() {
     forget(tip, begun)
   }
 
-  function start(tip: string, steps: Steps): Running {
-    const begun: Running = { seekers: new Set(), abort: new AbortController() }
+  function start(tip: string, steps: SearchSteps): RunningSearch {
+    const begun: RunningSearch = { seekers: new Set(), abort: new AbortController() }
     running.set(tip, begun)
     begun.abort.signal.addEventListener('abort', () => forget(tip, begun))
     // All who come now take part in the first walk.
@@ -69,11 +69,11 @@ export function createSearches() {
 
   return {
     /**
-     * Whether the commit is the tip or one of its ancestors.
+     * Tells whether the commit is the tip or one of its ancestors.
      * @param steps of the check that begins the search
      * @throws DestinationError `timeout` when the signal aborts, and what the steps throw
      */
-    find(sha: string, tip: string, signal: AbortSignal, steps: Steps): Promise<boolean> {
+    find(sha: string, tip: string, signal: AbortSignal, steps: SearchSteps): Promise<boolean> {
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new DestinationError('timeout'))
         const { seekers, abort } = running.get(tip) ?? start(tip, steps)

@@ -20,7 +20,7 @@ export const RepositoryAnswer = Type.Object({
 export const BranchAnswer = Type.Object({ name: Type.String(), commit: Type.Object({ id: Sha }) })
 export const BranchesAnswer = Type.Array(BranchAnswer)
 
-/** With the accounts that have the addresses of its author and committer. */
+/** A commit, with the accounts that have the addresses of its author and committer. */
 export const CommitAnswer = Type.Object({
   sha: Sha,
   author: Type.Optional(Type.Unknown()),
@@ -28,7 +28,7 @@ export const CommitAnswer = Type.Object({
 })
 export const CommitsAnswer = Type.Array(CommitAnswer)
 
-/** With what it has: the id of its tree stands for all files. */
+/** A commit with its content: the id of its tree stands for all files. */
 export const TreeOfCommitAnswer = Type.Object({
   sha: Sha,
   commit: Type.Object({ tree: Type.Object({ sha: Sha }) }),
@@ -49,7 +49,7 @@ export const ActivitiesAnswer = Type.Array(
 )
 export type Activity = Static<typeof ActivitiesAnswer>[number]
 
-/** What an activity has in its `content`, as JSON in a string. */
+/** The push that an activity has in its `content`, as JSON in a string. */
 export const PushContent = Type.Object({
   HeadCommit: Type.Object({ Sha1: Sha }),
   Commits: Type.Union([Type.Null(), Type.Array(Type.Object({ Sha1: Sha }))]),
@@ -73,12 +73,12 @@ export const PullRequestAnswer = Type.Object({
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
-/** Open ones. */
+/** The heads of open pull requests. */
 export const HeadsAnswer = Type.Array(Type.Object({ head: Type.Object({ sha: Type.String() }) }))
 
 export const NumbersAnswer = Type.Array(Type.Object({ number: Id }))
 
-/** Oldest first, comments and changes together. */
+/** The timeline of an issue or a pull request, oldest first, comments and changes together. */
 export const TimelineAnswer = Type.Union([
   Type.Null(),
   Type.Array(
@@ -86,7 +86,7 @@ export const TimelineAnswer = Type.Union([
       id: Type.Integer(),
       type: Type.String(),
       created_at: Type.String(),
-      /** Of a changed target: the names of the branches. */
+      /** The names of the branches, of a changed target. */
       old_ref: Type.Optional(Type.String()),
       new_ref: Type.Optional(Type.String()),
     }),
@@ -98,14 +98,14 @@ export const IssueAnswer = Type.Object({
   number: Id,
   state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
   repository: Type.Object({ id: Type.Integer() }),
-  /** Of a pull request, which is an issue here, too. */
+  /** Present for a pull request, which is an issue here, too. */
   pull_request: orNull(Type.Object({})),
 })
 export const IssuesAnswer = Type.Array(IssueAnswer)
 
 export const StatusesAnswer = Type.Array(
   Type.Object({
-    /** In the order in which the commit got them. */
+    /** The ids are in the order in which the commit got its statuses. */
     id: Id,
     context: Type.String({ maxLength: 1024 }),
     status: Type.String(),
@@ -119,7 +119,7 @@ export const StatusesAnswer = Type.Array(
 )
 export type StatusAnswer = Static<typeof StatusesAnswer>[number]
 
-/** Of the runs of a commit: as Gitea has them, or Forgejo (`commit_sha`, `workflow_id`, `trigger_event`, `prettyref`). */
+/** The runs of a commit: as Gitea has them, or Forgejo (`commit_sha`, `workflow_id`, `trigger_event`, `prettyref`). */
 export const RunsAnswer = Type.Object({
   total_count: Type.Optional(Type.Integer({ minimum: 0 })),
   workflow_runs: orNull(
@@ -160,13 +160,13 @@ const Job = Type.Object({
   run_id: Type.Optional(Type.Integer()),
 })
 export type JobAnswer = Static<typeof Job>
-/** Forgejo's is the list alone. */
+/** The jobs of a run. Forgejo's answer is the list alone. */
 export const JobsAnswer = Type.Union([
   Type.Array(Job),
   Type.Object({ total_count: Type.Optional(Type.Integer({ minimum: 0 })), jobs: orNull(Type.Array(Job)) }),
 ])
 
-/** What runners have taken: in older versions all that is listed of jobs. */
+/** The jobs that runners have taken: in older versions nothing else is listed of jobs. */
 export const TasksAnswer = Type.Object({
   total_count: Type.Optional(Type.Integer({ minimum: 0 })),
   workflow_runs: orNull(

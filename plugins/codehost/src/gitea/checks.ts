@@ -6,7 +6,6 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { isBy, isOfAccount } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { latestOf as latestTime, logTime, notAfter } from '../times.ts'
@@ -17,7 +16,7 @@ import { type GiteaAccess, readShared } from './repository.ts'
 import { BY_HAND, type Job, pathOf, readRuns } from './runs.ts'
 import { isRunner, namesOf, RUNNERS, readCommit, readStatuses } from './statuses.ts'
 
-/** How the runner describes a job that it skipped, which older versions and Forgejo report as a success. */
+/** The runner's descriptions of a job that it skipped, which older versions and Forgejo report as a success. */
 const SKIPPED: ReadonlySet<string> = new Set(['Skipped', 'Has been skipped'])
 
 const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
@@ -47,27 +46,27 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
   if (wanted) {
     // One that the claim does not name may be of a state that is not known.
     const named = statuses.filter(({ context }) => wanted.some(({ name }) => name === context))
-    return { ...repository.found, checks: await namedChecks(named, wanted, runs) }
+    return { ...repository.found, checks: await findNamedChecks(named, wanted, runs) }
   }
   const changedAt = latestTime(statuses.map(({ created_at }) => created_at))
   const listed = await runs()
   return {
     ...repository.found,
     checks: allChecks(statuses, listed),
-    ...defined({ changedAt }),
+    changedAt,
     comparable: () =>
       comparableTo(repository, { sha, owners, runs: typeof listed === 'string' ? [] : listed.runs }, query, context),
   }
 }
 
 /** @param runs asks for them, which only what has no creator needs */
-async function namedChecks(
+async function findNamedChecks(
   named: readonly StatusAnswer[],
   wanted: readonly WantedCheck[],
   runs: () => ReturnType<typeof readRuns>,
 ): Promise<Check[]> {
   refuseGoneAccounts(named, wanted)
-  const posted = overruled(postedChecks(named, sourceOf), named)
+  const posted = overrule(postedChecks(named, sourceOf), named)
   const ofRunners = named.filter((status) => isRunner(status) && wanted.some((one) => isRunners(one, status)))
   if (ofRunners.length === 0) return posted
   const listed = await runs()
@@ -77,8 +76,8 @@ async function namedChecks(
   return [...posted, ...checks]
 }
 
-/** What is red without a job spoils the commit, and is blamed on nobody; what is green without one counts as skipped. */
-function allChecks(statuses: readonly StatusAnswer[], listed: Listed): Check[] {
+/** The checks of a commit. What is red without a job spoils it, and is blamed on nobody; what is green without one counts as skipped. */
+function allChecks(statuses: readonly StatusAnswer[], listed: ListedRuns): Check[] {
   const { checks, orphans } = jobChecks(statuses.filter(isRunner), jobsIn(listed))
   const known = [...postedChecks(statuses, ({ context }) => context), ...checks]
   const isUntold = typeof listed === 'string' || known.length === 0
@@ -93,14 +92,14 @@ function toOrphan(status: StatusAnswer): Check {
   return { ...by, outcome: isRed({ outcome }) ? outcome : 'skipped', passedBefore: true }
 }
 
-type Listed = Awaited<ReturnType<typeof readRuns>>
+type ListedRuns = Awaited<ReturnType<typeof readRuns>>
 
-function jobsIn(listed: Listed): readonly Job[] {
+function jobsIn(listed: ListedRuns): readonly Job[] {
   return typeof listed === 'string' ? [] : listed.jobs
 }
 
-/** @param listed why there is no job of a name */
-function unknownRuns(listed: Listed): DestinationError {
+/** The failure to tell jobs. @param listed the reason why there is no job of a name */
+function unknownRuns(listed: ListedRuns): DestinationError {
   return new DestinationError(listed === 'unlisted' ? 'unsupported_target' : 'forbidden')
 }
 
@@ -108,7 +107,7 @@ function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
   return outcome === 'failed' || outcome === 'pending'
 }
 
-/** An account that is gone is not shown: what it posted may be what the claim names. @throws DestinationError `forbidden` */
+/** Refuses what an account that is gone may have posted, as it is not shown: it may be what the claim names. @throws DestinationError `forbidden` */
 function refuseGoneAccounts(named: readonly StatusAnswer[], wanted: readonly WantedCheck[]): void {
   const isHidden = wanted.filter(isOfAccount).some((one) => {
     const own = named.filter(({ context }) => context === one.name)
@@ -139,8 +138,8 @@ function postedChecks(statuses: readonly StatusAnswer[], keyOf: (status: StatusA
   })
 }
 
-/** What one account posted as passed has not, when something else was posted since under its name. That is blamed on nobody. */
-function overruled(checks: readonly Check[], statuses: readonly StatusAnswer[]): Check[] {
+/** Overrules what one account posted as passed, when something else was posted since under its name. That is blamed on nobody. */
+function overrule(checks: readonly Check[], statuses: readonly StatusAnswer[]): Check[] {
   const newest = latestBy(statuses, ({ context }) => context)
   return checks.map((check) => {
     const status = newest.get(check.name)
@@ -166,7 +165,7 @@ function toCheck(own: readonly StatusAnswer[], by: readonly string[], passedBefo
   const begunAt = notAfter(own.at(-1)!.created_at)
   return {
     ...{ name: status.context, by, isRunByHost: false, outcome, passedBefore, changedAt: at, begunAt },
-    ...(outcome === 'pending' ? {} : { endedAt: at }),
+    endedAt: outcome === 'pending' ? undefined : at,
   }
 }
 
@@ -202,7 +201,7 @@ function jobChecks(
       ...checks,
       ...untold.map(({ name, outcome, run: { file, event } }) => ({
         ...{ name: `${file} / ${name} (${event})`, by: RUNNERS, isRunByHost: true, outcome },
-        ...(event === BY_HAND ? { isByHand: true } : {}),
+        isByHand: event === BY_HAND,
       })),
     ],
   }
@@ -224,14 +223,14 @@ function withoutLifts(statuses: readonly StatusAnswer[], meant: readonly Job[]):
   return newest === -1 ? statuses : statuses.slice(newest)
 }
 
-/** A status is posted as its job ends, by the host's clock. */
+/** The end of a job: its status is posted as it ends, by the host's clock. */
 function endOf({ outcome }: Job, last: StatusAnswer): Pick<Check, 'isRunByHost' | 'outcome' | 'endedAt'> {
   const hasTime = outcome !== 'pending' && outcomeOf(last) === outcome
-  return { isRunByHost: true, outcome, ...(hasTime ? { endedAt: logTime(last.created_at) } : {}) }
+  return { isRunByHost: true, outcome, ...(hasTime && { endedAt: logTime(last.created_at) }) }
 }
 
 /**
- * A status is called after the workflow, which has its name or its file's, the job and the event. Where jobs of several workflows are called
+ * Finds the jobs that a status is of. It is called after the workflow, which has its name or its file's, the job and the event. Where jobs of several workflows are called
  * so, its file or the page to which it leads tells which is meant.
  */
 function jobsOf(context: string, statuses: readonly StatusAnswer[], jobs: readonly Job[]): readonly Job[] {
@@ -245,12 +244,12 @@ function jobsOf(context: string, statuses: readonly StatusAnswer[], jobs: readon
   return ofPages.length > 0 ? ofPages : meant
 }
 
-/** Of the run of the job to which a status leads. */
+/** The page of the run to whose job a status leads. */
 function pageOf(link: string): string | undefined {
   return pathOf(link)?.replace(/\/jobs\/\d+$/, '')
 }
 
-/** The name and the account. */
+/** A key of the name and the account. */
 function sourceOf({ context, creator }: StatusAnswer): string {
   return JSON.stringify([context, creator?.id ?? null])
 }

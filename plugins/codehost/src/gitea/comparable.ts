@@ -1,4 +1,4 @@
-/** The commits at Gitea and Forgejo with which a claimed one is compared: those of the default branch that have statuses from before. */
+/** Finds the commits at Gitea and Forgejo with which a claimed one is compared: those of the default branch that have statuses from before. */
 import { type CheckContext, isDestinationError } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
@@ -21,11 +21,11 @@ import { BY_HAND, type Run } from './runs.ts'
 import { isRunner, namesOf, ownersOf, readStatuses } from './statuses.ts'
 
 const MOST_COMMITS = 5
-/** Of those that were pushed together, all but the last have no statuses. */
+/** The most commits that are read to find them: of those that were pushed together, all but the last have no statuses. */
 const MOST_READ = 15
 const LIST = 30
 
-/** What the check has read of the claimed commit. */
+/** The parts of the claimed commit that the check has read. */
 interface ClaimedCommit {
   readonly sha: string
   readonly owners: readonly string[]
@@ -39,7 +39,9 @@ export async function comparableTo(
   context: CheckContext,
 ): Promise<Comparable> {
   const branch = repository.defaultBranch
-  const begun = runs.filter(isStarted).map((run): RunReport => ({ ...pick(run), ref: kindOf(run, branch) }))
+  const begun = runs
+    .filter(isStarted)
+    .map((run): RunReport => ({ file: run.file, event: run.event, ref: kindOf(run, branch) }))
   const actors = runs.flatMap(({ actor }) => (actor === undefined ? [] : [accountId(actor)]))
   const pushers = begun.length > 0 ? actors : await pushersBy(repository, sha)
   // Whoever pushed it may have posted what is green.
@@ -55,13 +57,9 @@ export async function comparableTo(
   return { commits: await comparableAmong(known, { sha, owners }), begun, refs, owners }
 }
 
-function pick({ file, event }: Run) {
-  return { file, event }
-}
-
 const NOT_OF_COMMITS: ReadonlySet<string> = new Set([BY_HAND, 'schedule'])
 
-/** The host started it for this commit. */
+/** Tells whether the host started a run for its commit. */
 function isStarted({ event }: Pick<Run, 'event'>): boolean {
   return !NOT_OF_COMMITS.has(event)
 }
@@ -72,7 +70,7 @@ function kindOf({ event, ref }: Run, branch: string | undefined): RefKind {
   return ref.replace(/^refs\/heads\//, '') === branch ? 'default' : 'branch'
 }
 
-/** By the newest entries of the activity feed; none where it may not be read. */
+/** Finds who pushed a commit, by the newest entries of the activity feed; nobody where it may not be read. */
 async function pushersBy(repository: Repository, sha: string): Promise<readonly string[]> {
   try {
     return (await pushersOf(sha, await readActivities(repository, 1))).map(accountId)
@@ -82,7 +80,7 @@ async function pushersBy(repository: Repository, sha: string): Promise<readonly 
   }
 }
 
-/** It is the newest commit of an open pull request. */
+/** Tells whether it is the newest commit of an open pull request. */
 async function isOpen({ find }: Repository, sha: string): Promise<boolean> {
   const { value = [] } = await find(`/pulls?state=open&limit=${LIST}`, HeadsAnswer, [403, 404])
   return value.some(({ head }) => head.sha === sha)

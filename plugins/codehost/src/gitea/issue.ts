@@ -1,13 +1,12 @@
 /** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported or believed. */
 
-import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
 import type { FoundIssue, Held, Log, NumberQuery } from '../code-host.ts'
 import { isFarAbove, isInWindow, wasSeen } from '../forgetting.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
-import { type Absence, newestNumber } from './numbers.ts'
-import { type GiteaAccess, type Repository, readShared } from './repository.ts'
+import { type GiteaAccess, type Repository, readNewestNumber, readShared } from './repository.ts'
 import { readTimeline } from './timeline.ts'
 
 export async function readIssue(access: GiteaAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
@@ -16,7 +15,7 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
   const { repository, value: answer } = await readShared(access, part, context, async ({ find }) => {
     return (await find(`/issues/${number}`, IssueAnswer)).value
   })
-  if (!answer) return { ...repository.found, issue: undefined, ...(await absence(repository, query)) }
+  if (!answer) return { ...repository.found, issue: undefined, mark: await markOfMissing(repository, query) }
   if (answer.number !== number) throw unexpectedAnswer()
   if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
   // Both are counted together: whether it is meant nobody can tell.
@@ -32,16 +31,16 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
 }
 
 /**
- * What it means that there is none. Only a list that shows an issue shows that these credentials may see issues. Nothing is kept of one that
- * was deleted, not even its number.
+ * Marks an issue that is not shown. Only a list that shows an issue shows that these credentials may see issues. Nothing is kept of one that was
+ * deleted, not even its number.
  */
-async function absence(repository: Repository, query: NumberQuery): Promise<Absence> {
-  if (wasSeen(query)) return { mark: 'may_have_been' }
-  if (!isLogDue(query)) return {}
+async function markOfMissing(repository: Repository, query: NumberQuery): Promise<Mark | undefined> {
+  if (wasSeen(query)) return 'may_have_been'
+  if (!isLogDue(query)) return undefined
   const { value: list } = await repository.get('/issues?state=all&type=issues&limit=1', IssuesAnswer)
   const newest = list.find(({ pull_request, repository: { id } }) => !pull_request && id === repository.id)
   if (!newest) throw new DestinationError('forbidden')
-  if (!isFarAbove(query.number, newest.number)) return { mark: 'may_have_been' }
-  const pull = await newestNumber(repository, 'pulls', [403, 404])
-  return pull !== undefined && isFarAbove(query.number, pull) ? {} : { mark: 'may_have_been' }
+  if (!isFarAbove(query.number, newest.number)) return 'may_have_been'
+  const pull = await readNewestNumber(repository, 'pulls', [403, 404])
+  return pull !== undefined && isFarAbove(query.number, pull) ? undefined : 'may_have_been'
 }

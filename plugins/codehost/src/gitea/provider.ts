@@ -23,7 +23,6 @@ import {
   repositoryTrial,
   withoutTrailingSlash,
 } from '../connection-options.ts'
-import { defined } from '../defined.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { FailureAnswer, RepositoryAnswer, UserAnswer, VersionAnswer } from './answers.ts'
 import { readChecks } from './checks.ts'
@@ -33,7 +32,7 @@ import { readPullRequest } from './pull-request.ts'
 import { readRelease } from './release.ts'
 import { API_PATH, type GiteaAccess, tokenOf } from './repository.ts'
 
-const Options = Type.Object(
+const GiteaOptions = Type.Object(
   {
     base_url: baseUrl('The address of the server, as browsers have it: `https://git.example.com`, or with a path.'),
     token: Type.Optional(secret({ description: 'An access token that can read the repositories.' })),
@@ -41,7 +40,7 @@ const Options = Type.Object(
   },
   { additionalProperties: false },
 )
-type Options = Static<typeof Options>
+type GiteaOptions = Static<typeof GiteaOptions>
 
 const HELP = `Create an access token under Settings, Applications, with the permissions "repository: read" and "issue: read" and no others, for
 an account that can only read the repositories concerned: their code, pull requests, issues and releases. Public repositories need no token.
@@ -54,8 +53,8 @@ function isReadScope(scope: string): boolean {
 export function createGiteaProvider(repositories: Repositories): Provider {
   return defineProvider<GiteaAccess>({
     connectionType,
-    ownersOf: ({ options }) => (options as Options).owners,
-    access: ({ options }) => accessOf(options as Options),
+    ownersOf: ({ options }) => (options as GiteaOptions).owners,
+    access: ({ options }) => accessOf(options as GiteaOptions),
     readers: {
       commit: (access, query, context) => findCommit(access, query, context, repositories),
       pullRequest: (access, query, context) => readPullRequest(access, query, context, repositories),
@@ -69,7 +68,7 @@ export function createGiteaProvider(repositories: Repositories): Provider {
 const connectionType: ConnectionType = defineConnectionType({
   provider: 'gitea',
   title: 'Gitea or Forgejo',
-  options: Options,
+  options: GiteaOptions,
   help: HELP,
   baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
   fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
@@ -82,7 +81,7 @@ const connectionType: ConnectionType = defineConnectionType({
     const { value: server } = await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
     const read = (repository: string) =>
       context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth })
-    const rights = auth === undefined ? { scopes: [], warnings: [] } : await rightsOf(access, context)
+    const rights = auth === undefined ? { scopes: [], warnings: [] } : await readRights(access, context)
     const proves = await proveBy(context.target, read)
     const isUnencrypted = auth !== undefined && new URL(api).protocol === 'http:'
     const hasRuns =
@@ -102,7 +101,7 @@ const connectionType: ConnectionType = defineConnectionType({
 const NO_RUNS =
   'No runs of Actions are listed, by this version or for these credentials: checks that runners report end as unverifiable.'
 
-/** Gitea lists what runners have taken since 1.22, Forgejo since 7.0. */
+/** Tells whether a version lists what runners have taken: Gitea does since 1.22, Forgejo since 7.0. */
 function mayListRuns(version: string): boolean {
   const [, minor] = /^1\.(\d+)/.exec(version) ?? []
   return minor === undefined || Number(minor) >= 22
@@ -118,8 +117,8 @@ async function listsRuns(access: GiteaAccess, repository: string, { http }: Prob
   return false
 }
 
-/** The host tells what a token may do only as it refuses a request, and only in newer versions. */
-async function rightsOf(
+/** Reads the rights of a token: the host tells them only as it refuses a request, and only in newer versions. */
+async function readRights(
   access: GiteaAccess,
   { fetch, now }: ProbeContext,
 ): Promise<Pick<ProbeResult, 'scopes' | 'warnings'>> {
@@ -150,6 +149,6 @@ async function rightsOf(
   }
 }
 
-function accessOf({ base_url, token }: Options): GiteaAccess {
-  return { baseUrl: withoutTrailingSlash(base_url), ...defined({ token }) }
+function accessOf({ base_url, token }: GiteaOptions): GiteaAccess {
+  return { baseUrl: withoutTrailingSlash(base_url), token }
 }

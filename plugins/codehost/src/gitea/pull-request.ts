@@ -1,20 +1,18 @@
 /** Reads pull requests. What the host shows of one that is not open needs a second look: other branches and other people's dates are in it. */
 
-import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { isFarAbove, isInWindow, unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
 import { IssueAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
-import { type Absence, newestNumber } from './numbers.ts'
-import { type GiteaAccess, type Repository, readShared } from './repository.ts'
+import { type GiteaAccess, type Repository, readNewestNumber, readShared } from './repository.ts'
 import { readTimeline } from './timeline.ts'
 
-/** From a merge by the host until it closes the pull request, in whole seconds. */
+/** The time from a merge by the host until it closes the pull request, in whole seconds. */
 const MERGE_MS = 2000
 
 export async function readPullRequest(
@@ -29,35 +27,42 @@ export async function readPullRequest(
     return (await find(`/pulls/${number}`, PullRequestAnswer)).value
   })
   const git = openGitRepository(repository.git, repository.name, context, repositories)
-  if (!answer) return { ...repository.found, pullRequest: undefined, ...(await absence({ repository, git }, query)) }
+  if (!answer) {
+    return { ...repository.found, pullRequest: undefined, mark: await markOfMissing({ repository, git }, query) }
+  }
   if (answer.number !== number) throw unexpectedAnswer()
   if (answer.base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
-  return { ...repository.found, pullRequest: await shown(answer, { repository, git, context }, query) }
+  return { ...repository.found, pullRequest: await toPullRequest(answer, { repository, git, context }, query) }
 }
 
-interface Place {
+interface PullRequestSource {
   readonly repository: Repository
   readonly git: GitRepository
   readonly context: CheckContext
 }
 
-async function shown(answer: PullRequestAnswer, place: Place, query: NumberQuery): Promise<PullRequest> {
-  const { repository } = place
+async function toPullRequest(
+  answer: PullRequestAnswer,
+  source: PullRequestSource,
+  query: NumberQuery,
+): Promise<PullRequest> {
+  const { repository } = source
   const { merged, state, draft, base, closed_at, merged_at, created_at, merge_commit_sha } = answer
-  const head = await headOf(answer, place)
+  const head = await headOf(answer, source)
   const mergeCommit = merged && merge_commit_sha ? merge_commit_sha : undefined
   let timeline: ReturnType<typeof readTimeline> | undefined
   const isDatedByHost = Math.abs(Date.parse(merged_at ?? '') - Date.parse(closed_at ?? '')) <= MERGE_MS
   return {
     state: merged ? 'merged' : state,
     base: base.ref,
-    ...defined({ isDraft: draft, head }),
-    ...(repository.hasOwnTimes ? { openedAt: logTime(created_at) } : {}),
+    isDraft: draft,
+    head,
+    openedAt: repository.hasOwnTimes ? logTime(created_at) : undefined,
     // A merge by hand has the date of a commit's author as `merged_at`. It closes the pull request, and that time is the host's.
-    ...(repository.hasOwnTimes && merged && closed_at ? { mergedAt: notAfter(closed_at) } : {}),
-    ...defined({ mergeCommit }),
+    mergedAt: repository.hasOwnTimes && merged ? notAfter(closed_at) : undefined,
+    mergeCommit,
     isOnBase: async () =>
-      mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head, isDatedByHost }, place),
+      mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head, isDatedByHost }, source),
     log: async (field) => {
       timeline ??= readTimeline(repository, query)
       return heldBy(answer, { field, head, log: await timeline }, repository, query)
@@ -65,19 +70,13 @@ async function shown(answer: PullRequestAnswer, place: Place, query: NumberQuery
   }
 }
 
-interface FieldLog {
-  readonly field: PullRequestField
-  readonly head: string | undefined
-  readonly log: Log<TimelineEntry> | undefined
-}
-
 /**
- * A change of the target names both branches; a push does not name the commit that was the head before. When they came, nobody chooses, at Forgejo
+ * Takes the bases or heads from the log. A change of the target names both branches; a push does not name the commit that was the head before. When they came, nobody chooses, at Forgejo
  * neither.
  */
 function heldBy(
   { base, created_at }: PullRequestAnswer,
-  { field, head, log }: FieldLog,
+  { field, head, log }: { field: PullRequestField; head: string | undefined; log: Log<TimelineEntry> | undefined },
   repository: Repository,
   query: NumberQuery,
 ): Log<Held> | undefined {
@@ -86,18 +85,21 @@ function heldBy(
   if (now === undefined) return 'cut'
   const change = field === 'base' ? 'change_target_branch' : 'pull_push'
   const changes = log.filter((entry) => entry.type === change && isInWindow(entry, repository.found, query))
-  const since = repository.hasOwnTimes ? { since: unchangedSince(logTime(created_at), query) } : {}
-  if (changes.length === 0) return [{ value: now, ...since }]
-  const before = changes.flatMap(({ old_ref, new_ref }) => [old_ref, new_ref]).map((value) => (value ? { value } : {}))
-  return [...before, { value: now }]
+  const since = repository.hasOwnTimes ? unchangedSince(logTime(created_at), query) : undefined
+  if (changes.length === 0) return [{ value: now, since }]
+  const before = changes.flatMap(({ old_ref, new_ref }) => [old_ref, new_ref])
+  return [...before.map((value) => ({ value: value || undefined })), { value: now }]
 }
 
 /**
- * The newest commit of the pull request. For as long as its branch exists, the API gives the tip of that branch, also of a pull request
+ * Finds the newest commit of the pull request. For as long as its branch exists, the API gives the tip of that branch, also of a pull request
  * that was merged long ago, to which later pushes do not belong. And of a fork without the branch it gives what the fork has under this
  * pull request's number. What the repository itself keeps under `refs/pull` ends with the merge.
  */
-async function headOf(answer: PullRequestAnswer, { repository, git, context }: Place): Promise<string | undefined> {
+async function headOf(
+  answer: PullRequestAnswer,
+  { repository, git, context }: PullRequestSource,
+): Promise<string | undefined> {
   const { number, state, head, base, merged, merge_commit_sha } = answer
   const kept = `refs/pull/${number}/head`
   const isElsewhere = head.repo_id > 0 && head.repo_id !== base.repo_id
@@ -115,12 +117,12 @@ async function headOf(answer: PullRequestAnswer, { repository, git, context }: P
 }
 
 /**
- * Where the repository allows to merge by hand, an account that may write can name any commit of the base as the merge; and some hosts do not tell
+ * Tells whether the base has the merge. Where the repository allows to merge by hand, an account that may write can name any commit of the base as the merge; and some hosts do not tell
  * whether it does. Then the base must have what the pull request brought: its own commits, or a commit with the same files that was merged
  * when it was closed, as the host does it with a squash or a rebase. A merge by hand has the date of the commit's author. What else was
  * squashed, onto a base that went on, nothing tells from a lie.
  */
-async function isMergedInto(base: string, merge: Merge, { repository, git: { withBranch, isIn } }: Place) {
+async function isMergedInto(base: string, merge: Merge, { repository, git: { withBranch, isIn } }: PullRequestSource) {
   return withBranch(base, async (read) => {
     const isThere = read.tip !== undefined && (await isIn(merge.mergeCommit, read))
     if (read.tip !== undefined && !isThere) return false
@@ -137,11 +139,11 @@ async function isMergedInto(base: string, merge: Merge, { repository, git: { wit
 interface Merge {
   readonly mergeCommit: string
   readonly head: string | undefined
-  /** It is said to be merged when it was closed. */
+  /** The pull request is said to be merged when it was closed. */
   readonly isDatedByHost: boolean
 }
 
-/** The API answers for commits that no branch has: that does not matter here. */
+/** Tells whether two commits have the same files. The API answers for commits that no branch has: that does not matter here. */
 async function hasSameFiles({ mergeCommit, head }: Merge, { find }: Repository): Promise<boolean> {
   if (head === undefined) return false
   const [one, other] = await Promise.all(
@@ -154,24 +156,27 @@ async function hasSameFiles({ mergeCommit, head }: Merge, { find }: Repository):
   return one !== undefined && one === other
 }
 
-/** What it means that there is none: the list of all is seen with the same right. Nothing is kept of one that was deleted, not even its number. */
-async function absence({ repository, git }: Pick<Place, 'repository' | 'git'>, query: NumberQuery): Promise<Absence> {
-  if (wasSeen(query)) return { mark: 'may_have_been' }
-  if (!isLogDue(query)) return {}
+/** Marks a pull request that is not shown: the list of all is seen with the same right. Nothing is kept of one that was deleted, not even its number. */
+async function markOfMissing(
+  { repository, git }: Pick<PullRequestSource, 'repository' | 'git'>,
+  query: NumberQuery,
+): Promise<Mark | undefined> {
+  if (wasSeen(query)) return 'may_have_been'
+  if (!isLogDue(query)) return undefined
   const { number } = query
-  const newest = (await newestNumber(repository, 'pulls')) ?? 0
+  const newest = (await readNewestNumber(repository, 'pulls')) ?? 0
   const { value: issue } = await repository.find(`/issues/${number}`, IssueAnswer, [403, 404])
   // Made, or hidden, while it was read.
   if (issue?.pull_request) throw new DestinationError('unavailable')
   // Both are counted together, and an issue never becomes a pull request.
-  if (issue && issue.number === number && issue.repository.id === repository.id) return { mark: 'never_before' }
-  if (number <= newest) return { mark: 'may_have_been' }
+  if (issue && issue.number === number && issue.repository.id === repository.id) return 'never_before'
+  if (number <= newest) return 'may_have_been'
   if (isFarAbove(number, newest)) {
-    const highest = await newestNumber(repository, 'issues', [403, 404])
-    if (highest !== undefined && isFarAbove(number, highest)) return {}
+    const highest = await readNewestNumber(repository, 'issues', [403, 404])
+    if (highest !== undefined && isFarAbove(number, highest)) return undefined
   }
   // One that is hidden has its ref still.
   const kept = async (one: number) => (await git.target(`refs/pull/${one}/head`)) !== undefined
   const isWithoutTrace = !(await kept(number)) && (newest === 0 || (await kept(newest)))
-  return isWithoutTrace ? {} : { mark: 'may_have_been' }
+  return isWithoutTrace ? undefined : 'may_have_been'
 }

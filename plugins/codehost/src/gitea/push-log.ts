@@ -1,5 +1,5 @@
 /**
- * What the activity feed tells of pushes to a branch. It is written from a queue, so its times bound from above only; it leaves out
+ * Reads the pushes to a branch from the activity feed. It is written from a queue, so its times bound from above only; it leaves out
  * accounts that hide what they do, and old entries. So only entries that join one another without a gap, from the present tip backwards,
  * say how long the branch has had a commit, and nothing follows from what is not in it.
  */
@@ -12,9 +12,9 @@ import type { Repository } from './repository.ts'
 
 export interface Push {
   readonly at: LogTime
-  /** Undefined where the entry does not say to what the branch was moved: it was created or deleted, or the entry cannot be understood. */
+  /** The new tip; undefined where the entry does not say to what the branch was moved: it was created or deleted, or the entry cannot be understood. */
   readonly after?: string
-  /** From where it was moved; undefined where the entry does not say. */
+  /** The tip from which it was moved; undefined where the entry does not say. */
   readonly before?: string
   /** The newest of the commits that it brought. */
   readonly commits: readonly string[]
@@ -32,7 +32,7 @@ const REF_CHANGES: ReadonlySet<string> = new Set([
   'mirror_sync_delete',
 ])
 
-/** One page of the feed. @param page from 1 on */
+/** Reads one page of the feed. @param page from 1 on */
 export async function readActivities({ get, id }: Repository, page: number): Promise<readonly Activity[]> {
   const { value } = await get(`/activities/feeds?page=${page}&limit=${PAGE}`, ActivitiesAnswer)
   if (value.some(({ repo_id }) => repo_id !== id)) throw unexpectedAnswer()
@@ -54,14 +54,14 @@ export async function pushersOf(sha: string, activities: readonly Activity[]): P
   return [...new Set(pushers.flat())]
 }
 
-/** The feed can have an entry once for everybody who watches. */
+/** Tells whether two entries are one: the feed can have it once for everybody who watches. */
 function isSame(one: Activity, other: Activity | undefined): boolean {
   return other?.created === one.created && other.content === one.content && other.op_type === one.op_type
 }
 
 async function toPush({ op_type, content, created, act_user }: Activity): Promise<Push> {
   const at = notAfter(created)
-  const told = PUSHES.has(op_type) && content !== '' ? await parsed(content) : undefined
+  const told = PUSHES.has(op_type) && content !== '' ? await parseContent(content) : undefined
   if (!Value.Check(PushContent, told)) return { at, commits: [] }
   const { HeadCommit, Commits, CompareURL } = told
   const [, before, after] = /\/compare\/([0-9a-f]{40,64})\.\.\.([0-9a-f]{40,64})$/.exec(CompareURL) ?? []
@@ -69,13 +69,13 @@ async function toPush({ op_type, content, created, act_user }: Activity): Promis
     at,
     after: HeadCommit.Sha1,
     commits: (Commits ?? []).map(({ Sha1 }) => Sha1),
-    ...(before !== undefined && after === HeadCommit.Sha1 ? { before } : {}),
-    ...(act_user ? { actor: act_user.login } : {}),
+    before: after === HeadCommit.Sha1 ? before : undefined,
+    actor: act_user?.login,
   }
 }
 
-/** Within the limits of any answer's JSON. */
-async function parsed(content: string): Promise<unknown> {
+/** Parses JSON within the limits of any answer's. */
+async function parseContent(content: string): Promise<unknown> {
   try {
     return await readJson(new Response(content))
   } catch (error) {
@@ -96,7 +96,7 @@ export function currentRun(pushes: readonly Push[], head: string): readonly Push
   return run
 }
 
-/** The entry names the commit among those that it brought. */
+/** Tells whether a push names the commit among those that it brought. */
 export function brings({ after, commits }: Push, sha: string): boolean {
   return after === sha || commits.includes(sha)
 }

@@ -2,13 +2,12 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { escapePath, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer, ReleasesAnswer, TagAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 
-/** Of the list of releases. */
+/** The number of newest releases that are listed. */
 const NEWEST = 20
 
 export async function readRelease(
@@ -28,13 +27,13 @@ export async function readRelease(
     release: {
       isPrerelease: prerelease,
       assets: (assets ?? []).map(({ name }) => name),
-      ...defined({ commit }),
-      ...(isDated ? { publishedAt: logTime(published_at) } : {}),
+      commit,
+      publishedAt: isDated ? logTime(published_at) : undefined,
     },
   }
 }
 
-/** The release of a tag, and the commit to which the tag leads. Undefined where no release is published. */
+/** Reads the release of a tag, and the commit to which the tag leads. Undefined where no release is published. */
 async function readTag({ find, get }: Repository, tag: string) {
   const { value: release } = await find(`/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer)
   if (!release) {

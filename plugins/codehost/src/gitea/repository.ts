@@ -1,26 +1,26 @@
-/** Reads a repository at Gitea or Forgejo: whether it can be seen, under which id, and by which way its other parts are read. */
+/** Opens a repository at Gitea or Forgejo: whether it can be seen, under which id, and by which way its other parts are read. */
 
 import { type Auth, basic, type CheckContext, clockBehindMs, header } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
 import { createRest, escapePath, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
-import { BranchAnswer, BranchesAnswer, RepositoryAnswer } from './answers.ts'
+import { BranchAnswer, BranchesAnswer, NumbersAnswer, RepositoryAnswer } from './answers.ts'
 
 export interface GiteaAccess {
-  /** Of the host, without the path of its API. */
+  /** The address of the host, without the path of its API. */
   readonly baseUrl: string
   /** A handle. */
   readonly token?: string
 }
 
 export const API_PATH = '/api/v1'
-/** A server of one's own, with one database: nothing lags but what it queues. */
+/** The age that answers may have: a server of one's own has one database, and nothing lags but what it queues. Milliseconds. */
 const AGE_MS = 2000
 
 export type Repository = ReturnType<typeof openRepository>
 
-/** What the host says of a repository. Checks share it, so it holds nothing of the check that read it. */
-type Shown = Awaited<ReturnType<typeof readRepository>>
+/** A repository as the host describes it. Checks share it, so it holds nothing of the check that read it. */
+type ShownRepository = Awaited<ReturnType<typeof readRepository>>
 
 /**
  * Reads a repository, and a part of it, once for all checks that wait for them.
@@ -48,15 +48,15 @@ async function readRepository(access: GiteaAccess, slug: string, { http, now }: 
   return { answer, clockBehindMs: clockBehindMs(headers, now()) }
 }
 
-/** Its requests' paths are from the repository's own on: `/branches`. */
-function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, context: CheckContext) {
+/** Opens a repository. The paths of requests are from the repository's own on: `/branches`. */
+function openRepository(access: GiteaAccess, { answer, clockBehindMs }: ShownRepository, context: CheckContext) {
   const { id, full_name, created_at, original_url, allow_manual_merge, default_branch: defaultBranch } = answer
   const createdAt = logTime(created_at).notAfter + (clockBehindMs ?? 0)
   // By the new name after a rename: so the other requests are not redirected.
   const rest = createRest(`${rootOf(access)}/${full_name}`, tokenOf(access), context)
   return {
     ...rest,
-    /** What every answer says of it. */
+    /** The facts that every answer has of it. */
     found: {
       ageMs: AGE_MS,
       clockBehindMs,
@@ -68,7 +68,7 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, c
     /** `<owner>/<repo>` as the host has it now. */
     name: full_name,
     defaultBranch,
-    /** At the latest, by our clock. */
+    /** The time when it was made, at the latest, by our clock. */
     createdAt,
     /** Its pull requests, issues and releases have times that this host gave them. */
     hasOwnTimes: original_url === '',
@@ -91,19 +91,33 @@ export function tokenOf({ token }: GiteaAccess): Auth | undefined {
   return token === undefined ? undefined : header('Authorization', token, 'token ')
 }
 
-/** Over git a token is the password, and whose it is does not matter. */
+/** Authorizes over git: there a token is the password, and whose it is does not matter. */
 function passwordOf({ token }: GiteaAccess): Auth | undefined {
   return token === undefined ? undefined : basic('token', token)
 }
 
-/** The tip of a branch; undefined where the host shows no such branch. @throws DestinationError */
+/** Reads the tip of a branch; undefined where the host shows no such branch. @throws DestinationError */
 export async function readTip({ find }: Repository, branch: string): Promise<string | undefined> {
   const { value } = await find(`/branches/${escapePath(branch)}`, BranchAnswer)
   if (value !== undefined && value.name !== branch) throw unexpectedAnswer()
   return value?.commit.id
 }
 
-/** Before absence of what only those see who may read code. @throws DestinationError `forbidden` */
+/** Requires the right to read code, before absence of what is shown with it counts. @throws DestinationError `forbidden` */
 export async function requireCode({ get }: Repository): Promise<void> {
   await get('/branches?limit=1', BranchesAnswer)
+}
+
+/**
+ * Reads the number of the newest; 0 where there is none; undefined where the list is refused with one of these. Pull requests and issues are
+ * counted together.
+ */
+export async function readNewestNumber(
+  { find }: Pick<Repository, 'find'>,
+  list: 'pulls' | 'issues',
+  refusals: readonly number[] = [],
+): Promise<number | undefined> {
+  const path = list === 'pulls' ? '/pulls?state=all&limit=1' : '/issues?state=all&type=issues&limit=1'
+  const { value } = await find(path, NumbersAnswer, refusals)
+  return value && (value[0]?.number ?? 0)
 }

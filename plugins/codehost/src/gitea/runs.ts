@@ -5,7 +5,6 @@
 
 import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
-import { defined } from '../defined.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { type JobAnswer, JobsAnswer, type RunAnswer, RunsAnswer, type TaskAnswer, TasksAnswer } from './answers.ts'
 import type { Repository } from './repository.ts'
@@ -13,18 +12,18 @@ import type { Repository } from './repository.ts'
 /** Forgejo sends the payload of each run's event. */
 const PAGE = 30
 const MOST_PAGES = 4
-/** Whose jobs one check reads. */
+/** The most runs whose jobs one check reads. */
 const MOST_RUNS = 25
 
 export interface Run {
   readonly id: number
-  /** Of the workflow, without its folder: `ci.yml`. */
+  /** The file of the workflow, without its folder: `ci.yml`. */
   readonly file: string
-  /** As in the name of a status: `push`, `pull_request`. */
+  /** The event as in the name of a status: `push`, `pull_request`. */
   readonly event: string
   readonly ref: string
   readonly isEnded: boolean
-  /** All its jobs were, as after a label. */
+  /** All its jobs were skipped, as after a label. */
   readonly isSkipped: boolean
   /** The number of the account that started it, where it is told. */
   readonly actor?: number
@@ -39,27 +38,27 @@ export interface Job {
 }
 
 export interface Runs {
-  /** Of each file, event and ref the newest. */
+  /** The newest run of each file, event and ref. */
   readonly runs: readonly Run[]
-  /** Of those runs. */
+  /** The jobs of those runs. */
   readonly jobs: readonly Job[]
   /** Some of their jobs may be missing: of those that no runner has taken, or that are further back than is read. */
   readonly isPartial: boolean
 }
 
-/** `unlisted`: this version lists no runs. `hidden`: it does not list them for these credentials. */
+/** Reads the runs of a commit. `unlisted`: this version lists none. `hidden`: it does not list them for these credentials. */
 export async function readRuns(
   repository: Repository,
   sha: string,
   cache: CheckCache,
 ): Promise<Runs | 'unlisted' | 'hidden'> {
-  const shown = await shownRuns(repository, sha)
+  const shown = await readShownRuns(repository, sha)
   if (typeof shown === 'string') return (await readTasks(repository, sha)) ?? shown
   const runs = newest(shown)
   if (runs.length > MOST_RUNS) throw new DestinationError('too_large')
   const jobs: Job[] = []
   for (const { run, state } of runs) {
-    const found = await jobsOf(repository, run, state, cache)
+    const found = await readJobs(repository, run, state, cache)
     // Forgejo lists the jobs of a run since version 16.
     if (!found) return (await readTasks(repository, sha)) ?? 'unlisted'
     jobs.push(...found)
@@ -70,7 +69,7 @@ export async function readRuns(
 /** Events of pull requests that have no status of their own: a push to one, a label. */
 const PULL_REQUEST = /^pull_request_(?:sync|assign|label|review_request|milestone)$/
 
-/** What a person starts, with inputs of their own. */
+/** The event of what a person starts, with inputs of their own. */
 export const BY_HAND = 'workflow_dispatch'
 
 /** The event as names of statuses have it. */
@@ -84,22 +83,44 @@ interface ShownRun {
   readonly state: string
 }
 
-async function shownRuns(repository: Repository, sha: string): Promise<readonly ShownRun[] | 'unlisted' | 'hidden'> {
-  const byId = new Map<number, RunAnswer>()
-  for (let page = 1; page <= MOST_PAGES; page++) {
+async function readShownRuns(
+  repository: Repository,
+  sha: string,
+): Promise<readonly ShownRun[] | 'unlisted' | 'hidden'> {
+  let status = 0
+  const list = await collectPages<RunAnswer>(async (page) => {
     const path = `/actions/runs?head_sha=${sha}&page=${page}&limit=${PAGE}`
-    const { status, value } = await repository.find(path, RunsAnswer, [401, 403, 404, 405])
-    if (!value) return status === 404 || status === 405 ? 'unlisted' : 'hidden'
-    const before = byId.size
-    for (const run of value.workflow_runs ?? []) byId.set(run.id, run)
-    if (byId.size === before || byId.size >= (value.total_count ?? Number.POSITIVE_INFINITY)) {
-      return [...byId.values()].filter((run) => isOf(run, repository, sha)).map(toRun)
-    }
-  }
-  throw new DestinationError('too_large')
+    const answer = await repository.find(path, RunsAnswer, [401, 403, 404, 405])
+    status = answer.status
+    return answer.value && { entries: answer.value.workflow_runs, total: answer.value.total_count }
+  })
+  if (!list) return status === 404 || status === 405 ? 'unlisted' : 'hidden'
+  if (list.isCut) throw new DestinationError('too_large')
+  return list.entries.filter((run) => isOf(run, repository, sha)).map(toRun)
 }
 
-/** The server may not know the filter. */
+interface ListPage<T> {
+  readonly entries: readonly T[] | null | undefined
+  readonly total: number | undefined
+}
+
+/** Reads the pages of a list until one brings nothing new, or all are there; undefined where one is refused. `isCut`: there may be more. */
+async function collectPages<T extends { readonly id: number }>(
+  read: (page: number) => Promise<ListPage<T> | undefined>,
+): Promise<{ readonly entries: readonly T[]; readonly isCut: boolean } | undefined> {
+  const byId = new Map<number, T>()
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const found = await read(page)
+    if (!found) return undefined
+    const before = byId.size
+    for (const entry of found.entries ?? []) byId.set(entry.id, entry)
+    const isWhole = byId.size === before || byId.size >= (found.total ?? Number.POSITIVE_INFINITY)
+    if (isWhole) return { entries: [...byId.values()], isCut: false }
+  }
+  return { entries: [...byId.values()], isCut: true }
+}
+
+/** Tells whether a run is of the commit: the server may not know the filter. */
 function isOf({ head_sha, commit_sha, repository }: RunAnswer, { id }: Repository, sha: string): boolean {
   return (head_sha ?? commit_sha) === sha && (!repository || repository.id === id)
 }
@@ -109,13 +130,13 @@ function toRun(answer: RunAnswer): ShownRun {
   // Gitea has the file with the ref: `ci.yml@refs/heads/main`.
   const [, path = '', ref] = /^(.*?\.ya?ml)@(.*)$/i.exec(answer.path ?? '') ?? [undefined, answer.path]
   const file = (answer.workflow_id ?? path).split('/').at(-1)!
-  const page = html_url ? pathOf(html_url) : undefined
   return {
     run: {
       ...{ id, file, event: eventOf(answer.trigger_event || answer.event), ref: ref ?? prettyref ?? head_branch ?? '' },
       isEnded: outcomeOf(answer) !== 'pending',
       isSkipped: outcomeOf(answer) === 'skipped',
-      ...defined({ page, actor: (answer.actor ?? answer.trigger_user)?.id }),
+      page: html_url ? pathOf(html_url) : undefined,
+      actor: (answer.actor ?? answer.trigger_user)?.id,
     },
     state: JSON.stringify([
       answer.run_attempt,
@@ -128,13 +149,13 @@ function toRun(answer: RunAnswer): ShownRun {
   }
 }
 
-/** Of an address, or of a path. */
+/** The path of an address, or of a path with a query. */
 export function pathOf(link: string): string | undefined {
   return URL.canParse(link, 'https://host.invalid') ? new URL(link, 'https://host.invalid').pathname : undefined
 }
 
 /**
- * A run is replaced by a newer one of the same file, event and ref, and not by one that was skipped. One that a person started has an event of
+ * Takes the newest of each kind. A run is replaced by a newer one of the same file, event and ref, and not by one that was skipped. One that a person started has an event of
  * its own.
  */
 function newest<T extends { readonly run: Run }>(all: readonly T[]): readonly T[] {
@@ -147,8 +168,8 @@ function newest<T extends { readonly run: Run }>(all: readonly T[]): readonly T[
   return [...latest.values()]
 }
 
-/** Undefined where this version does not list them. */
-async function jobsOf(
+/** Reads the jobs of a run; undefined where this version does not list them. */
+async function readJobs(
   { find, id }: Repository,
   run: Run,
   state: string,
@@ -157,49 +178,34 @@ async function jobsOf(
   const key = `gitea ${id} jobs ${run.id} ${state}`
   const known = run.isEnded ? cache.get(key) : undefined
   if (Array.isArray(known)) return known as Job[]
-  const byId = new Map<number, JobAnswer>()
-  for (let page = 1; page <= MOST_PAGES; page++) {
+  const list = await collectPages<JobAnswer>(async (page) => {
     const { value } = await find(`/actions/runs/${run.id}/jobs?page=${page}&limit=${PAGE}`, JobsAnswer, [404, 405])
-    if (!value) return undefined
     // Forgejo lists all at once.
-    const entries = Array.isArray(value) ? value : (value.jobs ?? [])
-    const total = Array.isArray(value) ? entries.length : (value.total_count ?? Number.POSITIVE_INFINITY)
-    const before = byId.size
-    for (const job of entries) byId.set(job.id, job)
-    if (byId.size > before && byId.size < total) continue
-    if ([...byId.values()].some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpectedAnswer()
-    const jobs = [...byId.values()].map((job): Job => ({ name: job.name, run, outcome: outcomeOf(job) }))
-    if (run.isEnded) cache.set(key, jobs as never)
-    return jobs
-  }
-  throw new DestinationError('too_large')
+    if (Array.isArray(value)) return { entries: value, total: value.length }
+    return value && { entries: value.jobs, total: value.total_count }
+  })
+  if (!list) return undefined
+  if (list.isCut) throw new DestinationError('too_large')
+  if (list.entries.some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpectedAnswer()
+  const jobs = list.entries.map((job): Job => ({ name: job.name, run, outcome: outcomeOf(job) }))
+  if (run.isEnded) cache.set(key, jobs)
+  return jobs
 }
 
-/** What runners have taken of all commits, the newest first. Undefined where this version does not list it. */
+/** Reads what runners have taken of all commits, the newest first. Undefined where this version does not list it. */
 async function readTasks({ find }: Repository, sha: string): Promise<Runs | undefined> {
-  const byId = new Map<number, TaskAnswer>()
-  for (let page = 1; page <= MOST_PAGES; page++) {
+  const list = await collectPages<TaskAnswer>(async (page) => {
     const { value } = await find(`/actions/tasks?page=${page}&limit=${PAGE}`, TasksAnswer, [401, 403, 404, 405])
-    if (!value) return undefined
-    const before = byId.size
-    for (const task of value.workflow_runs ?? []) byId.set(task.id, task)
-    if (byId.size === before || byId.size >= (value.total_count ?? Number.POSITIVE_INFINITY)) break
-  }
-  const tasks = [...byId.values()].filter(({ head_sha }) => head_sha === sha).sort((one, other) => one.id - other.id)
+    return value && { entries: value.workflow_runs, total: value.total_count }
+  })
+  if (!list) return undefined
+  const tasks = list.entries.filter(({ head_sha }) => head_sha === sha).sort((one, other) => one.id - other.id)
   // One that is run again is another task of the same name.
   const latest = new Map(tasks.map((task) => [JSON.stringify([task.run_number, task.name]), task]))
   const jobs = [...latest.values()].map((task): Job => {
     const { run_number: id, workflow_id: file, event, head_branch: ref = '', url } = task
     const page = url ? pathOf(url) : undefined
-    const run = {
-      id,
-      file,
-      event: eventOf(event),
-      ref,
-      isEnded: false,
-      isSkipped: false,
-      ...(page === undefined ? {} : { page }),
-    }
+    const run = { id, file, event: eventOf(event), ref, isEnded: false, isSkipped: false, page }
     return { name: task.name, run, outcome: outcomeOf(task) }
   })
   const runs = newest(jobs).map(({ run }) => run)

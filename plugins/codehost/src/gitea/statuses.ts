@@ -9,15 +9,11 @@ import { type Repository, requireCode } from './repository.ts'
 const PAGE = 50
 const MAX_PAGES = 20
 
-/** What claims call the host's runners. Their account is none that can be looked up, so its statuses have no creator. */
+/** The identifiers of the host's runners in claims. Their account is none that can be looked up, so its statuses have no creator. */
 export const RUNNERS: readonly string[] = [GITEA_JOBS, FORGEJO_JOBS]
 
-export interface Commit {
-  /** The accounts that have the addresses of its author and committer. */
-  readonly owners: readonly string[]
-}
-
-export async function readCommit(repository: Repository, sha: string): Promise<Commit | undefined> {
+/** Reads a commit, and the accounts that have the addresses of its author and committer; undefined where there is no such commit. */
+export async function readCommit(repository: Repository, sha: string) {
   const path = `/git/commits/${sha}?stat=false&verification=false&files=false`
   const { value } = await repository.find(path, CommitAnswer)
   if (value && value.sha !== sha) throw unexpectedAnswer()
@@ -31,7 +27,7 @@ export function ownersOf({ author, committer }: { readonly author?: unknown; rea
 }
 
 /**
- * All of them, the newest first. By the commit's id alone: the endpoint that takes names, too, would take a branch that is called like the
+ * Reads all statuses of a commit, the newest first. It asks by the commit's id alone: the endpoint that takes names, too, would take a branch that is called like the
  * id. Pages are counted here, because the links in answers lead to the address that the server believes to have.
  */
 export async function readStatuses({ get }: Repository, sha: string): Promise<readonly StatusAnswer[]> {
@@ -49,7 +45,7 @@ export async function readStatuses({ get }: Repository, sha: string): Promise<re
   throw new DestinationError('too_large')
 }
 
-/** Nobody, the host's own account, or what stands for one that is gone. */
+/** Tells whether a status may be a runner's: of nobody, of the host's own account, or of what stands for one that is gone. */
 export function isRunner({ creator }: Pick<StatusAnswer, 'creator'>): boolean {
   return !creator || creator.id <= 0
 }

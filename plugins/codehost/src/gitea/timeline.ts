@@ -1,5 +1,5 @@
 /**
- * What Gitea and Forgejo log of an issue or a pull request. The server narrows it to what changed since a time. Forgejo lets the administrators of
+ * Reads what Gitea and Forgejo log of an issue or a pull request. The server narrows it to what changed since a time. Forgejo lets the administrators of
  * a repository choose some of these times: there it is read whole.
  */
 import { DestinationError } from '@claimcheck/core/plugin'
@@ -9,12 +9,12 @@ import { TimelineAnswer, type TimelineEntry } from './answers.ts'
 import type { Repository } from './repository.ts'
 
 const PAGE = 50
-/** In one check, which stays within the limits of its requests. */
+/** The most pages in one check, which stays within the limits of its requests. */
 const MOST_PAGES = 40
-/** A server takes entries out of a page once it is read, such as comments on single lines: one empty page is not the end. */
+/** The number of empty pages that mean the end: a server takes entries, such as comments on single lines, out of a page once it is read. */
 const EMPTY_AT_END = 2
 
-/** All entries of the window, at least. Undefined where an older server has no timeline; `cut` where it may not be read, or is too long. */
+/** Reads all entries of the window, at least. Undefined where an older server has no timeline; `cut` where it may not be read, or is too long. */
 export async function readTimeline(
   { find, found, letsChooseTimes }: Pick<Repository, 'find' | 'found' | 'letsChooseTimes'>,
   { number, windowFrom }: Pick<NumberQuery, 'number' | 'windowFrom'>,
@@ -28,9 +28,11 @@ export async function readTimeline(
     const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}${since}`
     const read = await unlessCut(() => find(path, TimelineAnswer), ['forbidden'])
     if (read === 'cut') return read
-    // The issue itself was shown with the same right.
-    if (read.status === 404 && page === 1) return undefined
-    if (read.status === 404) throw new DestinationError('unexpected_response', { status: 404 })
+    if (read.status === 404) {
+      // The issue itself was shown with the same right.
+      if (page === 1) return undefined
+      throw new DestinationError('unexpected_response', { status: 404 })
+    }
     const before = entries.size
     for (const entry of read.value ?? []) entries.set(entry.id, entry)
     // The server says how long its pages are at most: a short one is not the end.
