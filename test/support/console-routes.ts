@@ -10,17 +10,20 @@ export interface ConsoleRoute {
   readonly url: string
   /** It needs a sign-in of the last minutes, for some forms at least. */
   readonly isFresh: boolean
+  /** What it declares: that it needs such a sign-in, or the reason why it needs none. */
+  readonly freshSignIn: true | string | undefined
 }
 
 export async function routesOf(claimcheck: Claimcheck): Promise<readonly ConsoleRoute[]> {
   const app = fastify()
   const routes: ConsoleRoute[] = []
-  app.addHook('onRoute', ({ method, url, preHandler }) => {
+  app.addHook('onRoute', ({ method, url, preHandler, config }) => {
     // The routes that answer for unknown addresses, and files.
     if (url.includes('*') || url.includes('/assets/')) return
+    const { freshSignIn } = (config ?? {}) as Partial<ConsoleRoute>
     const isFresh = [preHandler].flat().some((handler) => handler?.name === 'freshSignInOnly')
     for (const name of ['GET', 'POST'] as const) {
-      if ([method].flat().includes(name)) routes.push({ method: name, url, isFresh })
+      if ([method].flat().includes(name)) routes.push({ method: name, url, isFresh, freshSignIn })
     }
   })
   await consoleRoutes(app as never, claimcheck, { admit: async () => {} })

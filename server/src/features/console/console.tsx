@@ -9,7 +9,6 @@ import { paths, WORKSPACE_PREFIX } from '../../web/console-paths.ts'
 import { pageHeaders } from '../../web/headers.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { answerErrorsWithPages, answerUnknown } from './error-pages.tsx'
-import { confirmRoutes } from './fresh-sign-in.ts'
 import { rememberBrowsers } from './known-browser.ts'
 import { redirectToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
@@ -27,14 +26,14 @@ import { forgottenRoutes } from './pages/forgotten.tsx'
 import { homeRoutes } from './pages/home.tsx'
 import { memberRoutes } from './pages/members.tsx'
 import { newClaimRoutes } from './pages/new-claim.tsx'
-import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
+import { oidcRoutes } from './pages/oidc.tsx'
 import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
 import { pluginRoutes } from './pages/plugins.tsx'
 import { retentionRoutes } from './pages/retention.tsx'
 import { secondStepRoutes } from './pages/second-step.tsx'
 import { signInRoutes } from './pages/sign-in.tsx'
-import { answerSignedOut, answerStale } from './pages/signed-out.ts'
 import { readSessions, refuseUnclearText, requireSession } from './session.ts'
+import { answerSignedOut, answerStale, confirmRoutes } from './sign-in-again.ts'
 import { answerWeak } from './weak-sign-in.tsx'
 
 export async function consoleRoutes(app: App, services: ConsoleDependencies, gate: Pick<Gate, 'admit'>): Promise<void> {
@@ -45,7 +44,10 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
   await app.register(async (pages: App) => {
     await pages.register(cookie)
     acceptForms(pages)
-    hideRoutes(pages)
+    // Pages are not part of the API description.
+    pages.addHook('onRoute', (route) => {
+      route.schema = { ...route.schema, hide: true }
+    })
     pages.addHook('onRequest', (_request, reply, done) => {
       reply.headers(pageHeaders())
       done()
@@ -53,7 +55,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
     answerErrorsWithPages(pages, services.members)
     redirectToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
-    readSessions(pages, services, { answerStale, gate })
+    readSessions(pages, services, gate, answerStale)
     rememberBrowsers(pages, services)
     signInRoutes(pages, services)
     forgottenRoutes(pages, services)
@@ -71,8 +73,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
       handler: answerUnknown,
     })
     await pages.register(async (inside: App) => {
-      requireSession(inside, services.members, {
-        now: services.now,
+      requireSession(inside, services, {
         answerSignedOut: answerSignedOut(services),
         answerWeak: answerWeak(services),
       })
@@ -83,7 +84,6 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
       secondStepRoutes(inside, services)
       confirmRoutes(inside, services)
       closingRoutes(inside, services)
-      linkRoutes(inside, services)
       applicationRoutes(inside, services)
       accountEventRoutes(inside, services)
       consentRoutes(inside, services)
@@ -103,12 +103,5 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
         { prefix: WORKSPACE_PREFIX },
       )
     })
-  })
-}
-
-/** Pages are not part of the API description. */
-function hideRoutes(pages: App): void {
-  pages.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, hide: true }
   })
 }

@@ -8,7 +8,7 @@ export const consoleFeature = {
   needs: ['people', 'workspaces', 'claims'],
   isOptional: true,
   services: async () => {
-    const { createOAuthPages } = await import('./oauth/pages.ts')
+    const { createOAuthPages } = await import('./oauth/pages.tsx')
     return { oauthPages: createOAuthPages }
   },
   routes: async (services) => {

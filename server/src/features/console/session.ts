@@ -1,20 +1,19 @@
-/** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
+/** The sender of a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Acting, byNobody, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import type { HostConfig } from '../../config/config.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
 import { contentIssues } from '../../http/text.ts'
 import { signInPath } from '../../web/console-paths.ts'
 import { originOf } from '../../web/origin.ts'
-import type { PeopleConfig } from '../people/config.ts'
 import type { MemberService } from '../people/members.ts'
-import type { SessionService, SignedIn, User, Visitor } from '../people/sessions.ts'
+import type { SignedIn, User } from '../people/sessions.ts'
 import { meetsRule, type SignedInBy } from '../people/sign-in-rules.ts'
+import type { ConsoleDependencies } from './dependencies.ts'
 import type { ViewedWorkspace, Viewer } from './page.tsx'
 import { formOf } from './request-fields.ts'
 
@@ -32,14 +31,8 @@ interface WorkspaceAccess {
 const SESSION = 'session'
 const ACCESS = 'workspaceAccess'
 
-export interface SessionOptions {
-  readonly sessions: Pick<SessionService, 'find'>
-  /** `publicUrl` undefined: browsers name the origin themselves. */
-  readonly config: Pick<HostConfig, 'publicUrl'>
-}
-
 /** Answers instead of the page. */
-export type Answer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+type AnswerInstead = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
 
 /** Refuses texts that a database or a later reader would read differently. Pages check their own queries. */
 export function refuseUnclearText(app: App): void {
@@ -50,17 +43,15 @@ export function refuseUnclearText(app: App): void {
   })
 }
 
-interface SessionReading {
-  /** Answers a form of our own pages that is of another session than the present one. */
-  readonly answerStale: Answer
-  readonly gate: Pick<Gate, 'admit'>
-}
-
-/** Finds the session of each request, which pays for it then, and refuses forms that other sites send. */
+/**
+ * Finds the session of each request, which pays for it then, and refuses forms that other sites send.
+ * @param answerStale answers a form of our own pages that is of another session than the present one
+ */
 export function readSessions(
   app: App,
-  { sessions, config: { publicUrl } }: SessionOptions,
-  { answerStale, gate }: SessionReading,
+  { sessions, config: { publicUrl } }: Pick<ConsoleDependencies, 'sessions' | 'config'>,
+  gate: Pick<Gate, 'admit'>,
+  answerStale: AnswerInstead,
 ): void {
   app.decorateRequest(SESSION)
   app.decorateRequest(ACCESS)
@@ -77,8 +68,8 @@ export function readSessions(
   app.addHook('preHandler', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return
     // Browsers send the origin of every form. A request without one does not come from our pages.
-    if (request.headers.origin !== originOf(request, publicUrl)) {
-      const origin = originOf(request, publicUrl)
+    const origin = originOf(request, publicUrl)
+    if (request.headers.origin !== origin) {
       throw new HttpError(
         403,
         `this form was not sent from ${origin}: open the console there, or set PUBLIC_URL to where it is`,
@@ -89,24 +80,20 @@ export function readSessions(
   })
 }
 
-interface SessionPages {
-  readonly now: () => Instant
-  /** Answers a form that was sent without a session. */
-  readonly answerSignedOut: Answer
-  /** Answers in a workspace that asks for another sign-in. */
-  readonly answerWeak: Answer
-}
-
-/** Requires a session: other visitors are sent to sign in, and back afterwards. */
+/**
+ * Requires a session: other visitors are sent to sign in, and back afterwards.
+ * @param answerSignedOut answers a form that was sent without a session
+ * @param answerWeak answers in a workspace that asks for another sign-in
+ */
 export function requireSession(
   app: App,
-  members: Pick<MemberService, 'workspacesOf'>,
-  { now, answerSignedOut, answerWeak }: SessionPages,
+  { members, now }: Pick<ConsoleDependencies, 'members' | 'now'>,
+  { answerSignedOut, answerWeak }: Readonly<Record<'answerSignedOut' | 'answerWeak', AnswerInstead>>,
 ): void {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, needsSession: true }
   })
-  app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.addHook('preHandler', async (request, reply) => {
     const session = optionalSessionOf(request)
     const isForm = request.method !== 'GET' && request.method !== 'HEAD'
     if (!session) return isForm ? answerSignedOut(request, reply) : reply.redirect(signInPath(request.url), 303)
@@ -129,18 +116,20 @@ export function sessionOf(request: FastifyRequest): ConsoleSession {
   return optionalSessionOf(request)!
 }
 
-/** Who looks at a page that needs a session, and in which workspace. */
-export function viewerOf(request: FastifyRequest): Viewer {
+/** The viewer of a page that needs a session; undefined on other pages. */
+export function viewerOf(request: FastifyRequest): Viewer | undefined {
+  const access = request.getDecorator<WorkspaceAccess | undefined>(ACCESS)
+  if (!access) return undefined
   const { user, csrf } = sessionOf(request)
-  return { user, csrf, ...request.getDecorator<WorkspaceAccess>(ACCESS) }
+  return { user, csrf, ...access }
 }
 
-/** The workspace of a page of one. */
+/** The workspace of a page that is in one. */
 export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
   return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
 }
 
-/** The workspaces of a person, as they are for who signed in like this. */
+/** The workspaces of a person. Those that ask for a better sign-in than this one are closed. */
 export async function viewedWorkspaces(
   members: Pick<MemberService, 'workspacesOf'>,
   { user, session }: SignedIn,
@@ -151,27 +140,20 @@ export async function viewedWorkspaces(
   })
 }
 
-/** Who does what the request asks for, for the audit trail. */
+/** The actor of a request, for the audit trail. */
 export function actingOf(request: FastifyRequest): Acting {
   const session = optionalSessionOf(request)
   return session ? byUser(session.user.id, request.ip) : byNobody(request.ip)
 }
 
-/** A `preHandler`. */
+/** A `preHandler`. @throws HttpError 403 for members who are no owners */
 export async function ownersOnly(request: FastifyRequest): Promise<void> {
   if (!workspaceOf(request).isOwner)
     throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
 }
 
-function browserOf(request: FastifyRequest): Visitor {
-  return { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
-}
-
 export interface Entering {
-  readonly services: {
-    readonly sessions: Pick<SessionService, 'start' | 'end'>
-    readonly config: Pick<HostConfig, 'publicUrl'> & Pick<PeopleConfig, 'sessionEnds'>
-  }
+  readonly services: Pick<ConsoleDependencies, 'sessions' | 'config'>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
@@ -188,20 +170,21 @@ export async function enter(entering: Entering, arrival: Arrival, next: string):
   return entering.reply.redirect(next, 303)
 }
 
-/** Begins a session, and ends the one that this browser had. Returns what the forms of the answer must carry. */
+/** Begins a session, and ends the one that this browser had. Returns the token that the forms of the answer must carry. */
 export async function startSession(
   { services: { sessions, config }, request, reply }: Entering,
   { user, method }: Arrival,
 ): Promise<string> {
   const { publicUrl, sessionEnds } = config
   const session = optionalSessionOf(request)
-  const token = await sessions.start(user, method, browserOf(request))
+  const browser = { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
+  const token = await sessions.start(user, method, browser)
   if (session) await sessions.end(session.user.id, session.session.id, actingOf(request))
   reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: sessionEnds.longestMs / 1000 })
   return csrfOf(token)
 }
 
-export function signOut(reply: FastifyReply, publicUrl: string | undefined): void {
+export function deleteSessionCookie(reply: FastifyReply, publicUrl: string | undefined): void {
   reply.clearCookie(cookieName(publicUrl), cookieOptions(publicUrl))
 }
 

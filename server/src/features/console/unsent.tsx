@@ -14,21 +14,21 @@ export interface UnsentForm {
   /** One of our own paths. */
   readonly action: string
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** Something was typed that is not in `fields`. */
+  /** True: something was typed that is not in `fields`. */
   readonly lacksSecrets: boolean
 }
 
-/** Whether a form may be held in a page that anyone at this browser sees. Routes without this hold nothing. */
+/** Tells whether a field may be held in a page that anyone at this browser sees. Routes without it hold nothing. */
 export type KeepsField = (name: string, request: FastifyRequest) => boolean
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    readonly keepsField?: KeepsField
+    readonly keepsField?: KeepsField | undefined
   }
 }
 
-/** Keeps every field: the route's forms hold no secret. */
-export const KEEPS_ALL = { config: { keepsField: () => true } } as const
+/** Keeps all of a form that holds no secret. */
+export const KEEPS_ALL: KeepsField = () => true
 
 const ACTION = 'unsent_action'
 const FIELDS = 'unsent_fields'
@@ -53,7 +53,7 @@ export function carriedForm(values: Fields): UnsentForm | undefined {
   try {
     return {
       action: returnPath(action),
-      fields: (JSON.parse(text) as unknown[][]).map(toTexts),
+      fields: (JSON.parse(text) as unknown[][]).map(([name, value]) => [String(name), String(value)] as const),
       lacksSecrets: LACKS_SECRETS in values,
     }
   } catch {
@@ -61,11 +61,7 @@ export function carriedForm(values: Fields): UnsentForm | undefined {
   }
 }
 
-function toTexts([name, value]: readonly unknown[]): [string, string] {
-  return [String(name), String(value)]
-}
-
-/** In a sign-in form: what `carriedForm` reads. */
+/** The hidden fields of a sign-in form that `carriedForm` reads. */
 export function CarriedForm({ unsent }: { readonly unsent: UnsentForm | undefined }) {
   if (!unsent) return null
   return (
@@ -77,7 +73,7 @@ export function CarriedForm({ unsent }: { readonly unsent: UnsentForm | undefine
   )
 }
 
-/** What was typed, for the person to see that it is there. */
+/** Shows what was typed, for the person to see that it is there. */
 export function UnsentValues({ unsent: { fields, lacksSecrets } }: { readonly unsent: UnsentForm }) {
   const rows = fields.filter(([, value]) => value !== '').map(([name, value]) => [name, <code>{value}</code>] as const)
   return (
@@ -88,7 +84,7 @@ export function UnsentValues({ unsent: { fields, lacksSecrets } }: { readonly un
   )
 }
 
-/** Without `csrf` it asks for confirmation once more: the session that it will have is not known yet. */
+/** Sends the form again. Without `csrf` the person confirms once more: the session that it will have is not known yet. */
 export function ResendForm({ unsent, csrf, label }: { unsent: UnsentForm; csrf?: string; label: string }) {
   return (
     <Csrf.Provider value={csrf}>

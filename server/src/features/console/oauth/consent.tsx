@@ -12,13 +12,13 @@ import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { redirectPlace } from '../../oauth/redirect-uris.ts'
 import { allowedTo, scopeWords } from '../../oauth/scopes.ts'
 import type { WorkspaceOfMember } from '../../people/members.ts'
-import { leadAway } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { isFresh } from '../fresh-sign-in.ts'
+import { guarded, leadAway } from '../form-page.tsx'
 import { PlainPage, type Viewer } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
 import { formOf } from '../request-fields.ts'
 import { sessionOf, viewerOf } from '../session.ts'
+import { isFresh } from '../sign-in-again.ts'
 import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
@@ -29,7 +29,7 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
   const { oauth, sessions, members, now } = services
 
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
-    const page = <Consent uid={request.params.uid} asked={asked} viewer={viewerOf(request)} problem={problem} />
+    const page = <Consent uid={request.params.uid} asked={asked} viewer={viewerOf(request)!} problem={problem} />
     return sendPage(reply, page, problem === undefined ? 200 : 422)
   }
 
@@ -38,7 +38,8 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     return isFresh(request, now) ? show(request, reply, asked) : reply.redirect(confirmPath(request.url), 303)
   })
 
-  app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
+  const decides = guarded(services, { freshSignIn: 'asks in the handler, where the answer is to allow' })
+  app.post<Uid>(OAUTH_PATHS.consentRoute, decides, async (request, reply) => {
     const { uid } = request.params
     const signedIn = sessionOf(request)
     const exchange = exchangeOf(request, reply)
@@ -49,7 +50,7 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
     // An application acts for the person until they stop it, as a key does.
     if (!isFresh(request, now)) return reply.redirect(confirmPath(request.url), 303)
-    const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
+    const workspace = viewerOf(request)!.workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
     if (!workspace.isOpen) {
       const problem = `${visibleName(workspace.name)} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`
@@ -74,14 +75,17 @@ function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
   return { request: request.raw, response: reply.raw, address: request.ip }
 }
 
-interface ConsentProps {
+function Consent({
+  uid,
+  asked,
+  viewer,
+  problem,
+}: {
   readonly uid: string
   readonly asked: ConsentRequest
   readonly viewer: Viewer
   readonly problem: string | undefined
-}
-
-function Consent({ uid, asked, viewer, problem }: ConsentProps) {
+}) {
   const { user } = viewer
   const workspaces = viewer.workspaces.filter(({ isOpen }) => isOpen)
   const closed = viewer.workspaces.filter(({ isOpen }) => !isOpen)
@@ -130,7 +134,7 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
   )
 }
 
-/** Left out of the choice. */
+/** The workspaces that are left out of the choice. */
 function Closed({ workspaces }: Pick<Viewer, 'workspaces'>) {
   return (
     <>
@@ -159,13 +163,8 @@ function Scopes({ asked, workspaces }: { readonly asked: ConsentRequest; readonl
   )
 }
 
-interface OnlyOwnersProps {
-  /** The workspaces for which this person may allow it. */
-  readonly able: readonly WorkspaceOfMember[]
-  readonly workspaces: readonly WorkspaceOfMember[]
-}
-
-function OnlyOwners({ able, workspaces }: OnlyOwnersProps) {
+/** @param able the workspaces for which this person may allow it */
+function OnlyOwners({ able, workspaces }: Readonly<Record<'able' | 'workspaces', readonly WorkspaceOfMember[]>>) {
   if (able.length === workspaces.length) return null
   if (able.length === 0)
     return <p class="help">Left out: only owners of a workspace may allow this, and you are a member.</p>

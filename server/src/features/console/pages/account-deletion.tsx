@@ -1,57 +1,44 @@
 /** Closing one's account: says what goes and what stays, and asks for the e-mail address. */
-
-import type { FastifyRequest } from 'fastify'
-import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Name } from '../../../web/parts/values.tsx'
 import type { OwnedAlone } from '../../people/account-deletion.ts'
-import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { addPage } from '../form-page.tsx'
 import { ConsolePage, useViewer } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
-import { formOf } from '../request-fields.ts'
-import { actingOf, sessionOf, signOut } from '../session.ts'
+import { deleteSessionCookie } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 export function closingRoutes(app: App, services: ConsoleDependencies): void {
   const { accountDeletion, config } = services
-  const fresh = { ...KEEPS_ALL, preHandler: freshSignInOnly(services) }
 
-  async function page(request: FastifyRequest, problem?: string): Promise<VNode> {
-    const alone = await accountDeletion.ownedAlone(sessionOf(request).user.id)
-    return <Close alone={alone} problem={problem} />
-  }
-
-  app.get(paths.closeAccount, fresh, async (request, reply) => showPage(request, reply, await page(request)))
-
-  app.post(paths.closeAccount, fresh, async (request, reply) => {
-    const { user } = sessionOf(request)
-    return saveForm(request, reply, {
-      work: async () => {
-        if (formOf(request).email?.trim().toLowerCase() !== user.email) {
+  addPage(app, services, paths.closeAccount, {
+    freshSignIn: true,
+    show: async ({ user, refused }) => {
+      const alone = await accountDeletion.ownedAlone(user.id)
+      const kept = alone.filter(({ hasOthers }) => hasOthers)
+      if (kept.length > 0) return <NotYet kept={kept} problem={refused?.problem} />
+      return <Close alone={alone} problem={refused?.problem} />
+    },
+    form: {
+      freshSignIn: true,
+      keepsField: KEEPS_ALL,
+      save: async ({ user, form, by, reply }) => {
+        if (form.email?.trim().toLowerCase() !== user.email)
           throw new ServiceError('bad_request', `nothing is closed: type ${user.email} to close the account`)
-        }
-        await accountDeletion.close(user, actingOf(request))
-        signOut(reply, config.publicUrl)
+        await accountDeletion.close(user, by)
+        deleteSessionCookie(reply, config.publicUrl)
       },
-      next: `${paths.signIn}?done=account-closed`,
-      refused: (problem) => page(request, problem),
-    })
+      done: 'account-closed',
+      leadsTo: paths.signIn,
+    },
   })
 }
 
-interface CloseProps {
-  readonly alone: readonly OwnedAlone[]
-  readonly problem: string | undefined
-}
-
-function Close({ alone, problem }: CloseProps) {
+function Close({ alone, problem }: { readonly alone: readonly OwnedAlone[]; readonly problem: string | undefined }) {
   const { user } = useViewer()
-  const kept = alone.filter(({ hasOthers }) => hasOthers)
-  if (kept.length > 0) return <NotYet kept={kept} problem={problem} />
   return (
     <ConsolePage title="Close your account?" section="account" problem={problem}>
       <p>
@@ -61,8 +48,8 @@ function Close({ alone, problem }: CloseProps) {
       </p>
       {alone.length > 0 ? (
         <p class="notice warning">
-          You are the only member of {names(alone)}. It is deleted with your account: its keys are revoked, and its
-          connections and their credentials are deleted.
+          You are the only member of {alone.map(({ name }) => name).join(', ')}. It is deleted with your account: its
+          keys are revoked, and its connections and their credentials are deleted.
         </p>
       ) : null}
       <PostForm action={paths.closeAccount}>
@@ -79,11 +66,14 @@ function Close({ alone, problem }: CloseProps) {
   )
 }
 
-interface NotYetProps extends Omit<CloseProps, 'alone'> {
+/** @param kept the workspaces of others that would have no owner */
+function NotYet({
+  kept,
+  problem = 'this is not possible now',
+}: {
   readonly kept: readonly OwnedAlone[]
-}
-
-function NotYet({ kept, problem = 'this is not possible now' }: NotYetProps) {
+  readonly problem: string | undefined
+}) {
   return (
     <ConsolePage title="Close your account?" section="account" problem={problem}>
       <p>
@@ -101,8 +91,4 @@ function NotYet({ kept, problem = 'this is not possible now' }: NotYetProps) {
       </ul>
     </ConsolePage>
   )
-}
-
-function names(workspaces: readonly OwnedAlone[]): string {
-  return workspaces.map(({ name }) => name).join(', ')
 }

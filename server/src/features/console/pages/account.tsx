@@ -1,21 +1,19 @@
 /** The account page: name, ways to sign in, and sessions. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import type { Kept } from '../../people/new-passwords.ts'
-import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
+import { addPage, type Forms, type Refused, type Visit } from '../form-page.tsx'
 import { beginAttempt } from '../known-browser.ts'
 import { ConsolePage, useViewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
 import { passkeyPlace } from '../relying-party.ts'
-import { formOf } from '../request-fields.ts'
-import { actingOf, sessionOf } from '../session.ts'
+import { sessionOf } from '../session.ts'
+import { isFresh } from '../sign-in-again.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import {
   Allowance,
@@ -26,91 +24,75 @@ import {
   Sessions,
   UnconfirmedAddress,
 } from './account-parts.tsx'
+import { addressForms } from './address.tsx'
+import { linkForms } from './oidc.tsx'
+import { passkeyForms } from './passkeys.tsx'
 
 export function accountRoutes(app: App, services: ConsoleDependencies): void {
+  addPage(app, services, paths.account, {
+    show: (visit) => accountPage(services, visit),
+    forms: {
+      ...accountForms(services),
+      ...addressForms(services),
+      ...passkeyForms(services),
+      ...linkForms(services),
+    },
+  })
+}
+
+function accountForms(services: ConsoleDependencies): Forms {
   const { accounts, sessions } = services
-
-  app.get(paths.account, async (request, reply) => showPage(request, reply, await accountPage(request, services)))
-
-  app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
-    const { name = '' } = formOf(request)
-    const rename = () => accounts.rename(sessionOf(request).user.id, name, actingOf(request))
-    return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
-  })
-
-  // Replacing a password takes the current one.
-  const isFirst = (request: FastifyRequest) => !sessionOf(request).user.hasPassword
-  const fresh = { config: { cost: 'password' }, preHandler: freshSignInOnly(services, isFirst) } as const
-
-  app.post(paths.accountPassword, fresh, async (request, reply) => {
-    const { user, session } = sessionOf(request)
-    const { current = '', next = '' } = formOf(request)
-    const guess = user.hasPassword ? await beginAttempt(services, request, { passwordOf: user.email }) : undefined
-    const kept = keptIn(request)
-    const change = async () => {
-      const change = { current, next, keep: kept, sessionId: session.id }
-      await accounts.passwords.changePassword(user, change, actingOf(request))
-      await guess?.succeeded()
-    }
-    return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
-  })
-
-  app.post(paths.endSession, { preHandler: freshSignInOnly(services) }, async (request, reply) => {
-    // A session that has ended already is no problem.
-    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
-    return reply.redirect(`${paths.account}?done=session-ended`, 303)
-  })
-
-  app.post(paths.endOtherSessions, { preHandler: freshSignInOnly(services) }, async (request, reply) => {
-    const { user, session } = sessionOf(request)
-    await sessions.endOthers(user.id, session.id, actingOf(request))
-    return reply.redirect(`${paths.account}?done=sessions-ended`, 303)
-  })
-}
-
-interface Change {
-  readonly work: () => Promise<void>
-  /** The code of the notice on success. */
-  readonly done: string
-  /** The name that was typed. */
-  readonly name?: string
-  /** What was ticked to stay with a new password. */
-  readonly kept?: Kept
-}
-
-/** Runs `work`, and shows the account again, with a problem where there was one. */
-export async function changeAccount(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: ConsoleDependencies,
-  { work, done, ...given }: Change,
-): Promise<FastifyReply> {
-  return saveForm(request, reply, {
-    work,
-    next: `${paths.account}?done=${done}`,
-    refused: (problem) => accountPage(request, services, { problem, ...given }),
-  })
-}
-
-interface Shown extends Pick<Change, 'name' | 'kept'> {
-  readonly problem?: string
+  return {
+    [paths.accountName]: {
+      freshSignIn: 'changes words alone',
+      keepsField: KEEPS_ALL,
+      save: ({ user, form, by }) => accounts.rename(user.id, form.name ?? '', by),
+      done: 'name-changed',
+    },
+    [paths.accountPassword]: {
+      // Replacing a password takes the current one.
+      freshSignIn: (request) => !sessionOf(request).user.hasPassword,
+      cost: 'password',
+      save: async ({ request, user, session, form: { current = '', next = '' }, by }) => {
+        const guess = user.hasPassword ? await beginAttempt(services, request, { passwordOf: user.email }) : undefined
+        const change = { current, next, keep: keptIn(request), sessionId: session.id }
+        await accounts.passwords.changePassword(user, change, by)
+        await guess?.succeeded()
+      },
+      done: 'password-changed',
+    },
+    [paths.endSession]: {
+      freshSignIn: true,
+      // A session that has ended already is no problem.
+      save: ({ user, form, by }) => sessions.end(user.id, form.id ?? '', by),
+      done: 'session-ended',
+    },
+    [paths.endOtherSessions]: {
+      freshSignIn: true,
+      save: ({ user, session, by }) => sessions.endOthers(user.id, session.id, by),
+      done: 'sessions-ended',
+    },
+  }
 }
 
 async function accountPage(
-  request: FastifyRequest,
   services: ConsoleDependencies,
-  { name, kept, problem }: Shown = {},
+  { request, user, session, refused }: Visit & { readonly refused?: Refused },
 ): Promise<VNode> {
-  const { user, session } = sessionOf(request)
   const { allowances, sessions, secondSteps, oidcSignIn, config, outbox } = services
   const ways = await waysInOf(services, user.id)
   const fresh = isFresh(request, services.now)
   const isLinked = ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer)
   // A problem of the name is shown at its field.
-  const atTop = name === undefined ? problem : undefined
-  const atName = name === undefined ? undefined : problem && sentence(problem)
+  const refusedName = refused?.form === paths.accountName ? refused : undefined
+  const kept = refused?.form === paths.accountPassword ? keptIn(request) : allKept(ways)
   return (
-    <ConsolePage title="Account" section="account" problem={atTop} scripts={['passkeys']}>
+    <ConsolePage
+      title="Account"
+      section="account"
+      problem={refusedName ? undefined : refused?.problem}
+      scripts={['passkeys']}
+    >
       <p>
         You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
         <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
@@ -124,8 +106,8 @@ async function accountPage(
             <Field
               name="name"
               label="Your name"
-              value={name ?? user.name}
-              problem={atName}
+              value={refusedName ? (refusedName.values.name ?? '') : user.name}
+              problem={refusedName && sentence(refusedName.problem)}
               required
               maxLength={100}
               autocomplete="name"
@@ -136,7 +118,8 @@ async function accountPage(
           {oidcSignIn ? <Oidc provider={oidcSignIn.name} isLinked={isLinked} isFresh={fresh} /> : null}
         </div>
         <div>
-          <Password ways={ways} kept={kept ?? allKept(ways)} isFresh={fresh} />
+          <h2>Password</h2>
+          <Password ways={ways} kept={kept} isFresh={fresh} />
           {user.hasPassword ? <SecondStepState secondStep={await secondSteps.find(user.id)} /> : null}
         </div>
       </div>
@@ -152,42 +135,32 @@ async function accountPage(
   )
 }
 
-interface PasswordProps {
-  readonly ways: WaysIn
-  readonly kept: Kept
-  readonly isFresh: boolean
-}
-
-function Password({ ways, kept, isFresh }: PasswordProps) {
+function Password({ ways, kept, isFresh }: { readonly ways: WaysIn; readonly kept: Kept; readonly isFresh: boolean }) {
   const { user } = useViewer()
   if (!user.hasPassword && !isFresh) {
     return (
       <>
-        <h2>Password</h2>
         <p>You have no password yet.</p>
         <ConfirmFirst>To choose one</ConfirmFirst>
       </>
     )
   }
   return (
-    <>
-      <h2>Password</h2>
-      <PostForm action={paths.accountPassword}>
-        {/* Password managers store the password under it. */}
-        <input type="hidden" name="email" value={user.email} autocomplete="username" />
-        {user.hasPassword ? (
-          <Field name="current" label="Current password" type="password" required autocomplete="current-password" />
-        ) : (
-          <p>You have no password yet.</p>
-        )}
-        <NewPassword
-          name="next"
-          label="New password"
-          more="All your other sessions end, and all connected applications."
-        />
-        <KeptWaysIn ways={ways} kept={kept} />
-        <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>
-      </PostForm>
-    </>
+    <PostForm action={paths.accountPassword}>
+      {/* Password managers store the password under it. */}
+      <input type="hidden" name="email" value={user.email} autocomplete="username" />
+      {user.hasPassword ? (
+        <Field name="current" label="Current password" type="password" required autocomplete="current-password" />
+      ) : (
+        <p>You have no password yet.</p>
+      )}
+      <NewPassword
+        name="next"
+        label="New password"
+        more="All your other sessions end, and all connected applications."
+      />
+      <KeptWaysIn ways={ways} kept={kept} />
+      <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>
+    </PostForm>
   )
 }

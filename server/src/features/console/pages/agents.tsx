@@ -1,43 +1,115 @@
-/** The routes of the agents: the list of a workspace's agents, and the page of each. */
+/** The agents of a workspace: the list, by their last claim, and the address of each. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { agentOfSegment } from '../../../web/console-paths.ts'
-import { showPage } from '../answers.tsx'
+import { agentOfSegment, paths } from '../../../web/console-paths.ts'
+import { type Column, Empty, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
+import { Name, Time } from '../../../web/parts/values.tsx'
+import { type AgentSummary, type AgentPage as AgentsPage, MOST_COUNTED_EACH } from '../../claims/agents.ts'
 import { profilesOf } from '../claims/claim-words.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { queryOf } from '../request-fields.ts'
-import { workspaceOf } from '../session.ts'
+import { addPage } from '../form-page.tsx'
+import { ConsolePage, useWorkspace } from '../page.tsx'
+import { Pager } from '../parts/pager.tsx'
+import { RateCell, RateHelp } from '../parts/rate.tsx'
 import { actionTitle } from '../words.ts'
-import { AgentListPage } from './agent-list.tsx'
 import { AgentPage } from './agent-page.tsx'
 
-export function agentRoutes(app: App, { agents, registry }: ConsoleDependencies): void {
-  app.get('/agents', async (request, reply) => {
-    const { cursor } = queryOf(request)
-    const page = await agents.list(workspaceOf(request).id, cursor).catch(refuseLost)
-    return showPage(request, reply, <AgentListPage page={page} isFirst={cursor === undefined} />)
+export function agentRoutes(app: App, services: ConsoleDependencies): void {
+  const { agents, registry } = services
+
+  addPage(app, services, '/agents', {
+    show: async ({ workspace, query: { cursor } }) => {
+      const page = await agents.list(workspace.id, cursor).catch(refuseLost)
+      return <AgentList page={page} isFirst={cursor === undefined} />
+    },
   })
 
-  app.get<{ Params: { agent_id: string } }>('/agents/:agent_id', async (request, reply) => {
-    const agentId = agentOfSegment(request.params.agent_id)
-    const record = await agents.get(workspaceOf(request).id, agentId)
-    if (!record) throw new ServiceError('not_found', 'no claim of this workspace is by such an agent')
-    return showPage(
-      request,
-      reply,
-      <AgentPage
-        agentId={agentId}
-        record={record}
-        titleOf={(action) => actionTitle(registry, action)}
-        profileOf={profilesOf(registry)}
-      />,
-    )
+  addPage(app, services, '/agents/:agent_id', {
+    show: async ({ workspace, params }) => {
+      const agentId = agentOfSegment(params.agent_id)
+      const record = await agents.get(workspace.id, agentId)
+      if (!record) throw new ServiceError('not_found', 'no claim of this workspace is by such an agent')
+      return (
+        <AgentPage
+          agentId={agentId}
+          record={record}
+          titleOf={(action) => actionTitle(registry, action)}
+          profileOf={profilesOf(registry)}
+        />
+      )
+    },
   })
 }
 
-/** A cursor that is not one of ours. */
+/** Tells of a cursor that is not one of ours. */
 function refuseLost(error: unknown): never {
   if (!(error instanceof ServiceError && error.code === 'bad_request')) throw error
   const message = 'this address leads to no page of the list, part of it may be missing: open Agents again'
   throw new ServiceError('bad_request', message, { cause: error })
+}
+
+function AgentList({ page, isFirst }: { readonly page: AgentsPage; readonly isFirst: boolean }) {
+  const { id: workspaceId } = useWorkspace()
+  const { agents, nextCursor } = page
+  const list = paths.agents(workspaceId)
+  const isCut = agents.some(({ cutShort }) => cutShort)
+  return (
+    <ConsolePage title={isFirst ? 'Agents' : 'Agents that claimed earlier'} section="agents">
+      <p>Who submitted claims in this workspace, and how their claims of the last 30 days held.</p>
+      {agents.length > 0 ? (
+        <>
+          <div class="records">
+            <Table label="Agents" columns={columnsIn(workspaceId)} rows={agents} />
+          </div>
+          {isCut ? (
+            <p class="help">
+              Of each agent at most the {MOST_COUNTED_EACH.toLocaleString('en')} newest claims count here.
+            </p>
+          ) : null}
+          <RateHelp />
+        </>
+      ) : (
+        <NoAgents workspaceId={workspaceId} isFirst={isFirst && nextCursor === null} />
+      )}
+      <Pager
+        label="Pages of agents"
+        newest={isFirst ? undefined : list}
+        older={nextCursor === null ? undefined : `${list}?${new URLSearchParams({ cursor: nextCursor })}`}
+        olderText="Agents that claimed earlier"
+      />
+    </ConsolePage>
+  )
+}
+
+function columnsIn(workspaceId: string): readonly Column<AgentSummary>[] {
+  return [
+    [
+      'Agent',
+      ({ agentId }) => (
+        <a class="clamp" href={paths.agent(workspaceId, agentId)}>
+          <Name of={agentId} />
+        </a>
+      ),
+      WIDE,
+    ],
+    ['Last claim, newest first', ({ lastClaimAt }) => <Time at={lastClaimAt} />, WHEN],
+    ['Verified in the last 30 days', ({ counts }) => <RateCell counts={counts} />],
+    [
+      'Connection removed',
+      ({ removed }) => (removed > 0 ? removed.toLocaleString('en') : ''),
+      { class: 'when number' },
+    ],
+  ]
+}
+
+function NoAgents({ workspaceId, isFirst }: { readonly workspaceId: string; readonly isFirst: boolean }) {
+  if (!isFirst) return <p>No other agent claimed earlier, among the claims that were searched.</p>
+  return (
+    <Empty heading="No agents yet">
+      <p>
+        An agent is listed here from its first claim on. Go to <a href={paths.claims(workspaceId)}>Claims</a> to see how
+        agents submit them.
+      </p>
+    </Empty>
+  )
 }

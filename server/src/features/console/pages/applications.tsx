@@ -1,52 +1,46 @@
 /** The applications that a person has allowed. */
 import { formatInstant } from '@claimcheck/core/rules'
-import type { FastifyRequest } from 'fastify'
-import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { type Column, Empty, Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
 import type { Application } from '../../oauth/applications.ts'
 import { scopeWords } from '../../oauth/scopes.ts'
-import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { addPage } from '../form-page.tsx'
 import { ConsolePage } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
-import { actingOf, sessionOf, viewerOf } from '../session.ts'
-import { type MachineForm, Machines, machineRoutes, machinesOf } from './machines.tsx'
+import { Machines, machineForms, machineRoutes, machinesIn } from './machines.tsx'
 
 export function applicationRoutes(app: App, services: ConsoleDependencies): void {
-  const { applications, machines } = services
+  const { applications } = services
 
-  async function page(request: FastifyRequest, form: MachineForm = {}): Promise<VNode> {
-    const [list, ofMachines] = await Promise.all([
-      applications.list(sessionOf(request).user.id),
-      machinesOf(viewerOf(request), machines),
-    ])
-    return (
-      <ConsolePage title="Connected applications" section="account">
-        {list.length === 0 ? (
-          <Empty heading="No applications yet">
-            <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
-          </Empty>
-        ) : (
-          <Table stacks label="Connected applications" columns={COLUMNS} rows={list} />
-        )}
-        <Machines machines={ofMachines} {...form} />
-      </ConsolePage>
-    )
-  }
-
-  app.get(paths.applications, async (request, reply) => showPage(request, reply, await page(request)))
-
-  machineRoutes(app, services, page)
-
-  const fresh = { preHandler: freshSignInOnly(services) }
-  app.post<{ Params: { grant: string } }>(`${paths.applications}/:grant/revoke`, fresh, async (request, reply) => {
-    await applications.revoke(sessionOf(request).user.id, request.params.grant, actingOf(request))
-    return reply.redirect(`${paths.applications}?done=application-revoked`, 303)
+  addPage(app, services, paths.applications, {
+    show: async ({ user, workspaces, refused }) => {
+      const [list, machines] = await Promise.all([applications.list(user.id), machinesIn(workspaces, services)])
+      return (
+        <ConsolePage title="Connected applications" section="account">
+          {list.length === 0 ? (
+            <Empty heading="No applications yet">
+              <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
+            </Empty>
+          ) : (
+            <Table stacks label="Connected applications" columns={COLUMNS} rows={list} />
+          )}
+          <Machines machines={machines} refused={refused} />
+        </ConsolePage>
+      )
+    },
+    forms: {
+      ...machineForms(services),
+      [`${paths.applications}/:grant/revoke`]: {
+        freshSignIn: true,
+        save: ({ user, params, by }) => applications.revoke(user.id, params.grant, by),
+        done: 'application-revoked',
+      },
+    },
   })
+  machineRoutes(app, services)
 }
 
 const COLUMNS: readonly Column<Application>[] = [

@@ -1,7 +1,5 @@
 /** The audit trail of a workspace, for its owners; and what happened on the account of a person, for that person. */
 import { Readable } from 'node:stream'
-import type { FastifyRequest } from 'fastify'
-import type { VNode } from 'preact'
 import { auditGroupWords } from '../../../base/audit-events.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
@@ -13,7 +11,6 @@ import { publicPaths } from '../../../web/paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import type { AuditTrailPage } from '../../audit-trail/audit-trail.ts'
 import type { MemberOfWorkspace } from '../../people/members.ts'
-import { showPage } from '../answers.tsx'
 import { Entries } from '../audit-trail/entries.tsx'
 import {
   auditFilterOf,
@@ -24,34 +21,76 @@ import {
   trailPath,
 } from '../audit-trail/query.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ownersNow } from '../fresh-sign-in.ts'
+import { addPage, guarded, visitOf } from '../form-page.tsx'
 import { ConsolePage, useWorkspace } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { SearchForm } from '../parts/search-form.tsx'
-import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, ownersOnly, sessionOf, workspaceOf } from '../session.ts'
 
 const PAGE_SIZE = 50
 
 export function auditTrailRoutes(app: App, services: ConsoleDependencies): void {
-  const { allowances, auditTrail, members, now } = services
+  const { allowances, auditTrail, config, members, now } = services
+  const { groups } = auditTrail
 
-  app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) =>
-    showPage(request, reply, await trailPage(services, request)),
-  )
+  addPage(app, services, '/audit-trail', {
+    owners: true,
+    show: async ({ workspace: { id }, query: given }) => {
+      const query = readTrailQuery(given, groups)
+      const listed = await members.list(id)
+      const filter = auditFilterOf(id, auditTrail, query.filter, listed)
+      const page = await auditTrail.list(filter, placeBefore(query.before))
+      const { program, where } = commandLineOf(config)
+      const isFiltered = fieldsOf(query.filter).length > 0
+      return (
+        <ConsolePage title="Audit trail" section="auditTrail">
+          <p>
+            Who changed what in this workspace, newest first, and how its members signed in. Entries form a chain of
+            hashes: <a href={`${publicPaths.docs}/audit-trail`}>what it records and what it proves</a>.
+          </p>
+          {query.problems.map((problem) => (
+            <p class="notice warning">{sentence(problem)}</p>
+          ))}
+          <Filters query={query} members={listed} groups={groups} />
+          {page.entries.length > 0 ? (
+            <Entries {...page} />
+          ) : (
+            <Empty heading="No entries">
+              <p>
+                {isFiltered || query.before !== undefined
+                  ? 'No entry fits these filters.'
+                  : 'Nothing has happened here yet.'}
+              </p>
+            </Empty>
+          )}
+          <Pages path={paths.auditTrail(id)} query={query} page={page} />
+          <PostForm action={paths.auditTrailExport(id)} class="inline">
+            {fieldsOf(query.filter).map(([name, value]) => (
+              <input type="hidden" name={name} value={value} />
+            ))}
+            <button type="submit" class="quiet">
+              {isFiltered ? 'Export what these filters show' : 'Export all'} as JSON lines
+            </button>
+          </PostForm>
+          <p class="help">
+            The export is recorded here. <code>{program} audit-trail --check FILE</code>, {where}, checks the file on
+            any machine.
+          </p>
+        </ConsolePage>
+      )
+    },
+  })
 
   // A form and no link, because an export is recorded: no other site can have it recorded.
-  app.post('/audit-trail/export', { config: { cost: 'export' }, ...ownersNow(services) }, async (request, reply) => {
-    const { id } = workspaceOf(request)
-    const { filter, problems } = readTrailQuery(formOf(request), auditTrail.groups)
+  const exports = guarded(services, { owners: true, freshSignIn: true, cost: 'export' })
+  app.post('/audit-trail/export', exports, async (request, reply) => {
+    const { workspace, user, form, by } = visitOf(request, reply)
+    const { filter, problems } = readTrailQuery(form, groups)
     // A file cannot say that a filter was ignored.
     if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
-    await allowances.spendExport(sessionOf(request).user)
-    const lines = await auditTrail.export(
-      auditFilterOf(id, auditTrail, filter, await members.list(id)),
-      actingOf(request),
-    )
+    await allowances.spendExport(user)
+    const listed = await members.list(workspace.id)
+    const lines = await auditTrail.export(auditFilterOf(workspace.id, auditTrail, filter, listed), by)
     return reply
       .type('application/jsonl; charset=utf-8')
       .header('content-disposition', `attachment; filename="audit-trail-${dayOf(now())}.jsonl"`)
@@ -59,87 +98,38 @@ export function auditTrailRoutes(app: App, services: ConsoleDependencies): void 
   })
 }
 
-export function accountEventRoutes(app: App, { auditTrail }: ConsoleDependencies): void {
-  app.get(paths.accountEvents, async (request, reply) => {
-    const { before: given } = readTrailQuery({ before: queryOf(request).before })
-    const before = given === undefined ? {} : { before: given }
-    const page = await auditTrail.list(
-      { scope: { userId: sessionOf(request).user.id } },
-      { ...before, limit: PAGE_SIZE },
-    )
-    return showPage(
-      request,
-      reply,
-      <ConsolePage title="Events on your account" section="account">
-        <p>
-          Sign-ins, and changes of how you sign in. If you do not know one of them, choose a new password and end your
-          other sessions under <a href={paths.account}>Account</a>. Owners of your workspaces see these entries, too.
-        </p>
-        {page.entries.length === 0 ? <p>No events.</p> : <Entries {...page} />}
-        <Pages path={paths.accountEvents} query={{ filter: {}, before: given, problems: [] }} page={page} />
-      </ConsolePage>,
-    )
+export function accountEventRoutes(app: App, services: ConsoleDependencies): void {
+  addPage(app, services, paths.accountEvents, {
+    show: async ({ user, query }) => {
+      const { before } = readTrailQuery({ before: query.before })
+      const page = await services.auditTrail.list({ scope: { userId: user.id } }, placeBefore(before))
+      return (
+        <ConsolePage title="Events on your account" section="account">
+          <p>
+            Sign-ins, and changes of how you sign in. If you do not know one of them, choose a new password and end your
+            other sessions under <a href={paths.account}>Account</a>. Owners of your workspaces see these entries, too.
+          </p>
+          {page.entries.length === 0 ? <p>No events.</p> : <Entries {...page} />}
+          <Pages path={paths.accountEvents} query={{ filter: {}, before, problems: [] }} page={page} />
+        </ConsolePage>
+      )
+    },
   })
 }
 
-async function trailPage(
-  { auditTrail, members, config }: ConsoleDependencies,
-  request: FastifyRequest,
-): Promise<VNode> {
-  const { id } = workspaceOf(request)
-  const { groups } = auditTrail
-  const query = readTrailQuery(queryOf(request), groups)
-  const listed = await members.list(id)
-  const before = query.before === undefined ? {} : { before: query.before }
-  const filter = auditFilterOf(id, auditTrail, query.filter, listed)
-  const page = await auditTrail.list(filter, { ...before, limit: PAGE_SIZE })
-  const { program, where } = commandLineOf(config)
-  const isFiltered = fieldsOf(query.filter).length > 0
-  return (
-    <ConsolePage title="Audit trail" section="auditTrail">
-      <p>
-        Who changed what in this workspace, newest first, and how its members signed in. Entries form a chain of hashes:{' '}
-        <a href={`${publicPaths.docs}/audit-trail`}>what it records and what it proves</a>.
-      </p>
-      {query.problems.map((problem) => (
-        <p class="notice warning">{sentence(problem)}</p>
-      ))}
-      <Filters query={query} members={listed} groups={groups} />
-      {page.entries.length > 0 ? (
-        <Entries {...page} />
-      ) : (
-        <Empty heading="No entries">
-          <p>
-            {isFiltered || query.before !== undefined
-              ? 'No entry fits these filters.'
-              : 'Nothing has happened here yet.'}
-          </p>
-        </Empty>
-      )}
-      <Pages path={paths.auditTrail(id)} query={query} page={page} />
-      <PostForm action={paths.auditTrailExport(id)} class="inline">
-        {fieldsOf(query.filter).map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
-        <button type="submit" class="quiet">
-          {isFiltered ? 'Export what these filters show' : 'Export all'} as JSON lines
-        </button>
-      </PostForm>
-      <p class="help">
-        The export is recorded here. <code>{program} audit-trail --check FILE</code>, {where}, checks the file on any
-        machine.
-      </p>
-    </ConsolePage>
-  )
+function placeBefore(before: number | undefined) {
+  return { ...(before === undefined ? {} : { before }), limit: PAGE_SIZE }
 }
 
-interface FiltersProps {
+function Filters({
+  query: { filter },
+  members,
+  groups,
+}: {
   readonly query: TrailQuery
   readonly members: readonly MemberOfWorkspace[]
   readonly groups: readonly string[]
-}
-
-function Filters({ query: { filter }, members, groups }: FiltersProps) {
+}) {
   const list = paths.auditTrail(useWorkspace().id)
   const { search, group, who, from, to } = filter
   const people = members.map(({ userId, name, email }) => [userId, `${name} (${email})`] as const)
@@ -168,13 +158,15 @@ function Filters({ query: { filter }, members, groups }: FiltersProps) {
   )
 }
 
-interface PagesProps {
+function Pages({
+  path,
+  query: { filter, before },
+  page,
+}: {
   readonly path: string
   readonly query: TrailQuery
   readonly page: Pick<AuditTrailPage, 'before'>
-}
-
-function Pages({ path, query: { filter, before }, page }: PagesProps) {
+}) {
   return (
     <Pager
       label="Pages of entries"

@@ -1,5 +1,5 @@
 /** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
-import type { Instant } from '@claimcheck/core/rules'
+import { type Instant, VERDICTS } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { type Column, Empty, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
@@ -10,13 +10,20 @@ import type { Counted, Span, Standing } from '../../claims/claim-statistics.ts'
 import type { ClaimPage, ListedClaim } from '../../claims/claims.ts'
 import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
 import { EXPORT_FORMATS, MOST_EXPORTED } from '../claims/export.ts'
-import { claimChoiceOf, fieldsOf, type ListQuery, listPath, type TableFilter } from '../claims/list-query.ts'
+import {
+  claimChoiceOf,
+  defaultSpan,
+  fieldsOf,
+  type ListQuery,
+  listPath,
+  type TableFilter,
+} from '../claims/list-query.ts'
 import { ConsolePage, useViewer, useWorkspace } from '../page.tsx'
-import { PostForm } from '../parts/form.tsx'
+import { Field, PostForm, Select } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Pager } from '../parts/pager.tsx'
+import { SearchForm } from '../parts/search-form.tsx'
 import { VerdictChart } from '../parts/verdict-chart.tsx'
-import { Filters } from './claim-filters.tsx'
 import { FirstSteps, type FirstStepsState } from './first-steps.tsx'
 
 interface ListProps {
@@ -130,6 +137,42 @@ function Spans({ query }: Pick<ListProps, 'query'>) {
   )
 }
 
+function Filters({ query: { filter, span }, actions, titleOf }: Pick<ListProps, 'query' | 'actions' | 'titleOf'>) {
+  const { id: workspaceId } = useWorkspace()
+  const { search, ...folded } = filter
+  const { verdict, state, action, agentId, target, from, to } = folded
+  const listed = action === undefined || actions.includes(action) ? actions : [...actions, action]
+  const named = (name: string) => {
+    const title = titleOf(name)
+    return [name, title === undefined ? name : `${title} (${name})`] as const
+  }
+  return (
+    <SearchForm
+      action={paths.claims(workspaceId)}
+      label="Search claims by target, agent, params or ID"
+      placeholder="Search target, agent, params, ID"
+      value={search}
+      count={Object.keys(folded).length}
+      from={from}
+      to={to}
+      clear={Object.keys(filter).length > 0 ? listPath(workspaceId, { span }) : undefined}
+    >
+      {span === defaultSpan(filter) ? null : <input type="hidden" name="span" value={span} />}
+      <Select name="verdict" label="Verdict" options={choices(VERDICTS)} value={verdict} />
+      <Select name="state" label="State" options={choices(['queued', 'decided'])} value={state} />
+      <Select name="action" label="Action" options={[['', 'Any'], ...listed.map(named)]} value={action} />
+      <Field name="agent_id" label="Agent" value={agentId} autocomplete="off" spellcheck={false} />
+      {target === undefined ? null : (
+        <Field name="target" label="Exact target" value={target} autocomplete="off" spellcheck={false} />
+      )}
+    </SearchForm>
+  )
+}
+
+function choices(values: readonly string[]): (readonly [string, string])[] {
+  return [['', 'Any'], ...values.map((value) => [value, value] as const)]
+}
+
 function Claims(props: ListProps) {
   const { query, page, newerCursor, profileOf } = props
   const { id: workspaceId } = useWorkspace()
@@ -209,13 +252,9 @@ function isQueued({ state }: ListedClaim): boolean {
   return state === 'queued'
 }
 
-interface ClaimLinkProps {
-  readonly claim: ListedClaim
-  /** What it says. */
-  readonly words: string
-}
-
-export function ClaimLink({ claim: { claimId, verdict, submittedAt }, words }: ClaimLinkProps) {
+/** @param words what the claim says */
+export function ClaimLink({ claim, words }: { readonly claim: ListedClaim; readonly words: string }) {
+  const { claimId, verdict, submittedAt } = claim
   const { id: workspaceId } = useWorkspace()
   return (
     <a

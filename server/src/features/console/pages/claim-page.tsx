@@ -5,6 +5,8 @@ import type { Receipt } from '@claimcheck/core/receipts'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
+import { ruleWords } from '../../../base/erasure-rules.ts'
+import type { ErasureRow } from '../../../storage/erasures.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Comparison } from '../../../web/parts/comparison.tsx'
@@ -25,7 +27,7 @@ import {
 import { publicPaths } from '../../../web/paths.ts'
 import { destinationOf } from '../../../web/receipt-view/destination.ts'
 import { headingOf, soundTone } from '../../../web/receipt-view/view.ts'
-import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
+import type { ClaimDetail, ClaimState, ClaimStatus } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
 import { listPath } from '../claims/list-query.ts'
 import { standingOf } from '../claims/standing.ts'
@@ -194,12 +196,14 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
   )
 }
 
-interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'isForeign' | 'titleOf' | 'detail'> {
-  readonly receipt: Receipt
-}
-
 /** The destination, who chose it, who checked, and what the facts say beyond the comparison: in the words of the receipt's page, then what only this workspace reads. */
-function WhatWasRead({ receipt: { body }, profile, isForeign, titleOf, detail: { access } }: WhatWasReadProps) {
+function WhatWasRead({
+  receipt: { body },
+  profile,
+  isForeign,
+  titleOf,
+  detail: { access },
+}: ClaimPageProps & { readonly receipt: Receipt }) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
   const sentences =
@@ -238,13 +242,11 @@ function WhatWasRead({ receipt: { body }, profile, isForeign, titleOf, detail: {
   )
 }
 
-interface ReceiptCardProps {
-  readonly receipt: Receipt
-  readonly origin: string
-  readonly commandLine: CommandLine
-}
-
-function ReceiptCard({ receipt, origin, commandLine }: ReceiptCardProps) {
+function ReceiptCard({
+  receipt,
+  origin,
+  commandLine,
+}: Pick<ClaimPageProps, 'origin' | 'commandLine'> & { readonly receipt: Receipt }) {
   const { receipt_id: id, observation, verdict } = receipt.body
   const tone = soundTone(verdict.value, destinationOf(observation.source))
   const document = `/v1/receipts/${encodeURIComponent(id)}`
@@ -280,5 +282,42 @@ function ReceiptCard({ receipt, origin, commandLine }: ReceiptCardProps) {
         <Code text={JSON.stringify(receipt, null, 2)} label="the receipt" />
       </details>
     </section>
+  )
+}
+
+/** @param title what people call its action; undefined where no loaded plugin checks it */
+export function ErasedClaim({
+  claim,
+  erasure,
+  title,
+}: {
+  readonly claim: ClaimStatus
+  readonly erasure: ErasureRow
+  readonly title: string | undefined
+}) {
+  const { receiptId, erasedAt, rule, reference } = erasure
+  return (
+    <ConsolePage title="The content of this claim was erased" section="claims">
+      <p class="standing">
+        <Verdict value={claim.verdict} /> Erased <ExactTime at={erasedAt} />, because of{' '}
+        {visible(ruleWords(rule, reference))}.
+      </p>
+      <p>
+        Its agent, target and params are gone, its checks, and the content of its receipt with the evidence. They cannot
+        be brought back. The <a href={publicPaths.receipt(receiptId)}>page of the receipt</a> tells everybody the same,
+        and shows the entry that the log keeps. Submitting the claim again returns this one, and issues no second
+        receipt.
+      </p>
+      <Facts
+        rows={[
+          ['Action', claim.action === '' ? null : <ActionName action={claim.action} title={title} />],
+          ['Claimed at', <ExactTime at={claim.claimedAt} />],
+          ['Submitted', <ExactTime at={claim.submittedAt} />],
+          ['Checks', String(claim.attempts)],
+          ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
+          ['Receipt ID', <Hash value={receiptId} label="the receipt ID" ends={15} />],
+        ]}
+      />
+    </ConsolePage>
   )
 }

@@ -1,6 +1,5 @@
-/** The routes of the claim list and of the page of each claim. */
+/** The addresses of claims: the list, its export, and the page of each claim. */
 import { Readable } from 'node:stream'
-import type { ActionProfile } from '@claimcheck/core/plugin'
 import { isReceipt, type Receipt } from '@claimcheck/core/receipts'
 import type { JsonValue } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
@@ -11,135 +10,121 @@ import { dayOf } from '../../../web/parts/values.tsx'
 import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
-import { showPage } from '../answers.tsx'
 import { profilesOf } from '../claims/claim-words.ts'
 import { EXPORT_FORMATS, exported, exportType } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, sessionOf, workspaceOf } from '../session.ts'
+import { addPage, guarded, visitOf } from '../form-page.tsx'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
-import { ClaimPage } from './claim-page.tsx'
-import { ErasedClaim } from './erased-claim.tsx'
+import { ClaimPage, ErasedClaim } from './claim-page.tsx'
 import { firstStepsOf } from './first-steps.tsx'
 
 /** A page of so many weighs less than 60 kB, with its style and its scripts. */
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ConsoleDependencies): void {
-  listRoutes(app, services)
-  exportRoutes(app, services)
-  pageRoutes(app, services)
+  addListPage(app, services)
+  addExport(app, services)
+  addClaimPage(app, services)
 }
 
-function listRoutes(app: App, services: ConsoleDependencies): void {
+function addListPage(app: App, services: ConsoleDependencies): void {
   const { claims, claimStatistics, registry, ownAddress } = services
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
-  app.get('/claims', async (request, reply) => {
-    const { id: workspaceId } = workspaceOf(request)
-    const query = readListQuery(queryOf(request))
-    const { filter, cursor, span } = query
-    const choice = claimChoiceOf(filter)
-    const asked = { ...choice, limit: PAGE_SIZE, ...(isSifted(filter) ? { mostExamined: MOST_EXAMINED } : {}) }
-    const [page, newerCursor, counted, claimedActions] = await Promise.all([
-      claims.list(workspaceId, { ...asked, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
-      cursor === undefined ? undefined : claims.newerCursor(workspaceId, { ...asked, cursor }).catch(orLost),
-      cursor === undefined ? claimStatistics.count(workspaceId, span, choice) : undefined,
-      claimStatistics.actions(workspaceId),
-    ])
-    if (!page) return showPage(request, reply, <LostPlace query={query} />, 400)
-    const hasNone = page.claims.length === 0 && cursor === undefined && Object.keys(filter).length === 0
-    return showPage(
-      request,
-      reply,
-      <ClaimListPage
-        query={query}
-        page={page}
-        newerCursor={newerCursor}
-        counted={counted}
-        actions={[...new Set([...loadedActions, ...claimedActions])]}
-        titleOf={(action) => actionTitle(registry, action)}
-        profileOf={profilesOf(registry)}
-        firstSteps={hasNone ? await firstStepsOf(workspaceId, ownAddress.origin(), services) : undefined}
-      />,
-    )
+  addPage(app, services, '/claims', {
+    show: async ({ workspace: { id: workspaceId }, query: given }) => {
+      const query = readListQuery(given)
+      const { filter, cursor, span } = query
+      const choice = claimChoiceOf(filter)
+      const asked = { ...choice, limit: PAGE_SIZE, ...(isSifted(filter) ? { mostExamined: MOST_EXAMINED } : {}) }
+      const [page, newerCursor, counted, claimedActions] = await Promise.all([
+        claims.list(workspaceId, { ...asked, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
+        cursor === undefined ? undefined : claims.newerCursor(workspaceId, { ...asked, cursor }).catch(orLost),
+        cursor === undefined ? claimStatistics.count(workspaceId, span, choice) : undefined,
+        claimStatistics.actions(workspaceId),
+      ])
+      if (!page) return { page: <LostPlace query={query} />, status: 400 }
+      const hasNone = page.claims.length === 0 && cursor === undefined && Object.keys(filter).length === 0
+      return (
+        <ClaimListPage
+          query={query}
+          page={page}
+          newerCursor={newerCursor}
+          counted={counted}
+          actions={[...new Set([...loadedActions, ...claimedActions])]}
+          titleOf={(action) => actionTitle(registry, action)}
+          profileOf={profilesOf(registry)}
+          firstSteps={hasNone ? await firstStepsOf(workspaceId, ownAddress.origin(), services) : undefined}
+        />
+      )
+    },
   })
 }
 
-function exportRoutes(app: App, services: ConsoleDependencies): void {
+function addExport(app: App, services: ConsoleDependencies): void {
   const { allowances, auditTrail, claims, now, ownAddress } = services
   // A form and no link, because an export is recorded: no other site can have it recorded.
-  app.post(
-    '/claims/export',
-    { config: { cost: 'export' }, preHandler: freshSignInOnly(services) },
-    async (request, reply) => {
-      const { id: workspaceId } = workspaceOf(request)
-      const fields = formOf(request)
-      const format = EXPORT_FORMATS.find((one) => one === fields.format)
-      if (!format) throw new ServiceError('bad_request', `choose ${EXPORT_FORMATS.join(' or ')} as the format`)
-      const { filter, problems } = readListQuery(fields)
-      // A file cannot say that a filter was ignored.
-      if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
-      await allowances.spendExport(sessionOf(request).user)
-      const details = { format, ...filter }
-      await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
-      const origin = ownAddress.origin()
-      const rows = exported(format, claimChoiceOf(filter), {
-        list: (choice) => claims.list(workspaceId, choice),
-        decidedAt: (claimIds) => claims.decidedAt(claimIds),
-        receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
-      })
-      const name = `claims-${dayOf(now())}.${format}`
-      return reply
-        .type(exportType(format))
-        .header('content-disposition', `attachment; filename="${name}"`)
-        .send(Readable.from(rows))
-    },
-  )
+  const exports = guarded(services, { freshSignIn: true, cost: 'export' })
+  app.post('/claims/export', exports, async (request, reply) => {
+    const { workspace, user, form, by } = visitOf(request, reply)
+    const format = EXPORT_FORMATS.find((one) => one === form.format)
+    if (!format) throw new ServiceError('bad_request', `choose ${EXPORT_FORMATS.join(' or ')} as the format`)
+    const { filter, problems } = readListQuery(form)
+    // A file cannot say that a filter was ignored.
+    if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+    await allowances.spendExport(user)
+    const details = { format, ...filter }
+    await auditTrail.record({ event: 'claims.exported', by, workspaceId: workspace.id, details })
+    const origin = ownAddress.origin()
+    const rows = exported(format, claimChoiceOf(filter), {
+      list: (choice) => claims.list(workspace.id, choice),
+      decidedAt: (claimIds) => claims.decidedAt(claimIds),
+      receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
+    })
+    return reply
+      .type(exportType(format))
+      .header('content-disposition', `attachment; filename="claims-${dayOf(now())}.${format}"`)
+      .send(Readable.from(rows))
+  })
 }
 
-function pageRoutes(app: App, services: ConsoleDependencies): void {
+function addClaimPage(app: App, services: ConsoleDependencies): void {
   const { claims, registry, ownAddress, config } = services
 
-  app.get<{ Params: { claim_id: string } }>('/claims/:claim_id', async (request, reply) => {
-    const { claim_id: claimId } = request.params
-    const { id: workspaceId } = workspaceOf(request)
-    const detail = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
-    if (!detail) throw new ServiceError('not_found', 'there is no such claim')
-    const { claim } = detail
-    if (claim.erasure) {
-      const title = actionTitle(registry, claim.action)
-      return showPage(request, reply, <ErasedClaim claim={claim} erasure={claim.erasure} title={title} />)
-    }
-    const [receipt, provider, choice] = await Promise.all([
-      receiptOf(services, detail),
-      providerOf(services, workspaceId, detail),
-      choiceOf(services, workspaceId, detail),
-    ])
-    const landing = receipt && (await landingOf(services, receipt))
-    const anchors = registry.anchorer !== undefined
-    const profile = profileOf(services, detail)
-    const story = storyOf({ detail, toleranceMs: profile?.toleranceMs, receipt, landing, anchors })
-    return showPage(
-      request,
-      reply,
-      <ClaimPage
-        detail={detail}
-        profile={profile}
-        isForeign={profile !== undefined && registry.isForeign(profile)}
-        provider={provider}
-        choice={choice}
-        receipt={receipt}
-        titleOf={(name) => registry.connectionType(name)?.title ?? name}
-        story={story}
-        origin={ownAddress.origin()}
-        commandLine={commandLineOf(config)}
-      />,
-    )
+  addPage(app, services, '/claims/:claim_id', {
+    show: async ({ workspace: { id: workspaceId }, params: { claim_id: claimId } }) => {
+      const detail = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
+      if (!detail) throw new ServiceError('not_found', 'there is no such claim')
+      const { claim } = detail
+      if (claim.erasure)
+        return <ErasedClaim claim={claim} erasure={claim.erasure} title={actionTitle(registry, claim.action)} />
+      const [receipt, provider, choice] = await Promise.all([
+        receiptOf(services, detail),
+        providerOf(services, workspaceId, detail),
+        choiceOf(services, workspaceId, detail),
+      ])
+      const landing = receipt && (await landingOf(services, receipt))
+      const anchors = registry.anchorer !== undefined
+      // Another version than that of the claim has other rules.
+      const profile = registry.verifierFor(detail.profile.action, detail.profile.version)?.verifier.profile
+      return (
+        <ClaimPage
+          detail={detail}
+          profile={profile}
+          isForeign={profile !== undefined && registry.isForeign(profile)}
+          provider={provider}
+          choice={choice}
+          receipt={receipt}
+          titleOf={(name) => registry.connectionType(name)?.title ?? name}
+          story={storyOf({ detail, toleranceMs: profile?.toleranceMs, receipt, landing, anchors })}
+          origin={ownAddress.origin()}
+          commandLine={commandLineOf(config)}
+        />
+      )
+    },
   })
 }
 
@@ -153,7 +138,7 @@ async function receiptOf(
   return isReceipt(receipt) ? receipt : undefined
 }
 
-/** Null: the connection was removed. */
+/** Finds the provider of a claim's connection. Null: the connection was removed. */
 async function providerOf(
   { connections }: ConsoleDependencies,
   workspaceId: string,
@@ -164,7 +149,7 @@ async function providerOf(
   return active.find(({ id }) => id === connectionId)?.provider ?? null
 }
 
-/** The hosts to choose from, for a claim that several connections fitted. */
+/** Finds the hosts to choose from, for a claim that several connections fitted. */
 async function choiceOf(
   { connections, registry, sources }: ConsoleDependencies,
   workspaceId: string,
@@ -184,15 +169,7 @@ async function landingOf({ log }: ConsoleDependencies, { proof }: Receipt): Prom
   const { anchors } = await log.anchors(1, treeSize + 1)
   const landed = anchors.find((anchor) => anchor.uid === uid)
   const block = landed && { number: landed.blockNumber, time: landed.blockTime * 1000 }
-  return { chain, txHash, uid, ...(block ? { block } : {}) }
-}
-
-/** Undefined where that version of the profile is not loaded: another one has other rules. */
-function profileOf(
-  { registry }: ConsoleDependencies,
-  { profile: { action, version } }: ClaimDetail,
-): ActionProfile | undefined {
-  return registry.verifierFor(action, version)?.verifier.profile
+  return { chain, txHash, uid, block }
 }
 
 /** Undefined for a cursor that is not one of ours. @throws any other error */

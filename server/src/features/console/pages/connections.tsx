@@ -1,6 +1,4 @@
-/** The routes of connections: list, connect, test, rename, replace credentials, disconnect. */
-
-import type { FastifyRequest } from 'fastify'
+/** The pages of connections: list, connect, test, rename, replace credentials, disconnect. */
 import { ServiceError } from '../../../base/errors.ts'
 import { propertiesOf } from '../../../base/schema-properties.ts'
 import type { App } from '../../../http/instance.ts'
@@ -10,14 +8,11 @@ import { sentence } from '../../../web/words.tsx'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { addressInReceipts } from '../../workspaces/sources.ts'
-import { saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ownersNow } from '../fresh-sign-in.ts'
+import { addPage, type Visit, withNotice } from '../form-page.tsx'
 import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
-import { type Fields, formOf } from '../request-fields.ts'
-import { actingOf, ownersOnly, sessionOf, workspaceOf } from '../session.ts'
-import type { KeepsField } from '../unsent.tsx'
+import type { Fields } from '../request-fields.ts'
 import {
   ConnectForm,
   INSIST,
@@ -31,68 +26,47 @@ import {
 import { Connections, Disconnect } from './connections/list.tsx'
 import { TRY } from './connections/trial-field.tsx'
 
-type ConnectionPath = { Params: { connection: string } }
-type ProviderPath = { Params: { provider: string } }
-
 export function connectionRoutes(app: App, services: ConsoleDependencies): void {
-  listRoutes(app, services)
-  connectRoutes(app, services)
-  credentialRoutes(app, services)
-  changeRoutes(app, services)
-}
+  const { connections, members, registry, sources } = services
 
-const forOwners = { preHandler: ownersOnly }
-const tries = { ...forOwners, config: { cost: 'trial' } } as const
-
-function requireType({ registry }: ConsoleDependencies, provider: string): HostedConnectionType {
-  const type = registry.connectionType(provider)
-  if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
-  return type
-}
-
-async function requireConnection(
-  { connections }: ConsoleDependencies,
-  request: FastifyRequest<ConnectionPath>,
-): Promise<ConnectionSummary> {
-  const listed = await connections.list(workspaceOf(request).id)
-  const connection = listed.find(({ id }) => id === request.params.connection)
-  if (!connection) throw new ServiceError('not_found', 'there is no such connection')
-  return connection
-}
-
-function doneAt(request: FastifyRequest, done: string): string {
-  return `${paths.connections(workspaceOf(request).id)}?done=${done}`
-}
-
-function listRoutes(app: App, { connections, members, registry, sources }: ConsoleDependencies): void {
-  async function addressesOf(listed: readonly ConnectionSummary[]) {
-    const address = async (one: ConnectionSummary) => {
-      const by = registry.offeredBy(one.provider)
-      const shown = await addressInReceipts(one, registry.connectionType(one.provider), by, sources)
-      return [one.id, shown] as const
-    }
-    return new Map(await Promise.all(listed.map(address)))
+  async function addressOf(one: ConnectionSummary) {
+    const by = registry.offeredBy(one.provider)
+    return [one.id, await addressInReceipts(one, registry.connectionType(one.provider), by, sources)] as const
   }
 
-  app.get('/connections', async (request, reply) => {
-    const listed = await connections.list(workspaceOf(request).id)
-    const page = (
-      <Connections
-        connections={listed}
-        names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
-        registry={registry}
-        addresses={await addressesOf(listed)}
-        overlaps={await connections.overlaps(workspaceOf(request).id)}
-      />
-    )
-    return showPage(request, reply, page)
+  addPage(app, services, '/connections', {
+    show: async ({ workspace }) => {
+      const listed = await connections.list(workspace.id)
+      return (
+        <Connections
+          connections={listed}
+          names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
+          registry={registry}
+          addresses={new Map(await Promise.all(listed.map(addressOf)))}
+          overlaps={await connections.overlaps(workspace.id)}
+        />
+      )
+    },
+    forms: {
+      '/connections/:connection/test': {
+        owners: true,
+        freshSignIn: 'uses what is connected',
+        cost: 'trial',
+        answer: async ({ workspace, params, form, by }) => {
+          const about = { workspaceId: workspace.id, target: form[TRY] }
+          const { state, failure } = await connections.test(params.connection, about, by)
+          const done = failure === 'forbidden' ? 'hidden' : (state ?? 'failed')
+          return withNotice(paths.connections(workspace.id), `connection-${done}`)
+        },
+      },
+    },
   })
+  connectPage(app, services)
+  changePages(app, services)
 }
 
-function connectRoutes(app: App, services: ConsoleDependencies): void {
+function connectPage(app: App, services: ConsoleDependencies): void {
   const { connections, registry, sources } = services
-  // Opening the form asks first: its secrets are not kept over a sign-in.
-  const guarded = ownersNow(services)
 
   function connectForm(type: HostedConnectionType, values: Fields, outcome: Outcome) {
     const by = registry.offeredBy(type.provider)
@@ -100,114 +74,112 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
     return <ConnectForm type={type} listed={listed} values={values} outcome={outcome} />
   }
 
-  app.get<ProviderPath>('/connections/new/:provider', guarded, async (request, reply) => {
-    const type = requireType(services, request.params.provider)
-    return showPage(request, reply, connectForm(type, startingValues(type.options, PREFIX), {}))
-  })
-
-  /** The options that are not secret. */
-  const keepsField: KeepsField = (name, request) => {
-    const type = registry.connectionType((request.params as ProviderPath['Params']).provider)
-    const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
-    return [NAME, INSIST, PUBLISH, TRY].includes(name) || open.some(([key]) => name === PREFIX + key)
-  }
-
-  app.post<ProviderPath>(
-    '/connections/new/:provider',
-    { ...guarded, config: { keepsField, cost: 'trial' } },
-    async (request, reply) => {
-      const type = requireType(services, request.params.provider)
-      const form = formOf(request)
-      const options = readSchemaForm(type.options, form, PREFIX)
-      const by = {
-        userId: sessionOf(request).user.id,
-        insists: form[INSIST] !== undefined,
-        address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
-        name: form[NAME] ?? '',
-        target: form[TRY] ?? '',
-      }
-      const connecting = connections.connect(workspaceOf(request).id, type.provider, options, by, actingOf(request))
-      const connected = await outcomeOf(connecting)
-      if ('id' in connected) {
-        const overlaps = (await connections.overlaps(workspaceOf(request).id)).get(connected.id) ?? []
+  addPage(app, services, '/connections/new/:provider', {
+    owners: true,
+    // Opening the form asks first: its secrets are not kept over a sign-in.
+    freshSignIn: true,
+    load: ({ params }) => requireType(services, params.provider),
+    show: ({ loaded: type }) => connectForm(type, startingValues(type.options, PREFIX), {}),
+    form: {
+      freshSignIn: true,
+      showsRefusal: false,
+      /** Keeps the options that are not secret. */
+      keepsField: (name, request) => {
+        const type = registry.connectionType((request.params as { readonly provider: string }).provider)
+        const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
+        return [NAME, INSIST, PUBLISH, TRY].includes(name) || open.some(([key]) => name === PREFIX + key)
+      },
+      cost: 'trial',
+      answer: async ({ loaded: type, workspace, user, form, by }) => {
+        const options = readSchemaForm(type.options, form, PREFIX)
+        const connector = {
+          userId: user.id,
+          insists: form[INSIST] !== undefined,
+          address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
+          name: form[NAME] ?? '',
+          target: form[TRY] ?? '',
+        }
+        const connected = await outcomeOf(connections.connect(workspace.id, type.provider, options, connector, by))
+        if (!('id' in connected)) return { page: connectForm(type, form, connected), status: 422 }
+        const overlaps = (await connections.overlaps(workspace.id)).get(connected.id) ?? []
         const isAmbiguous = overlaps.some(({ isOnePlace }) => !isOnePlace)
         const done = isAmbiguous ? 'connected-ambiguous' : doneOf('connected', connected)
-        return reply.redirect(doneAt(request, done), 303)
-      }
-      return showPage(request, reply, connectForm(type, form, connected), 422)
+        return withNotice(paths.connections(workspace.id), done)
+      },
     },
-  )
-}
-
-function credentialRoutes(app: App, services: ConsoleDependencies): void {
-  const { connections } = services
-  const guarded = ownersNow(services)
-
-  app.get<ConnectionPath>('/connections/:connection/credentials', guarded, async (request, reply) => {
-    const connection = await requireConnection(services, request)
-    const type = requireType(services, connection.provider)
-    const values = { [TRY]: connection.trialTarget ?? '' }
-    return showPage(request, reply, <ReplaceForm connection={connection} type={type} values={values} outcome={{}} />)
-  })
-
-  app.post<ConnectionPath>(
-    '/connections/:connection/credentials',
-    { ...guarded, config: { cost: 'trial' } },
-    async (request, reply) => {
-      const connection = await requireConnection(services, request)
-      const type = requireType(services, connection.provider)
-      const values = formOf(request)
-      const secrets = readSchemaForm(secretsIn(type), values, PREFIX)
-      const { id: workspaceId } = workspaceOf(request)
-      const by = { workspaceId, insists: values[INSIST] !== undefined, target: values[TRY] ?? '' }
-      const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
-      if ('connection' in replaced) return reply.redirect(doneAt(request, doneOf('replaced', replaced.connection)), 303)
-      const page = <ReplaceForm connection={connection} type={type} values={values} outcome={replaced} />
-      return showPage(request, reply, page, 422)
-    },
-  )
-
-  app.post<ConnectionPath>('/connections/:connection/test', tries, async (request, reply) => {
-    const about = { workspaceId: workspaceOf(request).id, target: formOf(request)[TRY] }
-    const { state, failure } = await connections.test(request.params.connection, about, actingOf(request))
-    const done = failure === 'forbidden' ? 'hidden' : (state ?? 'failed')
-    return reply.redirect(doneAt(request, `connection-${done}`), 303)
   })
 }
 
-function changeRoutes(app: App, services: ConsoleDependencies): void {
+/** The pages that change one connection: its credentials, its name, and its end. */
+function changePages(app: App, services: ConsoleDependencies): void {
   const { connections, registry } = services
 
-  app.get<ConnectionPath>('/connections/:connection/name', forOwners, async (request, reply) => {
-    const connection = await requireConnection(services, request)
-    return showPage(request, reply, <RenameForm connection={connection} />)
+  async function load({ workspace, params }: Visit): Promise<ConnectionSummary> {
+    const connection = (await connections.list(workspace.id)).find(({ id }) => id === params.connection)
+    if (!connection) throw new ServiceError('not_found', 'there is no such connection')
+    return connection
+  }
+
+  addPage(app, services, '/connections/:connection/credentials', {
+    owners: true,
+    freshSignIn: true,
+    load: async (visit) => {
+      const connection = await load(visit)
+      return { connection, type: requireType(services, connection.provider) }
+    },
+    show: ({ loaded }) => (
+      <ReplaceForm {...loaded} values={{ [TRY]: loaded.connection.trialTarget ?? '' }} outcome={{}} />
+    ),
+    form: {
+      freshSignIn: true,
+      showsRefusal: false,
+      cost: 'trial',
+      answer: async ({ loaded, workspace, form, by }) => {
+        const secrets = readSchemaForm(secretsIn(loaded.type), form, PREFIX)
+        const trial = { workspaceId: workspace.id, insists: form[INSIST] !== undefined, target: form[TRY] ?? '' }
+        const replaced = await outcomeOf(connections.replaceSecrets(loaded.connection.id, secrets, trial, by))
+        if ('connection' in replaced)
+          return withNotice(paths.connections(workspace.id), doneOf('replaced', replaced.connection))
+        return { page: <ReplaceForm {...loaded} values={form} outcome={replaced} />, status: 422 }
+      },
+    },
   })
 
-  const renaming = { ...forOwners, config: { keepsField: (name: string) => name === NAME } }
-
-  app.post<ConnectionPath>('/connections/:connection/name', renaming, async (request, reply) => {
-    const connection = await requireConnection(services, request)
-    const name = formOf(request)[NAME] ?? ''
-    return saveForm(request, reply, {
-      work: () => connections.rename(connection.id, name, workspaceOf(request).id, actingOf(request)),
-      next: doneAt(request, 'connection-renamed'),
-      refused: (problem) => <RenameForm connection={connection} name={name} problem={sentence(problem)} />,
-    })
+  addPage(app, services, '/connections/:connection/name', {
+    owners: true,
+    load,
+    show: ({ loaded, refused }) => (
+      <RenameForm connection={loaded} name={refused?.values[NAME]} problem={refused && sentence(refused.problem)} />
+    ),
+    form: {
+      freshSignIn: 'changes words alone',
+      keepsField: (name) => name === NAME,
+      save: ({ loaded, workspace, form, by }) => connections.rename(loaded.id, form[NAME] ?? '', workspace.id, by),
+      done: 'connection-renamed',
+      leadsTo: paths.connections,
+    },
   })
 
-  app.get<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
-    const connection = await requireConnection(services, request)
-    const type = registry.connectionType(connection.provider)
-    return showPage(request, reply, <Disconnect connection={connection} type={type} />)
-  })
-
-  app.post<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
-    await connections.remove(request.params.connection, workspaceOf(request).id, actingOf(request))
-    return reply.redirect(doneAt(request, 'disconnected'), 303)
+  addPage(app, services, '/connections/:connection/disconnect', {
+    owners: true,
+    load,
+    show: ({ loaded }) => <Disconnect connection={loaded} type={registry.connectionType(loaded.provider)} />,
+    form: {
+      freshSignIn: 'ends access',
+      save: ({ loaded, workspace, by }) => connections.remove(loaded.id, workspace.id, by),
+      done: 'disconnected',
+      leadsTo: paths.connections,
+    },
   })
 }
 
-/** What was saved, or why the form is shown again. */
+function requireType({ registry }: ConsoleDependencies, provider: string): HostedConnectionType {
+  const type = registry.connectionType(provider)
+  if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
+  return type
+}
+
+/** Returns what was saved, or the reasons why the form is shown again. */
 async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Promise<T | Outcome> {
   try {
     const outcome = await work

@@ -1,5 +1,4 @@
-/** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
-import type { FastifyRequest } from 'fastify'
+/** The developers page: API keys, the agents that are bound to them, the domain and the sites of the workspace, and its quotas. */
 import type { VNode } from 'preact'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'
@@ -9,55 +8,147 @@ import { Empty } from '../../../web/parts/table.tsx'
 import { sentence } from '../../../web/words.tsx'
 import type { QuotaState } from '../../claims/quotas.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
-import { answerForm, saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
-import { ownersNow } from '../fresh-sign-in.ts'
-import { ConsolePage } from '../page.tsx'
-import { PostForm } from '../parts/form.tsx'
-import { type Fields, formOf, linesOf, queryOf } from '../request-fields.ts'
-import { actingOf, ownersOnly, workspaceOf } from '../session.ts'
+import { addPage, type Refused, type Visit } from '../form-page.tsx'
+import { ConsolePage, useWorkspace, type ViewedWorkspace } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { linesOf } from '../request-fields.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
-import { Sites } from './developers/allowed-origins.tsx'
 import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
 import { Domain } from './developers/domain.tsx'
 import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
 import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.tsx'
 import { KeyTable } from './developers/key-table.tsx'
 
-type KeyPath = { Params: { key: string } }
+/** A change that only an owner makes who signed in a short time ago. */
+const BY_OWNERS_NOW = { owners: true, freshSignIn: true, keepsField: KEEPS_ALL } as const
 
 export function developerRoutes(app: App, services: ConsoleDependencies): void {
-  newKeyRoutes(app, services)
-  changeKeyRoutes(app, services)
-  endKeyRoutes(app, services)
-  siteRoutes(app, services)
-  agentRoutes(app, services)
-  domainRoutes(app, services)
+  const { keys, allowedOrigins, holders } = services
+
+  // A reload of the page of a new key asks for this.
+  app.get<{ Params: { workspace: string } }>('/developers/keys', async ({ params }, reply) =>
+    reply.redirect(paths.developers(params.workspace), 303),
+  )
+
+  addPage(app, services, '/developers', {
+    show: ({ workspace, refused }) => developersPage(services, workspace, refused),
+    forms: {
+      '/developers/keys': {
+        ...BY_OWNERS_NOW,
+        answer: async ({ workspace: { id }, form, by }) => {
+          const { key } = await keys.create(id, form.name ?? '', readKeyFields(form), by)
+          return newKeyPage(services, id, { key })
+        },
+      },
+      '/developers/sites': {
+        ...BY_OWNERS_NOW,
+        save: ({ workspace, form, by }) => allowedOrigins.set(workspace.id, linesOf(form.sites ?? ''), by),
+        done: 'sites-changed',
+      },
+      '/developers/domain': {
+        ...BY_OWNERS_NOW,
+        cost: 'trial',
+        save: ({ workspace, form, by }) => holders.setDomain(workspace.id, form.domain ?? '', by),
+        done: 'domain-changed',
+      },
+    },
+  })
+
+  addPage(app, services, '/developers/agents/release', {
+    owners: true,
+    show: async ({ workspace, query, refused }) => {
+      if (refused) return <ReleaseAgent agentId={refused.values.agent ?? ''} problem={refused.problem} />
+      const { agent = '' } = query
+      const isBound = (await keys.boundAgents(workspace.id)).some(({ agentId }) => agentId === agent)
+      if (!isBound) throw new ServiceError('not_found', 'there is no such bound agent')
+      return <ReleaseAgent agentId={agent} />
+    },
+    form: {
+      ...BY_OWNERS_NOW,
+      save: ({ workspace, form, by }) => keys.releaseAgent(workspace.id, form.agent ?? '', by),
+      done: 'agent-released',
+      leadsTo: paths.developers,
+    },
+  })
+
+  keyRoutes(app, services)
 }
 
-const forOwners = { preHandler: ownersOnly }
+/** The pages of one key: changing, replacing and revoking it. */
+function keyRoutes(app: App, services: ConsoleDependencies): void {
+  const { keys } = services
 
-function forOwnersNow(services: ConsoleDependencies) {
-  return { ...KEEPS_ALL, ...ownersNow(services) }
+  async function load({ workspace, params }: Visit): Promise<ApiKey> {
+    const key = (await keys.list(workspace.id)).find(({ id }) => id === params.key)
+    if (!key) throw new ServiceError('not_found', 'there is no such key')
+    return key
+  }
+
+  addPage(app, services, '/developers/keys/:key', {
+    owners: true,
+    load,
+    show: ({ loaded: key, refused }) => {
+      if (refused) {
+        const problem = sentence(`the key is as before: ${refused.problem}`)
+        return <ChangeKey apiKey={key} values={refused.values} problem={problem} />
+      }
+      return key.revokedAt === null ? <ChangeKey apiKey={key} values={fieldsOf(key)} /> : <RevokeKey apiKey={key} />
+    },
+    form: {
+      ...BY_OWNERS_NOW,
+      save: async ({ loaded: key, workspace, form, by }) =>
+        keys.change(key.id, { name: form.name ?? '', ...readKeyFields(form, key) }, workspace.id, by),
+      done: 'key-changed',
+      leadsTo: paths.developers,
+    },
+  })
+
+  addPage(app, services, '/developers/keys/:key/rotate', {
+    owners: true,
+    load,
+    show: ({ loaded: key, refused }) => (
+      <RotateKey apiKey={key} problem={refused && `no key was made: ${refused.problem}`} />
+    ),
+    form: {
+      ...BY_OWNERS_NOW,
+      answer: async ({ loaded: key, workspace, form, by }) => {
+        const made = await keys.rotate(key.id, readDuration(form.overlap ?? ''), workspace.id, by)
+        return newKeyPage(services, workspace.id, made)
+      },
+    },
+  })
+
+  addPage(app, services, '/developers/keys/:key/revoke', {
+    owners: true,
+    load,
+    show: ({ loaded: key }) => <RevokeKey apiKey={key} />,
+    form: {
+      freshSignIn: 'a leaked key ends at once',
+      save: ({ loaded: key, workspace, by }) => keys.revoke(key.id, workspace.id, by),
+      done: 'key-revoked',
+      leadsTo: paths.developers,
+    },
+  })
 }
 
-interface Typed {
-  /** In the form for a new key. */
-  readonly values?: Fields
-  readonly problem?: string
-  readonly sites?: string
-  readonly sitesProblem?: string
-  readonly domain?: string
-  readonly domainProblem?: string
+/** Answers a form that made a key. */
+async function newKeyPage(
+  { connections, registry, ownAddress }: ConsoleDependencies,
+  workspaceId: string,
+  { key, replaced }: { readonly key: string; readonly replaced?: ApiKey },
+) {
+  const providers = (await connections.list(workspaceId)).map(({ provider }) => provider)
+  const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile: firstProfile(registry, providers) })
+  return { page: <NewKey secret={key} command={command} replaced={replaced} />, status: 201 }
 }
 
-async function page(
+async function developersPage(
   { keys, quotas, allowedOrigins, holders, members }: ConsoleDependencies,
-  request: FastifyRequest,
-  { values = {}, problem, sites: typedSites, sitesProblem, domain: typedDomain, domainProblem }: Typed = {},
+  { id, payer, isOwner }: ViewedWorkspace,
+  refused: Refused | undefined,
 ): Promise<VNode> {
-  const { id, payer, isOwner } = workspaceOf(request)
   const [listed, bound, quota, sites, domain] = await Promise.all([
     keys.list(id),
     keys.boundAgents(id),
@@ -65,12 +156,11 @@ async function page(
     allowedOrigins.list(id),
     holders.domainOf(id),
   ])
-  const pseudonyms = await holders.pseudonymsOf(
-    id,
-    bound.map(({ agentId }) => agentId),
-  )
-  const agents = bound.map((agent, index) => ({ ...agent, pseudonym: pseudonyms[index] }))
+  const agentIds = bound.map(({ agentId }) => agentId)
+  const pseudonyms = await holders.pseudonymsOf(id, agentIds)
   const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
+  const refusedAt = (form: string) => (refused?.form === form ? refused : undefined)
+  const refusedKey = refusedAt('/developers/keys')
   return (
     <ConsolePage title="Developers" section="developers">
       <h2>API keys</h2>
@@ -91,170 +181,59 @@ async function page(
         <>
           <h2>New key</h2>
           <PostForm action={paths.keys(id)}>
-            <NewKeyFields values={values} problem={problem} />
+            <NewKeyFields
+              values={refusedKey?.values ?? {}}
+              problem={refusedKey && sentence(`no key was made: ${refusedKey.problem}`)}
+            />
             <button type="submit">Make a key</button>
           </PostForm>
         </>
       ) : null}
-      <BoundAgents agents={agents} />
-      <Domain domain={domain} typed={typedDomain} problem={domainProblem} />
-      <Sites sites={sites} typed={typedSites} problem={sitesProblem} />
+      <BoundAgents agents={bound.map((agent, index) => ({ ...agent, pseudonym: pseudonyms[index] }))} />
+      <Domain domain={domain} refused={refusedAt('/developers/domain')} />
+      <Sites sites={sites} refused={refusedAt('/developers/sites')} />
       <h2>Limits</h2>
       <Quota {...quota} />
     </ConsolePage>
   )
 }
 
-async function requireKey({ keys }: ConsoleDependencies, request: FastifyRequest<KeyPath>): Promise<ApiKey> {
-  const key = (await keys.list(workspaceOf(request).id)).find(({ id }) => id === request.params.key)
-  if (!key) throw new ServiceError('not_found', 'there is no such key')
-  return key
-}
-
-/** The answer to a form that made a key. */
-async function newKey(
-  { connections, registry, ownAddress }: ConsoleDependencies,
-  request: FastifyRequest,
-  { key, replaced }: { readonly key: string; readonly replaced?: ApiKey },
-) {
-  const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
-  const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile: firstProfile(registry, providers) })
-  return { page: <NewKey secret={key} command={command} replaced={replaced} />, status: 201 }
-}
-
-function doneAt(request: FastifyRequest, done: string): string {
-  return `${paths.developers(workspaceOf(request).id)}?done=${done}`
-}
-
-function newKeyRoutes(app: App, services: ConsoleDependencies): void {
-  app.get('/developers', async (request, reply) => showPage(request, reply, await page(services, request)))
-
-  // A reload of the page of a new key asks for this.
-  app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
-
-  app.post('/developers/keys', forOwnersNow(services), async (request, reply) => {
-    const values = formOf(request)
-    return answerForm(request, reply, {
-      work: async () => {
-        const settings = readKeyFields(values)
-        const { id } = workspaceOf(request)
-        const { key } = await services.keys.create(id, values.name ?? '', settings, actingOf(request))
-        return newKey(services, request, { key })
-      },
-      refused: (problem) => page(services, request, { values, problem: sentence(`no key was made: ${problem}`) }),
-    })
-  })
-}
-
-function changeKeyRoutes(app: App, services: ConsoleDependencies): void {
-  const { keys } = services
-
-  app.get<KeyPath>('/developers/keys/:key', forOwners, async (request, reply) => {
-    const key = await requireKey(services, request)
-    const isActive = key.revokedAt === null
-    const page = isActive ? <ChangeKey apiKey={key} values={fieldsOf(key)} /> : <RevokeKey apiKey={key} />
-    return showPage(request, reply, page)
-  })
-
-  app.post<KeyPath>('/developers/keys/:key', forOwnersNow(services), async (request, reply) => {
-    const key = await requireKey(services, request)
-    const values = formOf(request)
-    return saveForm(request, reply, {
-      work: async () => {
-        const changes = { name: values.name ?? '', ...readKeyFields(values, key) }
-        await keys.change(key.id, changes, workspaceOf(request).id, actingOf(request))
-      },
-      next: doneAt(request, 'key-changed'),
-      refused: (problem) => (
-        <ChangeKey apiKey={key} values={values} problem={sentence(`the key is as before: ${problem}`)} />
-      ),
-    })
-  })
-}
-
-function endKeyRoutes(app: App, services: ConsoleDependencies): void {
-  const { keys } = services
-
-  app.get<KeyPath>('/developers/keys/:key/rotate', forOwners, async (request, reply) =>
-    showPage(request, reply, <RotateKey apiKey={await requireKey(services, request)} />),
+/** The allowed origins: the sites from which scripts may submit claims. */
+function Sites({ sites, refused }: { readonly sites: readonly string[]; readonly refused: Refused | undefined }) {
+  const { id: workspaceId, isOwner } = useWorkspace()
+  return (
+    <>
+      <h2 id="sites">Scripts in browsers</h2>
+      <p>
+        {sites.length === 0
+          ? 'Scripts of no other site may submit claims with the keys of this workspace.'
+          : `Scripts of these sites may submit claims with the keys of this workspace: ${sites.join(', ')}`}
+      </p>
+      {isOwner ? (
+        <PostForm action={paths.sites(workspaceId)}>
+          <Field
+            name="sites"
+            label="Sites"
+            multiline
+            value={refused ? refused.values.sites : sites.join('\n')}
+            help="One a line, such as https://app.example.com. Every visitor of such a page can take a key that is in it."
+            problem={refused && `the sites are as before: ${refused.problem}`}
+          />
+          <button type="submit">Change the sites</button>
+        </PostForm>
+      ) : null}
+    </>
   )
-
-  app.post<KeyPath>('/developers/keys/:key/rotate', forOwnersNow(services), async (request, reply) => {
-    const key = await requireKey(services, request)
-    return answerForm(request, reply, {
-      work: async () => {
-        const overlapMs = readDuration(formOf(request).overlap ?? '')
-        const made = await keys.rotate(key.id, overlapMs, workspaceOf(request).id, actingOf(request))
-        return newKey(services, request, made)
-      },
-      refused: (problem) => <RotateKey apiKey={key} problem={`no key was made: ${problem}`} />,
-    })
-  })
-
-  app.get<KeyPath>('/developers/keys/:key/revoke', forOwners, async (request, reply) =>
-    showPage(request, reply, <RevokeKey apiKey={await requireKey(services, request)} />),
-  )
-
-  app.post<KeyPath>('/developers/keys/:key/revoke', forOwners, async (request, reply) => {
-    await keys.revoke(request.params.key, workspaceOf(request).id, actingOf(request))
-    return reply.redirect(doneAt(request, 'key-revoked'), 303)
-  })
-}
-
-function siteRoutes(app: App, services: ConsoleDependencies): void {
-  app.post('/developers/sites', forOwnersNow(services), async (request, reply) => {
-    const { sites = '' } = formOf(request)
-    return saveForm(request, reply, {
-      work: () => services.allowedOrigins.set(workspaceOf(request).id, linesOf(sites), actingOf(request)),
-      next: doneAt(request, 'sites-changed'),
-      refused: (problem) => page(services, request, { sites, sitesProblem: `the sites are as before: ${problem}` }),
-    })
-  })
-}
-
-function agentRoutes(app: App, services: ConsoleDependencies): void {
-  const { keys } = services
-
-  app.get('/developers/agents/release', forOwners, async (request, reply) => {
-    const { agent = '' } = queryOf(request)
-    const bound = (await keys.boundAgents(workspaceOf(request).id)).some(({ agentId }) => agentId === agent)
-    if (!bound) throw new ServiceError('not_found', 'there is no such bound agent')
-    return showPage(request, reply, <ReleaseAgent agentId={agent} />)
-  })
-
-  app.post('/developers/agents/release', forOwnersNow(services), async (request, reply) => {
-    const { agent = '' } = formOf(request)
-    return saveForm(request, reply, {
-      work: () => keys.releaseAgent(workspaceOf(request).id, agent, actingOf(request)),
-      next: doneAt(request, 'agent-released'),
-      refused: (problem) => <ReleaseAgent agentId={agent} problem={problem} />,
-    })
-  })
-}
-
-function domainRoutes(app: App, services: ConsoleDependencies): void {
-  const options = { ...forOwnersNow(services), config: { ...KEEPS_ALL.config, cost: 'trial' } } as const
-
-  app.post('/developers/domain', options, async (request, reply) => {
-    const { domain = '' } = formOf(request)
-    return saveForm(request, reply, {
-      work: () => services.holders.setDomain(workspaceOf(request).id, domain, actingOf(request)),
-      next: doneAt(request, 'domain-changed'),
-      refused: (problem) => page(services, request, { domain, domainProblem: `the domain is as before: ${problem}` }),
-    })
-  })
 }
 
 function Quota({ claimsPerMinute, waitingClaims, waiting }: QuotaState) {
-  const rate = claimsPerMinute === 0 ? 'any number of' : format(claimsPerMinute)
-  const most = waitingClaims === 0 ? 'any number' : format(waitingClaims)
+  const rate = claimsPerMinute === 0 ? 'any number of' : claimsPerMinute.toLocaleString('en')
+  const most = waitingClaims === 0 ? 'any number' : waitingClaims.toLocaleString('en')
   return (
     <p>
-      This workspace may submit {rate} claims a minute, and {most} may wait for a decision at a time. {format(waiting)}{' '}
-      {waiting === 1 ? 'claim waits' : 'claims wait'} now. Beyond a limit the API answers 429 and says when to try
-      again.
+      This workspace may submit {rate} claims a minute, and {most} may wait for a decision at a time.{' '}
+      {waiting.toLocaleString('en')} {waiting === 1 ? 'claim waits' : 'claims wait'} now. Beyond a limit the API answers
+      429 and says when to try again.
     </p>
   )
 }
-
-const format = (count: number) => count.toLocaleString('en')

@@ -1,42 +1,38 @@
 /** The page for a forgotten password, where the service sends mail: it asks for an address, and answers the same whether that has an account. */
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { addPage } from '../form-page.tsx'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
-import { formOf } from '../request-fields.ts'
-import { optionalSessionOf } from '../session.ts'
 
-export function forgottenRoutes(app: App, { outbox, counters, config }: ConsoleDependencies): void {
+export function forgottenRoutes(app: App, services: ConsoleDependencies): void {
+  const { outbox, counters, config } = services
   if (!outbox.isOn) return
-  const countAttempt = limitAttempts(counters, config.signInLimit)
 
-  app.get(paths.forgotten, async (request, reply) =>
-    sendPage(reply, <Forgotten csrf={optionalSessionOf(request)?.csrf} />),
-  )
-
-  app.post(paths.forgotten, async (request, reply) => {
-    await countAttempt(request, reply)
-    await outbox.askReset(formOf(request).email ?? '')
-    return sendPage(reply, <OnItsWay />)
+  addPage(app, services, paths.forgotten, {
+    show: ({ csrf }) => (
+      <PlainPage title="A new password" csrf={csrf}>
+        <p>Type the e-mail address of your account. If it has one, you get a mail with a link to a new password.</p>
+        <PostForm action={paths.forgotten}>
+          <Field name="email" label="E-mail" type="email" required autocomplete="username" />
+          <button type="submit">Send the link</button>
+        </PostForm>
+        <p>
+          <a href={paths.signIn}>Back to signing in</a>
+        </p>
+      </PlainPage>
+    ),
+    form: {
+      freshSignIn: 'sends a mail to the person',
+      countAttempt: limitAttempts(counters, config.signInLimit),
+      answer: async ({ form }) => {
+        await outbox.askReset(form.email ?? '')
+        return <OnItsWay />
+      },
+    },
   })
-}
-
-function Forgotten({ csrf }: { readonly csrf: string | undefined }) {
-  return (
-    <PlainPage title="A new password" csrf={csrf}>
-      <p>Type the e-mail address of your account. If it has one, you get a mail with a link to a new password.</p>
-      <PostForm action={paths.forgotten}>
-        <Field name="email" label="E-mail" type="email" required autocomplete="username" />
-        <button type="submit">Send the link</button>
-      </PostForm>
-      <p>
-        <a href={paths.signIn}>Back to signing in</a>
-      </p>
-    </PlainPage>
-  )
 }
 
 function OnItsWay() {

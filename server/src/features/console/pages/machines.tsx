@@ -2,8 +2,6 @@
 
 import type { Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import type { FastifyRequest } from 'fastify'
-import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import { HttpError } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
@@ -15,83 +13,68 @@ import { sentence } from '../../../web/words.tsx'
 import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oauth/machines.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { SCOPES, type Scope, scopeWords } from '../../oauth/scopes.ts'
-import { answerForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
-import { ConsolePage, useViewer, type ViewedWorkspace, type Viewer } from '../page.tsx'
+import { addPage, type Forms, type Refused } from '../form-page.tsx'
+import { ConsolePage, useViewer, type ViewedWorkspace } from '../page.tsx'
 import { AskForm, Field, PostForm, Select } from '../parts/form.tsx'
-import { type Fields, formOf } from '../request-fields.ts'
-import { actingOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type MachinePath = { Params: { machine: string } }
-
-/** A machine with the workspace that it belongs to. */
-export interface ListedMachine extends Machine {
+/** A machine with the name of its workspace. */
+interface ListedMachine extends Machine {
   readonly workspaceName: string
 }
 
-/** The machines of the workspaces that this person owns. */
-export async function machinesOf(
-  { workspaces }: Viewer,
-  machines: ConsoleDependencies['machines'],
+/** The machines of those of the workspaces that this person owns. */
+export async function machinesIn(
+  workspaces: readonly ViewedWorkspace[],
+  { machines }: ConsoleDependencies,
 ): Promise<readonly ListedMachine[]> {
-  const lists = ownedBy(workspaces).map(async ({ id, name: workspaceName }) => {
+  const lists = ownedAmong(workspaces).map(async ({ id, name: workspaceName }) => {
     return (await machines.list(id)).map((machine) => ({ ...machine, workspaceName }))
   })
   return (await Promise.all(lists)).flat()
 }
 
-/** What was typed into the form for a new machine, and why it was refused. */
-export interface MachineForm {
-  readonly values?: Fields
-  readonly problem?: string
-}
-
-type PageWithForm = (request: FastifyRequest, form: MachineForm) => Promise<VNode>
-
-export function machineRoutes(app: App, services: ConsoleDependencies, pageWithForm: PageWithForm): void {
-  const { machines, oauth } = services
-
-  async function requireMachine(request: FastifyRequest, id: string): Promise<ListedMachine> {
-    const machine = (await machinesOf(viewerOf(request), machines)).find((one) => one.id === id)
-    if (!machine) throw new ServiceError('not_found', 'there is no such machine')
-    return machine
-  }
-
-  const fresh = { ...KEEPS_ALL, preHandler: freshSignInOnly(services) }
-
-  app.post(paths.machines, fresh, async (request, reply) => {
-    const values = formOf(request)
-    const workspace = ownedBy(viewerOf(request).workspaces).find(({ id }) => id === values.workspace)
-    if (!workspace) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
-    return answerForm(request, reply, {
-      work: async () => {
-        const scopes = SCOPES.filter((scope) => values[fieldOf(scope)] !== undefined)
-        const made = await machines.create(workspace.id, values.name ?? '', scopes, actingOf(request))
+/** The form of the applications page that makes a machine. */
+export function machineForms({ machines, oauth }: ConsoleDependencies): Forms {
+  return {
+    [paths.machines]: {
+      freshSignIn: true,
+      keepsField: KEEPS_ALL,
+      answer: async ({ workspaces, form, by }) => {
+        const workspace = ownedAmong(workspaces).find(({ id }) => id === form.workspace)
+        if (!workspace) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
+        const scopes = SCOPES.filter((scope) => form[fieldOf(scope)] !== undefined)
+        const made = await machines.create(workspace.id, form.name ?? '', scopes, by)
         return { page: <MadeMachine made={made} issuer={oauth.issuer()} />, status: 201 }
       },
-      refused: (problem) => pageWithForm(request, { values, problem: sentence(`no machine was made: ${problem}`) }),
-    })
-  })
+    },
+  }
+}
 
+export function machineRoutes(app: App, services: ConsoleDependencies): void {
   // A reload of the page of a new machine asks for this.
   app.get(paths.machines, async (_request, reply) => reply.redirect(paths.applications, 303))
 
-  app.get<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
-    const machine = await requireMachine(request, request.params.machine)
-    return showPage(request, reply, <RevokeMachine machine={machine} />)
-  })
-
-  app.post<MachinePath>(`${paths.machines}/:machine/revoke`, fresh, async (request, reply) => {
-    const { id, workspaceId } = await requireMachine(request, request.params.machine)
-    await machines.revoke(id, workspaceId, actingOf(request))
-    return reply.redirect(`${paths.applications}?done=machine-revoked`, 303)
+  addPage(app, services, `${paths.machines}/:machine/revoke`, {
+    load: async ({ workspaces, params }) => {
+      const machine = (await machinesIn(workspaces, services)).find(({ id }) => id === params.machine)
+      if (!machine) throw new ServiceError('not_found', 'there is no such machine')
+      return machine
+    },
+    show: ({ loaded: machine }) => <RevokeMachine machine={machine} />,
+    form: {
+      freshSignIn: true,
+      keepsField: KEEPS_ALL,
+      save: ({ loaded: { id, workspaceId }, by }) => services.machines.revoke(id, workspaceId, by),
+      done: 'machine-revoked',
+      leadsTo: paths.applications,
+    },
   })
 }
 
-/** Those in which the person can do something as they signed in. */
-function ownedBy(workspaces: readonly ViewedWorkspace[]): readonly ViewedWorkspace[] {
+/** The workspaces in which this person can do something as they signed in. */
+function ownedAmong(workspaces: readonly ViewedWorkspace[]): readonly ViewedWorkspace[] {
   return workspaces.filter(({ isOwner, isOpen }) => isOwner && isOpen)
 }
 
@@ -99,13 +82,16 @@ function fieldOf(scope: Scope): string {
   return `scope:${scope}`
 }
 
-interface MachinesProps extends MachineForm {
+/** A part of the applications page. People who own no workspace do not see it. */
+export function Machines({
+  machines,
+  refused,
+}: {
   readonly machines: readonly ListedMachine[]
-}
-
-/** A part of the applications page. Nothing for people who own no workspace. */
-export function Machines({ machines, values = {}, problem }: MachinesProps) {
-  const owned = ownedBy(useViewer().workspaces)
+  readonly refused: Refused | undefined
+}) {
+  const { values = {}, problem } = refused ?? {}
+  const owned = ownedAmong(useViewer().workspaces)
   if (owned.length === 0) return null
   return (
     <>
@@ -121,7 +107,7 @@ export function Machines({ machines, values = {}, problem }: MachinesProps) {
           name="name"
           label="Name"
           value={values.name}
-          problem={problem}
+          problem={problem && sentence(`no machine was made: ${problem}`)}
           help="Which program on which machine will use it."
           autocomplete="off"
           required
@@ -181,12 +167,8 @@ function MachineState({ revokedAt }: { readonly revokedAt: Instant | null }) {
   )
 }
 
-interface MadeMachineProps {
-  readonly made: NewMachine
-  readonly issuer: string
-}
-
-function MadeMachine({ made: { clientId, clientSecret }, issuer }: MadeMachineProps) {
+function MadeMachine({ made, issuer }: { readonly made: NewMachine; readonly issuer: string }) {
+  const { clientId, clientSecret } = made
   const command = `curl -s '${issuer}${OAUTH_PATHS.token}' -u '${clientId}:${clientSecret}' -d grant_type=client_credentials`
   return (
     <ConsolePage title="Your new machine" section="account">

@@ -3,9 +3,11 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { type Column, Table } from '../../../web/parts/table.tsx'
 import { Code, Name, Time } from '../../../web/parts/values.tsx'
+import { sentence } from '../../../web/words.tsx'
 import type { Invitation, InvitationMail, MemberOfWorkspace, Role } from '../../people/members.ts'
 import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
+import type { Refused } from '../form-page.tsx'
 import { useViewer, useWorkspace } from '../page.tsx'
 import { Field, PostForm, RowForm, Select, Tick } from '../parts/form.tsx'
 import { RULE_WORDS } from '../weak-sign-in.tsx'
@@ -20,14 +22,13 @@ export interface MembersProps {
   readonly invited?: Invited
   /** True where an invitation can go by mail. */
   readonly sendsMail: boolean
-  /** Who pays for what the workspace uses. undefined: it pays for itself. */
+  /** The account that pays for what the workspace uses. Undefined: the workspace pays for itself. */
   readonly payer: { readonly id: string; readonly name: string } | undefined
-  readonly problem?: string
-  /** A new name for the workspace that was refused, and why. */
-  readonly refusedName?: { readonly name: string; readonly problem: string }
+  readonly refused?: Refused | undefined
 }
 
-export function WorkspaceName({ refusedName }: Pick<MembersProps, 'refusedName'>) {
+/** @param refused a new name that was not saved */
+export function WorkspaceName({ refused }: Pick<MembersProps, 'refused'>) {
   const { id: workspaceId, name } = useWorkspace()
   return (
     <>
@@ -36,8 +37,8 @@ export function WorkspaceName({ refusedName }: Pick<MembersProps, 'refusedName'>
         <Field
           name="name"
           label="Name"
-          value={refusedName?.name ?? name}
-          problem={refusedName?.problem}
+          value={refused ? (refused.values.name?.trim() ?? '') : name}
+          problem={refused && sentence(refused.problem)}
           required
           maxLength={64}
           autocomplete="off"
@@ -109,19 +110,14 @@ export function Deletion() {
 /** The field of the keys that are revoked with a member. */
 export const REVOKE = 'revoke'
 
-/** A key, or a machine. */
+/** A key or a machine that a member made. */
 export interface MadeByMember extends Pick<ApiKey, 'id' | 'name' | 'createdAt' | 'lastUsedAt'> {
-  /** By which people know it, without its secret. */
+  /** The text by which people know it, without its secret. */
   readonly shown: string
 }
 
-interface KeysOfMemberProps {
-  readonly made: readonly MadeByMember[]
-  readonly isSelf: boolean
-}
-
-/** A member may have kept a copy of a key: keys are revoked with their maker unless an owner keeps them. */
-export function KeysOfMember({ made, isSelf }: KeysOfMemberProps) {
+/** Offers to revoke the keys that a member made: they may have kept a copy of each. */
+export function KeysOfMember({ made, isSelf }: { readonly made: readonly MadeByMember[]; readonly isSelf: boolean }) {
   if (made.length === 0) return null
   return (
     <fieldset>
@@ -177,11 +173,7 @@ export function MemberList({ members, sendsMail }: Pick<MembersProps, 'members' 
   return <Table stacks label="Members" columns={columns} rows={members} />
 }
 
-interface OfMember {
-  readonly member: MemberOfWorkspace
-}
-
-function RoleLink({ member }: OfMember) {
+function RoleLink({ member }: { readonly member: MemberOfWorkspace }) {
   const { id: workspaceId } = useWorkspace()
   const role = otherRole(member)
   const href = `${paths.members(workspaceId)}/${member.id}/role`
@@ -192,12 +184,12 @@ function RoleLink({ member }: OfMember) {
   )
 }
 
-/** The one that a member gets by a change. */
+/** The role that a member gets by a change. */
 export function otherRole({ role }: Pick<MemberOfWorkspace, 'role'>): Role {
   return role === 'owner' ? 'member' : 'owner'
 }
 
-function RemoveLink({ member }: OfMember) {
+function RemoveLink({ member }: { readonly member: MemberOfWorkspace }) {
   const { user } = useViewer()
   const { id: workspaceId } = useWorkspace()
   const isSelf = member.userId === user.id
@@ -212,9 +204,11 @@ function RemoveLink({ member }: OfMember) {
   )
 }
 
-type InvitationsProps = Pick<MembersProps, 'invitations' | 'invited' | 'sendsMail'>
-
-export function Invitations({ invitations, invited, sendsMail }: InvitationsProps) {
+export function Invitations({
+  invitations,
+  invited,
+  sendsMail,
+}: Pick<MembersProps, 'invitations' | 'invited' | 'sendsMail'>) {
   const { id: workspaceId } = useWorkspace()
   const action = `${paths.members(workspaceId)}/invitations`
   return (

@@ -3,71 +3,69 @@ import { randomUUID } from 'node:crypto'
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { formatInstant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
-import { prepareRefusal } from '../../../http/errors.ts'
+import { HttpError, prepareRefusal } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { ActionName } from '../../../web/parts/values.tsx'
 import { Prose } from '../../../web/words.tsx'
 import { claimReader } from '../../claims/wire.ts'
-import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { addPage, withNotice } from '../form-page.tsx'
 import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
 import { problemsByField, readSchemaForm, SchemaFields, startingValues } from '../parts/schema-form.tsx'
 import { TimeField, utcOf } from '../parts/time-field.tsx'
-import { type Fields, formOf, queryOf } from '../request-fields.ts'
-import { ownersOnly, sessionOf, workspaceOf } from '../session.ts'
+import type { Fields } from '../request-fields.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { lengthWords } from '../words.ts'
 
 const PREFIX = 'params.'
+const UNKNOWN_ACTION = 'there is no such action: choose one from the list'
 const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const
 const TIMES: ReadonlySet<string> = new Set(['claimed_at', 'deadline_at'])
 
 type Problems = Readonly<Record<string, string>>
 
-export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDependencies): void {
+export function newClaimRoutes(app: App, services: ConsoleDependencies): void {
+  const { claims, registry, now } = services
   const profiles = registry.profiles()
   const readClaim = claimReader(profiles)
   const profileOf = (action: string | undefined) => profiles.find((profile) => profile.action === action)
 
-  app.get('/claims/new', { preHandler: ownersOnly }, async (request, reply) => {
-    const { action } = queryOf(request)
-    const profile = action === undefined && profiles.length === 1 ? profiles[0] : profileOf(action)
-    if (!profile) return showPage(request, reply, <ChooseAction profiles={profiles} action={action} />)
-    const values = {
-      client_claim_id: `by-hand-${randomUUID()}`,
-      claimed_at: formatInstant(now()),
-      ...startingValues(profile.params, PREFIX),
-    }
-    return showPage(request, reply, <NewClaim profile={profile} values={values} problems={{}} />)
-  })
-
-  app.post(
-    '/claims/new',
-    { config: { ...KEEPS_ALL.config, cost: 'trial' }, preHandler: ownersOnly },
-    async (request, reply) => {
-      const { id: workspaceId } = workspaceOf(request)
-      const values = formOf(request)
-      const profile = profileOf(values.action)
-      if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one from the list')
-      try {
-        const { payer } = workspaceOf(request)
-        const submitter = { workspaceId, payer, submittedBy: sessionOf(request).user.id, speaksFor: 'unbound' as const }
-        const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, values)))
-        const done = created ? 'claim-submitted' : 'claim-known'
-        return reply.redirect(`${paths.claim(workspaceId, claim.claimId)}?done=${done}`, 303)
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error
-        const problems = problemsOf(error)
-        const page = <NewClaim profile={profile} values={values} problems={problems} />
-        return showPage(request, reply, page, prepareRefusal(error, request, reply).status)
+  addPage(app, services, '/claims/new', {
+    owners: true,
+    show: ({ query: { action } }) => {
+      const profile = action === undefined && profiles.length === 1 ? profiles[0] : profileOf(action)
+      if (!profile) return <ChooseAction profiles={profiles} action={action} />
+      const values = {
+        client_claim_id: `by-hand-${randomUUID()}`,
+        claimed_at: formatInstant(now()),
+        ...startingValues(profile.params, PREFIX),
       }
+      return <NewClaim profile={profile} values={values} problems={{}} />
     },
-  )
+    form: {
+      freshSignIn: 'is checked like every claim',
+      keepsField: KEEPS_ALL,
+      cost: 'trial',
+      answer: async ({ request, reply, workspace: { id: workspaceId, payer }, user, form }) => {
+        const profile = profileOf(form.action)
+        if (!profile) throw new HttpError(400, UNKNOWN_ACTION)
+        try {
+          const submitter = { workspaceId, payer, submittedBy: user.id, speaksFor: 'unbound' as const }
+          const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, form)))
+          return withNotice(paths.claim(workspaceId, claim.claimId), created ? 'claim-submitted' : 'claim-known')
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error
+          const page = <NewClaim profile={profile} values={form} problems={problemsOf(error)} />
+          return { page, status: prepareRefusal(error, request, reply).status }
+        }
+      },
+    },
+  })
 }
 
-/** The body of the same request to the API. Empty fields are left out. */
+/** Makes the body of the same request to the API. Empty fields are left out. */
 function bodyOf({ action, params }: ActionProfile, values: Fields) {
   const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const)
     .filter(([, text]) => text !== '')
@@ -75,7 +73,7 @@ function bodyOf({ action, params }: ActionProfile, values: Fields) {
   return { action, params: readSchemaForm(params, values, PREFIX), ...Object.fromEntries(given) }
 }
 
-/** By the names of the fields; under the empty name what concerns no single field. */
+/** Returns what is wrong by the names of the fields; under the empty name what concerns no single field. */
 function problemsOf({ code, issues, message }: ServiceError): Problems {
   if (code !== 'invalid') return { '': message }
   const { params: _, ...ofClaim } = problemsByField(issues, ['body'], '')
@@ -83,15 +81,16 @@ function problemsOf({ code, issues, message }: ServiceError): Problems {
   return Object.fromEntries(Object.entries(problems).map(([name, text]) => [name, text.replace(/^Value error, /, '')]))
 }
 
-interface ChooseActionProps {
+/** @param action an unknown one that was asked for */
+function ChooseAction({
+  profiles,
+  action,
+}: {
   readonly profiles: readonly ActionProfile[]
-  /** Asked for, but unknown. */
   readonly action: string | undefined
-}
-
-function ChooseAction({ profiles, action }: ChooseActionProps) {
+}) {
   const { id: workspaceId } = useWorkspace()
-  const problem = action === undefined ? undefined : 'there is no such action: choose one from the list'
+  const problem = action === undefined ? undefined : UNKNOWN_ACTION
   return (
     <ConsolePage title="Submit a claim" section="claims" problem={problem}>
       {profiles.length > 0 ? (

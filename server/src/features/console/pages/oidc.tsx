@@ -1,4 +1,4 @@
-/** Signing in through the OpenID provider: for an account, for a new account with a link, and linking it to an account. */
+/** Signing in through the OpenID provider, making an account with it, and linking it to an account. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import { HttpError } from '../../../http/errors.ts'
@@ -8,15 +8,13 @@ import { sendPage } from '../../../web/document.tsx'
 import { HeldAddress, type NewUser } from '../../people/new-accounts.ts'
 import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
-import { leadAway, refusalOf } from '../answers.tsx'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { type Forms, guarded, leadAway, refusalOf, withNotice } from '../form-page.tsx'
 import { PlainPage } from '../page.tsx'
 import { formOf } from '../request-fields.ts'
-import { actingOf, enter, optionalSessionOf, sessionOf } from '../session.ts'
+import { actingOf, enter, optionalSessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
-import { changeAccount } from './account.tsx'
 import { askToConfirm, HELD, TAKES_ADDRESS } from './address.tsx'
 
 export function oidcRoutes(app: App, services: ConsoleDependencies): void {
@@ -30,11 +28,8 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
 
   const callbackUrl = () => ownAddress.url() + paths.oidcCallback
 
-  const isLink = (request: FastifyRequest) => formOf(request).purpose === 'link'
-  const fresh = freshSignInOnly(services, isLink)
-
-  app.post(paths.oidc, { preHandler: fresh }, async (request, reply) => {
-    await countAttempt(request, reply)
+  const begins = guarded(services, { freshSignIn: (request) => formOf(request).purpose === 'link', countAttempt })
+  app.post(paths.oidc, begins, async (request, reply) => {
     const purpose = await readPurpose(services, request)
     const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl())
     cookie.give(reply, ticket)
@@ -57,7 +52,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-/** Names no account: who came back from the provider is not known here. */
+/** Records a refused sign-in without an account: the person who came back from the provider is not known here. */
 function recordRefusal({ auditTrail, oidcSignIn }: ConsoleDependencies, request: FastifyRequest): Promise<void> {
   const details = { method: 'outside', provider: oidcSignIn!.name }
   return auditTrail.record({ event: 'sign_in.failed', by: actingOf(request), details })
@@ -123,20 +118,21 @@ async function arrive(
       if (session?.user.id !== purpose.userId)
         throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
       await identities.add(session.user, identity, actingOf(request))
-      return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
+      return reply.redirect(withNotice(paths.account, 'sign-in-linked'), 303)
     }
   }
 }
 
-/** Needs a session. */
-export function linkRoutes(app: App, services: ConsoleDependencies): void {
-  const { identities, oidcSignIn } = services
-  if (!oidcSignIn) return
-
-  app.post(paths.unlink, { preHandler: freshSignInOnly(services) }, async (request, reply) => {
-    const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer, actingOf(request))
-    return changeAccount(request, reply, services, { work: unlink, done: 'sign-in-unlinked' })
-  })
+/** The form of the account page that unlinks the provider. */
+export function linkForms({ identities, oidcSignIn }: ConsoleDependencies): Forms {
+  if (!oidcSignIn) return {}
+  return {
+    [paths.unlink]: {
+      freshSignIn: true,
+      save: ({ user, by }) => identities.remove(user.id, oidcSignIn.issuer, by),
+      done: 'sign-in-unlinked',
+    },
+  }
 }
 
 function NotIn({ name, problem }: { readonly name: string; readonly problem: string }) {

@@ -2,17 +2,15 @@
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths, returnPath } from '../../../web/console-paths.ts'
-import { refusalOf } from '../answers.tsx'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { type Forms, guarded, refusalOf } from '../form-page.tsx'
 import { requireParty } from '../relying-party.ts'
 import { formOf } from '../request-fields.ts'
-import { actingOf, optionalSessionOf, sessionOf } from '../session.ts'
+import { optionalSessionOf, sessionOf } from '../session.ts'
 import { sendSignIn } from '../sign-in-page.tsx'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm } from '../unsent.tsx'
-import { changeAccount } from './account.tsx'
 import { arrive } from './sign-in.tsx'
 
 export function passkeySignInRoutes(app: App, services: ConsoleDependencies): void {
@@ -20,15 +18,16 @@ export function passkeySignInRoutes(app: App, services: ConsoleDependencies): vo
   // A passkey cannot be guessed. What is limited is what a stranger makes the database keep, by itself: wrong passwords leave passkeys alone.
   const countAttempt = limitAttempts(counters, config.signInLimit * 10, 'passkey')
   const cookie = ticketCookie('passkey', config.publicUrl)
+  const signsIn = guarded(services, { freshSignIn: 'is a sign-in' })
 
-  app.post(paths.passkeySignInOptions, async (request, reply) => {
+  app.post(paths.passkeySignInOptions, signsIn, async (request, reply) => {
     await countAttempt(request, reply)
     const { options, ticket } = await passkeys.beginSignIn(requireParty(request, config.publicUrl))
     cookie.give(reply, ticket)
     return reply.send(options)
   })
 
-  app.post(paths.passkeySignIn, async (request, reply) => {
+  app.post(paths.passkeySignIn, signsIn, async (request, reply) => {
     const values = formOf(request)
     const { credential = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
@@ -46,29 +45,34 @@ export function passkeySignInRoutes(app: App, services: ConsoleDependencies): vo
   })
 }
 
+/** The options of WebAuthn for the script that adds a passkey. */
 export function passkeyRoutes(app: App, services: ConsoleDependencies): void {
   const { passkeys, config } = services
-  const cookie = ticketCookie('passkey', config.publicUrl)
-  const fresh = { preHandler: freshSignInOnly(services) }
-
-  app.post(paths.passkeyOptions, fresh, async (request, reply) => {
+  app.post(paths.passkeyOptions, guarded(services, { freshSignIn: true }), async (request, reply) => {
     const party = requireParty(request, config.publicUrl)
     const { options, ticket } = await passkeys.beginRegistration(sessionOf(request).user, party)
-    cookie.give(reply, ticket)
+    ticketCookie('passkey', config.publicUrl).give(reply, ticket)
     return reply.send(options)
   })
+}
 
-  app.post(paths.passkeys, fresh, async (request, reply) => {
-    const { credential = '', passkey_name: name = '' } = formOf(request)
-    const party = requireParty(request, config.publicUrl)
-    const ticket = cookie.take(request, reply)
-    const register = () =>
-      passkeys.register(sessionOf(request).user, { party, ticket, credential, name }, actingOf(request))
-    return changeAccount(request, reply, services, { work: register, done: 'passkey-added' })
-  })
-
-  app.post(paths.removePasskey, fresh, async (request, reply) => {
-    const remove = () => passkeys.remove(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
-    return changeAccount(request, reply, services, { work: remove, done: 'passkey-removed' })
-  })
+/** The forms of the account page that add and remove a passkey. */
+export function passkeyForms({ passkeys, config }: ConsoleDependencies): Forms {
+  const cookie = ticketCookie('passkey', config.publicUrl)
+  return {
+    [paths.passkeys]: {
+      freshSignIn: true,
+      save: async ({ request, reply, user, form: { credential = '', passkey_name: name = '' }, by }) => {
+        const party = requireParty(request, config.publicUrl)
+        const ticket = cookie.take(request, reply)
+        await passkeys.register(user, { party, ticket, credential, name }, by)
+      },
+      done: 'passkey-added',
+    },
+    [paths.removePasskey]: {
+      freshSignIn: true,
+      save: ({ user, form, by }) => passkeys.remove(user.id, form.id ?? '', by),
+      done: 'passkey-removed',
+    },
+  }
 }

@@ -14,15 +14,15 @@ import {
 import { Facts } from '../../../web/parts/facts.tsx'
 import { Empty } from '../../../web/parts/table.tsx'
 import { ActionName, Codes, Hash } from '../../../web/parts/values.tsx'
-import { showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { addPage } from '../form-page.tsx'
 import { ConsolePage } from '../page.tsx'
-import { ownersOnly } from '../session.ts'
 
-export function pluginRoutes(app: App, { registry }: ConsoleDependencies): void {
-  app.get('/plugins', { preHandler: ownersOnly }, async (request, reply) =>
-    showPage(request, reply, <Plugins plugins={registry.plugins.map(overviewOf)} />),
-  )
+export function pluginRoutes(app: App, services: ConsoleDependencies): void {
+  addPage(app, services, '/plugins', {
+    owners: true,
+    show: () => <Plugins plugins={services.registry.plugins.map(overviewOf)} />,
+  })
 }
 
 function Plugins({ plugins }: { readonly plugins: readonly PluginOverview[] }) {

@@ -1,6 +1,5 @@
 /** How long a workspace keeps the content of its receipts: every member reads it, owners set it. A shorter time asks first. */
 
-import type { FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
@@ -8,53 +7,50 @@ import { paths } from '../../../web/console-paths.ts'
 import { Name } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import { MOST_DAYS } from '../../erasure/retention.ts'
-import { answerForm, saveForm, showPage } from '../answers.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { ownersNow } from '../fresh-sign-in.ts'
-import { ConsolePage, useWorkspace } from '../page.tsx'
+import { addPage, refusalOf } from '../form-page.tsx'
+import { ConsolePage, useWorkspace, type ViewedWorkspace } from '../page.tsx'
 import { AskForm, Field, PostForm } from '../parts/form.tsx'
-import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, ownersOnly, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
 const MOST_COUNTED = 10_000
 
 export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   const { retention, config } = services
-  const { byOwners } = config.retention
-  // A person who finds an open browser erases nothing.
-  const guarded = { ...KEEPS_ALL, ...ownersNow(services) }
 
   /** @throws ServiceError `not_found` where owners do not set it */
-  function requireOwners(): void {
-    if (!byOwners) throw new ServiceError('not_found', 'there is no such page')
+  function requireByOwners(): void {
+    if (!config.retention.byOwners) throw new ServiceError('not_found', 'there is no such page')
   }
 
-  app.get('/retention', async (request, reply) => showPage(request, reply, await page(services, request)))
-
-  app.get('/retention/change', { preHandler: ownersOnly }, async (request, reply) => {
-    requireOwners()
-    const typed = queryOf(request).days?.trim() ?? ''
-    return answerForm(request, reply, {
-      work: async () => {
-        const days = readDays(typed)
-        retention.check(days)
-        const older = await retention.olderThan(workspaceOf(request).id, days, MOST_COUNTED)
-        return { page: <Ask days={days} older={older} /> }
+  addPage(app, services, '/retention', {
+    show: ({ workspace, refused }) => retentionPage(services, workspace, refused?.values.days ?? '', refused?.problem),
+    form: {
+      owners: true,
+      // A person who finds an open browser erases nothing.
+      freshSignIn: true,
+      keepsField: KEEPS_ALL,
+      save: async ({ workspace, form: { days = '' }, by }) => {
+        requireByOwners()
+        await retention.set(workspace.id, days === 'off' ? null : readDays(days), by)
       },
-      refused: (problem) => page(services, request, { typed, problem: sentence(problem) }),
-    })
+      done: 'retention-changed',
+    },
   })
 
-  app.post('/retention', guarded, async (request, reply) => {
-    requireOwners()
-    const { id } = workspaceOf(request)
-    const { days = '' } = formOf(request)
-    return saveForm(request, reply, {
-      work: async () => retention.set(id, days === 'off' ? null : readDays(days), actingOf(request)),
-      next: `${paths.retention(id)}?done=retention-changed`,
-      refused: (problem) => page(services, request, { typed: days, problem: sentence(problem) }),
-    })
+  addPage(app, services, '/retention/change', {
+    owners: true,
+    load: requireByOwners,
+    show: async ({ workspace, query }) => {
+      const typed = query.days?.trim() ?? ''
+      try {
+        const days = readDays(typed)
+        retention.check(days)
+        return <Ask days={days} older={await retention.olderThan(workspace.id, days, MOST_COUNTED)} />
+      } catch (error) {
+        return { page: await retentionPage(services, workspace, typed, refusalOf(error)), status: 422 }
+      }
+    },
   })
 }
 
@@ -64,12 +60,13 @@ function readDays(text: string): number {
   throw new ServiceError('bad_request', 'write a whole number of days')
 }
 
-async function page(
+/** @param problem undefined: nothing was typed */
+async function retentionPage(
   { retention, config }: ConsoleDependencies,
-  request: FastifyRequest,
-  { typed, problem }: { readonly typed?: string; readonly problem?: string } = {},
+  { id, isOwner }: ViewedWorkspace,
+  typed: string,
+  problem: string | undefined,
 ): Promise<VNode> {
-  const { id, isOwner } = workspaceOf(request)
   const { byOwners, leastDays } = config.retention
   const days = await retention.days(id)
   return (
@@ -90,8 +87,8 @@ async function page(
             <Field
               name="days"
               label="Keep for so many days"
-              value={typed ?? (days === null ? undefined : String(days))}
-              problem={problem}
+              value={problem === undefined ? days?.toString() : typed}
+              problem={problem && sentence(problem)}
               help={`From ${leastDays} to ${MOST_DAYS}. The next page asks before anything changes.`}
               required
               inputmode="numeric"
@@ -116,13 +113,8 @@ async function page(
   )
 }
 
-interface AskProps {
-  readonly days: number
-  /** How many receipts are older already. */
-  readonly older: number
-}
-
-function Ask({ days, older }: AskProps) {
+/** @param older the number of receipts that are older already */
+function Ask({ days, older }: { readonly days: number; readonly older: number }) {
   const { id, name } = useWorkspace()
   const counted = older >= MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')} or more` : older.toLocaleString('en')
   return (

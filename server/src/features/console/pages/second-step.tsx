@@ -1,66 +1,60 @@
 /** The page of the second step: setting it up with an authenticator app, its recovery codes, and switching it off. */
-import type { FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Code, Time } from '../../../web/parts/values.tsx'
 import type { SecondStep, SetUp } from '../../people/second-steps.ts'
-import { answerForm, saveForm, showPage } from '../answers.tsx'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { addPage } from '../form-page.tsx'
 import { ConsolePage } from '../page.tsx'
 import { AskForm, Field, PostForm } from '../parts/form.tsx'
-import { formOf } from '../request-fields.ts'
-import { actingOf, sessionOf } from '../session.ts'
 
 export function secondStepRoutes(app: App, services: ConsoleDependencies): void {
   const { secondSteps, counters, config } = services
-  const countAttempt = limitAttempts(counters, config.signInLimit)
-  const fresh = { preHandler: freshSignInOnly(services) }
 
-  app.get(paths.secondStep, fresh, async (request, reply) => showPage(request, reply, await page(request)))
-
-  app.post(paths.secondStep, fresh, async (request, reply) => {
-    const { user, session } = sessionOf(request)
-    const { ticket = '', code = '' } = formOf(request)
-    await countAttempt(request, reply)
-    const work = async () => {
-      const answer = await secondSteps.confirm(user, session.id, { ticket, code }, actingOf(request))
-      if (!('secret' in answer)) return { page: <NewCodes codes={answer} />, status: 201 }
-      const problem = 'the code is not right: type the one that your app shows now, and check the time of your phone'
-      return { page: await settingUp(answer, problem), status: 422 }
-    }
-    return answerForm(request, reply, { work, refused: (problem) => page(request, problem) })
+  addPage(app, services, paths.secondStep, {
+    freshSignIn: true,
+    show: async ({ user, refused }) => {
+      const problem = refused?.problem
+      const state = await secondSteps.find(user.id)
+      if (state) return <Change state={state} problem={problem} />
+      if (!user.hasPassword) return <NoPassword problem={problem} />
+      return settingUp(await secondSteps.begin(user), problem)
+    },
+    form: {
+      freshSignIn: true,
+      countAttempt: limitAttempts(counters, config.signInLimit),
+      answer: async ({ user, session, form: { ticket = '', code = '' }, by }) => {
+        const answer = await secondSteps.confirm(user, session.id, { ticket, code }, by)
+        if (!('secret' in answer)) return { page: <NewCodes codes={answer} />, status: 201 }
+        const problem = 'the code is not right: type the one that your app shows now, and check the time of your phone'
+        return { page: await settingUp(answer, problem), status: 422 }
+      },
+    },
+    forms: {
+      [paths.recoveryCodes]: {
+        freshSignIn: true,
+        answer: async ({ user, by }) => {
+          const codes = await secondSteps.replaceCodes(user, by)
+          return { page: <NewCodes codes={codes} />, status: 201 }
+        },
+      },
+      [paths.secondStepOff]: {
+        freshSignIn: true,
+        save: ({ user, by }) => secondSteps.switchOff(user, by),
+        done: 'second-step-off',
+        leadsTo: paths.account,
+      },
+    },
   })
-
-  app.post(paths.recoveryCodes, fresh, async (request, reply) => {
-    const work = async () => {
-      const codes = await secondSteps.replaceCodes(sessionOf(request).user, actingOf(request))
-      return { page: <NewCodes codes={codes} />, status: 201 }
-    }
-    return answerForm(request, reply, { work, refused: (problem) => page(request, problem) })
-  })
-
-  app.post(paths.secondStepOff, fresh, async (request, reply) =>
-    saveForm(request, reply, {
-      work: () => secondSteps.switchOff(sessionOf(request).user, actingOf(request)),
-      next: `${paths.account}?done=second-step-off`,
-      refused: (problem) => page(request, problem),
-    }),
-  )
-
-  async function page(request: FastifyRequest, problem?: string): Promise<VNode> {
-    const { user } = sessionOf(request)
-    const state = await secondSteps.find(user.id)
-    if (state) return <Change state={state} problem={problem} />
-    if (!user.hasPassword) return <NoPassword problem={problem} />
-    return settingUp(await secondSteps.begin(user), problem)
-  }
 }
 
 async function settingUp(setUp: SetUp, problem: string | undefined): Promise<VNode> {
-  return <SettingUp setUp={setUp} matrix={await matrixOf(setUp.uri)} problem={problem} />
+  // Loaded on first use: few pages show a code.
+  const { encode } = await import('uqr')
+  const { data } = encode(setUp.uri, { ecc: 'M', border: 4 })
+  return <SettingUp setUp={setUp} matrix={data} problem={problem} />
 }
 
 interface PageProps {
@@ -161,14 +155,8 @@ function NoPassword({ problem }: PageProps) {
   )
 }
 
-/** Rows of modules; true is dark. */
+/** The rows of modules of a QR code; true is dark. */
 type Matrix = readonly (readonly boolean[])[]
-
-async function matrixOf(text: string): Promise<Matrix> {
-  // Loaded on first use: few pages show one.
-  const { encode } = await import('uqr')
-  return encode(text, { ecc: 'M', border: 4 }).data
-}
 
 function QrCode({ matrix, label }: { readonly matrix: Matrix; readonly label: string }) {
   const size = matrix.length

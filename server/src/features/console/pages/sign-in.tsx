@@ -1,20 +1,18 @@
 /** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { VNode } from 'preact'
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths, returnPath, signInPath } from '../../../web/console-paths.ts'
-import { sendPage } from '../../../web/document.tsx'
 import { Name, Now } from '../../../web/parts/values.tsx'
 import type { Link } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
 import type { NewUser } from '../../people/new-accounts.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { User } from '../../people/sessions.ts'
-import { refusalOf } from '../answers.tsx'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { addPage, guarded, type Visit, withNotice } from '../form-page.tsx'
 import { beginAttempt } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm, Tick } from '../parts/form.tsx'
@@ -26,36 +24,24 @@ import {
   type Arrival,
   actingOf,
   type ConsoleSession,
+  deleteSessionCookie,
   type Entering,
   enter,
   optionalSessionOf,
-  signOut,
   startSession,
 } from '../session.ts'
 import { type Destination, sendCode, sendSignIn } from '../sign-in-page.tsx'
-import { type TicketCookie, ticketCookie } from '../ticket-cookie.ts'
+import { ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 import { askToConfirm, HELD, TAKES_ADDRESS } from './address.tsx'
 
-/** They hash a password. */
-const HASHES = { config: { cost: 'password' } } as const
-
-type Token = { Params: { token: string } }
-
 export function signInRoutes(app: App, services: ConsoleDependencies): void {
   passwordRoutes(app, services)
-  codeRoutes(app, services)
-  setUpRoutes(app, services)
-  joinRoutes(app, services)
-  resetRoutes(app, services)
+  linkRoutes(app, services)
 }
 
-function codeCookie({ config }: ConsoleDependencies): TicketCookie {
-  return ticketCookie('code', config.publicUrl)
-}
-
-/** After a right password: into the console, or to the second step. */
+/** Leads on after a right password: into the console, or to the second step. */
 async function passPassword(
   services: ConsoleDependencies,
   request: FastifyRequest,
@@ -67,12 +53,13 @@ async function passPassword(
   if (ticket === undefined) {
     return arrive({ services, request, reply }, { user, method: 'password' }, destination)
   }
-  codeCookie(services).give(reply, ticket)
+  ticketCookie('code', services.config.publicUrl).give(reply, ticket)
   return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
 }
 
 function passwordRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, sessions, config } = services
+  const { accounts, sessions, secondSteps, config } = services
+  const cookie = ticketCookie('code', config.publicUrl)
 
   app.get(paths.signIn, async (request, reply) => {
     const { next, done } = queryOf(request)
@@ -80,7 +67,8 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
     return sendSignIn(reply, services, { next: returnPath(next), done })
   })
 
-  app.post(paths.signIn, HASHES, async (request, reply) => {
+  const hashes = guarded(services, { freshSignIn: 'is a sign-in', cost: 'password' })
+  app.post(paths.signIn, hashes, async (request, reply) => {
     const values = formOf(request)
     const { email = '', password = '', next } = values
     const guess = await beginAttempt(services, request, { passwordOf: email })
@@ -93,19 +81,14 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
     return sendSignIn(reply, services, { next: returnPath(next), email, problem, unsent, session })
   })
 
-  app.post(paths.signOut, async (request, reply) => {
+  app.post(paths.signOut, guarded(services, { freshSignIn: 'ends access' }), async (request, reply) => {
     const session = optionalSessionOf(request)
     if (session) await sessions.end(session.user.id, session.session.id, actingOf(request), 'signed out')
-    signOut(reply, config.publicUrl)
-    return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
+    deleteSessionCookie(reply, config.publicUrl)
+    return reply.redirect(withNotice(paths.signIn, 'signed-out'), 303)
   })
-}
 
-function codeRoutes(app: App, services: ConsoleDependencies): void {
-  const { secondSteps } = services
-  const cookie = codeCookie(services)
-
-  app.post(paths.signInCode, async (request, reply) => {
+  app.post(paths.signInCode, guarded(services, { freshSignIn: 'is a sign-in' }), async (request, reply) => {
     const values = formOf(request)
     const { code = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
@@ -125,119 +108,88 @@ function codeRoutes(app: App, services: ConsoleDependencies): void {
 
 type LinkOf<K extends Link['kind']> = Extract<Link, { kind: K }>
 
-interface LinkForm<K extends Link['kind']> {
-  readonly route: string
-  readonly kind: K
-  /** The page of the form. @param problem why it was refused */
-  readonly page: (request: FastifyRequest<Token>, link: LinkOf<K>, problem?: string) => VNode | Promise<VNode>
-  readonly work: (request: FastifyRequest<Token>, reply: FastifyReply, link: LinkOf<K>) => Promise<FastifyReply>
-}
-
-/** A page that a link opens, with a form that uses the link up. */
-function linkRoutes<K extends Link['kind']>(
-  app: App,
-  { accounts, counters, config }: ConsoleDependencies,
-  { route, kind, page, work }: LinkForm<K>,
-): void {
+/** What the pages of links share: each has a form that uses the link up. */
+function linkForm({ counters, config }: ConsoleDependencies) {
   const countAttempt = limitAttempts(counters, config.signInLimit)
-
-  async function requireLink(token: string): Promise<LinkOf<K>> {
-    const link = await accounts.link(token)
-    if (link?.kind === kind) return link as LinkOf<K>
-    throw unusableLink()
-  }
-
-  app.get<Token>(route, async (request, reply) =>
-    sendPage(reply, await page(request, await requireLink(request.params.token))),
-  )
-
-  app.post<Token>(route, HASHES, async (request, reply) => {
-    await countAttempt(request, reply)
-    const link = await requireLink(request.params.token)
-    try {
-      return await work(request, reply, link)
-    } catch (error) {
-      return sendPage(reply, await page(request, link, refusalOf(error)), 422)
-    }
-  })
+  return { freshSignIn: 'the link is the proof', cost: 'password', countAttempt } as const
 }
 
-function setUpRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, oidcSignIn } = services
-  linkRoutes(app, services, {
-    route: '/console/setup/:token',
-    kind: 'setup',
-    page: (request, link, problem) => (
-      <SetUp
-        token={request.params.token}
-        link={link}
-        values={formOf(request)}
-        oidcName={oidcSignIn?.name}
-        problem={problem}
-      />
+async function requireLink<K extends Link['kind']>(
+  { accounts }: ConsoleDependencies,
+  { params }: Visit,
+  kind: K,
+): Promise<LinkOf<K>> {
+  const link = await accounts.link(params.token)
+  if (link?.kind === kind) return link as LinkOf<K>
+  throw unusableLink()
+}
+
+function linkRoutes(app: App, services: ConsoleDependencies): void {
+  const { accounts, secondSteps, oidcSignIn, now } = services
+
+  addPage(app, services, '/console/setup/:token', {
+    load: (visit) => requireLink(services, visit, 'setup'),
+    show: ({ params, loaded: link, form, refused }) => (
+      <SetUp token={params.token} link={link} values={form} oidcName={oidcSignIn?.name} problem={refused?.problem} />
     ),
-    async work(request, reply) {
-      const values = formOf(request)
-      const workspace = values.workspace?.trim() ?? ''
-      const { user } = await accounts.setUp(request.params.token, newUserOf(values), workspace, actingOf(request))
-      await askToConfirm(services, user, actingOf(request))
-      return enter({ services, request, reply }, { user, method: 'password' }, paths.home)
+    form: {
+      ...linkForm(services),
+      answer: async ({ request, reply, params, form, by }) => {
+        const { user } = await accounts.setUp(params.token, newUserOf(form), form.workspace?.trim() ?? '', by)
+        await askToConfirm(services, user, by)
+        return enter({ services, request, reply }, { user, method: 'password' }, paths.home)
+      },
     },
   })
-}
 
-function joinRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, oidcSignIn } = services
-  linkRoutes(app, services, {
-    route: '/console/join/:token',
-    kind: 'invitation',
-    page: (request, link, problem) => (
+  addPage(app, services, '/console/join/:token', {
+    load: (visit) => requireLink(services, visit, 'invitation'),
+    show: ({ request, params, loaded: link, query, form, refused }) => (
       <Join
-        token={request.params.token}
-        link={{ ...link, isHeld: link.isHeld || queryOf(request)[HELD] !== undefined }}
-        values={formOf(request)}
+        token={params.token}
+        link={{ ...link, isHeld: link.isHeld || query[HELD] !== undefined }}
+        values={form}
         session={optionalSessionOf(request)}
         oidcName={oidcSignIn?.name}
-        problem={problem}
+        problem={refused?.problem}
       />
     ),
-    async work(request, reply, link) {
-      const values = formOf(request)
-      const session = optionalSessionOf(request)
-      const email = link.recipient ?? values.email
-      const newUser = session ? { user: session.user } : newUserOf({ ...values, email })
-      const { user, workspaceId } = await accounts.join(request.params.token, newUser, actingOf(request))
-      const next = paths.claims(workspaceId)
-      if (session) return reply.redirect(next, 303)
-      await askToConfirm(services, user, actingOf(request))
-      return enter({ services, request, reply }, { user, method: 'password' }, next)
+    form: {
+      ...linkForm(services),
+      answer: async ({ request, reply, params, loaded: link, form, by }) => {
+        const session = optionalSessionOf(request)
+        const newUser = session ? { user: session.user } : newUserOf({ ...form, email: link.recipient ?? form.email })
+        const { user, workspaceId } = await accounts.join(params.token, newUser, by)
+        const next = paths.claims(workspaceId)
+        if (session) return next
+        await askToConfirm(services, user, by)
+        return enter({ services, request, reply }, { user, method: 'password' }, next)
+      },
     },
   })
-}
 
-function resetRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, secondSteps, now } = services
-  linkRoutes(app, services, {
-    route: '/console/reset/:token',
-    kind: 'reset',
-    page: async (request, link, problem) => (
+  addPage(app, services, '/console/reset/:token', {
+    load: (visit) => requireLink(services, visit, 'reset'),
+    show: async ({ request, params, loaded: link, csrf, refused }) => (
       <Now.Provider value={now()}>
         <Reset
-          token={request.params.token}
+          token={params.token}
           email={link.email}
-          csrf={optionalSessionOf(request)?.csrf}
+          csrf={csrf}
           ways={await waysInOf(services, link.userId)}
           kept={keptIn(request)}
           hasSecondStep={(await secondSteps.find(link.userId)) !== undefined}
-          problem={problem}
+          problem={refused?.problem}
         />
       </Now.Provider>
     ),
-    async work(request, reply) {
-      const { password = '' } = formOf(request)
-      const { token } = request.params
-      const user = await accounts.passwords.reset(token, password, keptIn(request), actingOf(request))
-      return passPassword(services, request, reply, user, { next: `${paths.account}?done=password-reset` })
+    form: {
+      ...linkForm(services),
+      answer: async ({ request, reply, params, form, by }) => {
+        const user = await accounts.passwords.reset(params.token, form.password ?? '', keptIn(request), by)
+        const next = withNotice(paths.account, 'password-reset')
+        return passPassword(services, request, reply, user, { next })
+      },
     },
   })
 }
@@ -256,13 +208,14 @@ export async function arrive(
   return sendConfirmation(entering.reply, unsent, await startSession(entering, arrival), 200)
 }
 
-interface NewAccountProps {
+/** @param recipient the address of the account, where it is known */
+function NewAccountFields({
+  values,
+  recipient = null,
+}: {
   readonly values: Fields
-  /** The address of the account, where it is known. */
   readonly recipient?: string | null
-}
-
-function NewAccountFields({ values, recipient = null }: NewAccountProps) {
+}) {
   return (
     <>
       <Field name="name" label="Your name" value={values.name} required maxLength={100} autocomplete="name" />
@@ -284,15 +237,15 @@ function PasswordField() {
   return <NewPassword name="password" label="Password" more="You can add a passkey afterwards, which is safer." />
 }
 
-interface SetUpProps {
+interface LinkPageProps<K extends Link['kind']> {
   readonly token: string
-  readonly link: LinkOf<'setup'>
+  readonly link: LinkOf<K>
   readonly values: Fields
   readonly oidcName: string | undefined
   readonly problem: string | undefined
 }
 
-function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
+function SetUp({ token, link, values, oidcName, problem }: LinkPageProps<'setup'>) {
   return (
     <PlainPage title="Set up Claimcheck" problem={problem}>
       <p>
@@ -319,16 +272,14 @@ function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
   )
 }
 
-interface JoinProps {
-  readonly token: string
-  readonly link: LinkOf<'invitation'>
-  readonly values: Fields
-  readonly session: ConsoleSession | undefined
-  readonly oidcName: string | undefined
-  readonly problem: string | undefined
-}
-
-function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
+function Join({
+  token,
+  link,
+  values,
+  session,
+  oidcName,
+  problem,
+}: LinkPageProps<'invitation'> & { readonly session: ConsoleSession | undefined }) {
   const action = paths.invitation(token)
   return (
     <PlainPage title={`Join ${visibleName(link.workspaceName)}`} problem={problem} csrf={session?.csrf}>
@@ -363,7 +314,7 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
   )
 }
 
-/** Who reads the mails of an address is asked before an account that has it, and may be theirs, loses it. */
+/** Asks a person who reads the mails of an address before an account that has it, and may be theirs, loses it. */
 function TakesAddress({ isTicked }: { readonly isTicked: boolean }) {
   return (
     <fieldset>
@@ -378,7 +329,6 @@ function TakesAddress({ isTicked }: { readonly isTicked: boolean }) {
 
 interface ResetProps {
   readonly token: string
-  /** Of the account. */
   readonly email: string
   /** Undefined when signed out. */
   readonly csrf: string | undefined

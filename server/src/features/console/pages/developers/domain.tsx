@@ -1,17 +1,18 @@
-/** The part of the developers page about whose the bound agents are: the domain of the workspace. */
+/** The part of the developers page about the domain of the workspace, which tells whose the bound agents are. */
 import { paths } from '../../../../web/console-paths.ts'
 import { Code, Time } from '../../../../web/parts/values.tsx'
 import type { WorkspaceDomain } from '../../../workspaces/holders.ts'
+import type { Refused } from '../../form-page.tsx'
 import { useWorkspace } from '../../page.tsx'
 import { Field, PostForm } from '../../parts/form.tsx'
 
-interface DomainProps {
+export function Domain({
+  domain,
+  refused,
+}: {
   readonly domain: WorkspaceDomain | undefined
-  readonly typed?: string | undefined
-  readonly problem?: string | undefined
-}
-
-export function Domain({ domain, typed, problem }: DomainProps) {
+  readonly refused: Refused | undefined
+}) {
   const { id: workspaceId, isOwner } = useWorkspace()
   return (
     <>
@@ -26,9 +27,9 @@ export function Domain({ domain, typed, problem }: DomainProps) {
           <Field
             name="domain"
             label="Domain"
-            value={typed ?? domain?.domain ?? ''}
+            value={refused?.values.domain ?? domain?.domain ?? ''}
             help="Such as acme.com. Leave it empty for none."
-            problem={problem}
+            problem={refused && `the domain is as before: ${refused.problem}`}
           />
           <button type="submit">Save and look it up</button>
         </PostForm>

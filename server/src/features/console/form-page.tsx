@@ -1,0 +1,207 @@
+/** The one form page of the console: what an address loads and shows, what its forms save, and where they lead. */
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
+import { ServiceError } from '../../base/errors.ts'
+import type { App } from '../../http/instance.ts'
+import { sendPage } from '../../web/document.tsx'
+import type { limitAttempts } from './attempts.ts'
+import type { ConsoleDependencies } from './dependencies.ts'
+import { PlainPage, Viewing } from './page.tsx'
+import { type Fields, formOf, queryOf } from './request-fields.ts'
+import { actingOf, optionalSessionOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from './session.ts'
+import { freshSignInOnly, type NeedsFreshSignIn } from './sign-in-again.ts'
+import type { KeepsField } from './unsent.tsx'
+
+type Param =
+  | 'workspace'
+  | 'agent_id'
+  | 'claim_id'
+  | 'connection'
+  | 'grant'
+  | 'key'
+  | 'machine'
+  | 'member'
+  | 'provider'
+  | 'token'
+
+/** A request, as pages read it. Only pages that need a session read who sends it, and only pages in a workspace read `workspace`. */
+export function visitOf(request: FastifyRequest, reply: FastifyReply) {
+  return {
+    request,
+    reply,
+    params: request.params as Readonly<Record<Param, string>>,
+    get query() {
+      return queryOf(request)
+    },
+    get form() {
+      return formOf(request)
+    },
+    /** The person who acts, for the audit trail. */
+    get by() {
+      return actingOf(request)
+    },
+    get user() {
+      return sessionOf(request).user
+    },
+    get session() {
+      return sessionOf(request).session
+    },
+    get workspace() {
+      return workspaceOf(request)
+    },
+    get workspaces() {
+      return viewerOf(request)!.workspaces
+    },
+    /** The token that the forms of a page carry, also of one that needs no session. */
+    get csrf() {
+      return optionalSessionOf(request)?.csrf
+    },
+  }
+}
+
+export type Visit = ReturnType<typeof visitOf>
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True: it needs a sign-in of the last ten minutes, for some forms at least. Otherwise the reason why it needs none. */
+    readonly freshSignIn?: true | string | undefined
+  }
+}
+
+interface Guard {
+  /** Refuses members who are no owners of the workspace. */
+  readonly owners?: true
+  /** Asks for a sign-in of the last ten minutes: always, or where the function says so. A text is the reason why none is needed. */
+  readonly freshSignIn?: true | NeedsFreshSignIn | string
+  readonly keepsField?: KeepsField
+  readonly cost?: FastifyContextConfig['cost']
+  readonly countAttempt?: ReturnType<typeof limitAttempts>
+}
+
+/** The options of a route that is no form page. What is refused in any case comes before the question who it is. */
+export function guarded(services: ConsoleDependencies, guard: Guard) {
+  const { owners, freshSignIn, keepsField, cost = 'page', countAttempt } = guard
+  const needs = typeof freshSignIn === 'string' ? undefined : freshSignIn
+  const checks = [owners && ownersOnly, needs && freshSignInOnly(services, needs), countAttempt]
+  return {
+    config: { keepsField, cost, freshSignIn: typeof freshSignIn === 'function' ? true : freshSignIn } as const,
+    preHandler: checks.filter((check) => check !== undefined),
+  }
+}
+
+type Shown = VNode | { readonly page: VNode; readonly status: number }
+
+/** A form that was not saved, and why. */
+export interface Refused {
+  /** The address of the form, as the page names it. */
+  readonly form: string
+  readonly values: Fields
+  readonly problem: string
+}
+
+type Loaded<L> = Visit & { readonly loaded: L }
+
+interface Saving<L> {
+  readonly save: (visit: Loaded<L>) => Promise<unknown>
+  /** The code of the notice that tells that it is saved. */
+  readonly done?: string
+  /** Where a saved form leads. Defaults to its page. */
+  readonly leadsTo?: string | ((workspaceId: string) => string)
+}
+
+interface Answering<L> {
+  /** Saves the form, and returns a path to lead to, a page to show, or the answer that it has sent. */
+  readonly answer: (visit: Loaded<L>) => Promise<string | Shown | FastifyReply>
+}
+
+export type Form<L> = Guard & {
+  readonly freshSignIn: NonNullable<Guard['freshSignIn']>
+  /** False: a refusal gets an error page. */
+  readonly showsRefusal?: false
+} & (Saving<L> | Answering<L>)
+
+interface FormPage<L> extends Guard {
+  /** Finds what the address names, for the page and for each of its forms. */
+  readonly load?: (visit: Visit) => L | Promise<L>
+  /** Shows the page, also with a form that was refused. */
+  readonly show: (visit: Loaded<L> & { readonly refused?: Refused }) => Shown | Promise<Shown>
+  /** The form that is sent to the address of the page. */
+  readonly form?: Form<L>
+  /** Forms of the page that are sent to other addresses. */
+  readonly forms?: Readonly<Record<string, Form<L>>>
+}
+
+/** Forms of a page, by their addresses. They need nothing that it loads. */
+export type Forms = Readonly<Record<string, Form<unknown>>>
+
+/** Registers a page and its forms. A page for owners has forms for owners. */
+export function addPage<L>(app: App, services: ConsoleDependencies, address: string, page: FormPage<L>): void {
+  const { load = () => undefined as L, show, form, forms, ...guard } = page
+  const ownPath = (workspaceId: string) => (app.prefix + address).replace(':workspace', workspaceId)
+
+  async function visit(request: FastifyRequest, reply: FastifyReply): Promise<Loaded<L>> {
+    const visit = visitOf(request, reply)
+    return Object.assign(visit, { loaded: await load(visit) })
+  }
+
+  app.get(address, guarded(services, guard), async (request, reply) => {
+    return send(request, reply, await show(await visit(request, reply)))
+  })
+
+  for (const [at, one] of Object.entries({ ...forms, ...(form && { [address]: form }) })) {
+    app.post(at, guarded(services, { ...guard, ...one }), async (request, reply) => {
+      const filled = await visit(request, reply)
+      const answer = await answerOf(one, filled).catch(async (error: unknown) => {
+        if (one.showsRefusal === false) throw error
+        const refused = { form: at, values: filled.form, problem: refusalOf(error) }
+        const shown = await show(Object.assign(filled, { refused }))
+        return 'page' in shown ? shown : { page: shown, status: 422 }
+      })
+      if (typeof answer === 'string') return reply.redirect(answer, 303)
+      return 'raw' in answer ? answer : send(request, reply, answer)
+    })
+  }
+
+  async function answerOf(form: Form<L>, filled: Loaded<L>): Promise<string | Shown | FastifyReply> {
+    if ('answer' in form) return form.answer(filled)
+    const { save, done, leadsTo = ownPath } = form
+    await save(filled)
+    const path = typeof leadsTo === 'string' ? leadsTo : leadsTo(filled.params.workspace)
+    return done === undefined ? path : withNotice(path, done)
+  }
+}
+
+/** A path whose page shows the notice of this code. */
+export function withNotice(path: string, done: string): string {
+  return `${path}?done=${done}`
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, shown: Shown): FastifyReply {
+  const { page, status } = 'page' in shown ? shown : { page: shown, status: 200 }
+  const viewer = viewerOf(request)
+  if (!viewer) return sendPage(reply, page, status)
+  const done = queryOf(request).done
+  return sendPage(reply, <Viewing.Provider value={{ ...viewer, done }}>{page}</Viewing.Provider>, status)
+}
+
+/** A refusal in words for the page. @throws any error that is not about what was sent: it gets an error page */
+export function refusalOf(error: unknown): string {
+  if (error instanceof ServiceError && (error.code === 'bad_request' || error.code === 'conflict')) return error.message
+  throw error
+}
+
+/**
+ * Leads the browser from a form to another place. A redirect would count for `form-action`, and so would each one after it: applications
+ * redirect on to schemes and loopback addresses that nobody knows before. The browser follows `refresh`, which no such rule holds back.
+ */
+export function leadAway(reply: FastifyReply, url: string, place: string): FastifyReply {
+  reply.header('refresh', `0;url=${url}`)
+  return sendPage(
+    reply,
+    <PlainPage title={`Continue to ${place}`}>
+      <p>
+        If nothing happens, <a href={url}>continue to {place}</a>. Once you are there, you can close this page.
+      </p>
+    </PlainPage>,
+  )
+}
