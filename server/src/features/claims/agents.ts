@@ -1,10 +1,9 @@
 /** The agents of a workspace: which there are, and how their claims held. Everything is computed from the claims; nothing else is stored. */
 import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import type { Storage } from '../../storage/storage.ts'
-import { MOST_EXAMINED } from './claim-choice.ts'
+import { MOST_EXAMINED, parseCursor, writeCursor } from './claim-choice.ts'
 import type { ClaimStatistics, Counted, CountedActions, Counts } from './claim-statistics.ts'
 import type { ClaimService, ListedClaim } from './claims.ts'
-import { parseCursor, writeCursor } from './cursor.ts'
 import { added } from './verdict-rate.ts'
 
 export interface AgentSummary {
@@ -33,13 +32,6 @@ export interface AgentRecord {
   readonly failures: readonly ListedClaim[]
 }
 
-export interface AgentService {
-  /** By the last claim, the latest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
-  list(workspaceId: string, cursor?: string): Promise<AgentPage>
-  /** Undefined: it never claimed anything. */
-  get(workspaceId: string, agentId: string): Promise<AgentRecord | undefined>
-}
-
 interface AgentServiceOptions {
   readonly storage: Pick<Storage, 'read'>
   readonly claims: Pick<ClaimService, 'list'>
@@ -52,9 +44,12 @@ export const MOST_COUNTED_EACH = 1000
 export const MOST_FAILURES = 10
 const BLAMED: readonly VerdictValue[] = ['late', 'mismatch', 'failed']
 
-export function createAgentService({ storage, claims, claimStatistics }: AgentServiceOptions): AgentService {
+export type AgentService = ReturnType<typeof createAgentService>
+
+export function createAgentService({ storage, claims, claimStatistics }: AgentServiceOptions) {
   return {
-    async list(workspaceId, cursor) {
+    /** By the last claim, the latest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
+    async list(workspaceId: string, cursor?: string): Promise<AgentPage> {
       const scope = { workspaceId, ...(cursor === undefined ? {} : { before: parseCursor(cursor) }) }
       const end = await storage.read.claims.position(scope, MOST_EXAMINED)
       const bounds = { ...scope, ...(end ? { from: end } : {}) }
@@ -73,8 +68,9 @@ export function createAgentService({ storage, claims, claimStatistics }: AgentSe
       })
       return { agents: await Promise.all(agents), nextCursor: last ? writeCursor(last) : null }
     },
-    async get(workspaceId, agentId) {
-      // That of erased claims.
+    /** Undefined for an agent that never claimed anything. */
+    async get(workspaceId: string, agentId: string): Promise<AgentRecord | undefined> {
+      // The agent of erased claims.
       if (agentId === '') return undefined
       const blamed = (verdict: VerdictValue) =>
         claims.list(workspaceId, { agentId, verdict, limit: MOST_FAILURES, mostExamined: MOST_EXAMINED })

@@ -5,10 +5,6 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Reads } from '../../storage/storage.ts'
 
-export interface AheadClocks {
-  has(submittedBy: string, now: Instant): Promise<boolean>
-}
-
 interface AheadClocksOptions {
   readonly storage: { readonly read: { readonly claims: Pick<Reads['claims'], 'submittersAhead'> } }
 }
@@ -17,7 +13,9 @@ const REMEMBERED_MS = 24 * 60 * 60_000
 /** So late may a claim of another request or host be noticed. */
 const KNOWN_FOR_MS = 2000
 
-export function createAheadClocks({ storage }: AheadClocksOptions): AheadClocks {
+export type AheadClocks = ReturnType<typeof createAheadClocks>
+
+export function createAheadClocks({ storage }: AheadClocksOptions) {
   let known: { readonly at: Instant; readonly submitters: Promise<ReadonlySet<string>> } | undefined
 
   async function read(after: Instant): Promise<ReadonlySet<string>> {
@@ -25,7 +23,7 @@ export function createAheadClocks({ storage }: AheadClocksOptions): AheadClocks 
   }
 
   return {
-    async has(submittedBy, now) {
+    async has(submittedBy: string, now: Instant): Promise<boolean> {
       if (known === undefined || Math.abs(now - known.at) >= KNOWN_FOR_MS) {
         const reading = { at: now, submitters: read(now - REMEMBERED_MS) }
         known = reading

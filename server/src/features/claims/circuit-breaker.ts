@@ -8,22 +8,6 @@ import { LRUCache } from 'lru-cache'
 import type { DueClaim, Lane } from '../../storage/claims.ts'
 import { checkTime } from './check.ts'
 
-export interface CircuitBreakers {
-  /** Whether a check that only looks has to wait. */
-  mustWait(due: DueRead): boolean
-  /** Whether a check that decides may share an outcome. */
-  mayShare(due: DueRead): boolean
-  /**
-   * The outcome that a check that decides shares, which is true when the other one hung; undefined: it reads itself.
-   * @param again also when the claim's last check was shared: there is no slot for it
-   */
-  toShare(due: DueRead, again?: boolean): Promise<boolean> | undefined
-  /** A check begins to read. The result ends it, with its record, or without one when it was not made. */
-  begin(due: DueRead): (record: CheckRecord | undefined) => void
-  /** How many destinations hang, each counted for every workspace and connection that reads it. */
-  open(): number
-}
-
 export interface DueRead extends Omit<DueClaim, 'lane'> {
   readonly lane: Lane
 }
@@ -78,7 +62,9 @@ interface CircuitBreakersOptions {
   readonly now: () => Instant
 }
 
-export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions): CircuitBreakers {
+export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>
+
+export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions) {
   const origins = new LRUCache<string, Origin>({ max: MAX_DESTINATIONS })
   /** Claims that shared an outcome at their last check: the next one is read, where there is a slot, so that no claim depends on others alone. */
   const sharers = new LRUCache<string, true>({ max: MAX_SHARERS })
@@ -106,15 +92,22 @@ export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions
   }
 
   return {
-    mustWait: (due) => triesAt(due) !== undefined,
-    mayShare: (due) => tryFor(due) !== undefined,
-    toShare(due, again = false) {
+    /** Tells whether a check that only looks has to wait. */
+    mustWait: (due: DueRead) => triesAt(due) !== undefined,
+    /** Tells whether a check that decides may share an outcome. */
+    mayShare: (due: DueRead) => tryFor(due) !== undefined,
+    /**
+     * The outcome that a check that decides shares, which is true when the other one hung; undefined: it reads itself.
+     * @param again also when the claim's last check was shared: there is no slot for it
+     */
+    toShare(due: DueRead, again = false): Promise<boolean> | undefined {
       const shared = again || !sharers.has(due.claimId) ? tryFor(due) : undefined
       if (shared) sharers.set(due.claimId, true)
       else sharers.delete(due.claimId)
       return shared && outcomeOf(shared)
     },
-    begin(due) {
+    /** Begins to read. The returned function ends the check, with its record, or without one when it was not made. */
+    begin(due: DueRead): (record: CheckRecord | undefined) => void {
       const { target } = due
       const name = nameOf(due.lane)
       const origin = origins.get(name) ?? { timeouts: 0, targets: new Set(), tries: new Set() }
@@ -134,6 +127,7 @@ export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions
         begun.settle(hung)
       }
     },
+    /** Counts the destinations that hang, each for every workspace and connection that reads it. */
     open: () => [...origins.values()].filter(({ timeouts }) => timeouts >= TIMEOUTS_IN_A_ROW).length,
   }
 }

@@ -1,6 +1,8 @@
-/** Which claims of a workspace a request chooses, and how many of them the database may read for it. */
+/** Which claims of a workspace a request chooses, how many of them the database may read for it, and where its pages end. */
+import { ServiceError } from '../../base/errors.ts'
+import { instantOf } from '../../base/ids.ts'
 import { defined } from '../../base/pick.ts'
-import { type ClaimQuery, type ClaimScope, isWholeId } from '../../storage/claim-query.ts'
+import { type ClaimPosition, type ClaimQuery, type ClaimScope, isWholeId } from '../../storage/claim-query.ts'
 
 export type ClaimChoice = Omit<ClaimQuery, 'workspaceId' | 'limit' | 'before' | 'from'>
 
@@ -31,4 +33,20 @@ export function isIndexed(choice: ClaimChoice): boolean {
 /** False where an index finds all that is asked for. */
 export function isBounded({ search }: ClaimChoice, mostExamined: number | undefined): mostExamined is number {
   return mostExamined !== undefined && !(search !== undefined && isWholeId(search))
+}
+
+/** Writes the position at which a page ended as one text, which clients must not interpret. */
+export function writeCursor({ submittedAt, claimId }: ClaimPosition): string {
+  return Buffer.from(JSON.stringify([submittedAt, claimId])).toString('base64url')
+}
+
+/** @throws ServiceError `bad_request` */
+export function parseCursor(cursor: string): ClaimPosition {
+  try {
+    const [submittedAt, claimId] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (Number.isSafeInteger(submittedAt) && instantOf(claimId) !== undefined) return { submittedAt, claimId }
+  } catch {
+    // Falls through to the error below.
+  }
+  throw new ServiceError('bad_request', 'cursor is not valid: use next_cursor of an earlier answer')
 }

@@ -36,18 +36,6 @@ export interface CountedActions {
   readonly cutShort: boolean
 }
 
-export interface ClaimStatistics {
-  /**
-   * Counts by the time of submission, up to now or the end of the choice. The counts may be some seconds old.
-   * @param most so many of the newest claims are looked at, where there is a choice
-   */
-  count(workspaceId: string, span: Span, choice?: ClaimChoice, most?: number): Promise<Counted>
-  /** What an agent claimed in the last month. Some seconds old. */
-  countActions(workspaceId: string, agentId: string): Promise<CountedActions>
-  /** The actions of the newest claims. Some seconds old. */
-  actions(workspaceId: string): Promise<readonly string[]>
-}
-
 interface ClaimStatisticsOptions {
   readonly storage: {
     readonly read: { readonly claims: Pick<Reads['claims'], 'counts' | 'countsByAction' | 'actions' | 'position'> }
@@ -66,143 +54,132 @@ interface Cached {
   readonly found: Promise<unknown>
 }
 
-interface Statistics {
-  readonly claims: ClaimStatisticsOptions['storage']['read']['claims']
-  readonly now: () => Instant
-  readonly cache: LRUCache<string, Cached>
-  /**
-   * By workspace and span, the stretches that cannot change any more: they are complete, and all of their claims are decided. So a workspace
-   * with millions of claims is counted once.
-   */
-  readonly settled: LRUCache<string, ReadonlyMap<number, Counts>>
-}
+export type ClaimStatistics = ReturnType<typeof createClaimStatistics>
 
-export function createClaimStatistics({ storage, now }: ClaimStatisticsOptions): ClaimStatistics {
-  const { claims } = storage.read
+export function createClaimStatistics({
+  storage: {
+    read: { claims },
+  },
+  now,
+}: ClaimStatisticsOptions) {
   const cache = new LRUCache<string, Cached>({ max: MAX_CACHED })
+  /**
+   * Stretches that cannot change any more, by workspace and span: they are complete, and all of their claims are decided. So a workspace with
+   * millions of claims is counted once.
+   */
   const settled = new LRUCache<string, ReadonlyMap<number, Counts>>({ max: MAX_CACHED })
-  const statistics: Statistics = { claims, now, cache, settled }
+
+  /** Caches what a read found. Failures are not cached, and neither is nothing, where the first claim is to show at once. */
+  function remembered<T>(
+    what: keyof typeof CACHED_MS,
+    of: readonly unknown[],
+    isNothing: (found: T) => boolean,
+    read: (at: Instant) => Promise<T>,
+  ): Promise<T> {
+    const name = JSON.stringify([what, ...of])
+    const at = now()
+    const known = cache.get(name)
+    if (known && at - known.at < CACHED_MS[what]) return known.found as Promise<T>
+    const found = read(at)
+    const entry = { at, found }
+    cache.set(name, entry)
+    const forget = () => cache.get(name) === entry && cache.delete(name)
+    found.then((all) => isNothing(all) && forget(), forget)
+    return found
+  }
+
+  async function read(
+    workspaceId: string,
+    span: Span,
+    choice: ClaimChoice,
+    most: number,
+    at: Instant,
+  ): Promise<Counted> {
+    const { stretchMs, stretches } = SPANS[span]
+    const first = firstStretch(span, Math.min(at, (choice.until ?? Number.POSITIVE_INFINITY) - 1))
+    if (Object.keys(choice).length === 0)
+      return { stretches: await readAll(workspaceId, span, first, at), removed: 0, cutShort: false }
+    const since = Math.max(first * stretchMs, choice.since ?? 0)
+    const { query, cutShort } = await bounded(workspaceId, { ...choice, since }, most)
+    const found = await claims.counts(query, stretchMs)
+    const all = Array.from({ length: stretches }, (_, index) => {
+      const ofStretch = found.filter(({ bucket }) => bucket === first + index)
+      return { start: (first + index) * stretchMs, counts: countsOf(ofStretch) }
+    })
+    const removed = found.reduce((sum, one) => sum + one.removed, 0)
+    return { stretches: all, removed, cutShort }
+  }
+
+  /** Everything in a workspace, in the stretches from `first` on. */
+  async function readAll(workspaceId: string, span: Span, first: number, at: Instant): Promise<Stretch[]> {
+    const { stretchMs, stretches } = SPANS[span]
+    const name = `${span} ${workspaceId}`
+    const known = settled.get(name) ?? new Map<number, Counts>()
+    const buckets = Array.from({ length: stretches }, (_, index) => first + index)
+    const gaps = gapsOf(buckets, (bucket) => known.has(bucket))
+    const found = await Promise.all(
+      gaps.map(([start, end]) =>
+        claims.counts({ workspaceId, since: start * stretchMs, until: end * stretchMs }, stretchMs),
+      ),
+    )
+    const all = buckets.map((bucket) => ({
+      bucket,
+      counts: known.get(bucket) ?? countsOf(found.flat().filter((one) => one.bucket === bucket)),
+    }))
+    const isSettled = ({ bucket, counts }: (typeof all)[number]) =>
+      (bucket + 1) * stretchMs + COMPLETE_AFTER_MS <= at && !counts.queued
+    settled.set(name, new Map(all.filter(isSettled).map(({ bucket, counts }) => [bucket, counts])))
+    return all.map(({ bucket, counts }) => ({ start: bucket * stretchMs, counts }))
+  }
+
+  async function readActions(workspaceId: string, agentId: string, at: Instant): Promise<CountedActions> {
+    const since = firstStretch('month', at) * SPANS.month.stretchMs
+    const { query, cutShort } = await bounded(workspaceId, { agentId, since }, MOST_EXAMINED)
+    const counts = new Map<string, Counts>()
+    for (const { action, ...one } of await claims.countsByAction(query))
+      counts.set(action, { ...counts.get(action), ...countsOf([one]) })
+    const actions = [...counts].map(([action, ofAction]) => ({ action, counts: ofAction }))
+    return { actions: actions.toSorted((one, other) => sumOf(other.counts) - sumOf(one.counts)), cutShort }
+  }
+
+  /** The claims of a choice that are looked at. */
+  async function bounded(workspaceId: string, choice: ClaimChoice, most: number) {
+    const { since: _, until: __, ...narrowing } = choice
+    const isNarrowed = Object.keys(narrowing).length > 0 && isBounded(choice, most)
+    const end = isNarrowed ? await claims.position(scopeOf(workspaceId, choice), most) : undefined
+    return { query: { workspaceId, ...choice, ...(end ? { from: end } : {}) }, cutShort: end !== undefined }
+  }
+
   return {
-    count: (workspaceId, span, choice = {}, most = MOST_EXAMINED) =>
+    /**
+     * Counts by the time of submission, up to now or the end of the choice. The counts may be some seconds old.
+     * @param most so many of the newest claims are looked at, where there is a choice
+     */
+    count: (workspaceId: string, span: Span, choice: ClaimChoice = {}, most = MOST_EXAMINED): Promise<Counted> =>
       remembered(
-        statistics,
         span,
         [workspaceId, choice, most],
         // A choice that nothing fits is looked for in many claims each time.
         ({ stretches }) => Object.keys(choice).length === 0 && stretches.every(({ counts }) => sumOf(counts) === 0),
-        (at) => read(statistics, workspaceId, span, choice, most, at),
+        (at) => read(workspaceId, span, choice, most, at),
       ),
-    countActions: (workspaceId, agentId) =>
+    /** Counts what an agent claimed in the last month. Some seconds old. */
+    countActions: (workspaceId: string, agentId: string): Promise<CountedActions> =>
       remembered(
-        statistics,
         'actions',
         [workspaceId, agentId],
         () => false,
-        (at) => readActions(statistics, workspaceId, agentId, at),
+        (at) => readActions(workspaceId, agentId, at),
       ),
-    actions: (workspaceId) =>
+    /** Finds the actions of the newest claims. Some seconds old. */
+    actions: (workspaceId: string): Promise<readonly string[]> =>
       remembered(
-        statistics,
         'actions',
         [workspaceId],
         (actions) => actions.length === 0,
         () => claims.actions(workspaceId, MOST_EXAMINED),
       ),
   }
-}
-
-/** Caches what a read found. Failures are not cached, and neither is nothing, where the first claim is to show at once. */
-function remembered<T>(
-  { cache, now }: Statistics,
-  what: keyof typeof CACHED_MS,
-  of: readonly unknown[],
-  isNothing: (found: T) => boolean,
-  read: (at: Instant) => Promise<T>,
-): Promise<T> {
-  const name = JSON.stringify([what, ...of])
-  const at = now()
-  const known = cache.get(name)
-  if (known && at - known.at < CACHED_MS[what]) return known.found as Promise<T>
-  const found = read(at)
-  const entry = { at, found }
-  cache.set(name, entry)
-  const forget = () => cache.get(name) === entry && cache.delete(name)
-  found.then((all) => isNothing(all) && forget(), forget)
-  return found
-}
-
-async function read(
-  statistics: Statistics,
-  workspaceId: string,
-  span: Span,
-  choice: ClaimChoice,
-  most: number,
-  at: Instant,
-): Promise<Counted> {
-  const { stretchMs, stretches } = SPANS[span]
-  const first = firstStretch(span, Math.min(at, (choice.until ?? Number.POSITIVE_INFINITY) - 1))
-  if (Object.keys(choice).length === 0)
-    return { stretches: await readAll(statistics, workspaceId, span, first, at), removed: 0, cutShort: false }
-  const since = Math.max(first * stretchMs, choice.since ?? 0)
-  const { query, cutShort } = await bounded(statistics, workspaceId, { ...choice, since }, most)
-  const found = await statistics.claims.counts(query, stretchMs)
-  const all = Array.from({ length: stretches }, (_, index) => {
-    const ofStretch = found.filter(({ bucket }) => bucket === first + index)
-    return { start: (first + index) * stretchMs, counts: countsOf(ofStretch) }
-  })
-  const removed = found.reduce((sum, one) => sum + one.removed, 0)
-  return { stretches: all, removed, cutShort }
-}
-
-/** Everything in a workspace, in the stretches from `first` on. */
-async function readAll(
-  { claims, settled }: Statistics,
-  workspaceId: string,
-  span: Span,
-  first: number,
-  at: Instant,
-): Promise<Stretch[]> {
-  const { stretchMs, stretches } = SPANS[span]
-  const name = `${span} ${workspaceId}`
-  const known = settled.get(name) ?? new Map<number, Counts>()
-  const buckets = Array.from({ length: stretches }, (_, index) => first + index)
-  const gaps = gapsOf(buckets, (bucket) => known.has(bucket))
-  const found = await Promise.all(
-    gaps.map(([start, end]) =>
-      claims.counts({ workspaceId, since: start * stretchMs, until: end * stretchMs }, stretchMs),
-    ),
-  )
-  const all = buckets.map((bucket) => ({
-    bucket,
-    counts: known.get(bucket) ?? countsOf(found.flat().filter((one) => one.bucket === bucket)),
-  }))
-  const isSettled = ({ bucket, counts }: (typeof all)[number]) =>
-    (bucket + 1) * stretchMs + COMPLETE_AFTER_MS <= at && !counts.queued
-  settled.set(name, new Map(all.filter(isSettled).map(({ bucket, counts }) => [bucket, counts])))
-  return all.map(({ bucket, counts }) => ({ start: bucket * stretchMs, counts }))
-}
-
-async function readActions(
-  statistics: Statistics,
-  workspaceId: string,
-  agentId: string,
-  at: Instant,
-): Promise<CountedActions> {
-  const since = firstStretch('month', at) * SPANS.month.stretchMs
-  const { query, cutShort } = await bounded(statistics, workspaceId, { agentId, since }, MOST_EXAMINED)
-  const counts = new Map<string, Counts>()
-  for (const { action, ...one } of await statistics.claims.countsByAction(query))
-    counts.set(action, { ...counts.get(action), ...countsOf([one]) })
-  const actions = [...counts].map(([action, ofAction]) => ({ action, counts: ofAction }))
-  return { actions: actions.toSorted((one, other) => sumOf(other.counts) - sumOf(one.counts)), cutShort }
-}
-
-/** The claims of a choice that are looked at. */
-async function bounded({ claims }: Statistics, workspaceId: string, choice: ClaimChoice, most: number) {
-  const { since: _, until: __, ...narrowing } = choice
-  const isNarrowed = Object.keys(narrowing).length > 0 && isBounded(choice, most)
-  const end = isNarrowed ? await claims.position(scopeOf(workspaceId, choice), most) : undefined
-  return { query: { workspaceId, ...choice, ...(end ? { from: end } : {}) }, cutShort: end !== undefined }
 }
 
 /** The number of the first stretch, counted from the Unix epoch, if the last one includes this moment. */

@@ -4,23 +4,18 @@ import type { Meters } from '../../base/meters.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 
-export interface Decisions {
-  /** A check ended. */
-  checked(claim: ClaimRow, record: CheckRecord): void
-  /** Call it when the outcome is on disk. Counts what is decided. */
-  stored(claim: ClaimRow): void
-}
-
 interface DecisionsOptions {
   readonly meters: Meters
   readonly registry: Pick<Registry, 'verifierFor'>
   readonly now: () => Instant
 }
 
-/** In seconds: from an answer at once to the longest deadlines. */
+/** Histogram buckets in seconds, from an immediate answer to the longest deadline. */
 const BUCKETS = [0.1, 0.5, 2, 10, 60, 600, 3_600, 86_400]
 
-export function createDecisions({ meters, registry, now }: DecisionsOptions): Decisions {
+export type Decisions = ReturnType<typeof createDecisions>
+
+export function createDecisions({ meters, registry, now }: DecisionsOptions) {
   const decided = meters.counter('claims_decided_total', 'Claims that this host decided, by action and verdict', [
     'action',
     'verdict',
@@ -35,15 +30,17 @@ export function createDecisions({ meters, registry, now }: DecisionsOptions): De
     ['action', 'outcome'],
   )
 
-  /** What clients call an action that no plugin checks is theirs, and unbounded. */
+  /** Clients may call an action that no plugin checks by any name: those count as one. */
   const actionOf = ({ action, profileVersion }: ClaimRow) =>
     registry.verifierFor(action, profileVersion)?.verifier.profile.action ?? 'unsupported'
 
   return {
-    checked(claim, record) {
+    /** A check ended. */
+    checked(claim: ClaimRow, record: CheckRecord): void {
       checks.inc({ action: actionOf(claim), outcome: isRead(record) ? 'read' : record.failure.code })
     },
-    stored(claim) {
+    /** Call it when the outcome is on disk. Counts what is decided. */
+    stored(claim: ClaimRow): void {
       if (claim.verdict === null) return
       const action = actionOf(claim)
       decided.inc({ action, verdict: claim.verdict })

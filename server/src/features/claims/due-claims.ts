@@ -8,17 +8,6 @@ import type { DueKind } from '../../storage/claims.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Admission, Entry } from './admission.ts'
 
-export interface DueClaims {
-  /** Leases due claims of one kind that admission lets begin now, each with its entry. */
-  take(kind: DueKind, request: DueRequest): Promise<readonly TakenClaim[]>
-  /** Ends the lease of a claim after its outcome is stored: the stored `dueAt` counts from now on. */
-  recorded(claimId: string): void
-  /** Ends the lease of a claim that was not checked: it is due as before. */
-  putBack(claim: ClaimRow): Promise<void>
-  /** How many claims are due that no check is under way for. */
-  waiting(at: Instant): Promise<Waiting>
-}
-
 export interface Waiting extends Readonly<Record<DueKind, number>> {
   /** When the check that decides became due, of the claim that waits the longest for it. */
   readonly decidingSince: Instant | null
@@ -43,7 +32,9 @@ interface DueClaimsOptions {
 /** Each round passes over those whom the earlier ones found busy. */
 const MOST_ROUNDS = 8
 
-export function createDueClaims({ storage, admission }: DueClaimsOptions): DueClaims {
+export type DueClaims = ReturnType<typeof createDueClaims>
+
+export function createDueClaims({ storage, admission }: DueClaimsOptions) {
   const { lease, isLeased, leasedCount, recorded, putBack } = storage.shared
     ? leasesInDatabase(storage)
     : leasesInMemory(storage)
@@ -68,7 +59,8 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
   }
 
   return {
-    async take(kind, request) {
+    /** Leases due claims of one kind that admission lets begin now, each with its entry. */
+    async take(kind: DueKind, request: DueRequest): Promise<readonly TakenClaim[]> {
       const entries = new Map<string, Entry>()
       try {
         await admit(entries, kind, request)
@@ -81,9 +73,12 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
         for (const entry of entries.values()) entry.end(undefined)
       }
     },
+    /** Ends the lease of a claim after its outcome is stored: the stored `dueAt` counts from now on. */
     recorded,
+    /** Ends the lease of a claim that was not checked: it is due as before. */
     putBack,
-    async waiting(at) {
+    /** Counts the claims that are due and that no check is under way for. */
+    async waiting(at: Instant): Promise<Waiting> {
       const { deciding, first, watching, looking, decidingSince } = await storage.read.claims.dueCounts(at)
       // A lease in memory leaves the claim due in the database.
       let leased = leasedCount()

@@ -2,16 +2,12 @@
 import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 
-export interface Lateness {
-  note(claim: ClaimRow, history: readonly CheckRecord[], record: CheckRecord): void
-  /** Milliseconds; 0 while there was none. */
-  state(): { readonly latestMs: number; readonly largestMs: number }
-}
-
 /** So long the largest counts, by halves: it is forgotten after one to two of these. */
 const WINDOW_MS = 5 * 60_000
 
-export function createLateness({ now }: { readonly now: () => Instant }): Lateness {
+export type Lateness = ReturnType<typeof createLateness>
+
+export function createLateness({ now }: { readonly now: () => Instant }) {
   let latestMs = 0
   let window = 0
   let [ofThisWindow, ofLastWindow] = [0, 0]
@@ -25,7 +21,7 @@ export function createLateness({ now }: { readonly now: () => Instant }): Latene
   }
 
   return {
-    note({ deadlineAt, nextCheckAt }, history, record) {
+    note({ deadlineAt, nextCheckAt }: ClaimRow, history: readonly CheckRecord[], record: CheckRecord): void {
       const isClosing = record.sentAt >= deadlineAt && !history.some(({ sentAt }) => sentAt >= deadlineAt)
       // A claim that nothing can be read for has no read to be late.
       if (!isClosing || (!isRead(record) && NEVER_READ.has(record.failure.code))) return
@@ -33,7 +29,8 @@ export function createLateness({ now }: { readonly now: () => Instant }): Latene
       turn()
       ofThisWindow = Math.max(ofThisWindow, latestMs)
     },
-    state() {
+    /** Milliseconds; 0 while there was none. */
+    state(): { readonly latestMs: number; readonly largestMs: number } {
       turn()
       return { latestMs, largestMs: Math.max(ofThisWindow, ofLastWindow) }
     },

@@ -14,17 +14,6 @@ import type { Storage } from '../../storage/storage.ts'
 import type { ClaimsConfig } from './config.ts'
 import { decidingIn, profileDigest, profileList } from './profile-list.ts'
 
-export interface ProfileSettings {
-  /** Call it before claims are taken. @throws PluginError where the rules of a plugin changed under claims */
-  prepare(): Promise<void>
-  /** Stores that there are claims under the rules of a profile. Undefined once they are stored. */
-  keep(profile: ActionProfile): Promise<void> | undefined
-  /** The rules of a claim whose plugin is away; undefined where they were never stored. */
-  rulesOf(claim: Pick<ClaimRow, 'profileAction' | 'profileVersion' | 'profileDigest'>): Promise<Rules | undefined>
-  /** The answer of `GET /v1/profiles`. */
-  published(): Promise<ProfileList>
-}
-
 interface ProfileSettingsOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly registry: Pick<Registry, 'plugins' | 'allProfiles' | 'isForeign'>
@@ -35,7 +24,7 @@ interface ProfileSettingsOptions {
 /** So old may the published settings be: everybody may ask for them. */
 const PUBLISHED_AGE_MS = 1000
 
-/** What judges a claim, unless it is away: not loaded, not in the claim's version, or with other rules than those that the claim keeps. */
+/** Finds what judges a claim, unless it is away: not loaded, not in the claim's version, or with other rules than those that the claim keeps. */
 export function judgeOf(
   registry: Pick<Registry, 'verifierFor'>,
   { action, profileVersion, profileDigest: pinned }: Pick<ClaimRow, 'action' | 'profileVersion' | 'profileDigest'>,
@@ -45,7 +34,9 @@ export function judgeOf(
   return isSame ? registered : undefined
 }
 
-export function createProfileSettings({ storage, registry, config, now }: ProfileSettingsOptions): ProfileSettings {
+export type ProfileSettings = ReturnType<typeof createProfileSettings>
+
+export function createProfileSettings({ storage, registry, config, now }: ProfileSettingsOptions) {
   const { closingMs, graceMs } = config.checks
   const kept = new Map<ActionProfile, Promise<void> | 'stored'>()
   let read: { readonly at: number; readonly rows: Promise<ProfileSettingsRow[]> } | undefined
@@ -79,7 +70,7 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
     return storing
   }
 
-  /** What is wrong with a profile under which there are claims: one line, or none. */
+  /** Tells in one line what is wrong with a profile under which there are claims; in none, when nothing is. */
   async function problemsOf(profile: ActionProfile, rows: readonly ProfileSettingsRow[]): Promise<string[]> {
     const { action, version } = profile
     const other = rows.find(({ digest }) => digest !== '' && digest !== profileDigest(profile))
@@ -113,7 +104,8 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
   }
 
   return {
-    async prepare() {
+    /** Call it before claims are taken. @throws PluginError where the rules of a plugin changed under claims */
+    async prepare(): Promise<void> {
       const stored = await storage.read.profileSettings.list()
       const problems: string[] = []
       for (const profile of registry.allProfiles()) {
@@ -125,8 +117,14 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
       }
       refuse(problems)
     },
+    /** Stores that there are claims under the rules of a profile. Undefined once they are stored. */
     keep,
-    async rulesOf({ profileAction, profileVersion, profileDigest: pinned }) {
+    /** Finds the rules of a claim whose plugin is away; undefined where they were never stored. */
+    async rulesOf({
+      profileAction,
+      profileVersion,
+      profileDigest: pinned,
+    }: Pick<ClaimRow, 'profileAction' | 'profileVersion' | 'profileDigest'>): Promise<Rules | undefined> {
       const known = (await rows()).filter(
         ({ action, version, digest }) =>
           action === profileAction &&
@@ -136,7 +134,8 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
       )
       return known.length > 0 ? rulesIn(known.at(-1)!) : undefined
     },
-    async published() {
+    /** The answer of `GET /v1/profiles`. */
+    async published(): Promise<ProfileList> {
       const known = (await rows()).filter(({ digest }) => digest !== '')
       return profileList(registry.allProfiles(), config.checks, known, registry.isForeign)
     },

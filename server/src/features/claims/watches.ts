@@ -7,11 +7,6 @@ import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import type { Reads } from '../../storage/storage.ts'
 
-export interface Watches {
-  /** Whether the claim may be watched from now on. A workspace has one place less then. */
-  take(claim: ClaimRow): Promise<boolean>
-}
-
 interface WatchesOptions {
   readonly storage: { readonly read: { readonly claims: Pick<Reads['claims'], 'watchedCount'> } }
   readonly budgets: Pick<RateLimitBudgets, 'isSharedByAll'>
@@ -22,7 +17,9 @@ export const MOST_WATCHED = 20
 const COUNT_AGE_MS = 1000
 const MAX_COUNTS = 10_000
 
-export function createWatches({ storage, budgets }: WatchesOptions): Watches {
+export type Watches = ReturnType<typeof createWatches>
+
+export function createWatches({ storage, budgets }: WatchesOptions) {
   const counts = new LRUCache<string, { readonly stored: Promise<number>; taken: number }>({
     max: MAX_COUNTS,
     ttl: COUNT_AGE_MS,
@@ -38,7 +35,8 @@ export function createWatches({ storage, budgets }: WatchesOptions): Watches {
   }
 
   return {
-    async take(claim) {
+    /** Tells whether the claim may be watched from now on. A workspace has one place less then. */
+    async take(claim: ClaimRow): Promise<boolean> {
       if (budgets.isSharedByAll(claim)) return false
       const count = countOf(claim.workspaceId)
       if ((await count.stored) + count.taken >= MOST_WATCHED) return false
