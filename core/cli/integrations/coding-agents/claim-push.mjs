@@ -3,7 +3,8 @@
  * A PostToolUse hook for coding agents: when the agent has run `git push` in its shell, claims the push in a separate process. It reads the
  * event on standard input, prints nothing and ends with 0, whatever happens: the agent's work goes on.
  * It runs the command line that it came with, or CLAIMCHECK_COMMAND.
- * CLAIMCHECK_HOOK=wait claims in the hook itself, and reports a claim that is not verified to the agent: exit code 2, with words on standard error.
+ * CLAIMCHECK_HOOK=wait claims in the hook itself, and reports a claim that is not verified to the agent: exit code 2, with words on standard
+ * error.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -12,12 +13,12 @@ import { fileURLToPath } from 'node:url'
 
 const LONGEST_WAIT_SECONDS = 45
 const OWN_COMMAND = [process.execPath, fileURLToPath(new URL('../../bin/claimcheck-cli.js', import.meta.url))]
-/** With these, git push pushes no branch. */
+/** Options with which git push pushes no branch. */
 const NOT_A_BRANCH = new Set(['--dry-run', '-n', '--delete', '-d', '--tags', '--help', '-h'])
 const FOLDER_CHANGES = new Set(['cd', 'pushd', 'popd'])
-/** What may stand before a command within another one. */
+/** Words of the shell that may stand before a command. */
 const KEYWORDS = new Set(['!', '{', 'do', 'then', 'else', 'elif', 'if', 'while', 'until', 'time'])
-/** Programs that run another one: how many words come before it, and which options take the next word. */
+/** Programs that run another one: the number of words before it, and the options that take the next word. */
 const WRAPPERS = {
   command: {},
   env: { taking: ['-u', '--unset'] },
@@ -29,9 +30,21 @@ const WRAPPERS = {
   timeout: { operands: 1, taking: ['-s', '--signal', '-k', '--kill-after'] },
 }
 
-const event = parsed(await text(process.stdin))
-const folder = event && pushedFrom(event)
-if (folder !== undefined) claim(folder)
+const BLANKS = /[ \t]+|\\\n|#[^\n]*/y
+const DOCUMENT = /<<(?!<)-?[ \t]*/y
+const REDIRECTION = /(?:\d*(?:<<<|<>|>>|>\||[<>]&?)|&>>?)[ \t]*/y
+const OPERATOR = /&&|\|[|&]?|;;?&?|&|\n|[()]/y
+const DEPTH_CHANGES = { '(': 1, ')': -1 }
+/** The parts of a word. The first group is the text of a part that the shell takes as it stands, the second that of a pattern for file names. */
+const EXPANSIONS = [/\$\(/y, /`(?:[^`\\]|\\[\s\S])*`/y, /\$\{[^}]*\}/y, /\$/y]
+const QUOTED_PARTS = [/\\([$`"\\\n])/y, /([^"$`])/y, ...EXPANSIONS]
+const BARE_PARTS = [
+  /'([^']*)'/y,
+  /\\\n()/y,
+  /\\([\s\S])/y,
+  /([^\s'"\\$`;&|<>()*?[\]{}~]+)|([*?[\]{}~]+)/y,
+  ...EXPANSIONS,
+]
 
 function claim(cwd) {
   const given = process.env.CLAIMCHECK_COMMAND
@@ -57,163 +70,146 @@ function pushedFrom({ hook_event_name: name, tool_name: tool, tool_input: input,
   if (name !== 'PostToolUse' || tool !== 'Bash' || typeof input?.command !== 'string') return undefined
   if (response?.interrupted === true) return undefined
   try {
-    return folderOfPush(commandsIn(input.command), typeof cwd === 'string' ? cwd : process.cwd())
+    return folderOfPush(new ShellReader(input.command).commands(), typeof cwd === 'string' ? cwd : process.cwd())
   } catch {
-    // What ends within a quotation is no command that ran.
     return undefined
   }
 }
 
+/** @throws where the command alone does not say: what a shell would have to work out is not guessed, or the wrong checkout would be claimed */
 function folderOfPush(commands, start) {
   let folder = start
   const outer = []
   for (const command of commands) {
     if (command === '(') outer.push(folder)
-    else if (command === ')') folder = outer.pop() ?? folder
+    if (command === ')') folder = outer.pop() ?? folder
     if (typeof command === 'string') continue
-    const words = withoutPrefixes(command)
-    if (words === undefined) continue
-    const [program, ...rest] = words
-    if (FOLDER_CHANGES.has(program?.text)) {
-      // What a shell would have to work out is not guessed: the wrong checkout would be claimed.
-      if (program.text !== 'cd' || rest.length !== 1 || !isFolder(rest[0])) return undefined
-      folder = resolve(folder, rest[0].text)
-    }
-    if (program?.text !== 'git') continue
-    let at = folder
-    while (rest[0]?.text.startsWith('-')) {
-      const { text: option } = rest.shift()
-      if (option === '-c') rest.shift()
-      else if (option === '-C' && isFolder(rest[0])) at = resolve(at, rest.shift().text)
-      else if (option !== '--no-pager') return undefined
-    }
-    if (rest.shift()?.text === 'push' && !rest.some(({ text }) => NOT_A_BRANCH.has(text))) return at
+    const [program, ...args] = withoutPrefixes(command)
+    if (FOLDER_CHANGES.has(program?.text)) folder = changeFolder(program, args, folder)
+    const pushed = program?.text === 'git' && folderOfGitPush(args, folder)
+    if (pushed) return pushed
   }
   return undefined
 }
 
-/** What stands before a program and changes nothing of what it is; undefined where it does. */
+function changeFolder(program, args, folder) {
+  if (program.text !== 'cd' || args.length !== 1 || !isFolder(args[0])) throw new Error('the folder is not known')
+  return resolve(folder, args[0].text)
+}
+
+function folderOfGitPush(args, start) {
+  const rest = [...args]
+  let folder = start
+  while (rest[0]?.text.startsWith('-')) {
+    const { text: option } = rest.shift()
+    if (option === '-c') rest.shift()
+    else if (option === '-C' && isFolder(rest[0])) folder = resolve(folder, rest.shift().text)
+    else if (option !== '--no-pager') throw new Error(`git ${option} may push from elsewhere`)
+  }
+  const isPush = rest.shift()?.text === 'push' && !rest.some(({ text }) => NOT_A_BRANCH.has(text))
+  return isPush ? folder : undefined
+}
+
+/** The words from the program on. None where a variable says that git works elsewhere. */
 function withoutPrefixes(command) {
   const words = [...command]
   for (;;) {
     const first = words[0]?.text ?? ''
-    if (/^\w+=/.test(first)) {
-      if (/^GIT_(?:DIR|WORK_TREE)=/.test(first)) return undefined
-      words.shift()
-    } else if (KEYWORDS.has(first)) words.shift()
-    else if (Object.hasOwn(WRAPPERS, first)) {
-      const { operands = 0, taking = [] } = WRAPPERS[words.shift().text]
-      while (words[0]?.text.startsWith('-')) if (taking.includes(words.shift().text)) words.shift()
-      words.splice(0, operands)
-    } else return words
+    if (/^GIT_(?:DIR|WORK_TREE)=/.test(first)) return []
+    const isPrefix = /^\w+=/.test(first) || KEYWORDS.has(first)
+    const wrapper = Object.hasOwn(WRAPPERS, first) ? WRAPPERS[first] : undefined
+    if (!isPrefix && !wrapper) return words
+    words.shift()
+    if (wrapper) dropArguments(words, wrapper)
   }
 }
 
-/**
- * The words of each simple command, and the brackets around subshells, as a POSIX shell finds them. What is inside of a substitution or a
- * document (`<<`) is no command of its own here. @throws where a quotation does not end
- */
-function commandsIn(text) {
-  const documents = []
-  let at = 0
+function dropArguments(words, { operands = 0, taking = [] }) {
+  while (words[0]?.text.startsWith('-')) if (taking.includes(words.shift().text)) words.shift()
+  words.splice(0, operands)
+}
 
-  function commands(isInside) {
-    const found = []
-    let words = []
+/** Reads a text as a POSIX shell does. The inside of a substitution or a document (`<<`) is no command of its own here. */
+class ShellReader {
+  #text
+  #at = 0
+  #documents = []
+
+  constructor(text) {
+    this.#text = text
+  }
+
+  /**
+   * The words of each simple command, and the brackets around subshells.
+   * @param isInside ends at the bracket that ends a substitution @throws where a quotation does not end, which is no command that ran
+   */
+  commands(isInside = false) {
+    const found = [[]]
     let depth = 0
-    const end = (bracket) => {
-      if (words.length > 0) found.push(words)
-      if (bracket) found.push(bracket)
-      words = []
-    }
-    while (at < text.length) {
-      const [blank] = match(/[ \t]+|\\\n|#[^\n]*/y) ?? []
-      if (blank !== undefined) continue
-      const [, document] = match(/<<(?!<)-?[ \t]*/y) ? [undefined, word().text] : []
-      if (document !== undefined) {
-        documents.push(document)
+    for (const token of this.#tokens()) {
+      if (typeof token === 'object') {
+        found.at(-1).push(token)
         continue
       }
-      if (match(/\d*(?:<<<|<>|>>|>\||[<>]&?)|&>>?/y)) {
-        match(/[ \t]+/y)
-        word()
-        continue
-      }
-      const [operator] = match(/&&|\|[|&]?|;;?&?|&|\n|[()]/y) ?? []
-      if (operator === undefined) {
-        words.push(word())
-        continue
-      }
-      if (operator === ')' && isInside && depth === 0) {
-        end()
-        return found
-      }
-      if (operator === '(') depth++
-      if (operator === ')') depth--
-      end(operator === '(' || operator === ')' ? operator : undefined)
-      if (operator === '\n') skipDocuments()
+      const change = DEPTH_CHANGES[token]
+      depth += change ?? 0
+      if (isInside && depth < 0) return found
+      found.push(...(change === undefined ? [[]] : [token, []]))
     }
     if (isInside) throw new Error('a substitution does not end')
-    end()
     return found
   }
 
-  function match(pattern) {
-    pattern.lastIndex = at
-    const found = pattern.exec(text)
-    if (found) at += found[0].length
-    return found
+  /** Yields words, and the operators between them. */
+  *#tokens() {
+    while (this.#at < this.#text.length) {
+      if (this.#match(BLANKS)) continue
+      if (this.#match(DOCUMENT)) this.#documents.push(this.#word().text)
+      else if (this.#match(REDIRECTION)) this.#word()
+      else {
+        const [operator] = this.#match(OPERATOR) ?? []
+        yield operator ?? this.#word()
+        if (operator === '\n') this.#skipDocuments()
+      }
+    }
   }
 
-  /** With whether the shell takes it as it stands. */
-  function word() {
-    const start = at
-    let [value, isPlain] = ['', true]
+  /** `isPlain` says that the shell takes the word as it stands. */
+  #word() {
+    const start = this.#at
+    let [text, isPlain, isQuoted] = ['', true, false]
     for (;;) {
-      const [, single] = match(/'([^']*)'/y) ?? []
-      if (single !== undefined) {
-        value += single
+      const [part, literal, pattern = ''] = this.#match(...(isQuoted ? QUOTED_PARTS : BARE_PARTS)) ?? []
+      if (part === undefined) {
+        if (!this.#match(/"/y)) break
+        isQuoted = !isQuoted
         continue
       }
-      const [, escaped] = match(/\\([\s\S])/y) ?? []
-      if (escaped !== undefined) {
-        value += escaped === '\n' ? '' : escaped
-        continue
-      }
-      if (match(/"/y)) {
-        while (!match(/"/y)) {
-          const [kept, special] = match(/\\([$`"\\\n])|[^"$`]/y) ?? []
-          if (kept !== undefined) value += special ?? kept
-          else expansion()
-        }
-        continue
-      }
-      const [bare] = match(/[^\s'"\\$`;&|<>()]+/y) ?? []
-      if (bare !== undefined) {
-        value += bare
-        isPlain &&= !/[*?[\]{}~]/.test(bare)
-      } else if (/[$`]/.test(text[at] ?? '')) expansion()
-      else if (at === start) throw new Error('no word')
-      else return { text: value, isPlain }
+      text += literal ?? pattern
+      isPlain &&= literal !== undefined
+      if (part === '$(') this.commands(true)
     }
+    if (isQuoted || this.#at === start) throw new Error('a quotation does not end')
+    return { text, isPlain }
+  }
 
-    function expansion() {
-      isPlain = false
-      if (match(/\$\(/y)) commands(true)
-      else if (!match(/`(?:[^`\\]|\\[\s\S])*`|\$\{[^}]*\}|\$/y)) throw new Error('a quotation does not end')
+  #skipDocuments() {
+    for (const document of this.#documents.splice(0)) {
+      while (this.#at < this.#text.length) if (this.#match(/[^\n]*\n?/y)[0].trim() === document) break
     }
   }
 
-  function skipDocuments() {
-    for (const document of documents.splice(0)) {
-      while (at < text.length) {
-        const [line] = match(/[^\n]*\n?/y)
-        if (line.trim() === document) break
-      }
+  /** Takes the first of the patterns that the text goes on with. */
+  #match(...patterns) {
+    for (const pattern of patterns) {
+      pattern.lastIndex = this.#at
+      const found = pattern.exec(this.#text)
+      if (!found) continue
+      this.#at += found[0].length
+      return found
     }
+    return undefined
   }
-
-  return commands(false)
 }
 
 function isFolder(word) {
@@ -228,3 +224,7 @@ function parsed(json) {
     return undefined
   }
 }
+
+const event = parsed(await text(process.stdin))
+const folder = event && pushedFrom(event)
+if (folder !== undefined) claim(folder)
