@@ -1,23 +1,26 @@
-/** The addresses that claims name: their one form, and the origin at which they are read. */
+/** Brings the addresses of claims into one form, and compares them. */
 import { DestinationError, parseUrl } from '@claimcheck/core/plugin'
 
-/** Undefined for what is no URL, and for what would be written otherwise: no claim with it can be signed in one form. */
+/** Parses an address. Undefined if it is no URL, or not in its one form: no claim with it could be signed in one form. */
 export function readAddress(target: string): URL | undefined {
   const url = parseUrl(target)
   return url?.href === target ? url : undefined
 }
 
-/** Receipts take no longer target. */
+/** The longest target that receipts take, in characters. */
 const LONGEST = 512
 
-/** Host in lower case and ASCII, no usual port, no dots in the path. What has no such form stays as it is, and is refused then. */
+/**
+ * Writes the host in lower case and ASCII, and drops the usual port and dots in the path. An address without such a form stays, and is
+ * refused later.
+ */
 export function normalAddress(target: string): string {
   const href = parseUrl(target)?.href ?? target
   return href.length <= LONGEST ? href : target
 }
 
 /**
- * Where a claim is read without a connection; undefined at another port than that of https: who asks for it could look through it
+ * The origin at which a claim is read without a connection. Undefined for another port than that of https: through it an asker could find out
  * which services a machine has.
  *
  * @throws DestinationError `unsupported_target` for an address that no URL parser takes
@@ -28,24 +31,24 @@ export function publicOrigin(target: string): string | undefined {
   return url.port === '' ? url.origin : undefined
 }
 
-/** Without its query and fragment, which may carry a token. */
+/** Drops query and fragment, which may carry a token. */
 export function withoutQuery({ origin, pathname }: URL): string {
   return origin + pathname
 }
 
-/** They differ in a slash at the end alone. */
+/** Compares addresses without a slash at their ends. */
 export function isSameAddress(one: string, other: string): boolean {
   return withoutSlash(one) === withoutSlash(other)
 }
 
-/** Where a redirect may lead that still is the site which the claim names. */
+/** Tells whether a redirect leads to the same site, whose name may have `www.` before it. */
 export function isSameSite(one: URL, other: URL): boolean {
   return one.protocol === other.protocol && withoutWww(one.host) === withoutWww(other.host)
 }
 
 /**
- * What a redirect put before the path of the same page, which may be a language; empty where it changed only how the page is written, or `www.`
- * before the name; undefined where it leads to another page.
+ * The prefix that a redirect put before the path of the same page, such as a language. Empty if it changed only how the page is written, or
+ * `www.` before the name; undefined if it leads to another page.
  */
 export function prefixOf(final: URL, target: URL): string | undefined {
   if (!isSameSite(final, target) || final.search !== target.search) return undefined
@@ -55,7 +58,7 @@ export function prefixOf(final: URL, target: URL): string | undefined {
   return pageOf(path) === named ? prefix : undefined
 }
 
-/** What sites write in several forms: the case, `.html`, the page of a folder, doubled slashes, and characters that need no escape. */
+/** Brings a path into one form. Sites vary its case, `.html`, the page of a folder, doubled slashes, and escapes of characters that need none. */
 function pageOf(path: string): string {
   const plain = path.replace(/%(?:2d|2e|5f|7e|3[0-9]|[46][1-9a-f]|[57][0-9a])/gi, decodeURIComponent)
   const one = plain.replace(/\/{2,}/g, '/').toLowerCase()

@@ -1,4 +1,4 @@
-/** Takes an answer, and makes the fingerprint of its content in the form of the claimed one. Never more than one form's work. */
+/** Takes an answer, and makes the fingerprint of its content in the form of the claimed one, and in no other. */
 import { type CheckContext, DestinationError, type FetchInit, textFingerprint } from '@claimcheck/core/plugin'
 
 /** `bytes`: `sha256:` and hexadecimal. `text`: the fingerprint of texts in receipts, in base64url. */
@@ -9,21 +9,21 @@ export function formOf(fingerprint: string): Form {
 }
 
 export interface Content {
-  /** Undefined for a large body that needed not be read to its end. */
+  /** The size of the content. Undefined for a large body that needed not be read to its end. */
   readonly bytes?: number
-  /** Undefined where no form was asked for. */
+  /** The digest of the content. Undefined if no form was asked for. */
   readonly fingerprint?: string
-  /** The text has a byte order mark before it, which is left out here, and which other readers keep. */
+  /** The text begins with a byte order mark, which is left out here, and which other readers keep. */
   readonly hasMark?: boolean
   /** The first bytes, each as a character, where the body was read as it came. */
   readonly opening?: string
-  /** An earlier read took it, and the server says by its `ETag` alone that it is still there. */
+  /** The content is that of an earlier read: only the server's `ETag` says that it is still there. */
   readonly isRemembered?: boolean
 }
 
-/** To bring a text into its one form takes some 40 ms for the worst text of this size. */
+/** Limits a text whose one form takes some 40 ms to make, in the worst case. */
 const LONGEST_TEXT_BYTES = 512 * 1024
-/** Less than a host reads, and waits. */
+/** Limits of counting a body, below the limits by which the host would end the read. */
 const MOST_COUNTED_BYTES = 4 * 1024 * 1024
 const LONGEST_COUNT_MS = 3000
 /**
@@ -32,13 +32,12 @@ const LONGEST_COUNT_MS = 3000
  */
 const TOO_MANY_MARKS = /\p{M}{31}/u
 
-/** What stands before a site answers with less than this before its own mark. */
+/** Bytes among which a wall before a site shows its own mark. */
 const OPENING_BYTES = 8 * 1024
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const
 
-/** An answer, its content in the form that was asked for. */
-export interface Taken extends Content {
+export interface TakenAnswer extends Content {
   readonly status: number
   readonly headers: Headers
 }
@@ -47,19 +46,19 @@ type Asked = Pick<FetchInit, 'headers' | 'redirect'>
 
 interface Wanted {
   readonly form: Form | undefined
-  /** Whether the content of an answer with this status matters. */
+  /** Tells whether the content of an answer with this status matters. */
   readonly reads: (status: number) => boolean
-  /** Whether what an earlier read took may stand for a file with the same `ETag`. */
+  /** The content of an earlier read may stand for a file with the same `ETag`. */
   readonly recalls: boolean
 }
 
-/** @throws DestinationError also what the body throws, such as `too_large` */
+/** @throws DestinationError also for the body, such as `too_large` */
 export async function takeAnswer(
   url: string,
   { form, reads, recalls }: Wanted,
   asked: Asked,
   { fetch, digest, cache, now }: Pick<CheckContext, 'fetch' | 'digest' | 'cache' | 'now'>,
-): Promise<Taken> {
+): Promise<TakenAnswer> {
   if (form === 'bytes') return takeBytes(url, asked, recalls, { digest, cache })
   const response = await fetch(url, asked)
   const { status, headers } = response
@@ -74,13 +73,13 @@ interface Remembered extends Content {
   readonly headers: readonly (readonly [string, string])[]
 }
 
-/** A file may be large: one that has not changed since, by its strong `ETag`, need not be sent again. */
+/** Reads a file, which may be large: one with the same strong `ETag` as before need not be sent again. */
 async function takeBytes(
   url: string,
   { headers: given, ...asked }: Asked,
   recalls: boolean,
   { digest, cache }: Pick<CheckContext, 'digest' | 'cache'>,
-): Promise<Taken> {
+): Promise<TakenAnswer> {
   const key = `bytes ${url}`
   const known = recalls ? (cache.get(key) as Remembered | undefined) : undefined
   const headersSent = { ...given, ...(known && { 'if-none-match': known.etag }) }
@@ -91,7 +90,7 @@ async function takeBytes(
   })
   if (status === 304 && known) {
     const { etag: _, headers: before, ...content } = known
-    // A 304 tells anew what may have changed, RFC 9110 15.4.5.
+    // The headers of a 304 replace those of the remembered answer, RFC 9110 15.4.5.
     const merged = new Headers(before.map(([name, value]) => [name, value] as [string, string]))
     merged.delete('age')
     for (const [name, value] of headers) merged.set(name, value)
@@ -104,7 +103,7 @@ async function takeBytes(
   return { ...content, status, headers }
 }
 
-/** A stream of events goes on for as long as somebody listens. */
+/** Tells whether the body is a stream of events, which lasts as long as somebody listens. */
 function isEndless(headers: Headers): boolean {
   return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
 }
@@ -153,7 +152,7 @@ async function readChunks(
   return bytes
 }
 
-/** Of what is no text, no text has the fingerprint. */
+/** Makes the fingerprint of a text. Refuses other content, because no text has its fingerprint. */
 function fingerprintOf(text: string | undefined, status: number): string {
   if (text === undefined || TOO_MANY_MARKS.test(text)) throw new DestinationError('unexpected_response', { status })
   return textFingerprint(text)
@@ -164,7 +163,7 @@ export function charsetOf(headers: Headers): string {
   return /;\s*charset\s*=\s*["']?([^"';,\s]*)/i.exec(headers.get('content-type') ?? '')?.[1] ?? ''
 }
 
-/** Undefined for what is no text in this encoding, and for one that is not known. */
+/** Decodes a text. Undefined if it is none in this encoding, or the encoding is not known. */
 function decoded(bytes: Uint8Array, charset: string): string | undefined {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes)

@@ -3,14 +3,14 @@ import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 
-// No query, because receipts are public and queries carry tokens. No characters that a URL parser would write otherwise.
+// Addresses have no query, because receipts are public and queries carry tokens, and no characters that a URL parser would write otherwise.
 // White space, control characters and what reorders text are in no name of a host.
 const HIDDEN = '\\u007f-\\u00a0\\u1680\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\ufeff'
 const HOST_PATTERN = `(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\u0000-\\u0020${HIDDEN}/?#@:%\\\\\\[\\]]{1,253})`
 const PATH_PATTERN = "(?:/[A-Za-z0-9._~!$&'\\(\\)*+,;=:@%/\\-]*)?"
 const TARGET_PATTERN = `^[Hh][Tt][Tt][Pp][Ss]://${HOST_PATTERN}(?::[0-9]{1,5})?${PATH_PATTERN}$`
 
-/** Of a text: 32 bytes in base64url, whose last character has two bits that are 0. */
+/** The digest of a text: 32 bytes in base64url, whose last character has two bits that are 0. */
 const TEXT_FORM = '[A-Za-z0-9_\\-]{42}[AEIMQUYcgkosw048]'
 
 const ADDRESS = new RegExp(TARGET_PATTERN)
@@ -94,7 +94,7 @@ const Facts = Type.Object(
   { additionalProperties: false },
 )
 
-/** As targets and receipts have them. */
+/** Tells whether a text is an address as targets and receipts have them. */
 export function isAddress(text: string): boolean {
   return text.length <= LONGEST_ADDRESS && ADDRESS.test(text)
 }

@@ -1,70 +1,71 @@
 /** Reads an address once: one GET, its redirects within the site, and the body. */
 import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
 import { isSameSite, prefixOf, withoutQuery } from './address.ts'
-import { type Content, charsetOf, type Form, type Taken, takeAnswer } from './fingerprint.ts'
+import { type Content, charsetOf, type Form, type TakenAnswer, takeAnswer } from './fingerprint.ts'
 import { isLanguage } from './languages.ts'
 import { isWall } from './walls.ts'
 
-export interface Answer extends Content {
+export interface UrlAnswer extends Content {
   readonly status: number
-  /** The address that answered, without its query; of a redirect that is claimed, where it leads. */
+  /** The address that answered, without its query. If the claim is about a redirect, the address to which that leads. */
   readonly finalUrl: string
   readonly redirected: boolean
   /** A redirect led to another page of the site, such as its sign-in. */
   readonly isElsewhere: boolean
-  /** A cache's copy, from so long ago that it does not tell how the site answers now. */
+  /** The answer is a cache's copy, too old to tell how the site answers now. */
   readonly isOld: boolean
-  /** What was read is all of the content, in the only way to read it: else it can be the claimed content, and cannot contradict it. */
+  /** All of the content was read, in the only way to read it. Otherwise it may still be the claimed content, and cannot contradict it. */
   readonly isExact: boolean
-  /** Nothing in it says that others may get another one. */
+  /** Nothing in the answer says that other readers may get another one. */
   readonly isShared: boolean
-  /** It names its version, as what is the same for all does and what is made for one reader does not. */
+  /** The answer names its version, which answers made for one reader do not. */
   readonly hasValidator: boolean
 }
 
-/** What is asked of one read, which serves all claims that ask the same. */
+/** The question of one read, which serves all claims that ask the same. */
 export interface Question {
   readonly target: string
   readonly status: number
   readonly form: Form | undefined
-  /** Whether what an earlier read took may stand for a file with the same `ETag`. */
+  /** The content of an earlier read may stand for a file with the same `ETag`. */
   readonly recalls: boolean
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export const MAX_REDIRECTS = 3
-/** The host counts no greater age of answers from addresses that the operator does not list. */
+/** The greatest age, in seconds, that the host counts in answers from addresses which the operator does not list. */
 const OLD_S = 60
 
-export type Reading = Pick<CheckContext, 'connection' | 'fetch' | 'digest' | 'cache' | 'now'>
+export type ReadingContext = Pick<CheckContext, 'connection' | 'fetch' | 'digest' | 'cache' | 'now'>
 
 /** @throws DestinationError for an answer that says nothing about the claim */
-export async function readUrl({ target, status, form, recalls }: Question, context: Reading): Promise<Answer> {
-  // Caches are asked for what the site answers now, so that no copy of an earlier answer, such as one to our own last read, stands for it.
+export async function readUrl(question: Question, context: ReadingContext): Promise<UrlAnswer> {
+  const { target, status, form, recalls } = question
+  // Caches are asked how the site answers now, so that no copy of an earlier answer, such as one to our own last read, stands for it.
   const headers = { accept: '*/*', 'cache-control': 'no-cache' }
   const asked = new URL(target)
   const reads = (answered: number) => answered === status || isConclusive(answered, status)
-  const taken: Taken[] = []
-  for (let url = asked; ; ) {
-    const one = await takeAnswer(url.href, { form, reads, recalls }, { headers, redirect: 'manual' }, context)
-    taken.push(one)
-    const next = isRedirect(status) ? undefined : locationOf(one, url)
-    if (next === undefined) {
-      const held = heldOf(one, status, context.now())
-      if (taken.some(isWall)) throw new DestinationError('forbidden', { status: held.status })
-      const answer = answerOf(taken, url, await wayOf(url, asked, context), { status, form })
-      const goal = locationOf(one, url)
-      return goal === undefined ? answer : { ...answer, finalUrl: withoutQuery(goal) }
-    }
-    // A connection is for one origin, and a public place may have its `www.`.
-    const isHere = context.connection === null ? isSameSite(next, asked) : next.origin === asked.origin
-    if (!isHere || taken.length > MAX_REDIRECTS) throw unexpected(one)
+  // A connection is for one origin, and a public place may have its `www.`.
+  const isWithinSite = (url: URL) =>
+    context.connection === null ? isSameSite(url, asked) : url.origin === asked.origin
+  const answers: TakenAnswer[] = []
+  let url = asked
+  for (let next: URL | undefined = asked; next; ) {
     url = next
+    const answer = await takeAnswer(url.href, { form, reads, recalls }, { headers, redirect: 'manual' }, context)
+    answers.push(answer)
+    next = isRedirect(status) ? undefined : locationOf(answer, url)
+    if (next && (!isWithinSite(next) || answers.length > MAX_REDIRECTS)) throw unexpected(answer)
   }
+  const last = answers.at(-1)!
+  requireConclusive(last, status, context.now())
+  if (answers.some(isWall)) throw new DestinationError('forbidden', { status: last.status })
+  const relation = await relationOf(url, asked, context)
+  return toUrlAnswer(answers, locationOf(last, url) ?? url, relation, form)
 }
 
-/** Where a redirect leads; undefined for any other answer. */
-function locationOf({ status, headers }: Pick<Taken, 'status' | 'headers'>, from: URL): URL | undefined {
+/** The target of a redirect; undefined for any other answer. */
+function locationOf({ status, headers }: Pick<TakenAnswer, 'status' | 'headers'>, from: URL): URL | undefined {
   const location = headers.get('location')
   if (!REDIRECTS.has(status) || location === null) return undefined
   const next = parseUrl(inUtf8(location), from.href)
@@ -73,7 +74,7 @@ function locationOf({ status, headers }: Pick<Taken, 'status' | 'headers'>, from
   return next
 }
 
-/** Headers are read byte by byte, and sites write letters of their own in UTF-8, as browsers take them. */
+/** Decodes a header as browsers do: it is read byte by byte, and sites write other letters in UTF-8. */
 function inUtf8(header: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'))
@@ -83,19 +84,17 @@ function inUtf8(header: string): string {
 }
 
 /** @throws DestinationError for an answer by which the site does not say how it stands with the page */
-function heldOf(answer: Taken, claimed: number, now: number): Taken {
-  const { status, headers } = answer
-  if (status !== claimed && !isConclusive(status, claimed)) throw statusError(answer, now)
+function requireConclusive({ status, headers }: TakenAnswer, claimed: number, now: number): void {
+  if (status !== claimed && !isConclusive(status, claimed)) throw statusError({ status, headers }, now)
   // A page that asks to come back later stands in for another one.
   if ((status === 200 || isMissing(status)) && headers.has('retry-after'))
     throw new DestinationError('unavailable', { status })
-  return answer
 }
 
-/** How the page that answered stands to the claimed one. */
-type Way = 'same' | 'translated' | 'elsewhere'
+/** The relation of the page that answered to the claimed one. */
+type Relation = 'same' | 'translated' | 'elsewhere'
 
-async function wayOf(final: URL, asked: URL, context: Reading): Promise<Way> {
+async function relationOf(final: URL, asked: URL, context: ReadingContext): Promise<Relation> {
   const prefix = prefixOf(final, asked)
   if (prefix === undefined) return 'elsewhere'
   if (prefix === '') return 'same'
@@ -103,11 +102,11 @@ async function wayOf(final: URL, asked: URL, context: Reading): Promise<Way> {
   return isTranslated ? 'translated' : 'elsewhere'
 }
 
-/** As sites name countries, too: `/us`, `/eu-en`. */
+/** Matches countries as sites put them into paths, and languages: `/us`, `/eu-en`. */
 const LIKE_A_TAG = /^[a-z]{2}(?:[-_][a-z]{2})?$/i
 
-/** The site leads from another path in the same way, so that it does so with all its pages. */
-async function isBeforeOthers(prefix: string, asked: URL, { fetch }: Reading): Promise<boolean> {
+/** Tells whether the site adds the prefix to another path as well, and so to all its pages. */
+async function isBeforeOthers(prefix: string, asked: URL, { fetch }: ReadingContext): Promise<boolean> {
   const other = new URL(asked.pathname === '/' ? '/claimcheck' : '/', asked)
   const response = await fetch(other.href, { headers: { accept: '*/*' }, redirect: 'manual' })
   await response.body?.cancel()
@@ -115,21 +114,26 @@ async function isBeforeOthers(prefix: string, asked: URL, { fetch }: Reading): P
   return next !== undefined && prefixOf(next, other) === prefix
 }
 
-function answerOf(taken: readonly Taken[], url: URL, way: Way, claimed: Pick<Question, 'status' | 'form'>): Answer {
-  const { headers, opening: _, ...content } = taken.at(-1)!
+function toUrlAnswer(
+  answers: readonly TakenAnswer[],
+  finalUrl: URL,
+  relation: Relation,
+  form: Form | undefined,
+): UrlAnswer {
+  const { headers, opening: _, ...content } = answers.at(-1)!
   return {
     ...content,
-    finalUrl: withoutQuery(url),
-    redirected: taken.length > 1,
-    isElsewhere: way === 'elsewhere',
+    finalUrl: withoutQuery(finalUrl),
+    redirected: answers.length > 1,
+    isElsewhere: relation === 'elsewhere',
     isOld: isOldCopy(headers),
-    isExact: tellsItsEnd(headers) && isAsAsked(headers, claimed.form) && content.hasMark !== true,
-    isShared: way !== 'translated' && taken.every((one) => isForAll(one.headers)),
+    isExact: tellsItsEnd(headers) && isAsAsked(headers, form) && content.hasMark !== true,
+    isShared: relation !== 'translated' && answers.every((answer) => isForAll(answer.headers)),
     hasValidator: headers.has('etag') || headers.has('last-modified'),
   }
 }
 
-/** Caches that give a copy without its `Age` say at least that it is one. */
+/** Headers by which caches that send no `Age` say at least that they answered with a copy. */
 const CACHES = ['x-cache', 'cf-cache-status', 'x-cache-status', 'x-proxy-cache', 'x-litespeed-cache', 'cache-status']
 
 function isOldCopy(headers: Headers): boolean {
@@ -139,26 +143,29 @@ function isOldCopy(headers: Headers): boolean {
 }
 
 /**
- * An answer by which the site itself says how it stands with the page. Refusals and faults say nothing of it, nor do redirects unless one is
- * claimed, nor 202, with which some walls against robots answer, and 203, by which a proxy says that it changed the answer.
+ * Tells whether an answer is the site's own word on the page. Refusals and faults say nothing of it, nor do redirects unless one is claimed,
+ * nor 202, with which some walls against robots answer, nor 203, by which a proxy says that it changed the answer.
  */
 function isConclusive(status: number, claimed: number): boolean {
   if (isRedirect(claimed) && REDIRECTS.has(status)) return true
   return (isSuccess(status) && status !== 202 && status !== 203) || isMissing(status)
 }
 
-/** Else what a broken connection left of it looks like the whole. */
+/** Tells whether an answer says where it ends. Otherwise a broken connection makes a part look like the whole. */
 function tellsItsEnd(headers: Headers): boolean {
   return headers.has('content-length') || headers.has('transfer-encoding')
 }
 
-/** A server that compresses unasked may mean the compressed bytes, as of an archive; another encoding than UTF-8 makes another text. */
+/**
+ * Tells whether the content came as asked. A server that compresses unasked may mean the compressed bytes, and another encoding than UTF-8
+ * makes another text.
+ */
 function isAsAsked(headers: Headers, form: Form | undefined): boolean {
   if (form === 'bytes') return /^(?:identity)?$/i.test((headers.get('content-encoding') ?? '').trim())
   return /^(?:|utf-?8|us-ascii)$/i.test(charsetOf(headers))
 }
 
-/** 206 answers a request that was not made. */
+/** Leaves out 206, which answers a request that was not made. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299 && status !== 206
 }
@@ -175,21 +182,21 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399
 }
 
-/** A claimed status can be an answer's: no interim one, and none by which a server answers the way in which it is asked. */
+/** Excludes interim statuses, and those by which a server answers the way in which it is asked. */
 export function canBeAnswered(status: number): boolean {
   return status >= 200 && status !== 206 && status !== 304 && status !== 429
 }
 
 /**
- * By which it is compressed or shared between sites, everybody gets the same; and so does who sends none of what the scripts of a site ask
- * with (nextjs.org/docs/app/api-reference/config/next-config-js).
+ * Request headers by which an answer may vary and still be the same for all: they say how it is compressed or shared between sites, or only the
+ * scripts of a site send them (nextjs.org/docs/app/api-reference/config/next-config-js).
  */
 const SAME_FOR_ALL: ReadonlySet<string> = new Set([
   ...['', 'accept-encoding', 'origin', 'access-control-request-method', 'access-control-request-headers'],
   ...['rsc', 'next-router-state-tree', 'next-router-prefetch', 'next-router-segment-prefetch', 'next-url'],
 ])
 
-/** A site that sets a cookie knows its readers apart, and what is private or not to be stored is for one of them. */
+/** Tells whether everybody gets this answer. A site that sets a cookie tells its readers apart, and a private answer is for one of them. */
 function isForAll(headers: Headers): boolean {
   const varies = listOf(headers, 'vary').some((name) => !SAME_FOR_ALL.has(name))
   const isForOne = listOf(headers, 'cache-control').some((directive) => /^(?:private|no-store)\b/.test(directive))
@@ -200,6 +207,6 @@ function listOf(headers: Headers, name: string): readonly string[] {
   return (headers.get(name) ?? '').split(',').map((one) => one.trim().toLowerCase())
 }
 
-export function unexpected({ status }: Pick<Answer, 'status'>): DestinationError {
+export function unexpected({ status }: Pick<UrlAnswer, 'status'>): DestinationError {
   return new DestinationError('unexpected_response', { status })
 }

@@ -12,15 +12,15 @@ import { isSameAddress, normalAddress, publicOrigin } from './address.ts'
 import { formOf } from './fingerprint.ts'
 import { type Facts, isAddress, type Params, profile, USUAL_STATUS } from './profile.ts'
 import {
-  type Answer,
   canBeAnswered,
   isError,
   isMissing,
   isSuccess,
   MAX_REDIRECTS,
   type Question,
-  type Reading,
+  type ReadingContext,
   readUrl,
+  type UrlAnswer,
   unexpected,
 } from './read.ts'
 import { site } from './site.ts'
@@ -28,7 +28,7 @@ import { site } from './site.ts'
 export const urlStatus = defineVerifier({
   profile,
   providers: [site.provider],
-  // Each of two readings may ask once more whether a redirect chose a language.
+  // There may be two reads, and each may ask once more whether a redirect chose a language.
   limits: { requests: 2 * (MAX_REDIRECTS + 2) },
   anonymousSource({ target }) {
     const baseUrl = publicOrigin(target)
@@ -41,15 +41,16 @@ export const urlStatus = defineVerifier({
 })
 
 /**
- * Servers give one `ETag` to two contents of the same size and date, such as of files that a build dates. So what is remembered only tells that
- * nothing has come yet: what verifies is read anew, and so is what blames, at the first look and from the deadline on.
+ * Reads the address. Servers give one `ETag` to two contents of the same size and date, such as of files that a build dates. So remembered
+ * content only tells that nothing has come yet: content that verifies is read anew, and so is content that blames, at the first look and from
+ * the deadline on.
  *
  * @throws DestinationError `unsupported_target` for a status that no answer shows
  */
 async function askFor(
   { target, params, deadlineAt }: Pick<Claim<Params>, 'target' | 'params' | 'deadlineAt'>,
-  context: Reading & Pick<CheckContext, 'previous'>,
-): Promise<Answer> {
+  context: ReadingContext & Pick<CheckContext, 'previous'>,
+): Promise<UrlAnswer> {
   const { status = USUAL_STATUS, content_fingerprint: claimed } = params
   if (!canBeAnswered(status)) throw new DestinationError('unsupported_target')
   const form = claimed === undefined ? undefined : formOf(claimed)
@@ -71,55 +72,57 @@ function normalParams(params: Params): Params {
 }
 
 /** @throws DestinationError for an answer that shows neither that the claim holds nor that it does not */
-function observationOf(params: Params, answer: Answer, previous: readonly PreviousRead[]): Observation<Facts> {
+function observationOf(params: Params, answer: UrlAnswer, previous: readonly PreviousRead[]): Observation<Facts> {
   const { status = USUAL_STATUS, content_fingerprint: claimed, final_url: finalUrl } = params
-  const isStatus = answer.status === status
-  const isContent = claimed === undefined || answer.fingerprint === claimed
-  const isThere = finalUrl === undefined || isSameAddress(answer.finalUrl, finalUrl)
+  const differs = [
+    answer.status === status ? [] : ['status'],
+    claimed === undefined || answer.fingerprint === claimed ? [] : ['content_fingerprint'],
+    finalUrl === undefined || isSameAddress(answer.finalUrl, finalUrl) ? [] : ['final_url'],
+  ].flat()
+  if (isInconclusive(params, answer, differs)) throw unexpected(answer)
   const facts = factsOf(answer, finalUrl)
-  // A page of sign-in answers 200, too. The claimed content, and the claimed address, are so wherever they are.
-  const isElsewhere = answer.isElsewhere && finalUrl === undefined
-  if (isStatus && isContent && isThere) {
-    if (isElsewhere && claimed === undefined) throw unexpected(answer)
-    // An error that a cache has kept says nothing of how the site answers since.
-    if (answer.isOld && isError(status)) throw unexpected(answer)
-    return { kind: 'present', differs: [], facts }
-  }
-  const isAnotherPage = isElsewhere || (answer.isElsewhere && !isThere)
-  if (isAnotherPage || answer.isOld || (isStatus && !isContent && !answer.isExact)) throw unexpected(answer)
-  const mark = markOf(answer, { isStatus, isContent }, previous)
+  if (differs.length === 0) return { kind: 'present', differs, facts }
+  const mark = markOf(answer, differs, previous)
   const observed = { facts, ...(mark === undefined ? {} : { mark }) }
   if (isSuccess(status) && isMissing(answer.status)) return { kind: 'absent', ...observed }
-  const differs = [
-    ...(isStatus ? [] : ['status']),
-    ...(isContent ? [] : ['content_fingerprint']),
-    ...(isThere ? [] : ['final_url']),
-  ]
   return { kind: 'present', differs, ...observed }
 }
 
+/** Tells whether an answer shows neither that the claim holds nor that it does not. @param differs params that the answer does not fit */
+function isInconclusive(params: Params, answer: UrlAnswer, differs: readonly string[]): boolean {
+  const { status = USUAL_STATUS, content_fingerprint: claimed, final_url: finalUrl } = params
+  const { isElsewhere, isOld, isExact } = answer
+  if (differs.length === 0) {
+    // A page of sign-in answers 200, too. The claimed content and the claimed address are what they are wherever they are found.
+    const isAnyPage = isElsewhere && finalUrl === undefined && claimed === undefined
+    // An error that a cache has kept says nothing of how the site answers since.
+    return isAnyPage || (isOld && isError(status))
+  }
+  const isAnotherPage = isElsewhere && (finalUrl === undefined || differs.includes('final_url'))
+  const mayBeContent = !differs.includes('status') && differs.includes('content_fingerprint') && !isExact
+  return isAnotherPage || isOld || mayBeContent
+}
+
 /**
- * An address keeps no record, and may answer others otherwise: blame needs an answer that is the same for everybody. A missing page has no
- * validator; what differs needs one, because walls, maintenance and trials of new pages answer 200, too.
+ * Decides whether an answer against the claim can blame. An address keeps no record, and may answer others otherwise: blame needs an answer that
+ * is the same for everybody. A missing page has no validator; an answer that differs needs one, because walls, maintenance and trials of new
+ * pages answer 200, too.
  */
-function markOf(
-  answer: Answer,
-  { isStatus, isContent }: { readonly isStatus: boolean; readonly isContent: boolean },
-  previous: readonly PreviousRead[],
-): Mark | undefined {
+function markOf(answer: UrlAnswer, differs: readonly string[], previous: readonly PreviousRead[]): Mark | undefined {
   const saysThatItWas = answer.status === 410
   const isTheSameForAll = answer.isShared && (isMissing(answer.status) || answer.hasValidator)
-  const isUnstable = isStatus && !isContent && previous.some((read) => showsOtherContent(read, answer))
+  const isOtherContent = !differs.includes('status') && differs.includes('content_fingerprint')
+  const isUnstable = isOtherContent && previous.some((read) => showsOtherContent(read, answer))
   return saysThatItWas || !isTheSameForAll || isUnstable ? 'may_have_been' : undefined
 }
 
-/** With the same status: the page changes by itself, or was changed, and what was between the reads nobody knows. */
-function showsOtherContent({ observation: { facts } }: PreviousRead, { status, fingerprint }: Answer): boolean {
+/** Tells whether a read with the same status saw other content: then nobody knows what the page was between the reads. */
+function showsOtherContent({ observation: { facts } }: PreviousRead, { status, fingerprint }: UrlAnswer): boolean {
   return facts.answered_status === status && facts.fingerprint !== undefined && facts.fingerprint !== fingerprint
 }
 
-function factsOf({ status, redirected, finalUrl, bytes, fingerprint }: Answer, claimed: string | undefined): Facts {
-  // The claimed one may be a slash shorter, and as long as an address may be.
+function factsOf({ status, redirected, finalUrl, bytes, fingerprint }: UrlAnswer, claimed: string | undefined): Facts {
+  // The claimed address may be a slash shorter, and as long as an address may be.
   const shown = claimed !== undefined && isSameAddress(finalUrl, claimed) && !isAddress(finalUrl) ? claimed : finalUrl
   return {
     answered_status: status,

@@ -1,13 +1,13 @@
-/** Tells an answer of what stands before a site, such as a challenge for robots, from an answer of the site. */
-import type { Taken } from './fingerprint.ts'
+/** Recognizes answers that come from a wall before a site, such as a challenge for robots, and not from the site. */
+import type { TakenAnswer } from './fingerprint.ts'
 
-/** All that is given has to be there. */
+/** Marks of a wall. An answer that has all of the given ones is the wall's. */
 interface Wall {
   readonly by: string
   readonly header?: readonly [name: string, value: RegExp]
-  /** How a cookie that the answer sets begins. */
+  /** The beginning of a cookie that the answer sets. */
   readonly cookie?: string
-  /** Markup of the challenge's own: a page that writes about it has it escaped, or has other markup around the word. */
+  /** Markup that only the challenge has: a page that writes about it escapes it, or has other markup around the word. */
   readonly markup?: RegExp
   /** The page has nothing to read beside it. */
   readonly isBare?: true
@@ -16,8 +16,8 @@ interface Wall {
 const ANY = /./
 
 /**
- * What the makers say, or their programs show, that only a challenge or a refusal has. What they put on every answer, such as `cf-ray`,
- * `x-iinfo` or the cookies of their statistics, is no mark by itself.
+ * Marks that only a challenge or a refusal has, as the makers of walls document or their programs show. What they put on every answer, such as
+ * `cf-ray`, `x-iinfo` or the cookies of their statistics, is no mark by itself.
  */
 const WALLS: readonly Wall[] = [
   // developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response
@@ -53,25 +53,25 @@ const WALLS: readonly Wall[] = [
   },
   { by: 'Akamai', markup: /<div\b[^>]{0,300}\bid=["']?sec-if-cpt-container/i },
   { by: 'Imperva', markup: /<iframe\b[^>]{0,300}\/_Incapsula_Resource\b/i },
-  // Its script is on pages of the site, too.
+  // The script of Imperva is on pages of the site, too.
   { by: 'Imperva', markup: /<script\b[^>]{0,300}\/_Incapsula_Resource\b/i, isBare: true },
   { by: 'HUMAN', markup: /<div\b[^>]{0,300}\bid=["']?px-captcha/i },
   { by: 'DDoS-Guard', header: ['server', /^ddos-guard/i], markup: /<title>\s*ddos-guard\s*<\/title>/i },
   { by: 'F5', markup: /<noscript>\s*Please enable JavaScript to view the page content\.[\s\S]{0,40}\bsupport ID/i },
 ]
 
-/** It was not the site that answered, or only to keep the asker out. */
-export function isWall(answer: Pick<Taken, 'headers' | 'opening'>): boolean {
-  return WALLS.some((wall) => isOf(answer, wall))
+/** Tells whether a wall answered in the place of the site. */
+export function isWall(answer: Pick<TakenAnswer, 'headers' | 'opening'>): boolean {
+  return WALLS.some((wall) => hasMarks(answer, wall))
 }
 
-function isOf({ headers, opening = '' }: Pick<Taken, 'headers' | 'opening'>, wall: Wall): boolean {
+function hasMarks({ headers, opening = '' }: Pick<TakenAnswer, 'headers' | 'opening'>, wall: Wall): boolean {
   const { header, cookie, markup, isBare = false } = wall
   if (header && !header[1].test(headers.get(header[0]) ?? '')) return false
   if (cookie !== undefined && !headers.getSetCookie().some((one) => one.startsWith(cookie))) return false
-  return (markup === undefined || markup.test(opening)) && (!isBare || !/\w/.test(textOf(opening)))
+  return (markup === undefined || markup.test(opening)) && (!isBare || !/\w/.test(readableText(opening)))
 }
 
-function textOf(html: string): string {
+function readableText(html: string): string {
   return html.replace(/<(script|style|noscript|title)\b[\s\S]*?<\/\1\s*>/gi, '').replace(/<[^>]*>/g, '')
 }
