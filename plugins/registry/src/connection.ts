@@ -1,4 +1,4 @@
-/** What all connections to registries share: where the registry is, which packages are read there, and which claims fit. */
+/** Shared by all connections to registries: the address, the packages that are read there, and the claims that fit. */
 import { type Claim, parseUrl, Type } from '@claimcheck/core/plugin'
 
 /** @param publicUrl where the registry is when the option is left out */
@@ -54,7 +54,7 @@ export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** Whether the claim is about a package of this kind of registry, at a registry with one of these names, and of those that the connection is for. */
+/** Tells whether a claim is about a package of this kind of registry, at one of these names, and among the packages of the connection. */
 export function fitsClaim(
   { packages }: CommonOptions,
   { target, params }: Claim,

@@ -1,15 +1,15 @@
-/** What a kind of registry is to the verifier. Those of this plugin are in the list in `index.ts`. */
+/** The interface of a kind of registry. `index.ts` lists the kinds of this plugin. */
 import type { Auth, CheckContext, ConnectionType, Instant, LogTime } from '@claimcheck/core/plugin'
 import type { Facts } from './profile.ts'
 
 export interface Query {
-  /** Without the prefix, normalized. */
+  /** The name without the prefix, normalized. */
   readonly name: string
   /** Normalized. */
   readonly version: string
-  /** As `sha512-` or `sha256-` and base64. */
+  /** The digest as `sha512-` or `sha256-` and base64. */
   readonly integrity?: string
-  /** The end of the tolerance. */
+  /** The moment at which the tolerance ends. */
   readonly inTimeUntil: Instant
 }
 
@@ -19,35 +19,35 @@ export interface Place {
   readonly auth?: Auth | undefined
   /** The public registry of its kind. */
   readonly isPublic: boolean
-  /** A package with this name that the registry does not show is not there. */
+  /** Tells whether the absence of a package with this name shows that it is not there. */
   sees(name: string): boolean
 }
 
-/** What a registry showed of a version. */
+/** A version as a registry showed it. */
 export interface FoundVersion {
   /** The registry offers it. */
   readonly isListed: boolean
-  /** Its file has the claimed digest; absent where the claim names none. */
+  /** The file has the claimed digest; absent if the claim names none. */
   readonly hasContent?: boolean
-  /** When it was published, by the registry's own record; null where a record was read that does not have it. */
+  /** The time of publication by the registry's own record; null if a record was read that does not have the version. */
   readonly published?: Required<LogTime> | null
-  /** When the last of its files came, by the same record; as `published`, when left out. */
+  /** The time of its last file, by the same record. When left out: `published`. */
   readonly latest?: Required<LogTime>
-  /** When the record begins; absent where nothing says so. */
+  /** The beginning of the record; absent if nothing tells it. */
   readonly recordSince?: Instant
-  /** By when a version that is not listed had been taken away, by the same record. */
+  /** The time by which a version that is not listed was taken away, by the same record. */
   readonly removedBy?: Instant
-  /** What is not listed may have been there: all files were taken away, or are withheld. */
+  /** A version that is not listed may have been there: all files were taken away, or are withheld. */
   readonly isEmptied?: boolean
-  /** How far the registry's clock was behind ours at most; absent where it does not tell its time. Milliseconds. */
+  /** The most by which the registry's clock was behind ours, in milliseconds; absent if it does not tell its time. */
   readonly clockBehindMs?: number
-  /** From an old copy, or an answer that may have been cut: it can show that the claim holds, and not that it does not. */
+  /** The answer is an old copy, or may have been cut: it can show that the claim holds, and not that it does not. */
   readonly isDoubtful?: boolean
   readonly facts: Facts
 }
 
 export interface Ecosystem {
-  /** Before the colon in targets, and the name of the connection type. */
+  /** The word before the colon in targets, and the name of the connection type. */
   readonly name: 'npm' | 'pypi' | 'cargo'
   readonly connectionType: ConnectionType
   readonly publicUrl: string
@@ -58,15 +58,15 @@ export interface Ecosystem {
    * since the record begins, wherever one can be read. Other registries of the kind may be set up to do otherwise.
    */
   readonly publicKeeps: boolean
-  /** How long the public registry goes on giving an old document of a package, or saying that there is none, without an `Age`. Milliseconds. */
+  /** The longest time, in milliseconds, for which the public registry answers with an old document or with none, and without an `Age`. */
   readonly publicLagMs: number
-  /** Everybody sees every package with such a name at the public registry. */
+  /** Tells whether everybody sees every package with such a name at the public registry. */
   isPublicName(name: string): boolean
   readonly algorithms: readonly ('sha256' | 'sha512')[]
   normalizeName(name: string): string
-  /** Undefined for what is no version. Applied twice it changes nothing more. */
+  /** Brings a version into one form, which it leaves as it is. Undefined for any other text. */
   normalizeVersion(version: string): string | undefined
-  /** How requests through a connection are signed, from its options. */
+  /** The credentials of requests through a connection with these options. */
   authOf(options: Readonly<Record<string, unknown>>): Auth | undefined
   /**
    * Says that a version is not listed only after an answer that shows that it would be seen.

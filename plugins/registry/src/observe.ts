@@ -1,4 +1,4 @@
-/** What a check reports of a version that was looked for: when it came, what is certain about it, and what absence means there. */
+/** Decides what a check reports of a version: when it came, what is certain about it, and what its absence means. */
 import {
   type Instant,
   isLongBefore,
@@ -13,11 +13,11 @@ import type { Facts } from './profile.ts'
 
 export interface Look {
   readonly claimedAt: Instant
-  /** The end of the tolerance. */
+  /** The moment at which the tolerance ends. */
   readonly inTimeUntil: Instant
-  /** When this check began. */
+  /** The beginning of this check. */
   readonly sentAt: Instant
-  /** When its answers had come. */
+  /** The moment at which its answers had come. */
   readonly answeredAt: Instant
   readonly previous: readonly PreviousRead[]
   /** The claim names the content. */
@@ -56,12 +56,12 @@ function staysOf({ published }: FoundVersion, look: Look): readonly Stay[] | und
   return [{ appeared: appearanceOf(published, look) }]
 }
 
-/** Where a version can be replaced, what is there now may have taken the place of what was there before. */
+/** Leaves out the beginning where a version can be replaced: the one that is there now may have taken the place of another. */
 function appearanceOf({ notBefore, notAfter }: Required<LogTime>, { keeps, recordSince, claimedAt }: Look): LogTime {
   return keeps && recordSince <= claimedAt + FREE_MS ? { notBefore, notAfter } : { notAfter }
 }
 
-/** Only the record of a registry that keeps what it published is a log: others tell what they have, and not what they had. */
+/** Reports an absence. Only the record of a registry that keeps what it published is a log: others tell what they have, and not what they had. */
 function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
   const { published, removedBy, isEmptied = false } = found
   if (look.keeps && published && removedBy !== undefined && !look.namesContent) {
@@ -69,13 +69,13 @@ function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Fact
     return { kind: 'absent', facts, stays: [{ appeared: published, removed }] }
   }
   if (isOfTheClaim(look) && published === null) return { kind: 'absent', facts, stays: [], mark: 'never_before' }
-  // It was there, and nothing tells with what content, or until when; or the record that would tell was not read.
+  // The version was there, with unknown content or until an unknown time; or the record that would tell was not read.
   const mayHaveBeen = isEmptied || published || (published === undefined && look.keeps && facts.package_listed)
   const mark = mayHaveBeen ? 'may_have_been' : markOfSeen(look)
   return { kind: 'absent', facts, ...(mark && { mark }) }
 }
 
-/** What is there now came after the claim: it may have taken the place of what was claimed. */
+/** Marks content that came after the claim: it may have taken the place of the claimed one. */
 function markOfReplaced({ published, latest, clockBehindMs = 0 }: FoundVersion, look: Look): Mark | undefined {
   const last = latest ?? published
   // `Date` has whole seconds.
@@ -83,12 +83,12 @@ function markOfReplaced({ published, latest, clockBehindMs = 0 }: FoundVersion, 
   return last && last.notBefore + behindMs > look.claimedAt ? 'may_have_been' : undefined
 }
 
-/** Where versions can be taken away or replaced without a trace. */
+/** Marks a version that was seen, where versions can be taken away or replaced without a trace. */
 function markOfSeen(look: Look): Mark | undefined {
   return wasSeen(look) ? 'may_have_been' : undefined
 }
 
-/** As claimed: what differed from the beginning shows nothing of what was claimed. */
+/** Tells whether a read saw the version as claimed. One that differed from the beginning shows nothing of the claimed one. */
 function wasSeen({ previous }: Look): boolean {
   return previous.some(({ observation }) => observation.kind === 'present' && observation.differs.length === 0)
 }

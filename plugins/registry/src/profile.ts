@@ -3,7 +3,7 @@ import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 
-// No pattern looks around, so that they are matched in linear time.
+// Patterns look neither ahead nor behind, so that they are matched in linear time.
 
 // An npm name that begins with a hyphen would be a path of the registry's own API.
 const NPM = 'npm:(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/[A-Za-z0-9~-]|[A-Za-z0-9~])[A-Za-z0-9._~-]*'
@@ -38,7 +38,7 @@ const Params = Type.Object(
       Type.String({
         title: 'Registry',
         pattern: REGISTRY_PATTERN,
-        // No example: claims that are shown as examples name no registry.
+        // There is no example, because claims that are shown as examples name no registry.
         'x-pattern-help':
           'enter the name of the registry alone, `registry.npmjs.org` instead of `https://registry.npmjs.org`',
         maxLength: 1024,

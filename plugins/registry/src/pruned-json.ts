@@ -5,13 +5,13 @@
 import { DestinationError } from '@claimcheck/core/plugin'
 import { bodyOf } from './reader.ts'
 
-/** By member: its whole value, of an object the members with these names, or of a list the items that are wanted. The rest is left out. */
+/** The wanted part of each member: its whole value, the members of an object with these names, or the items of a list that fit. */
 export type Wanted = Readonly<Record<string, 'value' | { readonly only: readonly string[] } | Items>>
 interface Items {
   readonly items: (item: unknown) => boolean
 }
 
-/** Of what is wanted. In bytes. */
+/** The most wanted bytes. */
 const MAX_KEPT = 512 * 1024
 const MAX_NESTING = 64
 
@@ -37,14 +37,14 @@ class Pruner {
   #depth = 0
   #isText = false
   #isEscaped = false
-  /** The next text is the name of a member of the outermost object, or of a member of that. */
+  /** The next text is the name of a member of the outermost object, or of one in it. */
   #isName = false
   #nameAt = 0
   #member = ''
   #inner = ''
   /** Depth of the object whose value is being skipped; 0 if none is. */
   #leftOutAt = 0
-  /** The value of the member is a list, whose next item begins there. */
+  /** The value of the member is a list, whose next item begins at `#itemAt`. */
   #isList = false
   #itemAt = 0
   #isOver = false
@@ -60,13 +60,11 @@ class Pruner {
   read(part: Uint8Array): void {
     for (let at = 0; at < part.length; at++) {
       const byte = part[at]!
-      if (this.#isOver || (this.#depth === 0 && byte !== OPEN)) {
-        if (BLANKS.has(byte)) continue
-        throw new SyntaxError('the answer is no object')
-      }
-      if (!this.#isText) {
-        if (this.#betweenTexts(byte)) this.#kept.push(byte)
-      } else if (this.#leftOutAt > 0) at = this.#skipText(part, at)
+      const isOutside = this.#isOver || (this.#depth === 0 && byte !== OPEN)
+      if (isOutside && !BLANKS.has(byte)) throw new SyntaxError('the answer is no object')
+      if (isOutside) continue
+      if (!this.#isText) this.#betweenTexts(byte)
+      else if (this.#leftOutAt > 0) at = this.#skipText(part, at)
       else {
         this.#inText(byte)
         this.#kept.push(byte)
@@ -91,7 +89,7 @@ class Pruner {
     this.#leftOutAt = this.#depth
   }
 
-  /** What was left out is the last of its object or list: the comma before it goes with it. */
+  /** Ends what was left out as the last of its object or list: the comma before it goes, too. */
   #endLast(): void {
     this.#leftOutAt = 0
     let { length } = this.#kept
@@ -99,7 +97,7 @@ class Pruner {
     if (this.#kept[length - 1] === COMMA) this.#kept.length = length - 1
   }
 
-  /** Drops the item of a list that just ended, unless it is wanted. */
+  /** Drops the item of a list that just ended, unless it is wanted, and tells whether it did. */
   #isDropped(): boolean {
     const way = this.#isList && this.#depth === 2 && this.#leftOutAt === 0 ? this.#ways.get(this.#member) : undefined
     if (!isItems(way)) return false
@@ -123,7 +121,7 @@ class Pruner {
     }
   }
 
-  /** Most of a large object is text that nobody wants. @returns where it ends, or the part does */
+  /** Passes quickly over text that nobody wants, which most of a large object is. @returns the end of the text, or of the part */
   #skipText(part: Uint8Array, from: number): number {
     let isEscaped = this.#isEscaped
     let at = from
@@ -140,8 +138,8 @@ class Pruner {
     return at
   }
 
-  /** @returns whether the byte belongs to what is wanted */
-  #betweenTexts(byte: number): boolean {
+  /** Keeps the byte if it belongs to what is wanted. */
+  #betweenTexts(byte: number): void {
     switch (byte) {
       case QUOTE:
         this.#isText = true
@@ -158,14 +156,14 @@ class Pruner {
         break
       case COMMA:
         this.#isName = this.#depth <= 2
-        if (this.#isDropped()) return false
+        if (this.#isDropped()) return
         if (this.#leftOutAt !== this.#depth) break
         this.#leftOutAt = 0
-        return false
+        return
       case COLON:
         if (this.#leftOutAt === 0 && this.#isLeftOut()) this.#beginLeftOut()
     }
-    return this.#leftOutAt === 0
+    if (this.#leftOutAt === 0) this.#kept.push(byte)
   }
 
   #open(byte: number): void {

@@ -51,7 +51,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         target: `${ecosystem.name}:${ecosystem.normalizeName(name)}`,
         params: {
           ...rest,
-          // What is no version is refused when it is asked where it can be read.
+          // Any other text stays, and is refused when the place to read it is asked for.
           version: ecosystem.normalizeVersion(version) ?? version,
           ...(integrity !== undefined && { integrity: normalizeIntegrity(integrity) }),
           ...(registry !== undefined && { registry: registry.toLowerCase() }),
@@ -85,7 +85,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         keeps: ecosystem.publicKeeps && place.isPublic,
         recordSince: found.recordSince ?? Number.NEGATIVE_INFINITY,
       }
-      // Without a record, the look just after the submission alone shows that it was not there yet: it keeps its own time.
+      // Without a record, only the look just after the submission shows that the version was not there yet: it keeps its own time.
       const isLate = sentAt >= inTimeUntil
       const hasRecord = ecosystem.publicKeeps && found.facts.package_listed
       const publicLagMs = place.isPublic && (hasRecord || isLate) ? ecosystem.publicLagMs : 0

@@ -7,7 +7,7 @@ const VERSION = new RegExp(
 
 export interface SemVer {
   readonly withoutBuild: string
-  /** With its plus; empty where there is none. */
+  /** The build with its plus; empty if there is none. */
   readonly build: string
 }
 

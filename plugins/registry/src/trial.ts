@@ -1,4 +1,4 @@
-/** A first read through a connection: what a package shows of the credentials. */
+/** Makes a first read through a connection: a package shows whether the credentials work. */
 import { type Auth, DestinationError, isRefused, type ProbeResult, type Trial } from '@claimcheck/core/plugin'
 
 export function packageTrial(example: string): Trial {

@@ -3,7 +3,7 @@ import { type Auth, defineConnectionType, header, type Static, secret, Type } fr
 import { addressOf, baseUrl, common, fitsClaim, registryName } from '../connection.ts'
 import type { Ecosystem } from '../ecosystem.ts'
 import { json } from '../json.ts'
-import { createReader } from '../reader.ts'
+import { RegistryReader } from '../reader.ts'
 import { parseSemVer } from '../semver.ts'
 import { packageTrial, tryPackage } from '../trial.ts'
 import { findOnCargo } from './find.ts'
@@ -63,7 +63,7 @@ export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
       trial: packageTrial('acme_widgets'),
       async probe(options, context) {
         const auth = authOf(options)
-        const reader = createReader({ auth }, context)
+        const reader = new RegistryReader({ auth }, context)
         const address = addressOf(options, publicUrl)
         await reader.get(`${address}/config.json`, json('cargo config', Config))
         const { proves, warnings } = await tryPackage(context.target, { auth }, (name, auth) =>

@@ -3,7 +3,7 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
-import { createReader, type Read, unexpected } from '../reader.ts'
+import { RegistryReader, type RegistryValue, unexpected } from '../reader.ts'
 import { parseSemVer } from '../semver.ts'
 import { logTime } from '../times.ts'
 import { Config, type IndexEntry, type IndexFile, indexPath, readIndexFile, spellingsOf } from './index-file.ts'
@@ -11,10 +11,10 @@ import { Config, type IndexEntry, type IndexFile, indexPath, readIndexFile, spel
 export async function findOnCargo(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
   const { name, version, integrity } = query
   const { baseUrl } = place
-  const reader = createReader(place, context)
+  const reader = new RegistryReader(place, context)
 
-  /** The protocol has three ways to say that there is no such crate; 451 does not say that there never was. */
-  function readIndex(spelling: string): Promise<Read<IndexFile> | undefined> {
+  /** Undefined if there is no such crate, which the protocol says in three ways. Of them 451 does not say that there never was one. */
+  function readIndex(spelling: string): Promise<RegistryValue<IndexFile> | undefined> {
     const url = `${baseUrl}/${indexPath(spelling)}`
     const parse = (response: Response) => readIndexFile(response, spelling)
     return context.cache.share(url, () =>
@@ -22,12 +22,12 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
     )
   }
 
-  async function readOtherSpelling(): Promise<Read<IndexFile> | undefined> {
+  async function readOtherSpelling(): Promise<RegistryValue<IndexFile> | undefined> {
     const { names, areAll } = spellingsOf(name)
     for (const spelling of names) {
       const read = await readIndex(spelling)
       if (!read) continue
-      // Elsewhere they may be two crates.
+      // At another registry than crates.io the two spellings may be two crates.
       if (!place.isPublic) throw new DestinationError('ambiguous_claim')
       return read
     }
@@ -47,25 +47,23 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
   // Of two lines for one version, Cargo takes the last.
   const entry = entries.findLast(({ vers }) => vers === version)
   if (!entry) {
-    // Cargo takes versions that differ in nothing else for one: which of them was meant cannot be told.
-    if (entries.some(({ vers }) => withoutBuild(vers) === withoutBuild(version))) {
+    // Cargo takes versions that differ in nothing else for one, so that nothing tells which of them was meant.
+    if (entries.some(({ vers }) => withoutBuild(vers) === withoutBuild(version)))
       throw new DestinationError('ambiguous_claim')
-    }
-    // It may be in a line that could not be read.
+    // The version may be in a line that could not be read.
     if (!isWhole) throw unexpected()
     return { isListed: false, published: null, ...recordOf(entries), isDoubtful, facts: { package_listed: true } }
   }
   const digest = digestOf(entry)
   if (integrity !== undefined && digest === undefined) throw unexpected()
-  const published = logTime(entry.pubtime)
   return {
     isListed: true,
     isDoubtful,
-    ...(integrity !== undefined && { hasContent: digest === integrity }),
+    hasContent: integrity === undefined ? undefined : digest === integrity,
     // Not every registry writes the time down.
-    ...(published && { published }),
+    published: logTime(entry.pubtime),
     ...recordOf(entries),
-    ...(clockBehindMs !== undefined && { clockBehindMs }),
+    clockBehindMs,
     facts: {
       version,
       package_listed: true,
@@ -75,7 +73,7 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
   }
 }
 
-/** Owners can delete a whole crate. When each of its lines has a time, none is from before the first of them. */
+/** The beginning of a crate's record, if each of its lines has a time: owners can delete a whole crate, and the record begins anew. */
 function recordOf(entries: readonly IndexEntry[]): Pick<FoundVersion, 'recordSince'> {
   const times = entries.map(({ pubtime }) => logTime(pubtime)?.notBefore ?? Number.NEGATIVE_INFINITY)
   return { recordSince: times.reduce((first, time) => Math.min(first, time)) }

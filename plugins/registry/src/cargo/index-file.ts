@@ -2,7 +2,7 @@
 import { type Static, Type, Value } from '@claimcheck/core/plugin'
 import { bodyOf } from '../reader.ts'
 
-/** What every version of the format has so far. A newer one may have more, and other forms of the rest. */
+/** The members that every version of the format has so far. A newer one may have more, and other forms of the rest. */
 const IndexEntry = Type.Object({
   name: Type.String(),
   vers: Type.String({ maxLength: 200 }),
@@ -20,10 +20,10 @@ export interface IndexFile {
 
 export const Config = Type.Object({ dl: Type.String() })
 
-/** A line names a version's dependencies and features. In characters. */
+/** The longest line, in characters: it names a version's dependencies and features. */
 const MAX_LINE = 512 * 1024
 
-/** Below the index: `1/a`, `2/ab`, `3/a/abc`, `ab/cd/abcd`. @param name in lower case */
+/** The path of a crate below the index: `1/a`, `2/ab`, `3/a/abc`, `ab/cd/abcd`. @param name in lower case */
 export function indexPath(name: string): string {
   if (name.length <= 2) return `${name.length}/${name}`
   if (name.length === 3) return `3/${name[0]}/${name}`
@@ -59,7 +59,7 @@ export async function readIndexFile(response: Response, name: string): Promise<I
     isTooLong = false
   }
   for await (const part of bodyOf(response)) {
-    // What is held of a line is not looked through again: a line may come byte by byte.
+    // Only new text is searched for the end of a line, because a line may come byte by byte.
     const [more = '', ...others] = decoder.decode(part, { stream: true }).split('\n')
     rest += more
     for (const line of others) {
@@ -74,7 +74,7 @@ export async function readIndexFile(response: Response, name: string): Promise<I
   return { entries, isWhole }
 }
 
-/** Undefined for what is no line of an index. */
+/** Reads a line of an index. Undefined for any other text. */
 function readLine(line: string, name: string): IndexEntry | undefined {
   const entry = parse(line)
   if (!Value.Check(IndexEntry, entry)) return undefined

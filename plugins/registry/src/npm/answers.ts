@@ -4,7 +4,7 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 export const Manifest = Type.Object({
   name: Type.String(),
   version: Type.String(),
-  // What its publisher says of the file: never evidence, but it changes with the file.
+  // The publisher's account of the file, which is never evidence, but changes with the file.
   dist: Type.Object({
     tarball: Type.String(),
     integrity: Type.Optional(Type.Unknown()),
@@ -15,12 +15,12 @@ export const Manifest = Type.Object({
 })
 export type Manifest = Static<typeof Manifest>
 
-/** As it is read: all versions but the claimed one are left out, and their times. */
+/** The document of a package as it is read: without all versions but the claimed one, and without their times. */
 export const Packument = Type.Object({
   name: Type.String(),
   // Absent where all of them were unpublished.
   versions: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  // Some registries have none. When everything was unpublished, an object stands between the times.
+  // Some registries have no times. When everything was unpublished, an object stands between them.
   time: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
 })
 export type Packument = Static<typeof Packument>

@@ -6,12 +6,12 @@ import { type CheckContext, DestinationError, isDestinationError, Value } from '
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { json } from '../json.ts'
 import { readPruned } from '../pruned-json.ts'
-import { createReader, isAnswer, type Read, unexpected } from '../reader.ts'
+import { isAnswer, RegistryReader, type RegistryValue, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { Manifest, Packument, Ping } from './answers.ts'
 import { hashTarball } from './tarball.ts'
 
-/** Beside the times of the versions. */
+/** Members of `time` that are about all versions. */
 const TIMES_OF_ALL = ['modified', 'unpublished'] as const
 
 type PackageRecord = Pick<FoundVersion, 'published' | 'removedBy' | 'clockBehindMs'>
@@ -23,7 +23,7 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
   return found
 }
 
-/** Some registries refuse the documents of versions, which npm does not ask for. What else they show counts only for the claim. */
+/** Some registries refuse the documents of versions, which npm does not ask for. Their other answers count only for the claim. */
 async function lookFor(
   query: Query,
   place: Place,
@@ -35,7 +35,7 @@ async function lookFor(
   if (manifest !== undefined && !isDestinationError(manifest)) return found(manifest, readRecord)
   const refused = manifest && { refusal: manifest }
 
-  // That there is no such version is said only of a package that is seen.
+  // Only the document of a visible package can show that there is no such version.
   const packument = await readPackument()
   if (!packument) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
@@ -59,10 +59,10 @@ async function lookFor(
   }
 }
 
-/** What the registry has of a version, each read once for all claims that wait for it. */
+/** Reads the documents of a version, each once for all claims that wait for it. */
 function documentsOf({ name, version, integrity }: Query, place: Place, context: CheckContext) {
   const { cache, logger } = context
-  const reader = createReader(place, context)
+  const reader = new RegistryReader(place, context)
   const url = `${place.baseUrl}/${name.replace('/', '%2f')}`
   const shared = <T>(what: string, read: () => Promise<T>) => cache.share(`${url} ${what} ${version}`, read)
 
@@ -72,7 +72,7 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
     return manifest
   }
 
-  /** Undefined where there is none, the error for another answer. */
+  /** Undefined if there is no such document, and the error for any other answer. */
   function readManifest(): Promise<Manifest | DestinationError | undefined> {
     return shared('version', async () => {
       try {
@@ -85,8 +85,8 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
     })
   }
 
-  /** Undefined where there is none. */
-  function readPackument(): Promise<Read<Packument> | undefined> {
+  /** Undefined if there is no such package. */
+  function readPackument(): Promise<RegistryValue<Packument> | undefined> {
     return shared('package', async () => {
       const wanted = {
         name: 'value',
@@ -105,7 +105,7 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
     return packument ? recordOf(version, packument) : {}
   }
 
-  /** Of a version that is there. Without a record only our own reads tell when it came, so nothing hangs on it. */
+  /** Reads the record of a version that is there, if it can be read. Without it only our own reads tell when the version came. */
   async function recordIfTold(record: () => Promise<PackageRecord>): Promise<PackageRecord> {
     try {
       return await record()
@@ -136,12 +136,12 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
   return { asked, readManifest, readPackument, readRecord, found, ping }
 }
 
-function recordOf(version: string, { value: { time }, clockBehindMs }: Read<Packument>): PackageRecord {
+function recordOf(version: string, { value: { time }, clockBehindMs }: RegistryValue<Packument>): PackageRecord {
   if (time === undefined || time === null) return {}
   if (!Object.hasOwn(time, version) && time.unpublished !== undefined) return recordOfNone(version, time.unpublished)
   const published = Object.hasOwn(time, version) ? logTime(time[version]) : null
   if (published === undefined) throw unexpected()
-  // To take a version away is a change, so it was done by the time of the last one.
+  // Taking a version away is a change, so it was done by the time of the last change.
   const removedBy = logTime(time.modified)?.notAfter
   return {
     published,
@@ -153,7 +153,7 @@ function recordOf(version: string, { value: { time }, clockBehindMs }: Read<Pack
 /** Everything was unpublished, with which the times of the versions may have gone. */
 function recordOfNone(version: string, unpublished: unknown): PackageRecord {
   const { versions } = (unpublished ?? {}) as { readonly versions?: unknown }
-  // It was there, and nothing tells when.
+  // The version was there, and nothing tells when.
   if (Array.isArray(versions) && versions.includes(version)) throw new DestinationError('ambiguous_claim')
   return {}
 }

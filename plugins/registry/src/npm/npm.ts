@@ -3,7 +3,7 @@ import { bearer, DestinationError, defineConnectionType, secret, Type } from '@c
 import { addressOf, baseUrl, common, fitsClaim, registryName } from '../connection.ts'
 import type { Ecosystem } from '../ecosystem.ts'
 import { json } from '../json.ts'
-import { createReader } from '../reader.ts'
+import { RegistryReader } from '../reader.ts'
 import { parseSemVer } from '../semver.ts'
 import { packageTrial, tryPackage } from '../trial.ts'
 import { Ping, WhoAmI } from './answers.ts'
@@ -34,7 +34,7 @@ export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
     namesOf: names,
     // npm never gives a version's number again, and `time` keeps what was unpublished.
     publicKeeps: true,
-    // Kept at the edge for so long.
+    // The edge keeps answers for this long.
     publicLagMs: 5 * 60_000,
     // Private packages have a scope.
     isPublicName: (name) => !name.startsWith('@'),
@@ -60,7 +60,7 @@ export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
         const { token } = options
         const address = addressOf(options, publicUrl)
         const auth = bearer(token)
-        const reader = createReader({ auth }, context)
+        const reader = new RegistryReader({ auth }, context)
         // A registry without accounts answers 404.
         const who =
           token === undefined

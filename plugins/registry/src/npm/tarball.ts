@@ -2,16 +2,16 @@
 import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
 import type { Place } from '../ecosystem.ts'
 import { algorithmOf } from '../integrity.ts'
-import { isOldCopy, type Read, tellsItsEnd } from '../reader.ts'
+import { isOldCopy, type RegistryValue, tellsItsEnd } from '../reader.ts'
 import type { Manifest } from './answers.ts'
 
-/** What every package's file begins with. A page that says that there is none right now does not. */
+/** The beginning of every package's file, which tells it from a page that says that there is none right now. */
 const GZIP = '1f8b'
 
 interface Remembered {
   readonly declared: string
   readonly value: string
-  /** One odd answer must not confirm itself. */
+  /** A second read had the same digest: one odd answer must not confirm itself. */
   readonly isConfirmed: boolean
 }
 
@@ -23,7 +23,7 @@ export async function hashTarball(
   { tarball, integrity: declaredDigest, shasum }: Manifest['dist'],
   { integrity, place }: { readonly integrity: string; readonly place: Place },
   { digest, cache, now }: Pick<CheckContext, 'digest' | 'cache' | 'now'>,
-): Promise<Pick<Read<string>, 'value' | 'isDoubtful'>> {
+): Promise<Pick<RegistryValue<string>, 'value' | 'isDoubtful'>> {
   const algorithm = algorithmOf(integrity)
   const { url, isMoved } = addressOf(tarball, place.baseUrl)
   const key = `digest ${algorithm} ${url}`

@@ -3,7 +3,7 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 
 const File = Type.Object({
   digests: Type.Object({ sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
-  // Not every index has these.
+  // Optional, because not every index has these.
   upload_time_iso_8601: Type.Optional(Type.Unknown()),
   yanked: Type.Optional(Type.Unknown()),
 })
@@ -19,12 +19,12 @@ export const SimpleFile = Type.Object({
   hashes: Type.Object({ sha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) }),
   // PEP 700.
   'upload-time': Type.Optional(Type.Unknown()),
-  // Whether it is, or why.
+  // True, or the reason.
   yanked: Type.Optional(Type.Unknown()),
 })
 export type SimpleFile = Static<typeof SimpleFile>
 
-/** Of the simple API as JSON (PEP 691), with its versions (PEP 700) and its status (PEP 792). As it is read: with the claimed version's files alone. */
+/** A project in the simple API as JSON (PEP 691), with versions (PEP 700) and status (PEP 792). Only the files of the claimed version are read. */
 export const Project = Type.Object({
   name: Type.String(),
   versions: Type.Optional(Type.Array(Type.String())),

@@ -5,7 +5,7 @@ import { isSamePep440, normalizePep440 } from './version.ts'
 const ARCHIVE = /\.(?:tar\.(?:gz|bz2|xz|Z)|tgz|zip)$/i
 const BUILT = /\.(?:whl|egg)$/i
 
-/** What one file of a project says of the claimed version. `unknown`: its name may have the version in it, in no form that is known. */
+/** The relation of a file to the claimed version. `unknown`: its name may have the version in it, in no known form. */
 export type Match = 'same' | 'other' | 'unknown'
 
 /** @param name of the project, normalized */
@@ -15,18 +15,18 @@ export function matchOf(filename: string, name: string, version: string): Match 
   return told.length === 0 && filename.includes(beginningOf(version)) ? 'unknown' : 'other'
 }
 
-/** What all spellings of a version have in common: `1` of `1.0.0`, and `2.1` of `2.1.0rc1`. */
+/** The part that all spellings of a version share: `1` of `1.0.0`, and `2.1` of `2.1.0rc1`. */
 function beginningOf(version: string): string {
   const [release = ''] = /[0-9]+(?:\.[0-9]+)*(?!.*!)/.exec(version) ?? []
   return release.replace(/(?:\.0)+$/, '')
 }
 
-/** A file of a kind whose name tells its version. */
+/** Tells whether a file is of a kind whose name tells its version. */
 export function isPackageFile(filename: string): boolean {
   return BUILT.test(filename) || ARCHIVE.test(filename)
 }
 
-/** Those that it may tell: a name with a hyphen before a number can be read in two ways. */
+/** The versions that a name may tell: one with a hyphen before a number can be read in two ways. */
 export function versionsOf(filename: string, name: string): readonly string[] {
   const isBuilt = BUILT.test(filename)
   if (!isBuilt && !ARCHIVE.test(filename)) return []

@@ -3,7 +3,7 @@ import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/c
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
-import { createReader, isAnswer, type Read, unexpected } from '../reader.ts'
+import { isAnswer, RegistryReader, type RegistryValue, unexpected } from '../reader.ts'
 import { logTime } from '../times.ts'
 import { Release } from './answers.ts'
 import { normalizeProject } from './name.ts'
@@ -13,12 +13,12 @@ import { isSamePep440 } from './version.ts'
 export async function findOnPypi(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
   const { name, version } = query
   const { cache, http } = context
-  const reader = createReader(place, context)
+  const reader = new RegistryReader(place, context)
   const { simple, root } = rootsOf(place.baseUrl)
   const url = `${root}/pypi/${name}/${encodeURIComponent(version)}/json`
 
-  /** Undefined where there is none, also because the index has no JSON API: whatever it answers then, its listing says what it has. */
-  async function readRelease(): Promise<Read<Release> | undefined> {
+  /** Undefined if there is no such release, or no JSON API: whatever such an index answers, its listing says what it has. */
+  async function readRelease(): Promise<RegistryValue<Release> | undefined> {
     try {
       const read = await reader.get(url, { ...json('pypi release', Release), also: [404] })
       if (read && !isAsked(read.value, query)) throw unexpected()
@@ -32,13 +32,13 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   const release = await cache.share(url, readRelease)
   if (release) {
     const { urls } = release.value
-    // Without files it is there in name only.
+    // A release without files is there in name only.
     if (urls.length === 0) return { isListed: false, isEmptied: true, facts: { package_listed: true } }
     const files = urls.map(({ digests, upload_time_iso_8601: at, yanked }) => ({ sha256: digests.sha256, at, yanked }))
     return foundFiles(files, release, query)
   }
 
-  // That there is no such version is said only of a project that is seen.
+  // Only the listing of a visible project can show that there is no such version.
   const listing = await cache.share(`${simple} ${name} ${version}`, () => readListing(simple, query, reader))
   if (!listing) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
@@ -69,7 +69,7 @@ export function rootsOf(baseUrl: string): { readonly simple: string; readonly ro
 }
 
 interface ListedFile {
-  /** Absent where the index does not tell it. */
+  /** The digest, if the index tells it. */
   readonly sha256: string | undefined
   readonly at: unknown
   readonly yanked: unknown
@@ -82,7 +82,7 @@ function isAsked({ info }: Release, { name, version }: Query): boolean {
 /** A version has several files, and more may come. It was published with the first of them. */
 function foundFiles(
   all: readonly ListedFile[],
-  { clockBehindMs, isDoubtful }: Pick<Read<unknown>, 'clockBehindMs' | 'isDoubtful'>,
+  { clockBehindMs, isDoubtful }: Pick<RegistryValue<unknown>, 'clockBehindMs' | 'isDoubtful'>,
   { version, integrity }: Query,
 ): FoundVersion {
   const claimed = all.filter(({ sha256 }) => integrity === undefined || integrityOf(sha256) === integrity)
@@ -104,7 +104,7 @@ function foundFiles(
     isDoubtful,
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
-      // As the claim writes it: 1.0 is 1.0.0 there.
+      // The version is written as in the claim: 1.0 is 1.0.0 there.
       version,
       package_listed: true,
       ...(digest !== undefined && { integrity: digest, integrity_by: 'registry' }),

@@ -4,7 +4,7 @@ import { bodyOf } from '../reader.ts'
 import type { SimpleFile } from './answers.ts'
 import { isPackageFile } from './filename.ts'
 
-/** In characters. */
+/** The longest link, in characters. */
 const LONGEST_LINK = 64 * 1024
 /** A comment, a declaration, a tag with its attributes, or text. One that has not come to its end is none yet. */
 const TOKEN =
@@ -49,7 +49,7 @@ export async function readLinks(response: Response, take: (file: SimpleFile) => 
 }
 
 function fileOf({ attributes, text }: { readonly attributes: string; readonly text: string }): SimpleFile | undefined {
-  // Of two attributes of one name the first counts.
+  // The first of two attributes of one name counts.
   const all = [...attributes.matchAll(ATTRIBUTE)].toReversed()
   const given = new Map(all.map(([, name, ...values]) => [name!.toLowerCase(), values]))
   const href = attributeOf(given.get('href'))

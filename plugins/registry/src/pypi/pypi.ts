@@ -54,7 +54,7 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
     name: 'pypi',
     publicUrl,
     namesOf: names,
-    // Its owners can delete a release, or one of its files.
+    // Owners can delete a release, or one of its files.
     publicKeeps: false,
     publicLagMs: 0,
     isPublicName: () => true,
@@ -75,7 +75,7 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
       trial: packageTrial('acme-widgets'),
       async probe(options, context) {
         const { simple } = rootsOf(addressOf(options, publicUrl))
-        // Not every index answers HEAD.
+        // GET is used, because not every index answers HEAD.
         const read = async (url: string, auth: Auth | undefined, also: readonly number[] = []) => {
           const asked = { headers: { accept: SIMPLE }, auth }
           const { status } = await context.http.head(url, { ...asked, also: [...also, 405, 501] })
@@ -85,7 +85,7 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
           if (!response.ok && !also.includes(response.status)) throw statusError(response, context.now())
           return response.status
         }
-        // Some list no projects: then one that is named tells whether it is an index.
+        // An index may list no projects: then a named one tells whether it is an index.
         const status = await read(`${simple}/`, authOf(options), context.target === undefined ? [] : [404])
         const { proves, warnings } = await tryPackage(context.target, { auth: authOf(options) }, (name, auth) =>
           read(`${simple}/${normalizeProject(name)}/`, auth),

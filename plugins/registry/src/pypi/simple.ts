@@ -3,20 +3,20 @@ import { Value } from '@claimcheck/core/plugin'
 import type { Query } from '../ecosystem.ts'
 import { json } from '../json.ts'
 import { readPruned } from '../pruned-json.ts'
-import type { createReader, Read } from '../reader.ts'
+import type { RegistryReader, RegistryValue } from '../reader.ts'
 import { Project, SimpleFile } from './answers.ts'
 import { matchOf, versionsOf } from './filename.ts'
 import { readLinks } from './links.ts'
 import { normalizeProject } from './name.ts'
 import { isSamePep440 } from './version.ts'
 
-/** As pip asks: some indexes refuse to be asked for one form alone. */
+/** The forms that pip asks for: some indexes refuse to be asked for one alone. */
 export const SIMPLE = 'application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01'
 
 export interface Listing {
-  /** Those of the claimed version. */
+  /** The files of the claimed version. */
   readonly files: readonly SimpleFile[]
-  /** It names the version, but maybe no file of it. */
+  /** The listing names the version, but maybe no file of it. */
   readonly hasVersion: boolean
   /** The project has no version any more, or is withheld. */
   readonly isEmptied: boolean
@@ -24,14 +24,12 @@ export interface Listing {
   readonly isWhole: boolean
 }
 
-type Reader = ReturnType<typeof createReader>
-
-/** Undefined where there is no such project. @param root of the simple API */
+/** Undefined if there is no such project. @param root of the simple API */
 export async function readListing(
   root: string,
   { name, version }: Pick<Query, 'name' | 'version'>,
-  reader: Reader,
-): Promise<Read<Listing> | undefined> {
+  reader: RegistryReader,
+): Promise<RegistryValue<Listing> | undefined> {
   const url = `${root}/${name}/`
   const as = `pypi project ${version}`
   const parse = (response: Response) =>

@@ -1,6 +1,6 @@
 /** Versions by PEP 440. */
 
-/** Of what claims may have. An index may send half a megabyte for a version, which would be compared for minutes. */
+/** The longest version of a claim. An index may send half a megabyte for a version, which would be compared for minutes. */
 const LONGEST = 127
 
 const VERSION =
@@ -24,7 +24,7 @@ export function normalizePep440(text: string): string | undefined {
   return normal.length > LONGEST ? undefined : normal
 }
 
-/** Whether both name one version: `1.0` and `1.0.0` do. False for what is no version. */
+/** Tells whether both name one version, as `1.0` and `1.0.0` do. False for any other text. */
 export function isSamePep440(one: string, other: string): boolean {
   const [a, b] = [one, other].map(comparable)
   return a !== undefined && a === b
@@ -34,7 +34,7 @@ function comparable(text: string): string | undefined {
   return normalizePep440(text)?.replace(/^((?:[0-9]+!)?[0-9]+(?:\.[0-9]+)*?)(?:\.0)+(?![.0-9])/, '$1')
 }
 
-/** Without zeros at its beginning. */
+/** Drops zeros at the beginning. */
 function number(digits = ''): string {
   return digits.replace(/^0+(?=[0-9])/, '') || '0'
 }
