@@ -3,148 +3,153 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Logger, SigningBackend } from '@claimcheck/core/plugin'
 import type { TokenCall, TokenCalls, TokenFailure, TokenReply, TokenRequest, TokenSettings } from './messages.ts'
 
-/** Each method throws at once while the token was just seen to be away. */
-export interface TokenClient extends SigningBackend {
-  close(): void
-}
-
-interface Pending {
+interface PendingCall {
   resolve(answer: never): void
   reject(failure: TokenFailure): void
-}
-
-interface Connection {
-  call<Call extends TokenCall>(call: Call, request: TokenCalls[Call]['request']): Promise<TokenCalls[Call]['answer']>
-  end(): void
 }
 
 const PROCESS = new URL('./process.js', import.meta.url)
 /** Secrets of the service. The module may need the other variables, such as the path of its configuration. */
 const WITHHELD = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'SIGNER_PIN', 'DATABASE_URL', 'SMTP_URL', 'METRICS_TOKEN']
-/** Less than a client waits for the answer to a claim. */
+/** The longest wait for the token, less than a client waits for the answer to a claim. */
 const CALL_MS = 5_000
 const RETRY_AFTER_MS = 1000
 
-export function createTokenClient(
-  settings: TokenSettings,
-  { logger }: { readonly logger: Pick<Logger, 'info' | 'warn'> },
-): TokenClient {
-  const name = `the token ${settings.token}`
-  let connection: Connection | undefined
-  let failed: { readonly error: Error; readonly isFinal: boolean; readonly at: number } | undefined
+/** Signs with the token. Each method throws at once if the token was just seen to be away. */
+export class TokenClient implements SigningBackend {
+  readonly name: string
+  readonly #settings: TokenSettings
+  readonly #logger: Pick<Logger, 'info' | 'warn'>
+  #process: TokenProcess | undefined
+  #failed: { readonly error: Error; readonly isFinal: boolean; readonly at: number } | undefined
 
-  async function call<Call extends TokenCall>(
+  constructor(settings: TokenSettings, { logger }: { readonly logger: Pick<Logger, 'info' | 'warn'> }) {
+    this.name = `the token ${settings.token}`
+    this.#settings = settings
+    this.#logger = logger
+  }
+
+  keys() {
+    return this.#call('keys', {})
+  }
+
+  generate() {
+    return this.#call('generate', {})
+  }
+
+  sign(keyId: string, message: Uint8Array) {
+    return this.#call('sign', { keyId, message })
+  }
+
+  close(): void {
+    this.#process?.end()
+    this.#process = undefined
+  }
+
+  async #call<Call extends TokenCall>(
     method: Call,
     request: TokenCalls[Call]['request'],
   ): Promise<TokenCalls[Call]['answer']> {
+    const failed = this.#failed
     if (failed && (failed.isFinal || performance.now() - failed.at < RETRY_AFTER_MS)) throw failed.error
-    connection ??= connect(settings)
-    const asked = connection
+    this.#process ??= new TokenProcess(this.#settings)
+    const asked = this.#process
     try {
       const answer = await asked.call(method, request)
-      if (failed) logger.info({}, 'the token signs again')
-      failed = undefined
+      if (this.#failed) this.#logger.info({}, 'the token signs again')
+      this.#failed = undefined
       return answer
     } catch (failure) {
-      const { message, isFinal } = failure as TokenFailure
-      const advice = isFinal ? '. Correct SIGNER_PIN, and start again: nothing tries this PIN a second time' : ''
-      const error = new Error(`${name} does not sign: ${message}${advice}`)
-      // Of the calls that fail together, the first says why.
-      if (connection === asked) {
-        if (!failed) logger.warn({ problem: error.message }, 'the token does not sign: claims wait')
-        failed = { error, isFinal, at: performance.now() }
-        connection = undefined
-        asked.end()
-      }
-      throw failed?.error ?? error
+      throw this.#fail(asked, failure as TokenFailure)
     }
   }
 
-  return {
-    name,
-    keys: () => call('keys', {}),
-    generate: () => call('generate', {}),
-    sign: (keyId, message) => call('sign', { keyId, message }),
-    close() {
-      connection?.end()
-      connection = undefined
-    },
+  /** The error of a failed call. If several fail together, all say what the first one does. */
+  #fail(asked: TokenProcess, { message, isFinal }: TokenFailure): Error {
+    const advice = isFinal ? '. Correct SIGNER_PIN, and start again: nothing tries this PIN a second time' : ''
+    const error = new Error(`${this.name} does not sign: ${message}${advice}`)
+    if (this.#process === asked) {
+      if (!this.#failed) this.#logger.warn({ problem: error.message }, 'the token does not sign: claims wait')
+      this.#failed = { error, isFinal, at: performance.now() }
+      this.close()
+    }
+    return this.#failed?.error ?? error
   }
 }
 
-function connect(settings: TokenSettings): Connection {
-  const env = environmentOfModule(process.env)
-  // What a module prints is not for anyone's terminal.
-  const stdio = ['ignore', 'ignore', 'ignore', 'ipc'] as const
-  const child = fork(PROCESS, { env, execArgv: [], serialization: 'advanced', stdio: [...stdio] })
-  const pending = new Map<number, Pending>()
-  let calls = 0
+class TokenProcess {
+  readonly #child: ChildProcess
+  readonly #pending = new Map<number, PendingCall>()
+  #waiting: TokenRequest[] = []
+  #calls = 0
 
-  function settle(id: number): Pending | undefined {
-    const found = pending.get(id)
-    pending.delete(id)
-    if (pending.size === 0) hold(child, false)
-    return found
-  }
-
-  function fail(message: string): void {
-    for (const id of [...pending.keys()]) settle(id)?.reject({ isFinal: false, message })
-  }
-
-  let waiting: TokenRequest[] = []
-
-  function send(): void {
-    child.send(waiting, (error) => {
-      if (error) fail(error.message)
+  constructor(settings: TokenSettings) {
+    const env = environmentOfModule(process.env)
+    // Output of a module is not for anyone's terminal.
+    const stdio = ['ignore', 'ignore', 'ignore', 'ipc'] as const
+    const child = fork(PROCESS, { env, execArgv: [], serialization: 'advanced', stdio: [...stdio] })
+    child.on('message', (replies: readonly TokenReply[]) => {
+      for (const reply of replies) {
+        const call = this.#settle(reply.id)
+        if ('answer' in reply) call?.resolve(reply.answer as never)
+        else call?.reject(reply.failure)
+      }
     })
-    waiting = []
+    child.on('error', ({ message }) => this.#fail(message))
+    child.on('exit', (code, signal) => this.#fail(`its process ended with ${signal ?? code}`))
+    child.send({ settings })
+    this.#child = child
+    this.#hold(false)
   }
 
-  child.on('message', (replies: readonly TokenReply[]) => {
-    for (const reply of replies) {
-      const found = settle(reply.id)
-      if ('answer' in reply) found?.resolve(reply.answer as never)
-      else found?.reject(reply.failure)
+  /** @throws TokenFailure */
+  async call<Call extends TokenCall>(
+    name: Call,
+    request: TokenCalls[Call]['request'],
+  ): Promise<TokenCalls[Call]['answer']> {
+    const id = ++this.#calls
+    const timer = setTimeout(() => this.#settle(id)?.reject({ isFinal: false, message: 'it does not answer' }), CALL_MS)
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#pending.set(id, { resolve, reject })
+        if (this.#pending.size === 1) this.#hold(true)
+        if (this.#waiting.push({ id, call: name, ...request } as TokenRequest) === 1) setImmediate(() => this.#send())
+      })
+    } finally {
+      clearTimeout(timer)
     }
-  })
-  child.on('error', ({ message }) => fail(message))
-  child.on('exit', (code, signal) => fail(`its process ended with ${signal ?? code}`))
-  child.send({ settings })
-  hold(child, false)
+  }
 
-  return {
-    call: (name, request) =>
-      new Promise((resolve, reject) => {
-        const id = ++calls
-        const timer = setTimeout(() => settle(id)?.reject({ isFinal: false, message: 'it does not answer' }), CALL_MS)
-        pending.set(id, {
-          resolve: (answer) => {
-            clearTimeout(timer)
-            resolve(answer)
-          },
-          reject: (failure) => {
-            clearTimeout(timer)
-            reject(failure)
-          },
-        })
-        if (pending.size === 1) hold(child, true)
-        if (waiting.push({ id, call: name, ...request } as TokenRequest) === 1) setImmediate(send)
-      }),
-    end: () => child.kill('SIGKILL'),
+  end(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  #send(): void {
+    this.#child.send(this.#waiting, (error) => {
+      if (error) this.#fail(error.message)
+    })
+    this.#waiting = []
+  }
+
+  #settle(id: number): PendingCall | undefined {
+    const call = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (this.#pending.size === 0) this.#hold(false)
+    return call
+  }
+
+  #fail(message: string): void {
+    for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject({ isFinal: false, message })
+  }
+
+  /** Decides whether this process goes on for the child's sake. */
+  #hold(isHeld: boolean): void {
+    const change = isHeld ? 'ref' : 'unref'
+    this.#child[change]()
+    this.#child.channel?.[change]()
   }
 }
 
 function environmentOfModule(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !WITHHELD.includes(name)))
-}
-
-/** Whether this process goes on for the child's sake. */
-function hold(child: ChildProcess, isHeld: boolean): void {
-  if (isHeld) {
-    child.ref()
-    child.channel?.ref()
-  } else {
-    child.unref()
-    child.channel?.unref()
-  }
 }

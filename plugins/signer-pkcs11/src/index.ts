@@ -1,6 +1,6 @@
 /** The plugin signer-pkcs11: signs the log with keys in a PKCS#11 token, which makes them and never gives them away. */
 import { definePlugin } from '@claimcheck/core/plugin'
-import { createTokenClient } from './client.ts'
+import { TokenClient } from './client.ts'
 import { Options, readOptions } from './options.ts'
 
 export default definePlugin({
@@ -9,7 +9,7 @@ export default definePlugin({
   manifest: { hosts: [], programs: ['node'] },
   options: Options,
   setup({ logger }, options) {
-    const client = createTokenClient(readOptions(options, process.env), { logger })
+    const client = new TokenClient(readOptions(options, process.env), { logger })
     return { signingBackend: client, close: async () => client.close() }
   },
 })

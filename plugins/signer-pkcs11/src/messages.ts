@@ -4,7 +4,7 @@
  */
 import type { BackendKey } from '@claimcheck/core/plugin'
 
-/** Which token, and how it opens. */
+/** The token, and how it opens. */
 export interface TokenSettings {
   /** The path of the PKCS#11 module, a shared library. */
   readonly module: string
@@ -15,7 +15,7 @@ export interface TokenSettings {
   readonly pin: string
 }
 
-/** What a request asks for, by its name: what it says, and what it is answered. */
+/** The calls by name, each with its request and its answer. */
 export interface TokenCalls {
   keys: { readonly request: object; readonly answer: readonly BackendKey[] }
   generate: { readonly request: object; readonly answer: BackendKey }
@@ -32,7 +32,7 @@ export type TokenRequest = {
 export type ToTokenProcess = { readonly settings: TokenSettings } | readonly TokenRequest[]
 
 export interface TokenFailure {
-  /** After a PIN that was refused nothing tries again: a token locks itself after a few. */
+  /** Nothing tries again, because the token refused the PIN: it locks itself after a few. */
   readonly isFinal: boolean
   readonly message: string
 }

@@ -1,4 +1,4 @@
-/** What is used here of the package `pkcs11js`, which only an operator with a token installs: the program is built without it. */
+/** Declares the used parts of the package `pkcs11js`, which only an operator with a token installs: the program is built without it. */
 declare module 'pkcs11js' {
   export type Handle = Buffer
 

@@ -5,7 +5,7 @@
 import type { TokenCalls, TokenFailure, TokenReply, TokenRequest, TokenSettings, ToTokenProcess } from './messages.ts'
 import { openToken, type Token } from './token.ts'
 
-/** After these the token is not asked again. */
+/** Errors after which the token is not asked again. */
 const PIN_FAILURES = /^CKR_PIN_|^CKR_USER_PIN_/
 
 let token: Promise<Token> | undefined
@@ -47,7 +47,7 @@ function send(): void {
 process.on('message', (message: ToTokenProcess) => {
   if ('settings' in message) {
     token = open(message.settings)
-    // Told with each request.
+    // The failure is told with each request.
     token.catch(() => {})
     return
   }
@@ -58,5 +58,5 @@ process.on('message', (message: ToTokenProcess) => {
     )
   }
 })
-// The service ended.
+// The process ends with the service.
 process.on('disconnect', () => process.exit())

@@ -17,7 +17,7 @@ const CKM_EDDSA = 0x1057
 const EDWARDS25519 = Buffer.from('130c656477617264733235353139', 'hex')
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
-/** At a time. */
+/** The number of sessions, and so of signatures at a time. */
 const SESSIONS = 8
 const MOST_KEYS = 1000
 
@@ -52,7 +52,7 @@ export function openToken(library: Library, { module, token, label, pin }: Token
     { type: library.CKA_LABEL, value: label },
   ]
 
-  /** A private key and its public one have the same CKA_ID. */
+  /** Joins each private key with the public one of the same CKA_ID. */
   function readPairs(): ReadonlyMap<string, KeyPair> {
     const idOf = (key: Handle) => pkcs11.C_GetAttributeValue(main, key, [{ type: library.CKA_ID }])[0]!.value.toString()
     const privateKeys = new Map(find(labelled(library.CKO_PRIVATE_KEY)).map((key) => [idOf(key), key]))
@@ -65,7 +65,7 @@ export function openToken(library: Library, { module, token, label, pin }: Token
   }
 
   function pairOf(keyId: string): KeyPair {
-    // Another host may have made it.
+    // Another host may have made the key.
     if (!pairs.has(keyId)) pairs = readPairs()
     const pair = pairs.get(keyId)
     if (!pair) throw new Error(`the token has no key ${keyId}`)
@@ -131,7 +131,7 @@ function slotOf(pkcs11: Pkcs11.PKCS11, label: string): Handle {
   return slot
 }
 
-/** The point is wrapped as an octet string, or, by some modules, bare. */
+/** Unwraps a point, which comes as an octet string, or, from some modules, bare. */
 function publicKeyOf(point: Buffer): Buffer {
   const isWrapped = point.length === PUBLIC_KEY_BYTES + 2 && point[0] === 0x04 && point[1] === PUBLIC_KEY_BYTES
   if (!isWrapped && point.length !== PUBLIC_KEY_BYTES) throw new Error('the token has a public key of an unknown form')
@@ -142,7 +142,7 @@ function toPair(publicKey: Buffer, privateKey: Handle): KeyPair {
   return { keyId: keyIdOf(publicKey), publicKey, privateKey }
 }
 
-/** A session does one thing at a time. */
+/** Lends sessions out, each for one thing at a time. */
 function createPool(free: Handle[]) {
   const waiting: ((session: Handle) => void)[] = []
   return {
