@@ -19,7 +19,7 @@ export interface UnsignedTransaction {
   readonly maxPriorityFeePerGas: bigint
 }
 
-/** One of the two must be given. */
+/** The place of the key. One of the two must be given. */
 export interface KeySource {
   /** The path of a file with the key. */
   readonly key_file?: string

@@ -10,17 +10,17 @@ export interface AttestedOptions extends AttestationOptions {
   readonly chainId: number
 }
 
-/** How many blocks a request is about. A service that allows fewer refuses, and is asked about a tenth. */
+/** Blocks of one request. A service that allows fewer refuses, and is asked for a tenth. */
 const BLOCKS = 10_000
 const FEWEST_BLOCKS = 10
-/** With `BLOCKS` and a block in two seconds: eleven days. */
+/** Reaches eleven days back, with `BLOCKS` a request and a block in two seconds. */
 const MAX_REQUESTS = 50
 /** A search that takes longer is cut short, so that what it has searched is kept. */
 const LONGEST_MS = 4000
-/** Of all logs that the account anchors. */
+/** Transactions that one search reads, of all logs that the account anchors. */
 const MAX_TRANSACTIONS = 100
 
-/** See `Anchorer.attested`. It ends with the range of blocks in which it finds one. @throws AnchorerError */
+/** Implements `Anchorer.attested`. The search ends with the range of blocks in which it finds a root. @throws AnchorerError */
 export async function findAttested(
   logId: string,
   { limit, from, to }: AttestedRange,
@@ -35,8 +35,7 @@ export async function findAttested(
   for await (const { events, fromBlock } of newestFirst(next, to, options)) {
     for (const event of events) {
       if (looked++ === MAX_TRANSACTIONS && roots.length === 0) return { roots, next: event.blockNumber }
-      const root = await rootOf(event, options)
-      if (root?.logId === logId) roots.push(root)
+      roots.push(...(await rootsOf(event, logId, options)))
       if (roots.length === limit) return { roots, next: null }
     }
     if (roots.length > 0) return { roots, next: null }
@@ -45,7 +44,7 @@ export async function findAttested(
   return { roots, next: next < to ? null : next }
 }
 
-/** The events of each range. @throws AnchorerError before the first range alone: what was searched is kept */
+/** Yields the events of each range of blocks. @throws AnchorerError before the first range only, so that a search is not lost */
 async function* newestFirst(
   latest: number,
   oldest: number,
@@ -70,16 +69,17 @@ async function* newestFirst(
   }
 }
 
-/** `undefined` for what others made: by another contract, or an account that the event does not name. */
-async function rootOf(
+/** The root of this log that the event's transaction attests, if it does. Anything may be in an event of another contract or account. */
+async function rootsOf(
   { txHash, blockNumber }: Event,
+  logId: string,
   { node, chainId, eas, attester }: AttestedOptions,
-): Promise<AttestedRoot | undefined> {
+): Promise<readonly AttestedRoot[]> {
   const call = await node.signed(txHash)
   const isOurs = call?.from === attester.toLowerCase() && call.to === eas.toLowerCase() && call.chainId === chainId
   const attested = isOurs ? readAttested(call.data) : undefined
-  if (!attested) return undefined
+  if (!attested) return []
   const block = await node.block(blockNumber)
   if (!block) throw unexpectedResponse('the block of an event')
-  return { ...attested, txHash, time: block.time }
+  return attested.logId === logId ? [{ ...attested, txHash, time: block.time }] : []
 }

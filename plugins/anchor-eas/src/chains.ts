@@ -6,7 +6,7 @@ export interface Chain {
   readonly schemaRegistry: string
 }
 
-// The same addresses on every chain of the OP stack.
+// The addresses of the contracts on every chain of the OP stack.
 const PREDEPLOYS = {
   eas: '0x4200000000000000000000000000000000000021',
   schemaRegistry: '0x4200000000000000000000000000000000000020',

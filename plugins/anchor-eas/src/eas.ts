@@ -19,7 +19,7 @@ export const SCHEMA_UID = solidityPackedKeccak256(['string', 'address', 'bool'],
 const UID_LENGTH = ZeroHash.length
 const SPEC_VERSION = 'poaw/0.1'
 const SCHEMA_TYPES = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string']
-/** Stands for the previous anchor in the first one. */
+/** The previous anchor of the first one. */
 const NO_PREVIOUS = { uid: ZeroHash, treeSize: 0, rootHash: new Uint8Array(HASH_BYTES) }
 
 const REGISTRY = new Interface([
@@ -44,7 +44,7 @@ export function readSchemaRegistry(answer: string): string {
   return hexlify(address)
 }
 
-/** What is registered under our schema's uid. @throws AnchorerError `unexpected_response` */
+/** Compares what is registered under our schema's uid with our schema. @throws AnchorerError `unexpected_response` */
 export function readSchema(answer: string): 'ours' | 'another' | 'none' {
   const members = decodeTuple(['bytes32', 'address', 'bool', 'string'], bytesOf(answer))
   const [uid, resolver, revocable, schema] = decoded(members, 'a schema')
@@ -75,18 +75,18 @@ export function readAttestation(answer: string, uid: string): Attestation | unde
   return attestation
 }
 
-/** Whether it attests the subject, with the same previous anchor. */
+/** Tells whether it attests the subject, with the same previous anchor. */
 export function isAttestationOf({ refUid, data }: Attestation, subject: AnchorSubject): boolean {
   const { uid: previousUid } = subject.previous ?? NO_PREVIOUS
   return hexlify(refUid) === previousUid.toLowerCase() && hexlify(data) === anchorData(subject)
 }
 
-/** Of the events of the attester's attestations under our schema; `null` stands for any. */
+/** The topics of the events of the attester's attestations under our schema; `null` stands for any. */
 export function attestedTopics(attester: string): readonly (string | null)[] {
   return [EAS.getEvent('Attested')!.topicHash, null, zeroPadValue(attester, 32).toLowerCase(), SCHEMA_UID]
 }
 
-/** What a call of the service attests under our schema; `undefined` for another call. */
+/** Reads what a call of the service attests under our schema; `undefined` for another call. */
 export function readAttested(call: string): Pick<AttestedRoot, 'logId' | 'treeSize' | 'rootHash'> | undefined {
   const request = readAttestCall(bytesOf(call))
   const anchored = request && hexlify(request.schema) === SCHEMA_UID ? readAnchoredRoot(request.data) : undefined

@@ -1,13 +1,13 @@
 /** Chooses a transaction's fees: enough for the next blocks, more than the transaction that it replaces, and at most the operator's ceiling. */
 import { AnchorerError, type SignedAnchor } from '@claimcheck/core/plugin'
 
-/** Wei for a unit of gas. */
+/** Fees in wei for a unit of gas. */
 export interface Fees {
   readonly maxFee: bigint
   readonly priorityFee: bigint
 }
 
-/** What the chain asks for now. Wei for a unit of gas. */
+/** The fees that the chain asks for now, in wei for a unit of gas. */
 export interface Market {
   readonly baseFee: bigint
   readonly priorityFee: bigint

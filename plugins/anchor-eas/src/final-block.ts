@@ -1,4 +1,4 @@
-/** Which block is final: the one that the node says, or, if the chain has no finalized block, one with enough blocks after it. */
+/** Finds the final block: the one that the node names, or, if the chain has no finalized block, one with enough blocks after it. */
 import { Refusal, unexpectedResponse } from './errors.ts'
 import type { Block, Node } from './node.ts'
 import { latestBlock } from './transaction.ts'
@@ -15,7 +15,7 @@ async function finalizedBlock(node: Node): Promise<Block | null> {
   try {
     return await node.block('finalized')
   } catch (error) {
-    // After any other error a later try can succeed: it does not mean that the chain has no finalized block.
+    // Any other error does not mean that the chain has no finalized block: a later try can succeed.
     if (error instanceof Refusal && error.isAboutBlock) return null
     throw error
   }

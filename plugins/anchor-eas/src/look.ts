@@ -20,14 +20,14 @@ export interface LookOptions extends AttestationOptions {
   /** CAIP-2. */
   readonly chain: string
   readonly scheme: string
-  /** If the chain has no finalized block: a block with so many blocks after it is final. `null`: the chain has one. */
+  /** The number of later blocks that make a block final. `null` if the chain has a finalized block. */
   readonly confirmations: number | null
 }
 
-/** How many of the account's last transactions are searched for one that the host does not know. */
+/** The number of the account's last transactions that are searched for one that the host does not know. */
 const MAX_FORGOTTEN = 3
 
-/** See `Anchorer.look`. @throws AnchorerError */
+/** Implements `Anchorer.look`. @throws AnchorerError */
 export async function look(
   subject: AnchorSubject,
   signed: readonly SignedAnchor[],
@@ -53,7 +53,7 @@ export async function look(
   const used = await receiptOfNonce(newest.nonce, search)
   const isSigned = signed.some(({ txHash }) => txHash === used.txHash)
   if (isSigned || (await attestedUid(used.logs, subject, options))) return sightingOf(used, subject, final, options)
-  // Another transaction has the nonce. Until its block is final a reorg can remove it, and there is no use in sending ours before that.
+  // Another transaction has the nonce. Until its block is final a reorg can remove it, and sending ours is of no use before that.
   const isTaken = used.blockNumber <= final
   return isTaken ? { state: 'dropped', problem: 'nonce_taken' } : { state: 'waiting', isKnown: true }
 }

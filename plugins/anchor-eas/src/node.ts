@@ -27,7 +27,7 @@ export interface Block extends BlockHeader {
   readonly baseFee: bigint
 }
 
-/** In a block. */
+/** A transaction in a block. */
 export interface MinedTransaction {
   readonly txHash: string
   readonly nonce: number
@@ -37,7 +37,7 @@ export interface MinedTransaction {
 export interface Receipt extends TransactionReceipt {
   readonly isReverted: boolean
   readonly gasUsed: number
-  /** In wei, with all fees. */
+  /** The cost with all fees, in wei. */
   readonly cost: bigint
 }
 
@@ -60,7 +60,7 @@ export type Call = {
   readonly data: string
 }
 
-// With its transactions in full, written as hex.
+// The longest block with its transactions in full, written as hex.
 const MAX_BLOCK_BYTES = 32 * 1024 * 1024
 
 export type Node = Awaited<ReturnType<typeof openNode>>
@@ -79,18 +79,18 @@ export async function openNode(ask: Ask, chainId: number, signal: AbortSignal) {
   return {
     block: (which: number | 'latest' | 'finalized') =>
       get((result) => toBlock(result, which), 'eth_getBlockByNumber', tag(which), false),
-    /** In wei. */
+    /** The balance in wei. */
     balance: (address: string) => get(readQuantity, 'eth_getBalance', address, 'latest'),
     hasCode: async (address: string) => (await get(readHex, 'eth_getCode', address, 'latest')) !== '0x',
-    /** How many transactions of the account are in the chain up to and including this block: the nonce of its next one. */
+    /** The number of the account's transactions up to and including this block, which is the nonce of its next one. */
     nonce: (address: string, which: number | 'latest') =>
       get(readCount, 'eth_getTransactionCount', address, tag(which)),
-    /** What the contract returns, as hex. */
+    /** Returns the answer of the contract as hex. */
     call: (call: Call) => get(readHex, 'eth_call', call, 'latest'),
     estimateGas: (call: Call) => get(readQuantity, 'eth_estimateGas', call, 'latest'),
-    /** In wei for a unit of gas. */
+    /** The fee in wei for a unit of gas. */
     priorityFee: () => get(readQuantity, 'eth_maxPriorityFeePerGas'),
-    /** The node knows the transaction, in a block or not. */
+    /** Tells whether the node knows the transaction, in a block or not. */
     hasTransaction: (txHash: string) => get((result) => hasHash(result, txHash), 'eth_getTransactionByHash', txHash),
     /** `null` while the transaction is in no block. */
     receipt: (txHash: string) => get((result) => toReceipt(result, txHash), 'eth_getTransactionReceipt', txHash),
@@ -101,14 +101,14 @@ export async function openNode(ask: Ask, chainId: number, signal: AbortSignal) {
         (result) => toTransactions(result, address, blockNumber),
         { signal, maxAnswerBytes: MAX_BLOCK_BYTES },
       ),
-    /** In the order of the chain. */
+    /** Lists events in the order of the chain. */
     events: ({ fromBlock, toBlock, ...filter }: EventFilter): Promise<readonly Event[]> =>
       get((result) => readList(result).map(toEvent), 'eth_getLogs', {
         ...filter,
         fromBlock: tag(fromBlock),
         toBlock: tag(toBlock),
       }),
-    /** What the account of this transaction signed. `undefined` when it is of another type than the anchorer's. */
+    /** The call that the account of this transaction signed. `undefined` if it is of another type than the anchorer's. */
     signed: (txHash: string) => get((result) => readSignedCall(result, txHash), 'eth_getTransactionByHash', txHash),
     /** Returns the transaction's hash. */
     send: (raw: string) => get(readHash, 'eth_sendRawTransaction', raw),

@@ -18,7 +18,7 @@ export async function requireRegistry(node: Node, eas: string, registry: string)
 }
 
 export function createSchemaRegistration(registry: string, waitMs: number) {
-  /** What was sent last. */
+  /** The transaction that was sent last. */
   let last: SignedAnchor | undefined
 
   /** Replaces the last transaction, with its nonce and higher fees, as long as that nonce is unused. */
@@ -29,7 +29,10 @@ export function createSchemaRegistration(registry: string, waitMs: number) {
     await sendSigned(options.node, last)
   }
 
-  /** @throws AnchorerError `schema_pending` when no block has the registration in time. The next call looks for it, and sends it again if necessary. */
+  /**
+   * @throws AnchorerError `schema_pending` when no block has the registration in time. The next call looks for it, and sends it again if
+   * necessary.
+   */
   return async function registerSchema(options: TransactionOptions, signal: AbortSignal): Promise<void> {
     const isRegistered = async () => {
       const found = readSchema(await options.node.call({ to: registry, data: getSchemaCall() }))

@@ -32,7 +32,7 @@ export function readOptions(options: Static<typeof Options>, env: Readonly<Recor
       timeoutMs: (options.timeout_s ?? TIMEOUT_S) * 1000,
       /** `null`: the chain has a finalized block. */
       confirmations: options.confirmations ?? null,
-      /** For a unit of gas. */
+      /** The highest price for a unit of gas. */
       maxFeeWei: BigInt(Math.ceil((options.max_fee_gwei ?? MAX_FEE_GWEI) * WEI_PER_GWEI)),
     },
     isKeyExposed: reading.isExposed,

@@ -1,11 +1,11 @@
-/** What an account signed, from a node's answer. Hash and signer are computed from its fields, so that no node can invent it. */
+/** Reads what an account signed from a node's answer. Hash and signer are computed from its fields, so that no node can invent it. */
 import type { JsonObject, JsonValue } from '@claimcheck/core/plugin'
 import { Transaction } from 'ethers/transaction'
 import { readHash, readObject, unexpectedValue } from './checker/values.ts'
 
 export interface SignedCall {
   readonly chainId: number
-  /** In lower case. */
+  /** The address of the signer, in lower case. */
   readonly from: string
   readonly to: string
   readonly data: string
@@ -40,12 +40,12 @@ function signedBy(fields: JsonObject): { readonly hash: string; readonly call: S
   }
 }
 
-/** A transaction that creates a contract goes to none. */
+/** Empty for the recipient of a transaction that creates a contract. */
 function lowerCase(address: string | null): string {
   return address?.toLowerCase() ?? ''
 }
 
-/** Nodes write numbers without leading zeros. */
+/** Restores the leading zeros that nodes leave out. */
 function padded(value: JsonValue | undefined): string {
   return `0x${String(value).slice(2).padStart(64, '0')}`
 }

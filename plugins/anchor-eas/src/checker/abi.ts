@@ -36,7 +36,7 @@ export function decodeAbi<const T extends readonly AbiType[]>(types: T, encoded:
   return end === encoded.length ? (values as unknown as Decoded<T>) : undefined
 }
 
-/** Of one tuple with a member of no fixed length, as functions return it: it is encoded behind its offset. */
+/** Decodes one tuple with a member of no fixed length, as functions return it: it is encoded behind its offset. */
 export function decodeTuple<const T extends readonly AbiType[]>(types: T, encoded: Uint8Array): Decoded<T> | undefined {
   const offset = decodeAbi(['uint64'], encoded.subarray(0, WORD_BYTES))
   return offset?.[0] === BigInt(WORD_BYTES) ? decodeAbi(types, encoded.subarray(WORD_BYTES)) : undefined

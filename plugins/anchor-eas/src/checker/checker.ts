@@ -20,11 +20,11 @@ export interface EasCheckerOptions {
   /** A node of the anchor's chain. The result can be trusted as far as this node. */
   readonly rpcUrl: string
   readonly fetch?: typeof fetch
-  /** For all requests together. */
+  /** Limits all requests together. */
   readonly timeoutMs?: number
   /** The address of the Ethereum Attestation Service, for chains other than Sepolia and those of the OP stack. */
   readonly easAddress?: string
-  /** If the node does not say which block is final: a block with so many blocks after it is. Without this number such an anchor is `unreadable`. */
+  /** The number of later blocks that make a block final, for nodes that do not name a final one. Without it such an anchor is `unreadable`. */
   readonly confirmations?: number
 }
 
@@ -92,7 +92,7 @@ async function finalNumber(node: Node, confirmations: number | undefined): Promi
   return (await node.latestBlock()).number - confirmations
 }
 
-/** Whether the transaction made the attestation, in a block up to the final one. */
+/** Tells whether the transaction made the attestation, in a block up to the final one. */
 async function isFinal(
   attestation: Attestation,
   { txHash, eas, final, node }: { txHash: string; eas: string; final: number; node: Node },

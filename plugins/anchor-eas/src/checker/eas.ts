@@ -6,9 +6,9 @@ import { decodeAbi, decodeTuple } from './abi.ts'
 import { toHex } from './hex.ts'
 import type { Log } from './node.ts'
 
-/** The same address on every chain of the OP stack. */
+/** The address of the service on every chain of the OP stack. */
 const PREDEPLOY = '0x4200000000000000000000000000000000000021'
-/** By chain id: Sepolia. */
+/** Other addresses, by chain id: Sepolia. */
 const OTHER_ADDRESSES: ReadonlyMap<bigint, string> = new Map([
   [11155111n, '0xc2679fbd37d54388ce493f1db75320d236e1815e'],
 ])
@@ -40,7 +40,7 @@ export function getAttestationCall(uid: Uint8Array): Uint8Array {
   return concatBytes(GET_ATTESTATION, uid)
 }
 
-/** For an unknown uid the contract returns an attestation in which everything is zero. `undefined`: the answer is not an attestation. */
+/** Reads an attestation, in which everything is zero for an unknown uid. `undefined` if the answer is none. */
 export function readAttestation(answer: Uint8Array): Attestation | undefined {
   const members = decodeTuple(
     ['bytes32', 'bytes32', 'uint64', 'uint64', 'uint64', 'bytes32', 'address', 'address', 'bool', 'bytes'],
@@ -54,7 +54,7 @@ export function readAttestation(answer: Uint8Array): Attestation | undefined {
 /** Equal attestations in one block get different uids through a counter. A log makes no equal ones, so that few values are enough. */
 const MAX_COUNTER = 16
 
-/** Whether the uid is the hash of the attestation's content, with its time. A node then cannot return a changed attestation for a uid. */
+/** Tells whether the uid is the hash of the attestation's content and time. Then a node cannot return a changed attestation for a uid. */
 export function hasItsUid(attestation: Attestation): boolean {
   const { schema, recipient, attester, time, expirationTime, revocable, refUid, data } = attestation
   const content = concatBytes(
@@ -74,7 +74,7 @@ export function hasItsUid(attestation: Attestation): boolean {
   return false
 }
 
-/** Whether the log is this attestation's event, emitted by the contract at `eas`: another contract can emit the same event. */
+/** Tells whether the log is this attestation's event, emitted by the contract at `eas`: another contract can emit the same event. */
 export function isEventOf(
   { uid, schema, attester }: Attestation,
   { address, topics, data }: Log,

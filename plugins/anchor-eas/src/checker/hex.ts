@@ -1,7 +1,7 @@
 /** Bytes as Ethereum's hex: `0x` and two digits for each byte. */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 
-/** In lower case. */
+/** Writes hex in lower case. */
 export function toHex(bytes: Uint8Array): string {
   return `0x${bytesToHex(bytes)}`
 }

@@ -1,4 +1,4 @@
-/** What @claimcheck/plugin-anchor-eas/checker offers: what checks anchors, in browsers, too, and its parts, without the library that makes them. */
+/** The interface of @claimcheck/plugin-anchor-eas/checker: the check of anchors, also for browsers, without the library that makes anchors. */
 
 export { decodeAbi } from './abi.ts'
 export { createEasChecker, type EasCheckerOptions } from './checker.ts'

@@ -24,7 +24,7 @@ export interface TransactionReceipt {
 
 /** An event of a contract. */
 export interface Log {
-  /** The contract's. */
+  /** The address of the contract. */
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string

@@ -17,7 +17,7 @@ export type RpcErrorCode =
 export interface RpcRefusal {
   /** `undefined` when it is not an integer. */
   readonly code: number | undefined
-  /** Empty when there is none. */
+  /** The node's words. Empty when there are none. */
   readonly message: string
   readonly data: JsonValue | undefined
 }
@@ -26,7 +26,7 @@ export interface RpcRefusal {
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: RpcErrorCode
-  /** How long the node asked to wait. Milliseconds. */
+  /** The wait that the node asked for, in milliseconds. */
   readonly retryAfterMs?: number
   // Private, so that a logger that prints an error's properties does not print it.
   readonly #refusal: RpcRefusal | undefined
@@ -46,7 +46,7 @@ export class RpcError extends Error {
     this.#refusal = options.refusal
   }
 
-  /** With the code `refused`: the node's own error. */
+  /** The node's own error, with the code `refused`. */
   get refusal(): RpcRefusal | undefined {
     return this.#refusal
   }

@@ -14,7 +14,7 @@ const HASH = /^0x[0-9a-f]{64}$/
 export function examineSigned(anchor: StoredAnchor, previous: StoredAnchor | undefined): string[] {
   return anchor.signed.flatMap((item, index) => {
     const attested = readSignedAttestation(String(item.raw))
-    // What is signed for another kind of anchor cannot be read as an attestation.
+    // A transaction of another kind of anchor cannot be read as an attestation.
     if (!attested && !isAttestation(anchor)) return []
     if (!attested) return [`signed ${index}: raw is not a signed attestation`]
     const wrong = [...recordProblems(item, attested), ...subjectProblems(anchor, previous, attested)]

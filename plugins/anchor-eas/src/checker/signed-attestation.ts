@@ -111,7 +111,7 @@ function signerOf(hash: Uint8Array, parity: Uint8Array, r: Uint8Array, s: Uint8A
     const key = secp256k1.Signature.fromBytes(signature, 'recovered').recoverPublicKey(hash).toBytes(false)
     return keccak_256(key.subarray(1)).subarray(12)
   } catch {
-    // It is not a signature on that curve.
+    // The bytes are no signature on that curve.
     return undefined
   }
 }

@@ -1,4 +1,7 @@
-/** Reads the values in a node's JSON-RPC results. Each reader accepts one form, returns hex in lower case, and throws RpcError `unexpected_response` for any other value. */
+/**
+ * Reads the values in a node's JSON-RPC results. Each reader accepts one form, returns hex in lower case, and throws RpcError
+ * `unexpected_response` for any other value.
+ */
 import type { JsonObject, JsonValue } from '@claimcheck/core/plugin'
 import { isJsonObject } from '@claimcheck/core/rules'
 import { RpcError } from './rpc.ts'
@@ -7,7 +10,7 @@ type Value = JsonValue | undefined
 
 const ADDRESS_BYTES = 20
 const HASH_BYTES = 32
-/** Up to 256 bits. */
+/** A number of up to 256 bits. */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i
 const HEX = /^0x[0-9a-f]*$/i
 
