@@ -17,11 +17,11 @@ export class ScaffoldError extends Error {
 }
 
 export interface ScaffoldOptions {
-  /** Made where it is not there. By default a new one in the working folder. */
+  /** The folder, which is made if it is not there. By default a new one in the working folder. */
   readonly folder?: string | undefined
   /** Three names with dots between them. */
   readonly action?: string | undefined
-  /** Of the package. By default the name of the folder. */
+  /** The name of the package. By default that of the folder. */
   readonly name?: string | undefined
 }
 
@@ -29,11 +29,11 @@ export interface Scaffolded {
   readonly folder: string
   readonly action: string
   readonly name: string
-  /** In the folder. */
+  /** The written files, by their paths in the folder. */
   readonly files: readonly string[]
 }
 
-// That of the contract, which this package does not depend on: it is installed alone.
+// The pattern is copied from the contract, on which this package does not depend: it is installed alone.
 const ACTION = /^[a-z0-9]+(\.[a-z0-9_]+){2}$/
 const LONGEST_ACTION = 128
 /** The first name of the action is that of a plugin and of a provider, too. */
@@ -90,10 +90,10 @@ export function nextCommands({ folder }: Pick<Scaffolded, 'folder'>): readonly s
   ]
 }
 
-/** What a new package depends on, with what that depends on. */
+/** The packages on which a new one depends, directly or not. */
 const PACKED = ['core', 'command-line', 'plugin-tools', 'create-plugin']
 
-/** A repository without files is as good as empty. */
+/** Refuses a folder with files. A repository without files counts as empty. */
 async function refuseContent(folder: string): Promise<void> {
   let names: string[]
   try {

@@ -1,6 +1,6 @@
 /** The files of a new package that are not the template's: how it is built, tested and published. */
 
-/** What a new package depends on, by exact version, so that it builds tomorrow as it does today. */
+/** The dependencies of a new package, by exact version, so that it builds tomorrow as it does today. */
 export const VERSIONS = {
   '@claimcheck/core': '0.1.0',
   '@claimcheck/plugin-tools': '0.1.0',
@@ -57,5 +57,5 @@ export const TSCONFIG = {
   include: ['src'],
 } as const
 
-/** The options of a connection hold a token. */
+/** Leaves out the options of a connection, which hold a token. */
 export const GITIGNORE = 'node_modules/\ndist/\nconnection.json\n*.tgz\n'

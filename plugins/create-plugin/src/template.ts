@@ -4,11 +4,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** In a published package, where `pack-template` puts it. */
+/** The template in a published package, as `pack-template` puts it there. */
 export const OWN_TEMPLATE = fileURLToPath(new URL('../template', import.meta.url))
 export const TEMPLATE_SOURCE = fileURLToPath(new URL('../../example', import.meta.url))
 
-/** What of the template a new package begins with. Its package.json and tsconfig.json are written anew. */
+/** The parts of the template that a new package begins with. Its package.json and tsconfig.json are written anew. */
 export const TEMPLATE_PARTS = ['README.md', 'claim.json', 'connection.json', 'src'] as const
 
 /** The checkout that this package is part of, unless it was packed. */
@@ -16,7 +16,7 @@ export function checkoutFolder(): string | undefined {
   return existsSync(OWN_TEMPLATE) ? undefined : resolve(TEMPLATE_SOURCE, '../..')
 }
 
-/** By path in the package, with `/`. */
+/** Reads the files of the template, by their paths in the package, with `/`. */
 export async function templateFiles(): Promise<ReadonlyMap<string, string>> {
   const folder = existsSync(OWN_TEMPLATE) ? OWN_TEMPLATE : TEMPLATE_SOURCE
   const sources = await readdir(join(folder, 'src'), { recursive: true, withFileTypes: true })

@@ -1,4 +1,4 @@
-/** How a workspace connects: the options, and a first read that tells whether they work. */
+/** The connection of a workspace: its options, and a first read that tells whether they work. */
 import { bearer, defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 
 const address = { pattern: '^https?://[^\\s/?#@]+$', examples: ['https://acme.example'] }
@@ -26,7 +26,7 @@ export const connectionType = defineConnectionType({
   trial: { title: 'Project', description: 'A project of which this token can read the tickets.', example: 'SHOP' },
   async probe({ base_url, token }, { http, target }) {
     const auth = bearer(token)
-    // It says who asks, so that it refuses a token that the server does not know: a public project alone would not.
+    // This route says who asks, and so refuses a token that the server does not know: a public project would not.
     const { value } = await http.json(`${base_url}/api/account`, { schema: Account, auth })
     const { scopes } = value
     const warnings = scopes.includes('tickets:write') ? ['This token can write: make one that only reads.'] : []

@@ -33,7 +33,7 @@ const verifier = defineVerifier({
       const wasNever = Number(number) > project.last_number
       return { kind: 'absent', facts: {}, mark: wasNever ? 'never_before' : 'may_have_been' }
     }
-    // Neither one to which this number leads now, nor one that was made again under it, is the one that was claimed.
+    // A ticket to which this number leads now, or that was made again under it, is not the claimed one.
     const ids = previous.map(({ observation }) => observation.facts.ticket_id)
     const isOther = ids.some((id) => id !== undefined && id !== ticket.id)
     if (ticket.key !== target || isOther) throw new DestinationError('ambiguous_claim')

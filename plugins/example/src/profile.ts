@@ -1,4 +1,4 @@
-/** What claims of `acme.ticket.close` say, what a receipt may show of them, and how long an outcome may take. */
+/** The rules of claims of `acme.ticket.close`: their params, the facts that a receipt may show, and how long an outcome may take. */
 import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000

@@ -1,4 +1,4 @@
-/** What the kit is given: where it reads, and for each situation of a ticket what a check must see and what becomes of the claim. */
+/** The input of the kit: the place that it reads, and for each situation of a ticket what a check must see and what becomes of the claim. */
 import type { ConformanceOptions } from '@claimcheck/core/testkit'
 import plugin from '../index.ts'
 import { type Change, TicketServer } from './ticket-server.ts'

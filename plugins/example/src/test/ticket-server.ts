@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Change {
-  /** When, in milliseconds. The server tells whole seconds. */
+  /** The time in milliseconds. The server tells whole seconds. */
   readonly at: number
   /** null: it was opened. */
   readonly resolution: string | null
@@ -12,7 +12,7 @@ export interface Change {
 
 export interface Ticket {
   readonly id: number
-  /** Its key, where it was moved to another project: under the old one it still answers. */
+  /** The key of a ticket that was moved to another project: it still answers under the old one. */
   readonly movedTo?: string
   readonly history: readonly Change[]
 }
@@ -25,7 +25,7 @@ export interface Project {
 
 export interface Access {
   readonly scopes: readonly string[]
-  /** By project: whether the account sees all tickets, or those only that are assigned to it. */
+  /** The visible tickets, by project: all of them, or only those that are assigned to the account. */
   readonly projects: Readonly<Record<string, 'all' | 'assigned'>>
 }
 
@@ -70,7 +70,7 @@ export class TicketServer {
     if (kind === 'account') return [200, { scopes: access.scopes }]
     const project = kind === 'projects' ? this.projects.get(name) : undefined
     const seen = Object.hasOwn(access.projects, name) ? access.projects[name] : undefined
-    // As at many places: what an account may not see is not there.
+    // Answers as many services do: what an account may not see is not there.
     if (!project || seen === undefined) return unknown
     if (tickets === undefined) return [200, { last_number: project.lastNumber, sees_all_tickets: seen === 'all' }]
     const ticket = tickets === 'tickets' && seen === 'all' ? project.tickets[Number(number)] : undefined
