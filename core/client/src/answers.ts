@@ -1,6 +1,6 @@
 /**
- * What answers must hold for a program to go by them: one that waits for what a service never says would wait for ever. More members, and
- * more values of texts, are those of a newer service.
+ * Requirements on answers, so that no program waits for ever for what a service never says. A newer service may have more members, and more
+ * values of texts.
  */
 import type {
   ClaimList,
@@ -12,7 +12,7 @@ import type {
 } from './wire.ts'
 
 export interface Answer<T> {
-  /** As an error names it. */
+  /** The name of the answer in errors. */
   readonly name: string
   fits(value: unknown): value is T
 }

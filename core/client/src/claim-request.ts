@@ -3,19 +3,19 @@ import type { ClaimRequest } from './wire.ts'
 
 /** A claim as a program makes it. */
 export interface NewClaim {
-  /** What was done: `codehost.commit.push`. */
+  /** The kind of work, such as `codehost.commit.push`. */
   readonly action: string
-  /** Where it was done: `acme/api`. */
+  /** The place of the work, such as `acme/api`. */
   readonly target: string
-  /** What exactly, in the terms of the action. */
+  /** The details, in the terms of the action. */
   readonly params?: Readonly<Record<string, unknown>> | undefined
-  /** Who claims. That of the client when left out. */
+  /** The claiming agent. When left out: the client's. */
   readonly agent_id?: string | undefined
-  /** Now when left out. */
+  /** The time of the claim. When left out: now. */
   readonly claimed_at?: string | Date | undefined
   /**
-   * How long ago it was done at this call, by a monotonic clock, in milliseconds. The client measures on until the request is sent. Left out, it is
-   * 0 with a claim of now, and not known with `claimed_at`.
+   * The age of the work at this call, by a monotonic clock, in milliseconds. The client measures on until the request is sent. When left
+   * out, it is 0 with a claim of now, and not known with `claimed_at`.
    */
   readonly claimed_ago_ms?: number | undefined
   readonly deadline_at?: string | Date | undefined
@@ -23,10 +23,10 @@ export interface NewClaim {
   readonly client_claim_id?: string | undefined
 }
 
-/** When what a request claims was done, by the clock of `performance.now`. It is no part of the request, which may be sent by another process. */
+/** The time of the claimed work, by the clock of `performance.now`. It is no part of the request, which another process may send. */
 const doneAt = new WeakMap<object, number>()
 
-/** The request as it is sent at this moment. */
+/** Completes a request for sending at this moment. */
 export function measured(request: ClaimRequest): ClaimRequest {
   const done = doneAt.get(request)
   return done === undefined

@@ -17,7 +17,7 @@ export interface Claimed<Result, Claim extends ClaimStatus> {
 }
 
 export interface ClaimingOptions extends WaitOptions {
-  /** Whether to wait until the claim is decided. */
+  /** Waits until the claim is decided. */
   readonly wait?: boolean | undefined
 }
 

@@ -19,24 +19,24 @@ import type {
 } from './wire.ts'
 
 export interface ClientOptions extends TransportOptions {
-  /** Who claims, where a claim does not say. */
+  /** The claiming agent, if a claim names none. */
   readonly agentId?: string
 }
 
 /** Every call throws a ClaimcheckError, or the reason of its signal. */
 export interface Client {
-  /** One call makes one claim, however often it has to be sent. */
+  /** Makes one claim with one call, however often that has to be sent. */
   submit(claim: NewClaim, options?: CallOptions): Promise<SubmittedClaim>
-  /** The claim as `submit` sends it: with an id, a time and an agent. Submitting it twice makes one claim. */
+  /** Makes the claim as `submit` sends it: with an id, a time and an agent. Submitting it twice makes one claim. */
   prepare(claim: NewClaim): ClaimRequest
   claim(claim: ClaimRef, options?: CallOptions): Promise<ClaimStatus>
-  /** Until the claim is decided. */
+  /** Waits until the claim is decided. */
   wait(claim: ClaimRef, options?: WaitOptions): Promise<DecidedClaim>
-  /** One claim or many, each as it is now and again whenever it changed, until all are decided. */
+  /** Yields one claim or many, each as it is now and again whenever it changed, until all are decided. */
   watch(claims: ClaimRef | readonly ClaimRef[], options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined>
-  /** All claims that fit, newest first. Pages are fetched as they are needed. */
+  /** Lists all claims that fit, newest first, and fetches pages as they are needed. */
   list(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined>
-  /** The same by pages, of `limit` claims each. */
+  /** Lists the claims in pages, of `limit` claims each. */
   pages(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimList, void, undefined>
   /** The receipt as text. Keep it unchanged: checkers read the text itself. */
   receipt(receiptId: string, options?: CallOptions): Promise<string>
@@ -48,7 +48,7 @@ export interface Client {
   bundle(receiptId: string, options?: CallOptions): Promise<Bundle>
   /** Fetches a receipt with its keys, evidence, rules and log head, and checks all of it here. */
   verify(receiptId: string, options?: VerifyOptions): Promise<BundleReport>
-  /** What the workspace has connected, and what can be claimed there. */
+  /** Lists the connections of the workspace, and the actions that can be claimed there. */
   connections(options?: CallOptions): Promise<ConnectionList>
   /** The rules by which claims are judged. */
   profiles(options?: CallOptions): Promise<ProfileList>

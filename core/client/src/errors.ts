@@ -1,8 +1,8 @@
-/** What can go wrong between a program and the service: one class for each thing that a program does about it. */
+/** Errors between a program and the service: one class for each thing that a program does about them. */
 import { retryAfterMs } from '@claimcheck/core/plugin'
 import type { ClaimRequest, ClaimStatus, ErasedReceipt, ValidationErrorItem } from './wire.ts'
 
-/** Any of the errors below. */
+/** The base of all errors of this package. */
 export class ClaimcheckError extends Error {
   override readonly name: string = 'ClaimcheckError'
 }
@@ -12,12 +12,12 @@ export class ConnectionError extends ClaimcheckError {
   override readonly name = 'ConnectionError'
 }
 
-/** What answered is not the service, or not as the service answers. */
+/** Something else than the service answered, or not as the service answers. */
 export class UnexpectedAnswerError extends ClaimcheckError {
   override readonly name = 'UnexpectedAnswerError'
 }
 
-/** No answer in time, or no verdict in time. A claim that was waited for goes on without the program. */
+/** An answer or a verdict did not come in time. The checks of a claim go on without the program. */
 export class TimeoutError extends ClaimcheckError {
   override readonly name = 'TimeoutError'
   /** The claim that was waited for, as it was last seen. */
@@ -56,11 +56,11 @@ export interface Issue {
 export class ApiError extends ClaimcheckError {
   override readonly name: string = 'ApiError'
   readonly status: number
-  /** What the service says, in words. */
+  /** The explanation of the service. */
   readonly detail: string
   /** Each mistake in the request, where the service lists them. */
   readonly issues: readonly Issue[]
-  /** How long the service asks to wait. Milliseconds. */
+  /** The wait that the service asks for, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor({ status, detail, issues, retryAfterMs }: Answered) {
@@ -151,7 +151,7 @@ export function errorOf(status: number, headers: Headers, text: string): ApiErro
   return new Class(answered)
 }
 
-/** Empty for what is no JSON object. */
+/** Parses a JSON object. Empty for any other text. */
 export function objectIn(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
@@ -161,7 +161,7 @@ export function objectIn(text: string): object {
   }
 }
 
-/** `loc` begins with the part of the request, which says nothing to who reads of a field. */
+/** Drops the first part of `loc`, the part of the request, which says nothing to a reader of a field. */
 function issueOf(item: Partial<ValidationErrorItem> | null): Issue {
   const loc = Array.isArray(item?.loc) ? item.loc : []
   const field = (loc.length > 1 ? loc.slice(1) : loc).join('.')

@@ -1,4 +1,4 @@
-/** What @claimcheck/client offers. */
+/** The interface of @claimcheck/client. */
 export type { Bundle, BundleReport } from '@claimcheck/core/checker'
 export type { NewClaim } from './claim-request.ts'
 export { type Claimed, type ClaimingOptions, type ClaimOf, claiming } from './claiming.ts'

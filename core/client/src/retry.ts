@@ -1,24 +1,24 @@
-/** When a request is sent again, and how long the client waits before that. */
+/** Decides whether a request is sent again, and after which pause. */
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts'
 import { startTimer } from './timer.ts'
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 8000
-/** The same request may succeed later. Sending it again does no harm: the service knows a claim by its `client_claim_id`. */
+/** Statuses after which the same request may succeed later. Sending it again does no harm: the service knows a claim by its `client_claim_id`. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
 export interface Tried {
-  /** How often it was sent. */
+  /** The number of tries so far. */
   readonly tries: number
-  /** Since it was first sent. */
+  /** The time since the first try. */
   readonly elapsedMs: number
-  /** After which no request is sent again. */
+  /** The time after which no request is sent again. */
   readonly limitMs: number
-  /** At least 0, less than 1. */
+  /** A random number, at least 0 and less than 1. */
   readonly random: number
 }
 
-/** How long to wait before the request is sent again; undefined: it is not. */
+/** The pause before the request is sent again. Undefined if it is not. */
 export function pauseBefore(error: unknown, { tries, elapsedMs, limitMs, random }: Tried): number | undefined {
   if (!isTemporary(error)) return undefined
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS)

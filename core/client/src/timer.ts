@@ -1,6 +1,6 @@
 /** Timers of any length. */
 
-/** Beyond some 25 days, a timer of the platform ends at once. */
+/** The longest time of a timer: beyond some 25 days, those of the platform end at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 export function startTimer(ms: number, end: () => void): ReturnType<typeof setTimeout> {

@@ -14,7 +14,7 @@ export interface TransportOptions {
   readonly fetch?: typeof fetch
   /** Limits one request and its answer. 30 seconds when left out. */
   readonly timeoutMs?: number
-  /** How long a call goes on trying when the service is away or asks to wait. A minute when left out; 0: it tries once. */
+  /** Limits how long a call goes on trying when the service is away or asks to wait. When left out: a minute. 0: it tries once. */
   readonly retryForMs?: number
   /** Sends the key also over http to other machines. On this machine http needs no leave. */
   readonly allowHttp?: boolean
@@ -28,9 +28,9 @@ export interface CallOptions {
 }
 
 export interface Transport {
-  /** Reads what is public, without the key: the text as it was sent. @throws ClaimcheckError, and the signal's reason */
+  /** Reads public documents without the key, and returns the text as it was sent. @throws ClaimcheckError, and the signal's reason */
   text(path: string, options: CallOptions | undefined): Promise<string>
-  /** With the key. A body is posted, as it is at each try. @throws ClaimcheckError, and the signal's reason */
+  /** Sends the key. A body is posted, and made anew for each try. @throws ClaimcheckError, and the signal's reason */
   json<T>(answer: Answer<T>, path: string, options: CallOptions | undefined, body?: () => unknown): Promise<T>
   /** @throws UnexpectedAnswerError for what is no JSON, or another answer */
   parse<T>(answer: Answer<T>, text: string): T
@@ -47,22 +47,19 @@ export function createTransport(options: TransportOptions): Transport {
   const send = options.fetch ?? globalThis.fetch
   if (typeof key === 'string') authorization(key)
 
-  /** One try. */
+  /** Sends a request once. */
   async function exchange(path: string, init: RequestInit, stop: AbortSignal | undefined): Promise<string> {
-    // By hand: in Node 20 a signal that lives long keeps what AbortSignal.any makes of it.
+    // AbortSignal.any is not used: in Node 20 a long-lived signal keeps every signal that is made of it.
     const controller = new AbortController()
     const abort = () => controller.abort(stop?.reason)
     const late = new TimeoutError(`no answer from ${root} within ${timeoutMs} ms`)
     const timer = startTimer(timeoutMs, () => controller.abort(late))
     stop?.addEventListener('abort', abort, { once: true })
     try {
-      // A redirect is not followed: the key is for this address alone.
       const response = await send(root + path, { ...init, redirect: 'manual', signal: controller.signal })
-      if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
-        throw new UnexpectedAnswerError(`${root} leads to another address: pass the one at which the service answers`)
-      }
+      requireNoRedirect(response, root)
       keepFrom(response, treeHead)
-      const text = await textOf(response, root)
+      const text = await readText(response, root)
       if (!response.ok) throw errorOf(response.status, response.headers, text)
       return text
     } catch (error) {
@@ -75,9 +72,9 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  /** @param make is asked before each try: by then a token may be another */
-  async function request(path: string, make: () => Promise<RequestInit>, given: CallOptions = {}): Promise<string> {
-    const { signal } = given
+  /** @param make is called before each try, because a token may have been renewed since the last one */
+  async function request(path: string, make: () => Promise<RequestInit>, options?: CallOptions): Promise<string> {
+    const signal = options?.signal
     const startedAt = performance.now()
     for (let tries = 1; ; tries += 1) {
       const init = await make()
@@ -110,28 +107,29 @@ export function createTransport(options: TransportOptions): Transport {
     async json(answer, path, options, body) {
       const make = async () => {
         const given = typeof key === 'function' ? await key() : key
-        const headers = {
-          ...ACCEPT,
-          ...(given === undefined ? {} : { ...authorization(given), ...headerOf(treeHead) }),
-        }
-        return body === undefined
-          ? { headers }
-          : {
-              method: 'POST',
-              body: JSON.stringify(body()),
-              headers: { ...headers, 'content-type': 'application/json' },
-            }
+        const credentials = given === undefined ? {} : { ...authorization(given), ...headerOf(treeHead) }
+        const headers = { ...ACCEPT, ...credentials }
+        if (body === undefined) return { headers }
+        const sent = { ...headers, 'content-type': 'application/json' }
+        return { method: 'POST', body: JSON.stringify(body()), headers: sent }
       }
       return parse(answer, await request(path, make, options))
     },
   }
 }
 
+/** Refuses to follow redirects: the key is for this address alone. @throws UnexpectedAnswerError */
+function requireNoRedirect({ type, status }: Response, root: string): void {
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    throw new UnexpectedAnswerError(`${root} leads to another address: pass the one at which the service answers`)
+  }
+}
+
 /**
- * The text as it was sent, for those who check its bytes.
+ * Reads the text exactly as it was sent, so that its bytes can be checked.
  * @throws UnexpectedAnswerError for more than a client should hold, and for what is no text
  */
-async function textOf({ body, ok }: Response, root: string): Promise<string> {
+async function readText({ body, ok }: Response, root: string): Promise<string> {
   // An error may come from a proxy, with a page in any encoding.
   const decoder = new TextDecoder('utf-8', { fatal: ok, ignoreBOM: true })
   const reader = body?.getReader()
@@ -160,21 +158,21 @@ function decoded(root: string, decode: () => string): string {
   }
 }
 
-/** What `fetch` throws says little, and its cause says why. */
+/** Names the reason: the error of `fetch` says little, and its cause says why. */
 function unreachable(root: string, error: unknown): ConnectionError {
   const { message, cause } = error as Error
   const why = cause instanceof Error ? cause.message || (cause as Error & { code?: string }).code : message
   return new ConnectionError(`${root} cannot be reached: ${why}`, { cause: error })
 }
 
-/** @throws TypeError which does not repeat the key, as that of `fetch` would */
+/** @throws TypeError which does not repeat the key, as the error of `fetch` would */
 function authorization(key: string): { readonly authorization: string } {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('the key has characters that no key has')
   return { authorization: `Bearer ${key}` }
 }
 
 /**
- * Without a slash at its end.
+ * Drops a slash at the end.
  * @throws TypeError for what is no address of a service, and for one that others on the way can read and change
  */
 function serviceAddress(text: string, allowHttp: boolean): string {

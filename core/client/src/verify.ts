@@ -1,4 +1,4 @@
-/** Fetches what a receipt is checked with. Only the receipt and the keys must be there; what else is missing, the report does not have. */
+/** Fetches what a receipt is checked with. Receipt and keys must be there; the report leaves out what else is missing. */
 import {
   type Bundle,
   type BundleOptions,
@@ -58,7 +58,7 @@ export async function verifyReceipt(
   return checkBundle(bundle, { ...options, ...(trusted ? { keys: trusted } : { fromIssuer: true }) })
 }
 
-/** What the service does not offer, or not now. */
+/** Resolves to undefined for what the service does not offer, or not now. */
 async function ifThere(text: Promise<string>): Promise<string | undefined> {
   try {
     return await text

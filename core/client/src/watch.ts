@@ -9,7 +9,7 @@ import type { ClaimStatus, DecidedClaim } from './wire.ts'
 export type ClaimRef = string | { readonly claim_id: string }
 
 export interface WaitOptions extends CallOptions {
-  /** After which waiting throws a TimeoutError. Until the claim is decided when left out, which may take until its deadline. */
+  /** Limits the wait, which then throws a TimeoutError. When left out it lasts until the claim is decided, which may be at its deadline. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -17,9 +17,9 @@ type ReadClaim = (claimId: string, options: CallOptions) => Promise<ClaimStatus>
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2000
-/** Grows with many claims: the service limits the requests of a key in a minute. */
+/** The least pause for each watched claim: the service limits the requests of a key in a minute. */
 const PAUSE_PER_CLAIM_MS = 150
-/** So long after its deadline a claim is decided, unless the service cannot: it may have been away meanwhile. */
+/** The time after its deadline by which a claim is decided, even if the service was away meanwhile. */
 const OVERDUE_MS = 3_600_000
 
 export function idOf(claim: ClaimRef): string {
@@ -27,8 +27,8 @@ export function idOf(claim: ClaimRef): string {
 }
 
 /**
- * Each claim as it is now, and again whenever it changed, until all are decided.
- * @throws TimeoutError when the others are, and one is queued long after its deadline
+ * Yields each claim as it is now, and again whenever it changed, until all are decided.
+ * @throws TimeoutError when all others are decided, and one is still queued long after its deadline
  */
 export async function* watchClaims(
   read: ReadClaim,
@@ -37,21 +37,22 @@ export async function* watchClaims(
 ): AsyncGenerator<ClaimStatus, void, undefined> {
   const seen = new Map([claims].flat().map((claim) => [idOf(claim as ClaimRef), '']))
   let overdue: ClaimStatus | undefined
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  let pauseMs = FIRST_PAUSE_MS
+  while (seen.size > 0) {
     for (const [claimId, before] of seen) {
       const status = await read(claimId, { signal })
       const now = JSON.stringify(status)
-      if (!isDecided(status) && isOverdue(status)) overdue ??= status
+      if (isOverdue(status)) overdue ??= status
       if (isDecided(status) || isOverdue(status)) seen.delete(claimId)
       else seen.set(claimId, now)
       if (now === before) continue
       pauseMs = FIRST_PAUSE_MS
       yield status
     }
-    if (seen.size === 0 && overdue) throw new TimeoutError(overdueWords(overdue), overdue)
-    if (seen.size === 0) return
-    await pause(Math.max(pauseMs, seen.size * PAUSE_PER_CLAIM_MS), signal)
+    if (seen.size > 0) await pause(Math.max(pauseMs, seen.size * PAUSE_PER_CLAIM_MS), signal)
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
+  if (overdue) throw new TimeoutError(overdueWords(overdue), overdue)
 }
 
 export async function waitForClaim(
@@ -81,8 +82,8 @@ function isDecided(claim: ClaimStatus): boolean {
   return claim.state === 'decided'
 }
 
-function isOverdue({ deadline_at }: ClaimStatus): boolean {
-  return Date.now() - Date.parse(deadline_at) > OVERDUE_MS
+function isOverdue(claim: ClaimStatus): boolean {
+  return !isDecided(claim) && Date.now() - Date.parse(claim.deadline_at) > OVERDUE_MS
 }
 
 function overdueWords({ claim_id: id, deadline_at }: ClaimStatus): string {

@@ -1,4 +1,4 @@
-/** What travels, by name: the types of the API's schemas. */
+/** Names the types of the API's schemas. */
 import type { ClaimQuery, ClaimStatus, ProfileList } from '@claimcheck/core/api'
 
 export type {
@@ -20,7 +20,7 @@ export type Profile = ProfileList['profiles'][number]
 export type State = ClaimStatus['state']
 export type Verdict = NonNullable<ClaimStatus['verdict']>
 
-/** Which claims, and how many at a time: `limit`. */
+/** Filters of a list of claims. `limit` is the number of claims of a page. */
 export type ClaimFilters = Partial<ClaimQuery>
 
 /** A claim with its verdict and its receipt. */
