@@ -26,7 +26,7 @@ const args = [
   ...['--action', action, '--target', env.INPUT_TARGET || env.GITHUB_REPOSITORY],
   ...[...params, ...given].flatMap((param) => ['--param', param]),
   ...['--agent', env.INPUT_AGENT || `github-actions/${env.GITHUB_REPOSITORY}`],
-  // The same step of the same run again is the same claim.
+  // Gives the same step of the same run the same claim.
   ...['--id', `${env.GITHUB_RUN_ID}-${env.GITHUB_RUN_ATTEMPT}-${env.GITHUB_JOB}-${env.GITHUB_ACTION}`.slice(0, 256)],
   `--wait=${env.INPUT_WAIT}`,
   '--json',
@@ -56,7 +56,7 @@ if (failOn.includes(verdict)) {
   process.exitCode = 1
 }
 
-/** As given, or what the step before has built. */
+/** The given command, or the one that the step before built. */
 function command() {
   const words = (env.INPUT_COMMAND ?? '').split(/\s+/).filter(Boolean)
   if (words.length > 0) return words

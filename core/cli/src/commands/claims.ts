@@ -68,7 +68,7 @@ export function addClaimsCommands(program: Command): void {
           if (!signal.aborted) throw asCommandError(error)
         }
       })
-      // One that was stopped before its first answer is not known to be decided.
+      // A claim whose watch was stopped before its first answer is not known to be decided.
       const stands = ids.map((id) => last.get(id) ?? { verdict: null })
       process.exitCode = exitCodeOfAll(stands)
       if (options.json) print(options, [...last.values()], [])

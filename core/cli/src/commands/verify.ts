@@ -31,7 +31,12 @@ export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptio
 }
 
 interface Checked {
-  readonly report: { readonly valid: boolean }
+  readonly report: {
+    readonly valid: boolean
+    readonly source_as_expected?: boolean
+    readonly log_continues?: boolean
+    readonly verifier_as_expected?: boolean
+  }
   readonly lines: readonly string[]
   /** Every check of the document holds, but it is not as the options ask, or as the log says. */
   readonly isShort?: boolean
@@ -97,7 +102,7 @@ function exitCodeOf({ report, isShort = false, isUnvouched = false }: Checked): 
 async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const source = documentAddress(given)
   const issuer = [options.keys, source].find((address) => address !== undefined && isUrl(address))
-  const ofAnchors = anchorCheck(options, issuer)
+  const anchors = anchorCheck(options, issuer)
   if (options.pin !== undefined && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(options.pin)) {
     throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
   }
@@ -109,69 +114,73 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   }
   const other = notADocument(readBundle(text)?.receipt ?? text)
   if (other !== undefined) throw new CommandError('could_not_check', `${source}: ${other}.`)
+  return checkedEntry(text, source, options, anchors)
+}
+
+/** Checks a receipt or a change entry, or the bundle of one. */
+async function checkedEntry(
+  text: string,
+  source: string,
+  options: VerifyOptions,
+  anchors: ReturnType<typeof anchorCheck>,
+): Promise<Checked> {
   const gathered = await gather(text, source, options)
-  const { bundle, keys } = gathered
+  const { bundle, keys, logNow } = gathered
   const pipeline = options.pipeline === undefined ? undefined : await readPipeline(options.pipeline)
-  const report = await checkBundle(bundle, {
-    ...(keys ? { keys, fromIssuer: options.keys === undefined } : {}),
-    ...(options.pin === undefined ? {} : { pinnedKey: options.pin }),
-    ...(pipeline === undefined ? {} : { pipeline }),
-    ...ofAnchors,
-  })
+  const fromIssuer = keys !== undefined && options.keys === undefined
+  const report = await checkBundle(bundle, { keys, fromIssuer, pinnedKey: options.pin, pipeline, ...anchors })
   const problem = documentProblem(bundle.receipt)
   const document: JsonValue = problem === undefined ? JSON.parse(bundle.receipt) : null
-  const found = {
-    report,
-    document,
-    problem,
-    hasPipeline: pipeline !== undefined,
-    gathered,
-    paint: paintFor(process.stdout),
-  }
-  if (!report.valid && !isUnvouched(report))
+  const hasPipeline = pipeline !== undefined
+  const found = { report, document, problem, hasPipeline, gathered, paint: paintFor(process.stdout) }
+  if (!report.valid && !isUnvouched(report)) {
     return { report, lines: entryReport({ ...found, words: undefined, shortcomings: [] }) }
-  if (!isReceipt(document)) refuseOptions(options, OF_RECEIPTS)
-
-  if (report.evidence?.evidence === 'not_checked' && options.evidence !== undefined) {
-    throw new CommandError(
-      'could_not_check',
-      `${options.evidence} is of rules that this version of the command does not know.`,
-    )
   }
-  const notAsExpected = isReceipt(document) ? sourceProblem(report.source, options) : undefined
-  const otherVerifier = isReceipt(document) ? verifierProblem(document.body.observation.verifier, options) : undefined
-  const shortcomings = [
-    report.evidence && options.evidence !== undefined ? evidenceProblem(report.evidence) : undefined,
-    headProblem(report, options),
-    gathered.logNow === 'lost' ? LOST : undefined,
-    report.key_pinned === false ? `it is signed by another key than ${options.pin}` : undefined,
-    notAsExpected,
-    otherVerifier,
-  ].filter((text) => text !== undefined)
-  const expects = options.expectSource !== undefined || options.listed === true
+  const receipt = isReceipt(document) ? document : undefined
+  if (!receipt) refuseOptions(options, OF_RECEIPTS)
+  const problems = problemsOf(report, logNow, options)
+  const otherSource = receipt && sourceProblem(report.source, options)
+  const otherVerifier = receipt && verifierProblem(receipt.body.observation.verifier, options)
+  const shortcomings = [...problems, otherSource, otherVerifier].filter((text) => text !== undefined)
+  const expectsSource = options.expectSource !== undefined || options.listed === true
   return {
     report: {
       ...report,
-      ...(expects ? { source_as_expected: notAsExpected === undefined } : {}),
-      ...(gathered.logNow === 'continues' || gathered.logNow === 'lost'
-        ? { log_continues: gathered.logNow === 'continues' }
-        : {}),
-      ...(options.expectVerifier === undefined ? {} : { verifier_as_expected: otherVerifier === undefined }),
+      source_as_expected: expectsSource ? otherSource === undefined : undefined,
+      log_continues: logNow === 'continues' || logNow === 'lost' ? logNow === 'continues' : undefined,
+      verifier_as_expected: options.expectVerifier === undefined ? undefined : otherVerifier === undefined,
     },
-    lines: entryReport({
-      ...found,
-      words: isReceipt(document) ? issuerWords(document, gathered) : undefined,
-      shortcomings,
-    }),
+    lines: entryReport({ ...found, words: receipt && issuerWords(receipt, gathered), shortcomings }),
     isShort: shortcomings.length > 0,
     isUnvouched: isUnvouched(report),
   }
 }
 
+/** Says in what a valid document is not as the options ask, or as its log says. @throws CommandError for evidence of unknown rules */
+function problemsOf(
+  report: BundleReport,
+  logNow: Gathered['logNow'],
+  options: VerifyOptions,
+): readonly (string | undefined)[] {
+  const evidence = options.evidence === undefined ? undefined : report.evidence
+  if (evidence?.evidence === 'not_checked') {
+    throw new CommandError(
+      'could_not_check',
+      `${options.evidence} is of rules that this version of the command does not know.`,
+    )
+  }
+  return [
+    evidence && evidenceProblem(evidence),
+    headProblem(report, options),
+    logNow === 'lost' ? LOST : undefined,
+    report.key_pinned === false ? `it is signed by another key than ${options.pin}` : undefined,
+  ]
+}
+
 const LOST =
   'the log of its issuer has lost a state that it signed: the tree head in this bundle. Keep the bundle: it proves that, with the newest tree head'
 
-/** The address of a receipt, for that of its page too. */
+/** The address of a document. That of a receipt's page becomes the receipt's own. */
 function documentAddress(source: string): string {
   return isUrl(source)
     ? source.replace(/^(https?:\/\/[^/?#]+)\/r\/(rcpt_[0-9A-Za-z]+)(?=$|[/?#]).*$/i, '$1/v1/receipts/$2')
@@ -180,7 +189,7 @@ function documentAddress(source: string): string {
 
 /** A head that contradicts the receipt always counts; one that leaves it open counts where an option asked for it. */
 function headProblem({ tree_head: found }: BundleReport, { head }: VerifyOptions): string | undefined {
-  // Nothing signs the proof: anyone who passes a receipt on can remove it.
+  // The proof is unsigned, so anyone who forwards a receipt can remove it.
   if (!found) return head === undefined ? undefined : 'it has no proof that could be compared with the tree head'
   if (found.tree_head === 'holds') return undefined
   return head !== undefined || contradictsProof(found) ? HEAD_PROBLEMS[found.tree_head] : undefined
@@ -218,20 +227,14 @@ const LOG_DOCUMENTS = {
 /** Reports an unsigned proof as unvouched: anyone can make one that holds, and a script must not take it for a receipt. */
 function checkedInclusion(text: string): Checked {
   const report = checkInclusion(text)
-  return {
-    report,
-    isUnvouched: report.valid,
-    lines: inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout)),
-  }
+  const lines = inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout))
+  return { report, isUnvouched: report.valid, lines }
 }
 
 function checkedConsistency(text: string): Checked {
   const report = checkConsistency(text)
-  return {
-    report,
-    isUnvouched: report.valid,
-    lines: consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout)),
-  }
+  const lines = consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout))
+  return { report, isUnvouched: report.valid, lines }
 }
 
 async function checkedTreeHead(text: string, source: string, options: VerifyOptions): Promise<Checked> {
@@ -250,6 +253,6 @@ async function readPipeline(source: string): Promise<string> {
 }
 
 function couldNotCheck(error: unknown): never {
-  if (error instanceof CommandError) throw new CommandError(error.code, `Could not check: ${error.message}`)
-  throw new CommandError('could_not_check', `Could not check: ${(error as Error).message}`)
+  const code = error instanceof CommandError ? error.code : 'could_not_check'
+  throw new CommandError(code, `Could not check: ${(error as Error).message}`)
 }

@@ -1,4 +1,4 @@
-/** What the tools ask of the service, in the forms of the API: inside of it by its own code, elsewhere by its client. */
+/** The service as the tools ask it, in the forms of the API: inside of it by its own code, elsewhere by its client. */
 import type {
   ClaimList,
   ClaimQuery,
@@ -12,12 +12,12 @@ import type { BundleReport } from '@claimcheck/core/checker'
 
 /** Every call throws a BackendError, or the reason of its signal. */
 export interface Backend {
-  /** What a claim may say, action by action. */
+  /** The rules of claims, action by action. */
   actions(): Promise<readonly ActionRules[]>
   profiles(): Promise<ProfileList>
   connections(): Promise<ConnectionList>
   submit(claim: ClaimRequest): Promise<SubmittedClaim>
-  /** By the service's clock, in milliseconds of Unix time: that of this computer may be wrong. */
+  /** Tells the time by the service's clock, in milliseconds of Unix time: this computer's may be wrong. */
   now(): Promise<number>
   claim(claimId: string): Promise<ClaimStatus>
   claims(query: ClaimQuery): Promise<ClaimList>
@@ -26,7 +26,7 @@ export interface Backend {
   verify(receiptId: string): Promise<BundleReport>
   /** The agent that a claim names when its caller leaves it out. Without it, the name of the client. */
   readonly agentId?: string | undefined
-  /** Who checked it, for the words of the answer. */
+  /** The side that checked a receipt, for the words of the answer. */
   readonly checkedBy: 'service' | 'client'
 }
 

@@ -15,7 +15,7 @@ interface Service {
 }
 
 export function clientBackend({ url, key, agentId, treeHead, fetch: send = globalThis.fetch }: Service): Backend {
-  /** How far the service's clock is ahead of this computer's, by its last answer. */
+  /** The lead of the service's clock over this computer's, by its last answer. */
   let aheadMs: number | undefined
   const fetch: typeof send = async (...request) => {
     const response = await send(...request)

@@ -61,7 +61,7 @@ async function matching(
 ): Promise<string[]> {
   try {
     const found = await values(backend, given)
-    // What shows something else than it says is not offered to be chosen.
+    // Texts that show something else than they say are not offered.
     return [...new Set(found)].filter((value) => value?.startsWith(begun) && visible(value) === value) as string[]
   } catch (error) {
     if (error instanceof BackendError) return []

@@ -6,7 +6,7 @@ const LONGEST_TEXT = 600
 const MOST_MEMBERS = 60
 const DEEPEST = 8
 
-/** The same value with every text made harmless, and cut where it is too long, too deep or too much. */
+/** Makes every text of a value harmless, and cuts the value if it is too long, too deep or too much. */
 export function asData(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return shortText(value)
   if (typeof value !== 'object' || value === null) return value

@@ -41,7 +41,7 @@ function ofText(schema: Schema, text: string): unknown {
   switch (schema.type) {
     case 'integer':
     case 'number':
-      // No text that stands for another number than it says.
+      // Refuses a text that stands for another number than it says.
       return Number.isFinite(Number(text)) && String(Number(text)) === text ? Number(text) : text
     case 'object':
     case 'array': {

@@ -1,4 +1,4 @@
-/** What a token needs for a tool or a resource. */
+/** The scopes that tools and resources need of a token. */
 import type { ScopeChallengeHandler } from '@modelcontextprotocol/server'
 
 export type ToolScope = 'claims:read' | 'claims:submit' | 'connections:read'

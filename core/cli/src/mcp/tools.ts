@@ -15,7 +15,7 @@ export interface Tool {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** What a token needs for it. A key has every scope. */
+  /** The scope that a token needs for the tool. A key has every scope. */
   readonly scope: ToolScope
   readonly annotations: {
     readonly readOnlyHint: boolean
@@ -34,12 +34,12 @@ export interface Call {
   readonly clientName?: string | undefined
 }
 
-/** What a tool found. */
+/** The answer of a tool. */
 export interface Answer {
   readonly words: string
   /** Values that the service makes: ids, times, verdicts. */
   readonly facts: Readonly<Record<string, unknown>>
-  /** What others wrote. */
+  /** Texts that others wrote. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
@@ -278,16 +278,16 @@ function memberNames(schema: object): string[] {
 type SubmitInput = Partial<ClaimRequest> & Pick<ClaimRequest, 'action' | 'target'>
 
 async function submit(backend: Backend, given: SubmitInput, { clientName }: Call): Promise<Answer> {
-  // Before anything that may take time.
+  // The clock is read before anything that may take time.
   const calledAt = performance.now()
   const rules = (await backend.actions()).find(({ names }) => names.includes(given.action))
-  // The same claim, so also the same id, whichever way a model wrote its params.
+  // Params are read first, so that the same claim has the same id however a model wrote them.
   const input = rules && given.params ? { ...given, params: readAs(rules.params, given.params) as JsonObject } : given
   const agent_id = input.agent_id ?? (backend.agentId || clientName || 'mcp')
   const client_claim_id = input.client_claim_id ?? idFor({ ...input, agent_id })
   const now = await backend.now()
   const claimed_at = input.claimed_at ?? new Date(now).toISOString()
-  // What was done at a time that the agent names was not measured.
+  // Nothing measured the age of work whose time the agent names.
   const measured =
     input.claimed_at === undefined ? { claimed_ago_ms: Math.round(performance.now() - calledAt) } : undefined
   const { created, ...claim } = await backend.submit({ ...input, client_claim_id, agent_id, claimed_at, ...measured })
@@ -312,7 +312,7 @@ function sameClaimed({ claim_id, claimed_at }: Pick<ClaimStatus, 'claim_id' | 'c
   return `the same was claimed at ${claimed_at}, as ${claim_id}. Get that claim with get_claim; if it was done again, submit it with a client_claim_id`
 }
 
-/** The same for the same call, so that a client which calls again makes no second claim. */
+/** Makes the same id for the same call, so that a client which calls again makes no second claim. */
 function idFor(input: object): string {
   try {
     return `mcp-${digestOf(input as JsonObject)}`

@@ -1,4 +1,4 @@
-/** What the tools say of a claim, a receipt or a refusal: fixed sentences, without foreign texts. */
+/** Words of the tools for claims, receipts and refusals: fixed sentences, without foreign texts. */
 import type { ClaimStatus, Receipt } from '@claimcheck/core/api'
 import type { BundleReport } from '@claimcheck/core/checker'
 import { firstFailure, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
@@ -50,7 +50,7 @@ const EVIDENCE = {
   follows: 'Its verdict follows from its evidence.',
 } as const
 
-/** What went wrong is in the words of the service, which may repeat texts of the claim: those go into the data. */
+/** Leaves out the words of the service, which may repeat texts of the claim: those go into the data. */
 export function refusalWords({ status, retryAfterSeconds }: BackendError): string {
   const again = retryAfterSeconds === undefined ? 'in a minute' : `in ${retryAfterSeconds} seconds`
   return REFUSALS[status] ?? `The service could not do this now. Try again ${again}; nothing is lost or done twice.`

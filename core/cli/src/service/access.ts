@@ -1,4 +1,4 @@
-/** Which service a command speaks to, and with which key: by its options, then the environment, then a profile. */
+/** Finds the service of a command and its key: in the options, then in the environment, then in a profile. */
 
 import { CommandError } from '@claimcheck/command-line/errors'
 import { typed } from '@claimcheck/command-line/typed'
@@ -47,7 +47,7 @@ export function keyedAccess(options: AccessOptions, env: Env): Access & { readon
   throw new CommandError('not_configured', `There is no key for ${url}: set CLAIMCHECK_API_KEY, or log in there.`)
 }
 
-/** Without a slash at its end, as profiles have it. @throws CommandError `bad_arguments` */
+/** Drops a slash at the end, as profiles do. @throws CommandError `bad_arguments` */
 export function plainAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {

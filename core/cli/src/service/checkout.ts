@@ -1,4 +1,4 @@
-/** What a git checkout says about its last push: repository, branch and commit. It only reads, and runs nothing that the checkout names. */
+/** Reads the last push of a git checkout: repository, branch and commit. Runs nothing that the checkout names. */
 import { execFile } from 'node:child_process'
 import { isIP } from 'node:net'
 import { promisify } from 'node:util'
@@ -9,11 +9,11 @@ import { firstName, type Repository, repositoryOf } from './remote-url.ts'
 
 export interface PushOptions {
   readonly remote?: string
-  /** At the remote. */
+  /** The branch at the remote. */
   readonly branch?: string
-  /** Any name of a commit. */
+  /** Any name by which git knows the commit. */
   readonly commit?: string
-  /** Also where this checkout does not know that the remote has the commit. */
+  /** Claims the push even if this checkout does not know that the remote has the commit. */
   readonly unchecked?: boolean
   /** Replaces what the remote's address says. */
   readonly target?: string
@@ -29,7 +29,7 @@ export interface Push {
 
 const run = promisify(execFile)
 const TIMEOUT_MS = 20_000
-/** Nothing of this starts a program, opens a connection or waits for a person. */
+/** Options with which git starts no program, opens no connection and waits for nobody. */
 const SAFELY = [
   '--no-pager',
   '--no-optional-locks',
@@ -65,7 +65,7 @@ export async function lastPush(folder: string, options: PushOptions): Promise<Pu
 
 type Git = (...args: readonly string[]) => Promise<string | undefined>
 
-/** Answers with what it prints; undefined where it fails. */
+/** Resolves to the output of git; undefined if git fails. */
 function gitIn(folder: string): Git {
   return async (...args) => {
     try {
@@ -77,7 +77,7 @@ function gitIn(folder: string): Git {
       if (code === 'ENOENT') throw noPush('git is not installed, or not on the PATH.')
       const [, path] =
         /(?:dubious ownership in repository at|unsafe repository \()\s*'([^'\n]*)'/.exec(stderr ?? '') ?? []
-      // Its owner could have git run programs as whoever reads it.
+      // The owner of such a checkout could have git run programs as its reader.
       if (path !== undefined) throw noPush(othersCheckout(path))
       return undefined
     }
@@ -90,7 +90,7 @@ async function commitOf(git: Git, name: string): Promise<string> {
   return sha
 }
 
-/** As git chooses it for `git push`. */
+/** Chooses the remote as `git push` does. */
 async function pushRemote(git: Git, local: string | undefined): Promise<string> {
   const own = local === undefined ? [] : [`branch.${local}.pushRemote`, 'remote.pushDefault', `branch.${local}.remote`]
   for (const name of own.length > 0 ? own : ['remote.pushDefault']) {
@@ -165,7 +165,7 @@ async function repositoryOfRemote(git: Git, remote: string): Promise<Repository>
   throw noPush(`The remote ${quoted(remote)} leads to no repository of a code host: name it with --target and --host.`)
 }
 
-/** By what this checkout last heard from the remote: `git push` writes it down. */
+/** Tells whether the remote has the commit, by what this checkout last heard from it: `git push` writes that down. */
 async function isPushed(git: Git, sha: string, remote: string, branch: string): Promise<boolean> {
   return (await git('merge-base', '--is-ancestor', sha, `refs/remotes/${remote}/${branch}`)) !== undefined
 }

@@ -16,7 +16,7 @@ export const EXIT_HELP = `\nExit code: ${Object.entries(EXIT_CODES)
 
 export function exitCodeOf({ verdict }: Pick<ClaimStatus, 'verdict'>): number {
   if (verdict === null) return EXIT_CODES.queued
-  // One of a newer service.
+  // A newer service may have more verdicts.
   return Object.hasOwn(EXIT_CODES, verdict) ? EXIT_CODES[verdict] : EXIT_FAILED
 }
 
@@ -56,14 +56,14 @@ function wordOf<T>(words: Readonly<Record<string, T>>, name: string): T | undefi
   return Object.hasOwn(words, name) ? words[name] : undefined
 }
 
-/** One line, for `watch`. */
+/** Writes a claim in one line, for `watch`. */
 export function claimLine(claim: ClaimStatus): string {
   const { claim_id: id, verdict, receipt_id: receipt, next_check_at: next, target } = claim
   const stand = verdict === null ? `queued, ${checks(claim)}${next === null ? '' : `, next at ${next}`}` : verdict
   return visible([id, target, stand, receipt ?? ''].filter(Boolean).join('  '))
 }
 
-/** Where people read a receipt. */
+/** The page on which people read a receipt. */
 export function receiptPage(url: string, receiptId: string): string {
   return `${url}/r/${encodeURIComponent(receiptId)}`
 }

@@ -16,7 +16,7 @@ import { visible } from '@claimcheck/core/words/plain-text'
 import type { Access } from './access.ts'
 import { treeHeadMemory } from './tree-heads.ts'
 
-/** How long a person waits at a terminal for a service that is away. */
+/** The longest time that a person at a terminal waits for a service that is away. */
 const RETRY_FOR_MS = 20_000
 
 export function clientOf({ url, key }: Access): Client {
@@ -66,7 +66,7 @@ function codeOf(error: ClaimcheckError): CommandErrorCode {
   if (error instanceof AuthenticationError) return 'unauthorized'
   if (error instanceof NotFoundError) return 'not_found'
   if (error instanceof RateLimitedError) return 'rate_limited'
-  // It answers, and decides nothing.
+  // The service answers, but does not decide the claim.
   if (error instanceof TimeoutError && error.claim) return 'unexpected_answer'
   if (error instanceof ConnectionError || error instanceof TimeoutError) return 'unreachable'
   return error instanceof ApiError && error.status < 500 ? 'refused' : 'unexpected_answer'

@@ -18,7 +18,7 @@ export interface SignedIn {
 
 interface SignInOptions {
   readonly url: string
-  /** What people call the key: this machine. */
+  /** The name of the key, by which people know this machine. */
   readonly name: string
   /** Shows the address to the person, or opens it. */
   readonly show: (address: string) => Promise<void>
@@ -70,7 +70,7 @@ interface Endpoints {
   readonly revoke: string
 }
 
-/** By its metadata (RFC 8414), which must be of the service that was named, and lead nowhere else. */
+/** Reads the endpoints from the metadata (RFC 8414), which must be of the service that was named, and lead nowhere else. */
 async function endpointsOf(url: string): Promise<Endpoints> {
   const { origin } = new URL(url)
   const { status, body } = await ask(`${origin}/.well-known/oauth-authorization-server`, {})
@@ -90,7 +90,7 @@ async function endpointsOf(url: string): Promise<Endpoints> {
   return { issuer: origin, authorize, token, revoke }
 }
 
-/** As the parser writes it: the text of the service may hold what a terminal obeys. */
+/** Takes the URL as the parser writes it: the text of the service may hold what a terminal obeys. */
 function addressAt(origin: string, address: unknown): string | undefined {
   const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined
   return url?.origin === origin ? url.href : undefined
@@ -165,7 +165,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Never follows a redirect: what is sent is for this address alone. */
+/** Never follows a redirect: the secrets that are sent are for this address alone. */
 async function ask(address: string, init: RequestInit): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)

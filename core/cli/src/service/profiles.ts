@@ -10,7 +10,7 @@ export interface Profile {
   /** The address of the service, without a slash at its end. */
   readonly url: string
   readonly key: string
-  /** Where `login` had the service make the key, so that `logout` can revoke it. */
+  /** The id of a key that `login` had the service make, by which `logout` revokes it. */
   readonly keyId?: string
 }
 
@@ -25,7 +25,7 @@ export type Env = Readonly<Record<string, string | undefined>>
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/
 const NONE: Profiles = { profiles: {} }
 
-/** By the XDG base directory specification, which ignores relative paths. */
+/** Finds the file by the XDG base directory specification, which ignores relative paths. */
 export function profilesFile({ XDG_CONFIG_HOME: given, HOME: home }: Env): string {
   const folder = given && isAbsolute(given) ? given : join(home || homedir(), '.config')
   return join(folder, 'claimcheck', 'profiles.json')
@@ -46,7 +46,7 @@ export function readProfiles(env: Env): Profiles {
   return profiles
 }
 
-/** All of it or nothing, for its owner alone. */
+/** Writes the whole file or nothing, readable for its owner alone. */
 export function writeProfiles(env: Env, profiles: Profiles): void {
   const file = profilesFile(env)
   const folder = dirname(file)

@@ -1,7 +1,7 @@
-/** What the address of a git remote says: which host, and which repository there. Credentials in it are dropped. */
+/** Reads host and repository from the address of a git remote, and drops its credentials. */
 
 export interface Repository {
-  /** With its port, where the address is one of the web. */
+  /** The host, with its port if the address is one of the web. */
   readonly host: string
   /** `owner/repo`, with groups between them where the host nests them. */
   readonly slug: string
@@ -22,7 +22,7 @@ const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?
 const PART = /^[A-Za-z0-9_][A-Za-z0-9._-]*$|^\.[A-Za-z0-9_][A-Za-z0-9._-]*$/
 const SCHEMES: ReadonlySet<string> = new Set(['https:', 'http:', 'ssh:', 'git:', 'git+ssh:', 'ssh+git:'])
 
-/** Undefined for a folder, and for what names no repository of a host. */
+/** Undefined for a folder, and for an address that names no repository of a host. */
 export function repositoryOf(remote: string): Repository | undefined {
   const found = ofUrl(remote) ?? ofScp(remote)
   if (!found || !HOST.test(found.host)) return undefined

@@ -40,7 +40,7 @@ async function waited(
   return last
 
   function late(error: unknown): ClaimStatus {
-    // It is submitted, and as it was when it was last seen.
+    // The claim is submitted, and is reported as it was last seen.
     if (error instanceof TimeoutError) return error.claim ?? submitted
     throw error
   }

@@ -25,7 +25,7 @@ export function treeHeadMemory(env: Env, url: string): TreeHeadMemory {
       return known
     },
     keep(head) {
-      // Another command may have seen a newer one.
+      // The file is read again, because another command may have seen a newer head.
       const heads = readHeads(file)
       known = newerHeadField(heads.get(url), head)!
       heads.delete(url)

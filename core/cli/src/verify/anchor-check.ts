@@ -34,11 +34,8 @@ export function anchorCheck(
     throw wrongOption('--confirmations takes a number of blocks, 1 or more')
   }
 
-  const checker = createEasChecker({
-    rpcUrl: rpc,
-    ...(eas === undefined ? {} : { easAddress: eas }),
-    ...(confirmations === undefined ? {} : { confirmations: Number(confirmations) }),
-  })
+  const blocks = confirmations === undefined ? undefined : Number(confirmations)
+  const checker = createEasChecker({ rpcUrl: rpc, easAddress: eas, confirmations: blocks })
   return {
     anchorCheckers: [withReason(checker)],
     readConsistency: async (first, second) => {

@@ -1,4 +1,4 @@
-/** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
+/** Reports the check of a receipt or change entry in lines for a person: the answer, the content, then each check. */
 
 import { type BundleReport, isReceipt, isUnvouched, type VouchedBy } from '@claimcheck/core/receipts'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
@@ -24,13 +24,13 @@ interface EntryReportOptions {
   readonly report: BundleReport
   /** The document as it was read; null where it is no JSON. */
   readonly document: JsonValue
-  /** Why the document is nothing that can be checked. */
+  /** The reason for which the document cannot be checked. */
   readonly problem: string | undefined
   readonly hasPipeline: boolean
   readonly gathered: Gathered
-  /** Undefined where no issuer publishes any. */
+  /** The published words; undefined if no issuer publishes any. */
   readonly words: IssuerWords | undefined
-  /** What is not as the options ask, although the receipt is valid. */
+  /** Differences from what the options ask, although the receipt is valid. */
   readonly shortcomings: readonly string[]
   readonly paint: Paint
 }
@@ -91,12 +91,12 @@ function changeSummary({ body }: JsonObject, isOpen: boolean): Summary {
   }
 }
 
-/** The issuer's texts, and those of the agent. */
+/** Makes texts of the issuer and the agent harmless for a terminal. */
 function shown(facts: readonly Fact[]): readonly Fact[] {
   return facts.map(([name, value]) => [visible(name), value === undefined ? undefined : visible(value)])
 }
 
-/** What says that the key is the issuer's. */
+/** Says what shows that the key is the issuer's. */
 function keyLine({ report, gathered: { issuer } }: EntryReportOptions): string {
   return `Key: ${VOUCHERS[report.vouched_by](issuer === undefined ? 'the issuer' : new URL(issuer).host)}.`
 }
@@ -108,7 +108,7 @@ const VOUCHERS: Readonly<Record<VouchedBy, (host: string) => string>> = {
   nothing: () => 'nothing vouches for it',
 }
 
-/** Why the level that was achieved is lower than the one that is stated, and what would raise it. */
+/** Says why the achieved level is lower than the stated one, and what would raise it. */
 function trustLevel({ report, document, paint }: EntryReportOptions): string {
   const { achieved_trust_level: achieved, proven_by } = report
   const { body, proof } = document as { body: JsonObject; proof?: { anchor?: { chain: string } } }

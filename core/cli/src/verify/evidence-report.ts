@@ -1,4 +1,4 @@
-/** What the check of the evidence found, in a line for a person. */
+/** Reports the check of the evidence in a line for a person. */
 import type { EvidenceFinding } from '@claimcheck/core/receipts'
 import { EVIDENCE_LIMIT, evidenceProblem, GIVEN_RULES_WORDS, RULES_WORDS } from '@claimcheck/core/words/checks'
 import { visible } from '@claimcheck/core/words/plain-text'

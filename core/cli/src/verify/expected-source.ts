@@ -1,4 +1,4 @@
-/** Whether a receipt was read where its reader expects, as the options of `verify` ask for it. */
+/** Compares the place where a receipt was read with the one that the options of `verify` name. */
 
 import { CommandError } from '@claimcheck/command-line/errors'
 import { parseUrl } from '@claimcheck/core/plugin'
@@ -11,7 +11,7 @@ export interface SourceOptions {
 }
 
 /**
- * What is not as expected, to follow "The receipt is valid, but"; undefined when nothing was asked, or all is as expected.
+ * Says what is not as expected, to follow "The receipt is valid, but". Undefined if nothing was asked, or all is as expected.
  * @throws CommandError `could_not_check` for what is no host
  */
 export function sourceProblem(source: WireSource | undefined, options: SourceOptions): string | undefined {
@@ -38,7 +38,7 @@ function placeOf(text: string): string {
 }
 
 const SCHEME = /^(?:https?|tls|tcp):\/\//i
-/** Whoever is on the way can answer there, so that a host alone does not mean it. */
+/** Schemes under which anyone on the way can answer: an expected host alone does not mean them. */
 const OPEN_SCHEMES: ReadonlySet<string> = new Set(['http:', 'tcp:'])
 
 /** Host, port and path: a host alone does not name a path on it, which may have another owner. */

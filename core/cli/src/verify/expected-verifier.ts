@@ -1,4 +1,4 @@
-/** Whether the code that made a receipt's checks is that which its reader expects, as `--expect-verifier` asks for it. */
+/** Compares the code that made a receipt's checks with the code that `--expect-verifier` names. */
 
 import { CommandError } from '@claimcheck/command-line/errors'
 import { isExpectedVerifier, type ReceiptObservation, readExpectedVerifier } from '@claimcheck/core/receipts'
@@ -10,7 +10,7 @@ export interface VerifierOptions {
 }
 
 /**
- * What is not as expected, to follow "The receipt is valid, but"; undefined when nothing was asked, or all is as expected.
+ * Says what is not as expected, to follow "The receipt is valid, but". Undefined if nothing was asked, or all is as expected.
  * @throws CommandError `could_not_check` for what names no plugin
  */
 export function verifierProblem(
@@ -26,11 +26,7 @@ export function verifierProblem(
     )
   }
   const { package: name, package_version: version, code_hash: codeHash } = verifier
-  const found = {
-    package: String(name),
-    ...(version === undefined ? {} : { version }),
-    ...(codeHash === undefined ? {} : { codeHash }),
-  }
+  const found = { package: String(name), version, codeHash }
   if (name !== undefined && isExpectedVerifier(expected, found)) return undefined
   const words = pluginWords(verifier)
   return words === undefined

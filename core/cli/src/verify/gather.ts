@@ -1,4 +1,4 @@
-/** What `verify` holds a receipt or change entry against: files and URLs that its options name, and what the issuer publishes at its host. */
+/** Gathers what `verify` compares a receipt or change entry with: files and URLs that its options name, and what the issuer publishes. */
 
 import { CommandError } from '@claimcheck/command-line/errors'
 import { compareHeads, consistencyPath, headsPath } from '@claimcheck/core/checker'
@@ -14,17 +14,17 @@ export interface GatherOptions {
 
 export interface Gathered {
   readonly bundle: Bundle
-  /** Undefined: those in the bundle are all there is, and they show nothing of who made it. */
+  /** The trusted keys. Undefined where the bundle alone has keys, which show nothing of who made it. */
   readonly keys: KeySet | undefined
   /** The host that publishes rules and words, if any. */
   readonly profilesFrom: string | undefined
-  /** Any URL of the issuer's host. */
+  /** A URL of the issuer's host. */
   readonly issuer: string | undefined
-  /** Why there is no evidence to check. */
+  /** The reason for which there is no evidence to check. */
   readonly noEvidence: string | undefined
-  /** Why there is no tree head to check. */
+  /** The reason for which there is no tree head to check. */
   readonly noHead: string | undefined
-  /** What the issuer's log is now to the tree head of the bundle; undefined where there is none to compare. */
+  /** Tells whether the issuer's log still continues the tree head of the bundle; undefined without one to compare. */
   readonly logNow: ReturnType<typeof compareHeads> | undefined
 }
 
@@ -50,26 +50,25 @@ export async function gather(text: string, source: string, options: GatherOption
       : await publishedAt(consistencyPath(given.receipt, head.text), issuer)
   // The author of a bundle must not put words into the mouth of the issuer that an option names.
   const profiles = published ?? given.profiles
-  const bundle = {
-    receipt: given.receipt,
-    ...(keySource === undefined && given.keys !== undefined ? { keys: given.keys } : {}),
-    ...(profiles === undefined ? {} : { profiles }),
-    ...(evidence.text === undefined ? {} : { evidence: evidence.text }),
-    ...(head.text === undefined ? {} : { tree_head: head.text }),
-    ...(consistency === undefined ? {} : { consistency }),
-  }
   return {
-    bundle,
+    bundle: {
+      receipt: given.receipt,
+      keys: keySource === undefined ? given.keys : undefined,
+      profiles,
+      evidence: evidence.text,
+      tree_head: head.text,
+      consistency,
+    },
     keys: keySource === undefined ? undefined : keys,
     profilesFrom: published !== undefined && issuer !== undefined ? new URL(issuer).host : profiles && 'the bundle',
     issuer,
-    noEvidence: problemOf(evidence),
-    noHead: problemOf(head),
+    noEvidence: evidence.problem,
+    noHead: head.problem,
     logNow: options.head === undefined ? await compareNow(given.tree_head, issuer, keys) : undefined,
   }
 }
 
-/** A kept bundle has a state that the log signed: a log that lost it cannot take that back. */
+/** Compares the log with the state of it that a kept bundle has: a log that lost a state which it signed cannot take that back. */
 async function compareNow(
   kept: string | undefined,
   issuer: string | undefined,
@@ -80,21 +79,15 @@ async function compareNow(
   return compareHeads(kept, newest, keys, await publishedAt(headsPath(kept, newest), issuer), Date.now())
 }
 
-type Found = Read | { readonly text?: never; readonly problem?: never }
-
-/** What an option names must be there; what else there is, is read as far as it can be. */
+/** Reads what belongs to a document: what an option names, else what the bundle has, else, if it can be read, what is at `place`. */
 async function readBeside(
   named: string | undefined,
   given: string | undefined,
   place: string | undefined,
-): Promise<Found> {
+): Promise<Read> {
   if (named !== undefined) return { text: await readSource(named) }
   if (given !== undefined) return { text: given }
   return place === undefined ? {} : tryReading(place)
-}
-
-function problemOf(found: Found): string | undefined {
-  return 'problem' in found ? found.problem : undefined
 }
 
 async function publishedAt(path: string | undefined, issuer: string | undefined): Promise<string | undefined> {
@@ -102,7 +95,7 @@ async function publishedAt(path: string | undefined, issuer: string | undefined)
   return (await tryReading(new URL(path, issuer).href)).text
 }
 
-/** Undefined where there is none to guess. */
+/** The address of the keys of a document's host; undefined for a file. */
 export function keysBeside(source: string): string | undefined {
   return isUrl(source) ? new URL('/.well-known/poaw-keys.json', source).href : undefined
 }
@@ -120,7 +113,7 @@ export function readKeys(text: string | undefined, source: string): KeySet {
   }
 }
 
-/** Undefined where the source is not the address at which a Claimcheck publishes a receipt. */
+/** The address of a receipt's evidence; undefined where the source is not the address at which a service publishes a receipt. */
 function evidenceBeside(source: string): string | undefined {
   if (!isUrl(source)) return undefined
   const { origin, pathname } = new URL(source)

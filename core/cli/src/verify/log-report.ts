@@ -1,4 +1,4 @@
-/** What the check of a tree head, an inclusion document or a consistency document found, in lines for a person. */
+/** Reports the check of a tree head, an inclusion document or a consistency document in lines for a person. */
 
 import type { TreeHeadReport } from '@claimcheck/core/log'
 import { isTreeHead } from '@claimcheck/core/receipts'

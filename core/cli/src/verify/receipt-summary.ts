@@ -1,4 +1,4 @@
-/** What a valid receipt says, for a person: in the words of its issuer where those were read, else by names. */
+/** Says for a person what a valid receipt says: in the words of its issuer if those were read, else by names. */
 
 import type { PublishedWords } from '@claimcheck/core/hosting'
 import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
@@ -20,7 +20,7 @@ export interface Summary {
 
 /** Templates that a service publishes. No receipt signs them: reports mark them as the words of that service. */
 export interface IssuerWords {
-  /** Where they were read. */
+  /** The host at which the words were read. */
   readonly host: string
   readonly words: PublishedWords
 }
@@ -80,7 +80,7 @@ function issuerLines({ host, words }: IssuerWords, { claim, observation, verdict
   ]
 }
 
-/** Each with its title before its name, where it has one. */
+/** Puts the title of a member, if it has one, before its name. */
 function named(members: JsonObject, titles: Readonly<Record<string, string>> = {}): Fact[] {
   return Object.entries(members).map(([name, value]) => {
     const title = Object.hasOwn(titles, name) ? `${titles[name]} (${name})` : name

@@ -1,4 +1,4 @@
-/** Reads what `verify` is given: files and URLs, within limits. */
+/** Reads the files and URLs that `verify` is given, within limits. */
 import { readFile } from 'node:fs/promises'
 import { CommandError } from '@claimcheck/command-line/errors'
 import { parseUrl } from '@claimcheck/core/plugin'
@@ -25,7 +25,11 @@ export async function readSource(source: string): Promise<string> {
   }
 }
 
-export type Read = { readonly text: string } | { readonly text?: never; readonly problem: string }
+export interface Read {
+  readonly text?: string
+  /** The reason for which nothing could be read. */
+  readonly problem?: string
+}
 
 export async function tryReading(place: string): Promise<Read> {
   try {
@@ -79,7 +83,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** What an issuer says of a receipt after it erased the content. Anyone may have written it. */
+/** The words of an issuer on a receipt whose content it erased. Anyone may have written them. */
 function detailIn(body: Buffer): string {
   const { detail } = objectIn(body.toString())
   return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'
@@ -94,6 +98,6 @@ const FILE_PROBLEMS: Readonly<Record<string, string>> = {
 function reasonOf(error: Error): string {
   const { code } = error as NodeJS.ErrnoException
   if (code !== undefined && Object.hasOwn(FILE_PROBLEMS, code)) return FILE_PROBLEMS[code]!
-  // `fetch` says no more than that it failed: the cause says why.
+  // The error of `fetch` says only that it failed; its cause says why.
   return error.cause instanceof Error ? error.cause.message : error.message
 }

@@ -16,6 +16,6 @@ interface OutputStream {
 export function paintFor({ isTTY, ...stream }: OutputStream): Paint {
   const isColoured = isTTY === true && stream.hasColors?.() === true
   if (!isColoured) return (_tone, text) => text
-  // From Node 22 on it would ask standard output by itself, which need not be this stream.
+  // Validation is off, because Node 22 and later would ask standard output, which need not be this stream.
   return (tone, text) => styleText(FORMATS[tone] as Parameters<typeof styleText>[0], text, { validateStream: false })
 }
