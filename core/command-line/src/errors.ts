@@ -12,7 +12,7 @@ export type CommandErrorCode =
   | 'no_push'
   /** The sign-in was not completed. */
   | 'not_signed_in'
-  /** What a service answers, or that it does not. */
+  /** Codes for the answer of a service, or for its absence. */
   | 'unauthorized'
   | 'refused'
   | 'not_found'
@@ -20,7 +20,7 @@ export type CommandErrorCode =
   | 'unreachable'
   | 'unexpected_answer'
 
-/** What a command itself refuses. */
+/** The refusal of a command itself. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly code: CommandErrorCode
@@ -36,7 +36,7 @@ export interface Failure {
   /** Closed per class of errors; `internal_error` for unexpected errors. */
   readonly code: string
   readonly message: string
-  /** What a person reads; undefined where it is printed already. */
+  /** The text for a person; undefined if it is printed already. */
   readonly text: string | undefined
 }
 
@@ -59,7 +59,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, (error: SystemError) => string>> = 
 }
 
 /**
- * Undefined for what is no failure: help and the version were asked for, and are printed.
+ * Undefined for help and the version, which are no failures and are printed already.
  * @param forPeople names of more classes with messages for people: each error of them has a code, and may have `issues`
  */
 export function failureOf(error: unknown, forPeople: ReadonlySet<string>): Failure | undefined {
@@ -84,13 +84,13 @@ function forPeople(code: string, message: string): Pick<Failure, 'code' | 'messa
   return { code, message, text: message }
 }
 
-/** One mistake in an input: where it is, and what it is. */
+/** A mistake in an input. */
 export interface Issue {
   readonly loc: readonly (string | number)[]
   readonly msg: string
 }
 
-/** With one line for each issue. */
+/** Adds a line for each issue. */
 function withIssues(error: Error & { readonly issues?: readonly Issue[] }): string {
   const { issues = [] } = error
   return [error.message, ...issues.map(({ loc, msg }) => `  ${loc.join('.')}: ${msg}`)].join('\n')

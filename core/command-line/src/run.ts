@@ -1,4 +1,4 @@
-/** What all commands share: `--json`, and printing. */
+/** Shared by all commands: `--json`, and printing. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import { writeJson, writeLines } from './terminal.ts'
@@ -22,7 +22,7 @@ export function print(options: OutputOptions, value: unknown, lines: readonly st
   else writeLines(lines)
 }
 
-/** For an option that may be repeated. */
+/** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }

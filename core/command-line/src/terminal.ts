@@ -17,7 +17,7 @@ export function writeOut(text: string): void {
   process.stdout.write(terminalText(text, hasColours(process.stdout)))
 }
 
-/** What is no result: questions, progress, errors. */
+/** Writes what is no result: questions, progress, errors. */
 export function writeError(text: string): void {
   process.stderr.write(terminalText(text, hasColours(process.stderr)))
 }

@@ -1,4 +1,4 @@
-/** How a person types the commands here: as they started the program, of which there are several, so that a hint can be copied. */
+/** Writes commands as this person types them: in hints that can be copied, by the name of the program that they started. */
 import { basename, relative } from 'node:path'
 
 let program = 'claimcheck-cli'

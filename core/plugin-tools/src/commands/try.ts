@@ -10,7 +10,7 @@ interface TryOptions extends OutputOptions, TryFiles {
   readonly watch?: boolean
 }
 
-/** Where a check is made. */
+/** The place at which a check is made. */
 export interface TryHost<O extends TryFiles = TryFiles> {
   readonly description: string
   /** Adds options. */

@@ -1,4 +1,4 @@
-/** What the process of the kit answers. It runs code of others, so that anything may come from it. */
+/** Reads the answers of the process that runs the kit. It runs code of others, so that anything may come from it. */
 import type { Readable } from 'node:stream'
 import { Type, Value } from '@claimcheck/core/plugin'
 import { jsonIn } from '@claimcheck/core/rules'
@@ -25,7 +25,7 @@ export function collect(stream: Readable, onBytes: () => void, onTooMany: () => 
     chunks = []
     onTooMany()
   })
-  // It may break the connection.
+  // The process may break the connection.
   stream.on('error', () => {})
   return () => Buffer.concat(chunks).toString().trim()
 }
@@ -46,7 +46,7 @@ const Reported = Type.Object({
 })
 const Failed = Type.Object({ problem: Type.String() })
 
-/** Undefined when it is none that the kit gives. */
+/** Undefined for an answer that the kit does not give. */
 export function readAnswer(text: string): Answer | undefined {
   const value = jsonIn(text)
   if (Value.Check(Failed, value)) return { problem: value.problem }

@@ -21,7 +21,7 @@ function problemLines({ name, problem = 'it failed', route, case: situation }: R
   return ['', ...`${name}: ${problem.replaceAll('\n', '\n  ')}`.split('\n'), ...(where === '' ? [] : [`  ${where}`])]
 }
 
-/** One row for each name, in the order of the first check. */
+/** Makes a row for each name, in the order of the first check. */
 function rowsOf(checks: readonly ReportedCheck[]): string[][] {
   const names = [...new Set(checks.map(({ name }) => name))]
   return names.map((name) => {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { runConformance } from '@claimcheck/core/testkit'
 import type { Answer } from './answer.ts'
 
-/** It shows that the thread has its turns. */
+/** The pause between messages that show that the thread is not blocked. */
 const BEAT_MS = 1000
 
 /** Ends the process. Its arguments are the definition and the folder of the package. */

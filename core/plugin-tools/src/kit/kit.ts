@@ -13,7 +13,7 @@ import { type KitProcess, startIsolated, startTrusted } from './start.ts'
 
 interface KitOptions {
   readonly timeoutMs: number
-  /** It runs with the rights of the command, and not in the sandbox. */
+  /** The plugin runs with the rights of the command, and not in the sandbox. */
   readonly isTrusted: boolean
 }
 
@@ -45,11 +45,11 @@ const NEEDS_MORE =
 interface Followed {
   readonly text: string
   readonly end: string | number
-  /** Why it was ended. */
+  /** The reason for which the process was ended. */
   readonly stopped: string | undefined
 }
 
-/** Until nothing is left of it. */
+/** Waits until nothing is left of the process. */
 async function followed({ child, kill }: KitProcess, timeoutMs: number, hasToBeat: boolean): Promise<Followed> {
   let stopped: string | undefined
   let silent = 0
@@ -57,7 +57,7 @@ async function followed({ child, kill }: KitProcess, timeoutMs: number, hasToBea
     stopped ??= why
     kill()
   }
-  // In a group of processes it gets no signals of the terminal.
+  // A process in its own group gets no signals of the terminal, so it is killed here.
   const onSignal = (signal: NodeJS.Signals) => {
     kill()
     process.kill(process.pid, signal)

@@ -62,7 +62,7 @@ async function readableOf(root: string): Promise<ReadableSet> {
   return { packages, files: [], links: found.flatMap(({ links }) => links) }
 }
 
-/** With the rights and the environment of the command. */
+/** Starts it with the rights and the environment of the command. */
 export function startTrusted(folder: string, definition: string): KitProcess {
   const args = [...process.execArgv, PROCESS, definition, folder]
   // A group of processes, by which all that it starts can be ended.
@@ -78,7 +78,7 @@ export function startTrusted(folder: string, definition: string): KitProcess {
       child.kill('SIGKILL')
     }
   }
-  // What it leaves behind would hold its output open.
+  // Processes that it leaves behind would hold its output open.
   child.once('exit', kill)
   return { child, kill }
 }

@@ -1,4 +1,4 @@
-/** What `try` and `plugin record` are given: the plugin's place, a claim, the options of a connection. */
+/** Reads the inputs of `try` and `plugin record`: the plugin's place, a claim, the options of a connection. */
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CommandError } from '@claimcheck/command-line/errors'

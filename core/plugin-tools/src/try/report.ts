@@ -1,4 +1,4 @@
-/** What one check of a claim showed, for the author of its verifier: the answer first, then what it rests on. */
+/** Reports one check of a claim to the author of its verifier: the answer first, then what it rests on. */
 
 import { table } from '@claimcheck/command-line/run'
 import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
@@ -132,7 +132,7 @@ function requestLines(requests: readonly TrialRequest[]): string[] {
   return [...table(['REQUEST', 'STATUS', 'TIME', 'READ', 'URL'], rows), ...privateHint(requests)]
 }
 
-/** What an author meets first: the place to verify runs on their own machine. */
+/** Names the mistake that authors make first: the place to verify runs on their own machine. */
 function privateHint(requests: readonly TrialRequest[]): string[] {
   const refused = requests.find(({ problem }) => /not sent: .*not (?:https|public)/.test(problem ?? ''))
   if (!refused) return []

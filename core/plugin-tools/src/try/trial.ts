@@ -1,4 +1,4 @@
-/** What one check of a claim showed, wherever it was made; and how the kit's host makes one in this process. */
+/** Defines the outcome of one check of a claim, and makes such a check with the kit's host in this process. */
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +16,7 @@ export interface Trial extends Omit<Tried, 'recording'> {
     readonly package: string
     readonly version?: string | undefined
     readonly isolation: string
-    /** How it ran, to follow a comma. */
+    /** Words on how the check ran, to follow a comma. */
     readonly how: string
   }
 }
@@ -30,7 +30,7 @@ export function wasRead({ record }: Pick<Trial, 'record'>): boolean {
 }
 
 /**
- * In this process, with the kit's guard around the requests.
+ * Checks the claim in this process, with the kit's guard around the requests.
  * @param recording to go on with
  * @throws CommandError
  */
