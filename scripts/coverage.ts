@@ -5,13 +5,13 @@ import { resolve } from 'node:path'
 
 const LEAST_PERCENT = 95
 const C8 = resolve('test/tools/runner/node_modules/c8/bin/c8.js')
-/** Those of core, and those of the parts of it that its commands, the server and its pages use. */
+/** The tests of core, and of the parts that its commands, the server and its pages use. */
 const TESTS = [
   'core',
   'server/test/features/console',
   'server/test/http',
   'server/test/outbound',
-  // Not those of isolation, which measure time: what counts lines slows it.
+  // The tests of isolation are left out: they measure time, and counting lines slows it.
   ...testsIn('server/test/plugins'),
   'test/cli-try.test.ts',
   'test/cli-verify.test.ts',
@@ -26,7 +26,7 @@ const counted = ['--all', '--src', 'core/src', '--include', 'core/src/**', '--ex
 const shown = ['--reporter', 'text', '--reporter', 'text-summary', '--temp-directory', 'node_modules/.cache/coverage']
 const held = ['--check-coverage', '--lines', String(LEAST_PERCENT)]
 const tests = ['node', 'build/scripts/test.js', ...TESTS]
-// What takes long runs few lines more.
+// Longer runs reach few more lines.
 const env = { TEST_EXTENT: 'short', ...process.env }
 const { status } = spawnSync(process.execPath, [C8, ...counted, ...shown, ...held, ...tests], { stdio: 'inherit', env })
 process.exitCode = status ?? 1

@@ -29,7 +29,7 @@ const DRIVERS: Readonly<Record<string, readonly SqliteDriverName[]>> = {
   'node:sqlite': ['node:sqlite'],
   both: SQLITE_DRIVERS,
 }
-/** With fewer there was nothing to lose. How many there are is up to chance and to the machine. */
+/** The least number of kills: with fewer there was nothing to lose. How many there are is up to chance and to the machine. */
 const LEAST_KILLS = 2
 const LEAST_ACKNOWLEDGED = 3
 

@@ -38,7 +38,7 @@ try {
     const stopped = await trials.promoteLagging('a standby that lags is promoted', (reason) =>
       console.log(`  every host stops: ${reason}`),
     )
-    // What that standby lacked is gone.
+    // Everything that the standby lacked is gone.
     conclude(stopped.lost > 0 ? stopped : { ...stopped, problems: ['the standby lacked nothing'] }, stopped.lost)
   } finally {
     await trials.remove()

@@ -78,7 +78,7 @@ async function playOne(fault: Fault): Promise<void> {
   }
 }
 
-/** Those that fired by their names alone. */
+/** Lists the alerts that fired, by their names. */
 function alertsIn(alerts: ReadonlyMap<string, string>): string {
   const named = [...alerts].map(([name, state]) => (state === 'firing' ? name : `${name} (${state})`))
   return named.join(', ') || '-'

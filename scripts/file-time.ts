@@ -4,7 +4,7 @@ import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
 export interface FileTime {
   readonly path: string
   readonly ms: number
-  /** Of its process and of all that this has started, as Linux counts it; 0 elsewhere. */
+  /** The processor time of its process and of all that this started, as Linux counts it; 0 elsewhere. */
   readonly processorMs: number
 }
 

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { Agent } from '../test/destinations/agent.ts'
 import { GitServer } from '../test/destinations/git-server.ts'
 
-/** That `claimcheck.config.json` lets the service read. */
+/** The port that `claimcheck.config.json` lets the service read. */
 const PORT = '8081'
 const TARGET = 'acme/api'
 

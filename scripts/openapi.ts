@@ -11,7 +11,7 @@ import { installTools } from './tools.ts'
 
 const TOOL = resolve('test/tools/openapi/node_modules')
 const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimcheck/plugin-${name}`, trusted: true }))
-/** What needs no connection of its own to a host. */
+/** Tests of the API that need no connection of their own to a host. */
 const API_TESTS = ['claims', 'erasure', 'keys', 'lifecycle', 'log', 'messages', 'verdicts'].map(
   (name) => `test/api/${name}.test.ts`,
 )

@@ -8,14 +8,14 @@ const compileMs = msBetween(`${SQLITE}/config.gypi`, `${SQLITE}/Release/node_sql
 if (compileMs !== undefined) console.log(`sqlite3 was compiled in ${seconds(compileMs)} s.`)
 console.log('Building the program: some ten seconds.')
 const startedAt = performance.now()
-// Without a check of types, which takes most of the time of `npm run build` and changes nothing in what runs.
+// Types are not checked, which takes most of the time of `npm run build` and changes nothing in what runs.
 const { status } = spawnSync('npm', ['run', '--silent', 'build:program'], { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 console.log(
   `The program was built in ${seconds(performance.now() - startedAt)} s: npm start starts it, npm test tests it.`,
 )
 
-/** Undefined where a binary came with the package: then nothing was configured. */
+/** Undefined if a binary came with the package: then nothing was configured. */
 function msBetween(configured, compiled) {
   const [from, to] = [configured, compiled].map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs)
   return to - from || undefined

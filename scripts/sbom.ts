@@ -28,7 +28,7 @@ const execute = promisify(execFile)
 
 /** @param name of a package of this repository */
 export async function sbomOf(name: string): Promise<Sbom> {
-  // Without `--omit dev`, which also leaves out what both the package and the tests use. What only development needs is marked.
+  // `--omit dev` is not used: it also leaves out what both the package and the tests use. Packages that only development needs are marked.
   const args = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--workspace', name]
   const { stdout } = await execute('npm', args, { cwd: ROOT, maxBuffer: MOST_BYTES })
   const sbom: Sbom = JSON.parse(stdout)

@@ -29,7 +29,10 @@ if (process.argv.includes('--packed')) plugins.push(...(await packedPlugins()))
 const text = `${JSON.stringify(plugins, undefined, 2)}\n`
 if (text !== (await readFile(LIST, 'utf8').catch(() => undefined))) await writeFile(LIST, text)
 
-/** Where npm installs them: next to the server, in the folder of their scope. A packed package has fewer files than its folder here. */
+/**
+ * Lists the plugins as npm installs them: next to the server, in the folder of their scope. A packed package has fewer files than its folder
+ * here.
+ */
 async function packedPlugins(): Promise<ShippedPlugin[]> {
   const args = [
     'pack',

@@ -1,4 +1,4 @@
-/** Which test files a change concerns: those that changed, and those that import what changed, directly or not. */
+/** Finds the test files that a change concerns: those that changed, and those that import what changed, directly or not. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { posix, relative } from 'node:path'
@@ -28,7 +28,7 @@ function hasMain(): boolean {
   }
 }
 
-/** Of these test files, those that the changed files concern: all of them, when a file changed that is no module and no text. */
+/** Chooses the test files that the changed files concern: all of them when a file changed that is no module and no text. */
 export function changedTests(tests: readonly string[], changed: readonly string[]): string[] {
   const files = changed.filter((file) => !file.endsWith('.md'))
   const built = new Set(files.map((file) => builtFile(file) ?? file))
@@ -36,7 +36,7 @@ export function changedTests(tests: readonly string[], changed: readonly string[
   return tests.filter((test) => reaches(test, built))
 }
 
-/** What TypeScript makes of a source file. Undefined for what it does not compile. */
+/** The file that TypeScript makes of a source file. Undefined if it does not compile it. */
 export function builtFile(file: string): string | undefined {
   const source = SOURCE.exec(file)
   if (source) return `${source[1]}/dist/${source[2]}.js`
@@ -48,7 +48,7 @@ function isModule(file: string): boolean {
   return /\.[cm]?js$/.test(file)
 }
 
-/** Whether a test file is one of these built files, or imports one of them. */
+/** Tells whether a test file is one of these built files, or imports one of them, directly or not. */
 export function reaches(test: string, files: ReadonlySet<string>): boolean {
   const seen = new Set([test])
   for (const file of seen) {
@@ -70,7 +70,7 @@ function importsOf(file: string): readonly string[] {
   return imports
 }
 
-/** Undefined for what is no module of this project. */
+/** The file of an imported module; undefined if it is none of this project. */
 function locate(from: string, name: string): string | undefined {
   const path = pathOf(from, name)
   return path && isModule(path) && existsSync(path) && statSync(path).isFile() ? path : undefined

@@ -24,7 +24,7 @@ export interface TestProcess {
 }
 
 interface Options {
-  /** How many processes at a time. */
+  /** The number of processes at a time. */
   readonly jobs: number
   /** The most that one process may take. */
   readonly timeoutMs: number
@@ -44,7 +44,7 @@ const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const SLOWEST = 10
 
-/** True when every file passed, undefined when the run was interrupted. */
+/** Resolves to true when every file passed, and to undefined when the run was interrupted. */
 export async function runFiles(files: readonly TestProcess[], options: Options): Promise<boolean | undefined> {
   const running = new Set<ChildProcess>()
   const waiting = [...files]
@@ -164,7 +164,7 @@ function kill(child: ChildProcess): void {
   try {
     process.kill(-child.pid!, 'SIGKILL')
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }
 

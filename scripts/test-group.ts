@@ -14,7 +14,7 @@ for (const path of process.env.TEST_FILES!.split(' ')) {
   const before = testsSoFar()
   await import(resolve(path))
   let after = before
-  // It runs when all tests of the file have run.
+  // This test runs when all tests of the file have run.
   await t.test(`${path} has tests`, async (t) => {
     after = testsSoFar()
     t.ok(after > before)
@@ -24,13 +24,13 @@ for (const path of process.env.TEST_FILES!.split(' ')) {
   t.comment(end())
 }
 t.end()
-// All tests are counted by now. What a browser left open would hold up the whole run.
+// The process ends even if a browser left something open, which would hold up the whole run: all tests are counted by now.
 setTimeout(() => {
   process.stderr.write(`left open: ${process.getActiveResourcesInfo().join(' ')}\n`)
   process.exit()
 }, LONGEST_END_MS).unref()
 
-/** Those that are skipped among them. */
+/** Counts skipped tests, too. */
 function testsSoFar(): number {
   return t.count
 }

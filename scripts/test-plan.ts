@@ -3,18 +3,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Dialect } from '../test/support/database.ts'
 import { type Extent, extentOf } from '../test/support/extent.ts'
 
-/** What the first line of a test file can say of its run: `// Test run: end-to-end, slow`. */
+/** Words of the first line of a test file, which says how it runs: `// Test run: end-to-end, slow`. */
 const RUN_WORDS = [
-  /** Its tests drive other programs, such as browsers, git, chains, or hosts that are killed. `npm run test:e2e` runs them. */
+  /** Tests that drive other programs, such as browsers, git, chains, or hosts that are killed. `npm run test:e2e` runs them. */
   'end-to-end',
   /**
-   * It takes some ten seconds of processor time, or waits for half a minute, and rarely fails alone. A plain run leaves it out, one that is not
-   * thorough plays a quarter of such files, another quarter for each commit; a file that is named always runs.
+   * A file that takes some ten seconds of processor time, or waits for half a minute, and rarely fails alone. A plain run leaves it out, one
+   * that is not thorough plays a quarter of such files, another quarter for each commit; a file that is named always runs.
    */
   'slow',
-  /** It has a process to itself, because its tests run side by side or take long. */
+  /** A file with a process to itself, because its tests run side by side or take long. */
   'alone',
-  /** It runs on PostgreSQL as well as on SQLite, unless the run is short. Other files may choose their databases themselves. */
+  /** A file that runs on PostgreSQL as well as on SQLite, unless the run is short. Other files may choose their databases themselves. */
   'both-databases',
   /**
    * `.ci/run` runs it on a second version of Node, too. Together they cover start and set-up, the way from a claim to a receipt, verify, the
@@ -25,10 +25,9 @@ const RUN_WORDS = [
 type RunWord = (typeof RUN_WORDS)[number]
 
 /**
- * How many processes the files of a folder share on each database; with Infinity each file has its own. The first beginning of a path below
- * `build/` that fits counts. The processes start in this order, so what takes longest comes first.
- * Files that share a process run one after another: they change nothing that the process has only once, and what they prepare ends with them
- * (`test/support/after-file.ts`).
+ * The number of processes that the files of a folder share on each database; with Infinity each file has its own. The first beginning of a
+ * path below `build/` that fits counts. The processes start in this order, so what takes longest comes first. Files that share a process run
+ * one after another: they change nothing that the process has only once, and what they prepare ends with them (`test/support/after-file.ts`).
  */
 const FOLDERS: readonly (readonly [at: string, processes: number])[] = [
   ['test/hosts/', 1],
@@ -37,7 +36,7 @@ const FOLDERS: readonly (readonly [at: string, processes: number])[] = [
   ['plugins/codehost/test/git-', 1],
   ['plugins/codehost/test/conformance', 1],
   ['plugins/codehost/test/gitea-', 1],
-  // They share what is packed, and one installation of it.
+  // These files share what is packed, and one installation of it.
   ['test/packed/', 1],
   ['plugins/anchor-eas/', 1],
   ['plugins/', 2],
@@ -105,12 +104,15 @@ function chosenTests(all: readonly string[], names: readonly string[]): string[]
   return [...chosen]
 }
 
-/** Without words, and on every version of Node, a run is short, unless `TEST_EXTENT` says otherwise. */
+/** Decides the extent of a run. It is short without words and on every version of Node, unless `TEST_EXTENT` says otherwise. */
 export function extentFor(words: readonly string[], given: string | undefined): Extent {
   return extentOf(given ?? (words.length === 0 || words.includes('--every-node') ? 'short' : 'usual'))
 }
 
-/** What the command's words choose: `--e2e`, `--all`, `--every-node`, or files and folders of either kind. @throws Error for a name that no test file fits */
+/**
+ * Chooses tests by the command's words: `--e2e`, `--all`, `--every-node`, or files and folders of either kind.
+ * @throws Error for a name that no test file fits
+ */
 export function testsFor(all: readonly string[], words: readonly string[]): string[] {
   const names = words.filter((word) => !word.startsWith('--'))
   if (names.length > 0) return chosenTests(all, names)

@@ -23,7 +23,7 @@ import { runFiles, type TestProcess } from './test-files.ts'
 import { allTests, extentFor, inTurn, planProcesses, TURNS, testsFor, withoutSlow } from './test-plan.ts'
 
 const LONGEST_MS = 600_000
-/** What test files that store something import. */
+/** The module that every test file which stores something imports. */
 const DATABASES = new Set(['build/test/support/postgres.js'])
 
 const words = process.argv.slice(2)
@@ -40,7 +40,7 @@ const jobs = availableParallelism() + spareJobs()
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-tests-'))
 const databases = tests.some((test) => reaches(test, DATABASES)) ? await startDatabases() : undefined
 try {
-  // What test files make once for all of them, and what hosts remember apart from their folders.
+  // Folders for what test files make once for all of them, and for what hosts remember apart from their own folders.
   const state = { TEST_RUN_DIR: folder, XDG_STATE_HOME: join(folder, 'state') }
   const common = { ...process.env, ...state, TEST_EXTENT: extent, ...databases?.env }
   const processes = planProcesses(tests, extent).map(
@@ -59,11 +59,14 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** One server, and templates of both databases. Imported here, so that a file that stores nothing is done in two seconds. */
+/**
+ * Starts one server, and makes templates of both databases. The modules are imported here, so that a file which stores nothing is done in two
+ * seconds.
+ */
 async function startDatabases() {
   const { startPostgres } = await import('../test/support/postgres.ts')
   const { createTemplates } = await import('../test/support/database.ts')
-  // No test takes the machine's power away.
+  // Nothing is flushed, because no test takes the machine's power away.
   const postgres = await startPostgres({ fsync: false })
   const templates = await createTemplates(postgres.url, folder)
   return { env: { TEST_POSTGRES_URL: postgres.url, ...templates }, remove: () => postgres.remove() }

@@ -24,7 +24,7 @@ interface Manifest {
   /** Installed by the command that uses it. */
   readonly onDemand?: true
   readonly dependencies?: Readonly<Record<string, string>>
-  /** What some machines cannot have: the tests that use it say so. */
+  /** Packages that some machines cannot have: the tests that use them say so. */
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 

@@ -13,7 +13,7 @@ export interface Compared {
   readonly unit: string
   readonly earlier: number
   readonly now: number
-  /** Of now to earlier. */
+  /** The ratio of now to earlier. */
   readonly ratio: number
   readonly hasFallen: boolean
 }

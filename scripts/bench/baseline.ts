@@ -1,4 +1,4 @@
-/** What the framework alone can do: reads and validates the same bodies, or sends a text as long as a receipt, and nothing else. */
+/** The bare framework: it reads and validates the same bodies, or sends a text as long as a receipt, and nothing else. */
 import { claimRequest } from '@claimcheck/core/api'
 import { acceptJsonBodies } from '@claimcheck/server/http/body'
 import type { App } from '@claimcheck/server/http/instance'

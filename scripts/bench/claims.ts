@@ -5,7 +5,7 @@ import { type Load, load, postText } from './load.ts'
 import { type Served, withProcess } from './process.ts'
 import type { Side } from './turns.ts'
 
-/** Where claims go. */
+/** The service that claims go to. */
 export interface Target {
   readonly url: string
   readonly key: string

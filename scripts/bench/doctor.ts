@@ -1,4 +1,4 @@
-/** How quickly `doctor` examines an installation, which must be sound. */
+/** Measures how quickly `doctor` examines an installation, which must be sound. */
 
 import { SCHEMA } from '@claimcheck/server/features'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'

@@ -1,4 +1,4 @@
-/** What the benchmark says: figures, each with the bar that it is held against where there is one. */
+/** The figures of the benchmark, each with its aim if it has one. */
 import { styleText } from 'node:util'
 
 export interface Figure {
@@ -20,7 +20,7 @@ export interface Result {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** Such as `>= 0.25`; null: without an aim. */
+  /** The aim, such as `>= 0.25`; null if there is none. */
   readonly bar: string | null
   readonly ok: boolean
 }

@@ -1,4 +1,4 @@
-/** One host of an installation, as `claimcheck serve` runs it. */
+/** Runs one host of an installation, as `claimcheck serve` does. */
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { startServer } from '@claimcheck/server/host/start'
 import { configOf, type Installation } from './installation.ts'

@@ -1,4 +1,4 @@
-/** Where a measurement's installation is: a temporary folder and a separate database, with the shipped settings. */
+/** Makes the installation of a measurement: a temporary folder and a separate database, with the shipped settings. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -19,7 +19,7 @@ export interface InstallationOptions {
   readonly isolated?: readonly string[]
   readonly plugins?: readonly { readonly use: string; readonly with?: object; readonly trusted?: boolean }[]
   readonly env?: Readonly<Record<string, string>>
-  /** By default none: one client makes all the load. */
+  /** By default there is none, because one client makes all the load. */
   readonly limits?: object
   /** The rest of the configuration file. */
   readonly file?: object

@@ -1,4 +1,4 @@
-/** How far other programs took the machine, so that a reader knows what the figures are worth. */
+/** Measures how far other programs took the machine, so that a reader knows what the figures are worth. */
 import { readFileSync } from 'node:fs'
 import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
 import { type Figure, figure } from './figure.ts'

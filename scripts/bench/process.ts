@@ -7,13 +7,13 @@ import { anonymousBytes, childrenBytes, threadMs } from './usage.ts'
 
 export interface Served {
   readonly url: string
-  /** What the process has spent so far, with all its threads and with the processes that it started. */
+  /** The processor time so far, with all threads and all started processes. */
   cpuMs(): number
-  /** What its first thread has spent, which answers requests: in steps of nanoseconds. */
+  /** The processor time of the first thread, which answers requests, in nanoseconds. */
   threadMs(): number
-  /** What the process holds now, but for the pages of mapped files. */
+  /** The memory that the process holds now, without the pages of mapped files. */
   memoryBytes(): number
-  /** The same of all that it started. */
+  /** The memory of all processes that it started. */
   childrenBytes(): number
 }
 
@@ -44,12 +44,12 @@ async function urlOf(child: ChildProcess): Promise<string> {
   return url as string
 }
 
-/** In the child: what it was given. */
+/** Reads in the child what it was given. */
 export function given<T>(): T {
   return JSON.parse(process.argv[2]!)
 }
 
-/** In the child: says where it listens, and stops when the benchmark is done with it or gone. */
+/** Says in the child where it listens, and stops it when the benchmark is done or gone. */
 export function serve(url: string, stop: () => Promise<unknown>): void {
   process.on('disconnect', () => void stop().finally(() => process.exit()))
   process.send!(url)

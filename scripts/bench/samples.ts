@@ -25,7 +25,7 @@ export async function withDestination<T>(work: (address: string) => Promise<T>):
   }
 }
 
-/** What the requests are about. */
+/** The claims and receipts that requests are about. */
 export interface World {
   readonly url: string
   readonly key: string

@@ -12,7 +12,7 @@ export interface Side {
 }
 
 export interface Measured {
-  /** All that were answered, with those of the warm-up. */
+  /** The number of answers, with those of the warm-up. */
   readonly answers: number
   readonly perSecond: number
   readonly latenciesMs: readonly number[]
@@ -43,7 +43,7 @@ export async function inTurn<S extends string>(
     warmUps.set(name, (await side.load(side.warmUpMs ?? warmUpMs)).requests)
   }
   for (let round = 0; round < rounds; round++) {
-    // There and back: what gets better or worse does so for all of them.
+    // Measures there and back, so that a drift affects all of them.
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const { served, roundMs, load } = sides[name]
       const before = served.cpuMs()
@@ -69,7 +69,7 @@ function together(rounds: readonly Round[], before: number): Measured {
   }
 }
 
-/** What the others are held against, and how steady it was. */
+/** The subject that the others are compared with, and how steady it was. */
 export function bareFigures(name: string, { perSecond, cpuMicros, spread }: Measured): Figure[] {
   return [
     { name, value: perSecond, unit: '1/s' },

@@ -1,21 +1,21 @@
-/** What a process takes of the machine, with its threads and with the processes that it started. From Linux's `/proc`. */
+/** Reads from Linux's `/proc` what a process takes of the machine, with its threads and the processes that it started. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 const NANOSECONDS = 1e6
 const KIB = 1024
 
-/** Of its first thread, which is the one that answers requests. */
+/** The time of the first thread, which answers requests. */
 export function threadMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / NANOSECONDS
 }
 
-/** What it holds that no file has: pages of a mapped file are the system's to take back at any time. */
+/** The memory that no file has: the system can take back pages of a mapped file at any time. */
 export function anonymousBytes(pid: number): number {
   const [, kib] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
   return KIB * Number(kib)
 }
 
-/** What those hold that it started, and those that these started. */
+/** The memory of all processes that it started, directly or not. */
 export function childrenBytes(pid: number): number {
   const each = (child: number) => orNothing(() => anonymousBytes(child)) + childrenBytes(child)
   return orNothing(() => childrenOf(pid).reduce((sum, child) => sum + each(child), 0))

@@ -1,4 +1,4 @@
-/** How long a tenant waits while others send load, in processor time: on a quiet machine it is the time that passes. */
+/** Measures how long a tenant waits while others send load, in processor time, which on a quiet machine is the time that passes. */
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { claimsOf, type Target } from './claims.ts'
@@ -23,7 +23,7 @@ interface Compared {
   readonly served: Served
   readonly target: Target
   readonly everyMs: number
-  /** Who attacks, such as: a network at full speed. */
+  /** The attacker, such as: a network at full speed. */
   readonly attacker: string
   begin(): Attack
 }
@@ -55,7 +55,7 @@ export async function compareWaits({ served, target, everyMs, attacker, begin }:
 
 const minuteBegins = () => setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
 
-/** One claim after the other for a minute, and for each what the thread that answers works while it waits. */
+/** Sends one claim after the other for a minute, and measures for each what the answering thread works while it waits. */
 async function waits(served: Served, { url, key }: Target, everyMs: number): Promise<number[]> {
   const end = performance.now() + MINUTE_MS
   const taken: number[] = []

@@ -10,7 +10,7 @@ import { command } from './terminal.ts'
 
 const SHORTEST_GRACE_MS = 5000
 const LONGEST_TIMEOUT_MS = 60_000
-/** So many reads, with the pauses between them, fit into the time after a deadline: two decide, and one or two may fail. */
+/** The number of reads that, with their pauses, fit into the time after a deadline: two decide, and one or two may fail. */
 const READS = 4
 
 /** A person is waiting: unreadable destinations are given up after seconds, where reads take less. */
@@ -19,7 +19,7 @@ function checkTimes(readMs: number) {
   return { closing_ms: graceMs, grace_ms: graceMs, timeout_ms: Math.min(2 * graceMs, LONGEST_TIMEOUT_MS) }
 }
 
-/** What this machine takes to start the program, which is longer than what a check takes. */
+/** The time that this machine takes to start the program, which is longer than a check takes. */
 async function slowestReadMs(folder: string): Promise<number> {
   const startedAt = Date.now()
   await once(spawn(process.execPath, [CLAIMCHECK, '--help'], { cwd: folder, stdio: 'ignore' }), 'exit')
@@ -31,7 +31,7 @@ export class Service {
   readonly #env: Env
   #server: ChildProcess | undefined
   url = ''
-  /** Where its first person sets it up; undefined when there was one. */
+  /** The address at which the first person sets the service up; undefined if there was one. */
   setupUrl: string | undefined
 
   private constructor(folder: string, env: Env) {
@@ -84,14 +84,14 @@ export class Service {
     return outcome
   }
 
-  /** The same, for commands that answer with one JSON value and have to work. */
+  /** Runs a command that answers with one JSON value and has to work. */
   async must<T>(...args: string[]): Promise<T> {
     const { code, stdout } = await this.run(...args, '--json')
     if (code !== 0) throw new Error(`claimcheck ${args.join(' ')} ended with ${code}: ${stdout.trim()}`)
     return JSON.parse(stdout)
   }
 
-  /** The same, shown. */
+  /** Runs a command and shows it. */
   async show<T>(...args: string[]): Promise<T> {
     command(`./claimcheck ${args.join(' ')}`)
     return this.must(...args)

@@ -14,7 +14,7 @@ import { Service } from './service.ts'
 import { command, heading, paint, say, showVerdict, waiting } from './terminal.ts'
 
 const TARGET = 'acme/api'
-/** At a code host. */
+/** The repository at the code host. */
 const HOSTED = 'octo/web'
 const TOLERANCE_MS = 10 * 60_000
 /** More than the age that an answer of a code host may have: what a first look does not find was not there when the tolerance ended. */
@@ -69,7 +69,7 @@ export function unexpectedVerdict(
   return [`Claim ${number} should have ended ${expected}, and ended ${verdict}: ${why}.`]
 }
 
-/** The same receipt with another verdict. */
+/** Makes the same receipt with another verdict. */
 export function tamperedCopy(receipt: string): string {
   const { body, ...rest } = JSON.parse(receipt)
   const value = body.verdict.value === 'verified' ? 'failed' : 'verified'

@@ -1,4 +1,4 @@
-/** How the demo looks: colour and a moving line on a terminal, plain lines when piped. */
+/** Prints the demo: with colour and a moving line on a terminal, in plain lines when piped. */
 import { styleText } from 'node:util'
 
 const isTerminal = process.stdout.isTTY === true

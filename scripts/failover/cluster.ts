@@ -14,19 +14,19 @@ const LONGEST_MS = 120_000
 
 type NodeName = (typeof NAMES)[number]
 
-/** What this machine lacks; undefined: nothing. */
+/** Names what this machine lacks; undefined if it lacks nothing. */
 export function whatIsMissing(): string | undefined {
   const missing = PROGRAMS.filter((program) => !findProgram(program))
   if (missing.length === 0 && existsSync(join(postgresFolder(), 'pg_rewind'))) return undefined
   return 'it needs Postgres, Patroni, etcd and HAProxy: apt-get install postgresql patroni etcd-server haproxy'
 }
 
-/** Of all programs of Postgres; some may be linked from elsewhere. */
+/** The folder of all programs of Postgres; some may be linked from elsewhere. */
 function postgresFolder(): string {
   return dirname(realpathSync(join(findPrograms(serverUser(), ''), 'initdb')))
 }
 
-/** Of Patroni. */
+/** A member of the cluster, as Patroni lists it. */
 interface Member {
   readonly name: NodeName
   readonly role: string
@@ -59,7 +59,7 @@ export class Cluster {
     return cluster
   }
 
-  /** Of the database `postgres` of the primary, as superuser. */
+  /** The URL of the database `postgres` of the primary, as superuser. */
   get url(): string {
     return this.#urlAt(5000)
   }
@@ -92,7 +92,7 @@ export class Cluster {
     })
   }
 
-  /** As if the machine had lost its power. */
+  /** Kills the server as if the machine had lost its power. */
   kill(name: NodeName): void {
     this.#processes.get(name)?.kill('SIGKILL')
     this.#processes.delete(name)
@@ -109,7 +109,7 @@ export class Cluster {
     return (await this.#members()).find(({ role }) => role !== 'leader')!.name
   }
 
-  /** All servers are up, and one is a standby in this role. */
+  /** Waits until all servers are up, and one is a standby in this role. */
   async whole(role: 'sync_standby' | 'replica' = 'sync_standby'): Promise<void> {
     const isUp = ({ state }: Member) => state === 'running' || state === 'streaming'
     await this.#until(`${this.#size} servers`, async () => {

@@ -17,10 +17,10 @@ export interface Row extends Pick<Report, 'claims' | 'lost' | 'doubled' | 'forke
 }
 
 const AGENTS = 6
-/** How many claims are acknowledged before a fault, and again after it. */
+/** The number of acknowledged claims before a fault, and again after it. */
 const CLAIMS = 40
 const LONGEST_MS = 120_000
-/** For how long hosts must refuse, after they read a database that lacks some of their log. */
+/** The time for which hosts must refuse, after they read a database that lacks some of their log. */
 const QUIET_MS = 10_000
 
 export class Trials {

@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 const NAME = 'claimcheck-image-trial'
 const VOLUMES = ['data', 'head-memory'].map((folder) => ({ name: `${NAME}-${folder}`, path: `/${folder}` }))
 const START_MS = 30_000
-/** What the engine waits for before it kills. */
+/** The time that the engine waits before it kills. */
 const STOP_S = 20
 const TARGET = 'acme/api'
 
@@ -49,7 +49,7 @@ export async function tryImage(engine: Engine, image: string, say: Say): Promise
   }
 }
 
-/** As the page on containers says, in the network of this machine, where the git server is. */
+/** Options to run the image as the page on containers says, in the network of this machine, where the git server is. */
 function options(port: number, privateHost: string): readonly string[] {
   const env = { HOST: '127.0.0.1', PORT: port, ALLOW_PRIVATE: privateHost }
   return [
@@ -66,7 +66,7 @@ function options(port: number, privateHost: string): readonly string[] {
   ]
 }
 
-/** By the image's own health check. */
+/** Waits for the image's own health check. */
 async function isHealthy(engine: Engine): Promise<void> {
   const check = JSON.parse(await engine.run(['inspect', '--format', '{{json .Config.Healthcheck.Test}}', NAME]))
   const [form, ...command] = check as string[]
@@ -132,7 +132,7 @@ function inside(engine: Engine, command: readonly string[]): Promise<string> {
   return engine.run(['exec', NAME, ...command])
 }
 
-/** What this trial or an earlier one left. */
+/** Removes what this trial or an earlier one left. */
 async function remove(engine: Engine): Promise<void> {
   await engine.run(['rm', '--force', NAME]).catch(() => undefined)
   for (const { name } of VOLUMES) await engine.run(['volume', 'rm', '--force', name]).catch(() => undefined)

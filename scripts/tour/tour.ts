@@ -1,4 +1,4 @@
-/** What agents do at each kind of destination, claimed and verified, a line each. */
+/** Claims and verifies what agents do at each kind of destination, a line each. */
 import { createClient } from '@claimcheck/client'
 import { Service } from '../demo/service.ts'
 import { heading, paint, say, showVerdict } from '../demo/terminal.ts'
@@ -29,7 +29,7 @@ export async function takeTour(): Promise<boolean> {
   }
 }
 
-/** How many claims were verified. */
+/** The number of verified claims. */
 async function visit(stops: readonly Stop[]): Promise<number> {
   for (const { env } of stops) Object.assign(process.env, env)
   const plugins = stops.flatMap(({ plugin }) => plugin ?? [])

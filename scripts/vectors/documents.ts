@@ -79,7 +79,7 @@ const second = (at: number) => ({ notBefore: CLAIMED_AT + at, notAfter: CLAIMED_
 interface Row {
   readonly name: string
   readonly checks: readonly CheckRecord[]
-  /** In place of the profile's. */
+  /** The rules in place of the profile's. */
   readonly rules?: Partial<Rules>
   readonly params?: JsonObject
   readonly expected?: EvidenceFinding
@@ -89,7 +89,7 @@ const FOLLOWS: EvidenceFinding = { evidence: 'follows', rules: 'published' }
 const against = (...differs: string[]): EvidenceFinding => ({ evidence: 'does_not_follow', differs })
 const FACTS = against('observation.facts')
 
-/** Of one action: `shown`, `absent` and `differing` make reads with its facts, which `facts` replaces. */
+/** Makes reads of one action: `shown`, `absent` and `differing` have its facts, which `facts` replaces. */
 function readsOf(sample: Sample) {
   const shown = (at: number, over?: Over, facts = sample.shown) =>
     read(at, { kind: 'present', differs: [] }, facts, over)
@@ -207,7 +207,7 @@ function otherThan(shown: Shown): string | number | boolean {
   return 'atLeast' in shown ? 0 : (shown as { readonly not: boolean }).not
 }
 
-/** What contradicts itself whatever the action is. */
+/** Observations that contradict themselves whatever the action is. */
 function limitRows(profile: ActionProfile, sample: Sample): Row[] {
   const { toleranceMs: L, required } = profile
   const { shown, absent, differing } = readsOf(sample)
@@ -293,7 +293,7 @@ function limitRows(profile: ActionProfile, sample: Sample): Row[] {
 
 type Reads = ReturnType<typeof readsOf>
 
-/** What only one action has. */
+/** Cases that only one action has. */
 const FURTHER: Readonly<Record<string, (reads: Reads, profile: ActionProfile) => readonly Row[]>> = {
   'http.url.status': ({ shown, absent, differing }, { toleranceMs: L }) => {
     const stays = [{ appeared: second(L + 10_000) }]

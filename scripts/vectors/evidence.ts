@@ -45,7 +45,7 @@ const RULES: Rules = {
 const rulesOf = (version: Version): Rules => ({ ...RULES, rulesVersion: Number(version) })
 type Version = '1' | '2'
 
-/** As `GET /v1/profiles` answers, with the members that checkers compare. */
+/** The answer of `GET /v1/profiles`, with the members that checkers compare. */
 export const PROFILES = {
   profiles: (['1', '2'] as const).map((version) => ({
     action: ACTION,
@@ -225,7 +225,7 @@ export type CheatRow = readonly [
 ]
 export type GoodRow = readonly [name: string, description: string, checks: readonly CheckRecord[]]
 
-/** What the issuer does to body and evidence before the receipt is signed, by default to those of the late outcome. */
+/** Changes that the issuer makes to body and evidence before the receipt is signed, by default to those of the late outcome. */
 const CHEATS: readonly CheatRow[] = [
   [
     'decided-otherwise-before',

@@ -122,10 +122,10 @@ const CHANGE: readonly Row[] = [
   ['level-3-without-attestation', (body) => (body.trust_level = 3)],
 ]
 
-/** What surrounds the body is not signed: the rest stays in order. */
+/** The parts around the body are not signed: the rest stays in order. */
 const AROUND: readonly Row[] = [
   ['extra-member', (document) => (document.note = '')],
-  // Nothing that is signed names it.
+  // No signed part names it.
   ['attestation-document-of-no-attestation', (document) => (document.attestation_document = 'AAAA')],
   ['signature-with-extra-member', (document) => (document.signature.note = '')],
   ['signature-of-another-algorithm', (document) => (document.signature.alg = 'EdDSA')],

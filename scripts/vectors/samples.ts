@@ -1,14 +1,14 @@
 /** A claim of each action that comes with Claimcheck, and the facts that reads of it have. */
 import type { JsonObject } from '@claimcheck/core/rules'
 
-/** What an action's claim says, and the facts of reads of it. */
+/** A claim of an action, and the facts of its reads. */
 export interface Sample {
   readonly target: string
   readonly params: JsonObject
-  /** What is there as claimed. */
+  /** The facts of a read that fits the claim. */
   readonly shown: JsonObject
   readonly absent: JsonObject
-  /** By the field that differs. */
+  /** The facts of reads that differ, by the field. */
   readonly differing: Readonly<Record<string, JsonObject>>
 }
 

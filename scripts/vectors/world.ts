@@ -1,4 +1,4 @@
-/** What all vectors are made from: fixed keys, fixed times, one good receipt, and the ways to make others of it. */
+/** The material of all vectors: fixed keys, fixed times, one good receipt, and the ways to make others of it. */
 
 import {
   canonicalBytes,
@@ -13,14 +13,14 @@ import {
 } from '@claimcheck/core/receipts'
 import { type JsonObject, parseInstant, type Verdict } from '@claimcheck/core/rules'
 
-/** One file, and what a checker must say of it. */
+/** A file, and the result that a checker must report. */
 export interface Vector {
   readonly name: string
   /** The rule it holds to or breaks: the check's name, and what of it. */
   readonly rule: string
   readonly description: string
   readonly text: string
-  /** It is checked with the pipeline document at hand. */
+  /** The document is checked with the pipeline document at hand. */
   readonly withPipeline?: boolean
   readonly expected: object
 }
@@ -36,7 +36,7 @@ export const signerB = createNobleSigner(new Uint8Array(32).fill(2))
 export const signerMisnamed = createNobleSigner(new Uint8Array(32).fill(3))
 /** Published twice, with different windows. */
 export const signerTwice = createNobleSigner(new Uint8Array(32).fill(4))
-/** Not published. */
+/** A key that is not published. */
 export const signerUnknown = createNobleSigner(new Uint8Array(32).fill(5))
 
 export const MISNAMED_KEY_ID = `ed25519:${toBase64url(new Uint8Array(32).fill(3))}`

@@ -1,5 +1,5 @@
 /**
- * What one account that asks for everything at once costs another tenant: how much the thread that answers works while a claim of the
+ * Measures what one account that asks for everything at once costs another tenant: how much the thread that answers works while a claim of the
  * tenant waits, which is what a quiet machine takes for it. The account has several workspaces, keys and sessions. The limits are those
  * that ship.
  */
@@ -23,7 +23,7 @@ const WARM_UP_MS = 500
 const EVERY_MS = 150
 const JSON_TYPE = 'application/json'
 
-/** What the account has. */
+/** The possessions of the account. */
 interface Hostile {
   readonly url: string
   readonly keys: readonly string[]
@@ -85,7 +85,7 @@ export function measureAccount(): Promise<Figure[]> {
   )
 }
 
-/** One account with its workspaces, and a connection and keys in each. */
+/** Makes one account with its workspaces, and a connection and keys in each. */
 async function prepare({ accounts, connections, keys, members }: Claimcheck, base_url: string) {
   const newcomer = { name: 'hostile', email: emailOf('hostile'), proof: { password: PASSWORD } }
   const { user } = await accounts.setUp((await accounts.setupToken())!, newcomer, 'hostile')

@@ -1,4 +1,4 @@
-/** What it costs that a plugin works for each workspace in another process: claims a second, starts and memory. */
+/** Measures the cost of a process for each workspace and plugin: claims a second, starts and memory. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -14,14 +14,14 @@ import { median } from '../statistics.ts'
 const DEEDS_FILE = 'build/server/test/plugins/isolation/deeds.js'
 const WORKSPACES = [1, 10, 100] as const
 const CONNECTIONS = 64
-/** While processes start: of more claims at once than start in ten seconds, some are refused. */
+/** The claims at once while processes start: of more than start in ten seconds, some are refused. */
 const FEW_CONNECTIONS = 8
 const ROUND_MS = 4_000
 const WARM_UP_MS = 1_500
-/** For each workspace. */
+/** The time to start the process of each workspace. */
 const START_MS = 350
 const ROUNDS = 2
-/** In which a process is started ahead. */
+/** The pause in which a process is started ahead. */
 const PAUSE_MS = 1_500
 const FIRST_CLAIMS = 5
 
@@ -40,7 +40,7 @@ export async function measureCells(): Promise<Figure[]> {
   )
 }
 
-/** In turn, there and back. */
+/** Measures in turn, there and back. */
 async function compare(trusted: Side, isolated: Side, count: number): Promise<Figure[]> {
   const sides = [trusted, isolated]
   for (const side of sides) await decided(side, count, WARM_UP_MS + count * START_MS, FEW_CONNECTIONS)
@@ -75,7 +75,7 @@ async function treeSize({ url }: Served): Promise<number> {
   return Number(/^claimcheck_log_tree_size (\d+)$/m.exec(text)![1])
 }
 
-/** Each of a workspace that has no process yet: one after another, and then several at once. */
+/** Sends claims of workspaces without a process: one after another, and then several at once. */
 async function measureFirstClaims({ served, keys }: Side): Promise<Figure[]> {
   const first = async (key: string) => {
     const { latenciesMs } = await load({ ...claims(served, [key]), connections: 1, durationMs: 0 })
@@ -98,7 +98,7 @@ async function measureFirstClaims({ served, keys }: Side): Promise<Figure[]> {
   ]
 }
 
-/** Of the workspaces in turn. */
+/** Sends claims of the workspaces in turn. */
 function claims({ url }: Served, keys: readonly string[]) {
   const each = keys.map((key) => claimsOf({ url, key }, 'test.deed.do', { deed: 'waits a while', at: '0' }))
   let next = 0

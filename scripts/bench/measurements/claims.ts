@@ -12,7 +12,7 @@ const CONNECTIONS = 64
 const ROUNDS = 4
 const ROUND_MS = 4_000
 const BARE_ROUND_MS = 2_000
-/** So long the compiler's own threads still work: a service runs for days. */
+/** The time for which the compiler's own threads still work: a service runs for days. */
 const WARM_UP_MS = 8_000
 const BARE_WARM_UP_MS = 2_000
 /** About as long as the service's answer. */

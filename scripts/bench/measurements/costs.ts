@@ -1,4 +1,4 @@
-/** What one request of each class of routes costs, against the smallest answer of the same server: the gate takes tokens by it. */
+/** Measures the cost of a request of each class of routes, against the smallest answer of the same server: the gate takes tokens by it. */
 import { COSTS, type CostClass } from '@claimcheck/server/http/costs'
 import { NO_LIMITS } from '../../../test/support/installation.ts'
 import { type Figure, figure } from '../figure.ts'

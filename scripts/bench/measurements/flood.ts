@@ -1,4 +1,4 @@
-/** What a workspace that floods destinations that hang costs another one: how long its claims take, and how late closing reads are. */
+/** Measures what a workspace that floods hanging destinations costs another one: how long its claims take, and how late closing reads are. */
 import { runFlood } from '../../../test/hosts/flood.ts'
 import { type Figure, figure } from '../figure.ts'
 import { median } from '../statistics.ts'

@@ -1,4 +1,4 @@
-/** What a destination that hangs costs the claims about all others. */
+/** Measures what a destination that hangs costs the claims about all others. */
 import { SCRIPTED } from '../../../test/support/installation.ts'
 import { claimsOf, decidingSide, withHost } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'

@@ -1,4 +1,4 @@
-/** What isolation costs a plugin's claims, and what bad plugins cost the claims of others. */
+/** Measures what isolation costs a plugin's claims, and what bad plugins cost the claims of others. */
 import { setTimeout } from 'node:timers/promises'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { connect } from '../../../test/support/connect.ts'
@@ -17,7 +17,7 @@ const SCRIPTED_FILE = 'build/test/plugins/scripted.js'
 const DEEDS_FILE = 'build/server/test/plugins/isolation/deeds.js'
 const BAD_PACE_MS = 100
 const BAD_ROUND_MS = 1_200
-/** What the bad plugin does, in the words of its claims. */
+/** The attacks of the bad plugin, in the words of its claims. */
 const DEEDS = [
   'loops',
   'loops in microtasks',
@@ -68,7 +68,7 @@ async function measureProcess(): Promise<Figure[]> {
   )
 }
 
-/** Each attack in turn, and the same load without it. */
+/** Measures each attack in turn, and the same load without it. */
 async function measureBystanders(): Promise<Figure[]> {
   // The host warns of each process that ends, which is what happens here.
   const env = { LOG_LEVEL: 'error' }

@@ -1,5 +1,5 @@
 /**
- * What a network that asks at full speed costs a tenant: how much the thread that answers works while a claim of the tenant waits, which
+ * Measures what a network that asks at full speed costs a tenant: how much the thread that answers works while a claim of the tenant waits, which
  * is what a quiet machine takes for it. The limits are those that ship.
  */
 import { connect } from 'node:net'
@@ -12,7 +12,7 @@ import { type Attack, compareWaits } from '../waits.ts'
 const CONNECTIONS = 64
 const EVERY_MS = 40
 const WARM_UP_MS = 3000
-/** Another network than that of the tenant. */
+/** An address in another network than the tenant's. */
 const HOSTILE = '127.0.0.2'
 const FORM = Array.from({ length: 16_000 }, (_, index) => index.toString(36)).join('&')
 

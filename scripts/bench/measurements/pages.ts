@@ -1,4 +1,4 @@
-/** What a page weighs at its first visit, and how long the server takes for it. */
+/** Measures the bytes of a page at its first visit, and how long the server takes for it. */
 import { Installation } from '../../../test/support/installation.ts'
 import { Visitor } from '../../../test/support/visitor.ts'
 import type { Figure } from '../figure.ts'

@@ -1,4 +1,4 @@
-/** How long the worker takes to take a thousand due claims, out of a short queue and a long one. */
+/** Measures how long the worker takes to take a thousand due claims, out of a short queue and a long one. */
 
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { createDueClaims } from '@claimcheck/server/features/claims/due-claims'
@@ -21,7 +21,7 @@ export async function measureQueue(): Promise<Figure[]> {
   const start = Date.now()
   const ratio = await withQueue(DUE, start, (short) =>
     withQueue(LONG_QUEUE, start, async (long) => {
-      // When the leases of the round before have run out, the same claims are due again.
+      // The same claims are due again when the leases of the round before have run out.
       const at = (round: number) => start + (round + WARM_UP_ROUNDS + 1) * LEASE_MS
       const works = {
         short: (round: number) => takeDue(short, at(round)),
@@ -40,7 +40,7 @@ async function withQueue<T>(count: number, start: number, work: (claimcheck: Cla
     withOpened(installation, async (claimcheck) => {
       const { workspaceId } = await createWorkspace(claimcheck)
       const every = count / DUE
-      // Those that are due lie anywhere among the others.
+      // The due claims lie anywhere among the others.
       const dueAt = (number: number) => (number % every === 0 ? start : start + DAY_MS + number)
       await seedQueued(claimcheck, workspaceId, count, dueAt)
       return work(claimcheck)
@@ -48,7 +48,7 @@ async function withQueue<T>(count: number, start: number, work: (claimcheck: Cla
   )
 }
 
-/** As the worker does. */
+/** Takes claims as the worker does. */
 async function takeDue({ storage }: Claimcheck, at: number): Promise<void> {
   const dueClaims = createDueClaims({ storage, admission: ALL })
   const taken = await dueClaims.take('looking', { at, leaseEnd: at + LEASE_MS, limit: DUE })

@@ -15,7 +15,7 @@ const RECEIPTS = 1_000_000
 const CONNECTIONS = 32
 const ROUNDS = 4
 const ROUND_MS = 2_500
-/** So long the first answers of a host take up to a third longer: a service runs for days. */
+/** The time for which the first answers of a host take up to a third longer: a service runs for days. */
 const WARM_UP_MS = 6_000
 const BARE_WARM_UP_MS = 2_000
 const IN_WORDS = 'at 1,000,000 leaves'

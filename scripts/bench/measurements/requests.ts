@@ -1,4 +1,4 @@
-/** How often destinations are asked, counted there. */
+/** Counts at destinations how often they are asked. */
 import { createRequire } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { startGitHub } from '../../../test/destinations/forge/github.ts'

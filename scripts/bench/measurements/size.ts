@@ -1,4 +1,4 @@
-/** What the size of a log costs: the time of appending and proving, and the memory of a host. */
+/** Measures the cost of the size of a log: the time of appending and proving, and the memory of a host. */
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { decidedClaims } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'
@@ -59,7 +59,7 @@ async function compareTimes(small: Seeded, large: Seeded): Promise<Figure> {
   })
 }
 
-/** One transaction of the sequencer's, and a proof of as many leaves, each from anywhere in the log. */
+/** Times one transaction of the sequencer, and a proof of as many leaves, each from anywhere in the log. */
 async function appendAndProve({ sequencer, log, now }: Claimcheck, workspaceId: string, round: number): Promise<void> {
   const at = now()
   const record = {

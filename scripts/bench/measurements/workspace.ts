@@ -1,4 +1,4 @@
-/** What people look at in a workspace: how much longer it takes with a million claims than with ten thousand. */
+/** Measures how much longer the pages of a workspace take with a million claims than with ten thousand. */
 
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { createClaimStatistics } from '@claimcheck/server/features/claims/claim-statistics'
@@ -11,7 +11,7 @@ const SMALL = 10_000
 const ROUNDS = 8
 const MOST = { atMost: 1.3 }
 const PAGE = { limit: 50 }
-/** As the console asks. */
+/** The most claims that a look of the console examines. */
 const MOST_EXAMINED = 10_000
 
 type Look = () => Promise<unknown>

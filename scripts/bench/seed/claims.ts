@@ -39,7 +39,7 @@ export async function seedQueued(
 ): Promise<void> {
   const begin = now()
   for (let start = 0, batch = 0; start < count; start += BATCH, batch++) {
-    // As they would have come: one after the other.
+    // Claims are submitted one after the other, as they would have come.
     const submittedAt = begin + batch
     const template = queuedClaim(workspaceId, 'queued', submittedAt)
     const rows = Array.from({ length: Math.min(BATCH, count - start) }, (_, index): ClaimRow => {
