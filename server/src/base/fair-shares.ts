@@ -1,5 +1,5 @@
 /**
- * How those who pay share what there is. Places that run out are shared so that each leaves some to the next (`Shares`). An allowance is
+ * Shares what there is among those who pay. Places that run out are shared so that each leaves some to the next (`Shares`). An allowance is
  * shared in equal parts: a party that has less than its part may have more even when others took all (`leftOf`).
  */
 import { allowanceOf, type Payer, partyOf, type Taker } from './payers.ts'
@@ -41,12 +41,12 @@ export class Shares {
   }
 }
 
-/** What those who share an allowance have of something. */
+/** Amounts that those who share an allowance have of something. */
 export interface Holdings {
   readonly all: number
-  /** Of the party that asks for more. */
+  /** The amount of the party that asks for more. */
   readonly own: number
-  /** How many parties have some, with the one that asks. */
+  /** The number of parties that have some, with the one that asks. */
   readonly parties: number
 }
 
@@ -65,7 +65,7 @@ export function holdingsOfCounts(payer: Payer, all: number, invited: readonly (r
   return holdingsOf(payer, [[allowanceOf(payer), own], ...invited])
 }
 
-/** How much more the party may have: what is free, or what it lacks of its equal part. */
+/** The amount that the party may add: what is free, or what it lacks of its equal part. */
 export function leftOf({ all, own, parties }: Holdings, total: number): number {
   return Math.max(0, total - all, Math.floor(total / parties) - own)
 }
@@ -108,7 +108,7 @@ export function sharersOf(payer: Payer): string {
     : 'all accounts that share one allowance'
 }
 
-/** What to ask the operator. @param limit its name in the configuration */
+/** Advice for a payer at a limit. @param limit its name in the configuration */
 export function adviceFor(payer: Payer, limit: string): string {
   return payer === allowanceOf(payer)
     ? `ask the operator to raise ${limit}`

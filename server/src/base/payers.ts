@@ -1,5 +1,5 @@
 /**
- * Who pays for what is used. An account that was invited stands below the one that invited it, and counts with it: who makes accounts gains
+ * Names those who pay for what is used. An account that was invited stands below the one that invited it, and counts with it: who makes accounts gains
  * nothing by them.
  */
 

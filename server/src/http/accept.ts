@@ -1,4 +1,4 @@
-/** What a client would rather have, by its Accept header (RFC 9110 12.5.1). */
+/** Reads from the Accept header what a client prefers (RFC 9110 12.5.1). */
 
 /** Browsers name HTML when a person follows a link; programs name JSON, anything, or nothing. */
 export function prefersPage(accept: string | undefined): boolean {

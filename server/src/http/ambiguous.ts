@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http'
 /** Connections that are ending: what the parser still reads from them is part of a message that was refused. */
 const ended = new WeakSet<object>()
 
-/** Whether an answer to a message with two readings is on its way. */
+/** Tells whether an answer to a message with two readings is on its way. */
 export function isEnding(socket: object): boolean {
   return ended.has(socket)
 }
 
-/** Why a message has two readings. Undefined where it has one. */
+/** The reason that a message has two readings. Undefined where it has one. */
 export function ambiguityOf(message: IncomingMessage): string | undefined {
   const problem = problemOf(message)
   if (problem !== undefined) ended.add(message.socket)

@@ -16,7 +16,7 @@ import { traceRequests } from './request-traces.ts'
 import type { TreeHeads } from './tree-heads.ts'
 import { compileValidator } from './validate.ts'
 
-/** Who may make requests, and from where. */
+/** Rules for who may make requests, and from where. */
 export interface Access {
   readonly keys: Keys
   /** Accepts the tokens of applications, where applications can get any. */
@@ -24,21 +24,21 @@ export interface Access {
   /** The value of `WWW-Authenticate`, which says how to get a credential. */
   readonly challenge?: () => string
   readonly securitySchemes?: SecuritySchemes
-  /** Without them scripts of no other site submit claims. */
+  /** Sites whose scripts may submit claims. Left out: none. */
   readonly allowedOrigins?: AllowedOrigins
-  /** Without them clients are no witnesses of the log. */
+  /** The log that clients witness. Left out: they witness none. */
   readonly treeHeads?: TreeHeads
 }
 
 /**
- * What requests pass before they reach a route, after the gate. Any site may read under all but `own`; what is `public` may be kept by
+ * The checks of requests between the gate and a route. Any site may read under all but `own`; what is `public` may be kept by
  * caches.
  */
 export type Scope = 'key' | 'credential' | 'api' | 'public' | 'own'
 
 export interface RouteGroup {
   readonly scope: Scope
-  /** Of the routes that name no other one. */
+  /** The cost of routes that name no other one. */
   readonly cost: CostClass
   readonly add: (app: App, gate: Gate, access: Access) => void | Promise<void>
 }
@@ -89,7 +89,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   }
 
   await app.register(async (api: App) => {
-    // Of the preflights that the library answers.
+    // Sets the cost of preflights, which the library answers.
     api.addHook('onRoute', (route) => {
       if (route.method === 'OPTIONS') route.config = { cost: 'small', ...route.config }
     })

@@ -26,7 +26,7 @@ interface CredentialOptions {
   readonly gate: Gate
   /** The value of `WWW-Authenticate`, which says how to get a credential. @param isRefused the request had one */
   readonly challenge?: (isRefused: boolean, request: FastifyRequest) => string
-  /** Of the log that its clients witness. */
+  /** Tree heads of the log that its clients witness. */
   readonly treeHeads?: TreeHeads | undefined
 }
 
@@ -72,7 +72,7 @@ function isCredential(found: Credential | KeyRefusal | undefined): found is Cred
   return found?.kind === 'key' || found?.kind === 'oauth'
 }
 
-// Only who holds the whole key learns this. Which networks it is accepted from, it does not say.
+// Tells this only to who holds the whole key, and names no network from which it is accepted.
 function refusalOf(refusal: KeyRefusal | undefined): HttpError {
   switch (refusal?.kind) {
     case undefined:

@@ -8,20 +8,20 @@ import type { App } from './instance.ts'
 import { networkOf } from './network.ts'
 import type { IsProxy } from './proxies.ts'
 
-/** In milliseconds. */
+/** Limits against slow senders, in milliseconds. */
 export interface ArrivalTimes {
-  /** Against slow senders: a request must arrive completely within this time. */
+  /** The time within which a request must arrive completely. */
   readonly request: number
-  /** And its headers within this. */
+  /** The time within which its headers must arrive. */
   readonly headers: number
-  /** How often both are looked at. */
+  /** The pause between two looks at both. */
   readonly checkEvery: number
 }
 
 export const ARRIVAL_TIMES: ArrivalTimes = { request: 30_000, headers: 15_000, checkEvery: 2000 }
 
 export interface BoundConnections extends ConnectionSettings {
-  /** Its connections are those of many clients. */
+  /** Recognises proxies, whose connections are those of many clients and have no limit. */
   readonly isProxy: IsProxy
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
   readonly meters: Meters

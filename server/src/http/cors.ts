@@ -1,5 +1,5 @@
 /**
- * What scripts of other sites may do with the API. Any site may read: no answer depends on a cookie, and who has a key can ask without a
+ * Rules for scripts of other sites that use the API. Any site may read: no answer depends on a cookie, and who has a key can ask without a
  * browser. To submit claims, the workspace of the key has to list the site.
  */
 import { TREE_HEAD_FIELD } from '@claimcheck/core/log'
@@ -10,16 +10,16 @@ import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 
 export interface AllowedOrigins {
-  /** Whether any workspace lists the origin, or did seconds ago. */
+  /** Tells whether any workspace lists the origin, or did seconds ago. */
   isListed(origin: string): Promise<boolean>
-  /** Whether this workspace lists it now. */
+  /** Tells whether this workspace lists it now. */
   isListedBy(workspaceId: string, origin: string): Promise<boolean>
 }
 
 const EXPOSED_HEADERS = [
   // Clients in browsers find the way to a token by it.
   'www-authenticate',
-  // What the gate says of limits.
+  // Limits, as the gate tells them.
   'retry-after',
   'ratelimit',
   'ratelimit-policy',
@@ -29,7 +29,7 @@ const EXPOSED_HEADERS = [
   TREE_HEAD_FIELD,
 ]
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** What every answer says that any site may read. */
+/** Headers of answers that any site may read. */
 export const READABLE = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
@@ -41,7 +41,10 @@ const OF_READS: FastifyCorsOptions = {
 }
 const REFUSED: FastifyCorsOptions = { origin: false, strictPreflight: false }
 
-/** A preflight carries no key: it passes for what any workspace lists. Browsers may keep its answer for seconds. */
+/**
+ * Lets other sites read, and submit where a workspace lists them. A preflight carries no key, so it passes for what any workspace lists.
+ * Browsers may keep its answer for seconds.
+ */
 export async function allowOtherSites(api: App, allowedOrigins: AllowedOrigins): Promise<void> {
   const delegator = (request: FastifyRequest, answer: (error: Error | null, options?: FastifyCorsOptions) => void) => {
     const { origin } = request.headers
@@ -70,8 +73,8 @@ function listed(origin: string): FastifyCorsOptions {
 }
 
 /**
- * Call it after the credential is required. It does not rely on preflights: they pass for what other workspaces list, and browsers send a
- * POST after the preflight of a GET.
+ * Refuses submissions of sites that the workspace does not list. Call it after the credential is required. It does not rely on preflights:
+ * they pass for what other workspaces list, and browsers send a POST after the preflight of a GET.
  */
 export function refuseOtherSites(keyed: App, allowedOrigins: AllowedOrigins): void {
   keyed.addHook('onRequest', (request, reply, done) => {
@@ -85,12 +88,12 @@ export function refuseOtherSites(keyed: App, allowedOrigins: AllowedOrigins): vo
   })
 }
 
-/** Of a page, which cannot choose these headers. Extensions name origins of their own, and need no leave of ours. */
+/** Tells whether a page of another site asks: pages cannot choose these headers. Extensions have origins of their own, and may ask. */
 function isOfAnotherSite({ headers: { origin = '', 'sec-fetch-site': from } }: FastifyRequest): boolean {
   return /^(https?:|null$)/.test(origin) && from !== 'same-origin'
 }
 
-/** The rooms of other protocols (`/mcp`) look at the origin themselves. */
+/** Tells whether a request submits to the API. Other protocols (`/mcp`) check the origin themselves. */
 function isSubmission({ method, headers, url }: FastifyRequest): boolean {
   const asked = method === 'OPTIONS' ? (headers['access-control-request-method'] ?? method) : method
   return url.startsWith('/v1/') && !READS.has(asked)

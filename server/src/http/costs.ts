@@ -1,5 +1,5 @@
 /**
- * What each class of routes costs, in tokens: its processor time as a ratio to `GET /healthz`, which `npm run bench -- --only costs`
+ * The cost of each class of routes in tokens: its processor time as a ratio to `GET /healthz`, which `npm run bench -- --only costs`
  * measures and prints against this table.
  */
 import type { RouteOptions } from 'fastify'
@@ -7,7 +7,7 @@ import type { App } from './instance.ts'
 
 interface Cost {
   readonly tokens: number
-  /** Why it costs more than ten times `GET /healthz`. */
+  /** The reason for costing more than ten times `GET /healthz`. */
   readonly why?: string
 }
 
@@ -29,7 +29,7 @@ export const COSTS = {
   claim_list: { tokens: 40, why: 'reads up to 200 claims' },
   claim: { tokens: 20, why: 'checks the destination, signs, and appends to the log' },
   mcp: { tokens: 18, why: 'the SDK makes a server for each message' },
-  /** A tool of MCP, on top of the message. */
+  /** Verifying a receipt by a tool of MCP, on top of the message. */
   verification: { tokens: 90, why: 'checks signatures, keys and proofs' },
   oauth: { tokens: 30, why: 'tokens are signed and stored' },
   /** Pages and forms of the console. */
@@ -47,7 +47,7 @@ declare module 'fastify' {
     cost?: CostClass
     /** Nothing works for a request without a credential: the credential pays, and the network for being refused. */
     needsCredential?: true
-    /** Without a session it answers with a page: the network pays for that, and the account of a session for all. */
+    /** The route answers requests without a session with a page. The network pays for that page, the account of a session for everything. */
     needsSession?: true
     /** Balancers and orchestrators ask for it. */
     isProbe?: true
@@ -61,7 +61,7 @@ export function classify(scope: App, cost: CostClass): void {
   })
 }
 
-/** Call it before routes are declared: the app does not start with a route without a class. */
+/** Makes a route without a class fail the start of the app. Call it before routes are declared. */
 export function requireCosts(app: App): void {
   const declared: RouteOptions[] = []
   // Its scope gives a route its class after this hook.

@@ -22,7 +22,7 @@ export interface Counters {
 
 export const WINDOW_MS = 60_000
 
-// For each limiter. To push a counter out, an attacker needs more subjects than this, and so many may send more than a host can answer.
+// The most counters of each limiter. To push one out, an attacker needs more subjects, which may send more than a host can answer.
 const MAX_COUNTERS = 20_000
 const MAX_PER_STATEMENT = 500
 const REMOVED_PER_STATEMENT = 1000
@@ -76,7 +76,7 @@ function countersInMemory(now: () => Instant): Counters {
 export function countParties(counters: Counters) {
   const invited = new LRUCache<string, Set<Payer>>({ max: MAX_COUNTERS })
 
-  /** What those who share the allowance used. @param added by this party just now */
+  /** Reads what those who share the allowance used. @param added by this party just now */
   function used(limiter: string, payer: Payer, { count, leftMs }: Count, added = 0): Holdings & Pick<Count, 'leftMs'> {
     const known = invited.get(`${limiter} ${allowanceOf(payer)}`) ?? new Set()
     const counts = [...known].map((name): [Payer, number] => [name, counters.last(limiter, name).count])
@@ -131,7 +131,7 @@ function boundedCounts() {
  */
 function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   const lastCounts = boundedCounts()
-  /** What this host is adding, by counter: otherwise many requests at once would all see what was counted before the first of them. */
+  /** Additions of this host that are under way, by counter: else many requests at once would all see the count before the first of them. */
   const adding = new Map<string, number>()
   let removedBefore = 0
 

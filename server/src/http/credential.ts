@@ -1,4 +1,4 @@
-/** What a request may do: the accepted credential, attached to it. */
+/** The accepted credential of a request, attached to it. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
 import type { Payer } from '../base/payers.ts'
@@ -9,21 +9,21 @@ export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
   readonly workspaceId: string
-  /** Who pays for what the workspace uses. */
+  /** The payer of what the workspace uses. */
   readonly payer: Payer
   /** The agents that it is bound to; null: it claims for all that are not bound. */
   readonly agentIds: readonly string[] | null
-  /** Whether its workspace has bound agents. */
+  /** True if its workspace has bound agents. */
   readonly bindsAgents: boolean
 }
 
 /** An accepted access token: of an application, which acts for one member of a workspace, or of a machine. */
 export interface TokenCredential {
   readonly kind: 'oauth'
-  /** Of a machine the client id: its tokens have no grant. */
+  /** The id of the grant. A machine's tokens have none: its client id. */
   readonly grantId: string
   readonly workspaceId: string
-  /** Who pays for what the workspace uses. */
+  /** The payer of what the workspace uses. */
   readonly payer: Payer
   /** The scopes that the member's current role still permits. */
   readonly scopes: readonly string[]
@@ -32,7 +32,7 @@ export interface TokenCredential {
 
 export type Credential = KeyCredential | TokenCredential
 
-/** Why a key that is not revoked is refused. */
+/** The reason to refuse a key that is not revoked. */
 export type KeyRefusal = { readonly kind: 'expired'; readonly at: Instant } | { readonly kind: 'elsewhere' }
 
 const DECORATOR = 'credential'
@@ -49,12 +49,12 @@ export function hasCredential(request: FastifyRequest): boolean {
   return request.getDecorator<Credential | undefined>(DECORATOR) !== undefined
 }
 
-/** Only for routes that require a credential. */
+/** Returns the credential of a request. Call it only on routes that require one. */
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
 }
 
-/** Who pays for a request. A key or grant, its workspace and the account behind that, a `Payer`; of a session the account alone. */
+/** The ids that pay for a request: a key or grant, its workspace, and the account behind that (`Payer`); for a session the account alone. */
 export type Payers = Readonly<Partial<Record<'key' | 'workspace' | 'account', string>>>
 
 export function payersOf(credential: Credential): Payers {

@@ -31,7 +31,7 @@ const STATUS: Readonly<Record<ServiceErrorCode, number>> = {
   unavailable: 503,
 }
 
-/** For 503: the reason is either over soon, or needs the operator. */
+/** The wait after a 503, whose cause is either over soon or needs the operator. */
 const RETRY_SOON = { retryAfterSeconds: 1 }
 
 const MAX_ISSUES = 32
@@ -47,11 +47,11 @@ interface Refusal {
   readonly status: number
   readonly detail: string
   readonly retryAfterSeconds?: number
-  /** For an error of the service: the message to log. */
+  /** The message to log, for an error of the service. */
   readonly logMessage?: string
 }
 
-/** What is answered to an error, and whether it is logged. */
+/** Chooses the answer to an error, and what is logged. */
 export function refusalOf(error: Error): Refusal {
   if (error instanceof ServiceError) {
     const status = STATUS[error.code]
@@ -92,7 +92,7 @@ export function answerNotFound(app: App): void {
   })
 }
 
-/** It may repeat a name out of the request, which the client prints. */
+/** Escapes what a terminal would interpret: an answer may repeat a name out of the request, and clients print it. */
 function inShownCharacters(body: unknown): string {
   return terminalJson(JSON.stringify(body))
 }
@@ -111,7 +111,7 @@ function limitIssues(issues: readonly Issue[]): Issue[] {
   return issues.slice(0, MAX_ISSUES).map((issue) => ({ ...issue, loc: issue.loc.map(shorten) }))
 }
 
-/** For clients that show text, and cannot read a list. A member's name may have been chosen to look like another line, or another text. */
+/** Writes the issues in one line, for clients that show text. A member's name may have been chosen to look like another line. */
 export function inOneLine({ message, issues }: ServiceError): string {
   const shown = issues.slice(0, MAX_ISSUES_IN_LINE).map(({ loc, msg }) => `${loc.map(shorten).join('.')}: ${msg}`)
   const rest = issues.length - shown.length
@@ -178,7 +178,7 @@ export function answerClientError(headers: Headers) {
     // RFC 9110 9.3.2: the bytes of a body would be taken for another answer.
     const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).equals(HEAD)
     socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
-    // Not at once: what still arrives would have the system take the answer back.
+    // Waits a moment: what still arrives would have the system take the answer back.
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
 }

@@ -5,11 +5,11 @@ import { BODY_LIMIT_BYTES } from './body.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 
-/** No page has so many. */
+/** The most fields of a form or query. No page has so many. */
 const MOST_FIELDS = 200
-/** In bytes, as sent. */
+/** The longest name of a field, in bytes as sent. */
 const LONGEST_NAME = 256
-/** More than browsers keep for one site. */
+/** The most cookies of a request, more than browsers keep for one site. */
 const MOST_COOKIES = 200
 
 type Fields = Readonly<Record<string, string | readonly string[] | undefined>>

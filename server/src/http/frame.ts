@@ -1,4 +1,4 @@
-/** What every request passes and every answer has, before there are any routes. */
+/** Opens the Fastify instance with what every request passes and every answer has, before there are routes. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { Meters } from '../base/meters.ts'
@@ -18,7 +18,7 @@ import { clientAddress, proxiesIn, readPlainAddresses } from './proxies.ts'
 export interface FrameOptions {
   readonly rateLimits: RateLimits
   readonly connections: ConnectionSettings
-  /** Without it those of every service. */
+  /** Defaults to the arrival times of every service. */
   readonly arrivalTimes?: ArrivalTimes
   readonly counters: Counters
   readonly meters: Meters
@@ -30,7 +30,7 @@ export interface FrameOptions {
   readonly endsAtOnce?: true
 }
 
-/** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
+/** The longest part of a path: an agent's 256 characters of up to four bytes, each written as three. */
 const MOST_OF_A_NAME = 256 * 4 * 3
 
 /** @param observe adds hooks before all others: they see what is refused, too */
@@ -45,7 +45,7 @@ export function openFrame(
   const app: App = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // To make a logger for each request takes a fiftieth of a receipt's time. Lines name their request's id instead.
+    // Lines name their request's id: a logger for each request would take a fiftieth of a receipt's time.
     childLoggerFactory: (logger) => logger,
     trustProxy: isProxy,
     bodyLimit: BODY_LIMIT_BYTES,

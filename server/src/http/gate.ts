@@ -48,7 +48,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   const networkRate = rateOfNetwork(rateLimits.network)
   const accountRate = rateOfAccount(rateLimits.account)
   const ofParties = countParties(counters)
-  /** What a network paid for a request, and when, before it was known who asks. */
+  /** Payments of networks for requests whose payer was not known yet. */
   const paid = new WeakMap<FastifyRequest, { network: string; tokens: number; at: Instant }>()
   const limits = Object.keys(UNITS) as (keyof RateLimits)[]
   const refused = meters.counterOf('requests_refused_total', REFUSED_HELP, 'limit', limits)
@@ -86,7 +86,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     const tokens = tokensOfNetwork(request)
     const before = own.last('network', network)
     if (!mayAdd({ all: before.count, own: before.count, parties: 1 }, limited.most, tokens)) {
-      // It depends on nothing that another site must not know, and a script that is to wait has to read it.
+      // Any site may read the refusal: a script that is to wait has to, and it tells no secret.
       reply.headers(READABLE)
       return refuseHeld(limited, before, request, reply)
     }
@@ -98,7 +98,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
 
   app.addHook('onRequest', (request, reply, done) => {
     const entered = enter(request, reply)
-    // Who has gone while it waited gets no work.
+    // A client that has gone while it waited gets no work.
     if (entered) entered.then(() => (request.raw.destroyed ? reply.hijack() : done()), done)
     else done()
   })
@@ -111,7 +111,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     unsayLeft(reply)
     if (tokens !== COSTS.small.tokens) queue.giveBack(network, tokens, networkRate)
     if (windowOf(Date.now()) !== windowOf(at)) return
-    // Where many networks ask, the counts of some are dropped.
+    // The count may have been dropped, as where many networks ask.
     own.add('network', network, -Math.min(tokens, own.last('network', network).count))
   }
 
@@ -133,7 +133,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
       .map(([limit, subject]): Limited => ({ limit, subject, most: rateLimits[limit] }))
     const account = rateLimits.account > 0 ? payers.account : undefined
 
-    /** What was used of each limit before, and what of that counts for this party. */
+    /** Refuses where a limit is used up. Returns the count of each limit, as far as it counts for this party. */
     const requireLeft = async (used: readonly ReturnType<typeof ofParties.last>[]): Promise<readonly Count[]> => {
       const counts = used.map((one, index) => {
         const { most } = limited[index]!
@@ -144,7 +144,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
       return counts
     }
 
-    // What is refused takes nothing from the others, and costs no statement.
+    // A refused request takes nothing from others and costs no statement.
     await requireLeft(limited.map(({ limit, subject }) => ofParties.last(limit, subject)))
     if (account !== undefined) await requireTurn(account, request, reply)
     const counts = await requireLeft(
@@ -153,7 +153,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     giveBack(request, reply)
     const turn = account && queue.enter(account, tokens, accountRate, () => isGone(request))
     await turn
-    // Who has gone while it waited gets no work.
+    // A client that has gone while it waited gets no work.
     if (turn && isGone(request)) reply.hijack()
     const lefts = limited.map(({ most }, index) => most - counts[index]!.count)
     const tightest = lefts.indexOf(Math.min(...lefts))
@@ -194,12 +194,12 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   }
 }
 
-/** A tenth of the tokens in a second. */
+/** A network may ask for a tenth of its tokens in a second. */
 function rateOfNetwork(limit: number): Rate {
   return { tokensPerMs: Math.max(limit / 10, LEAST_AT_ONCE) / 1000, atOnceMs: 1000 }
 }
 
-/** The tokens of a minute over the minute; of two seconds at once. */
+/** An account gets its tokens evenly over the minute, and those of two seconds at once. */
 function rateOfAccount(limit: number): Rate {
   const tokensPerMs = limit / WINDOW_MS
   return { tokensPerMs, atOnceMs: Math.max(2000, LEAST_AT_ONCE / tokensPerMs) }
@@ -213,7 +213,7 @@ function tokensOf(request: FastifyRequest): number {
   return COSTS[request.routeOptions.config.cost ?? 'small'].tokens
 }
 
-/** What the answer costs where the credential or the session that the route needs is missing, which is not known yet. */
+/** The cost as if the credential or session that the route needs were missing, which is not known yet. */
 function tokensOfNetwork(request: FastifyRequest): number {
   const { needsCredential, needsSession } = request.routeOptions.config
   if (needsCredential) return COSTS.small.tokens
@@ -221,8 +221,8 @@ function tokensOfNetwork(request: FastifyRequest): number {
 }
 
 /**
- * A credential pays, and those that are refused have a limit: what others behind one address use up must not stop it. To answer a probe
- * costs no more than to refuse it, and a host without an answer is taken out or restarted.
+ * Tells which requests cost their network nothing. A credential pays itself, and refused ones have a limit: what others behind one address
+ * use up must not stop it. To answer a probe costs no more than to refuse it, and a host without an answer is taken out or restarted.
  */
 function isFreeForNetwork({ headers, routeOptions: { config } }: FastifyRequest): boolean {
   return config.isProbe === true || (config.needsCredential === true && headers.authorization !== undefined)

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { OwnCounts } from './counters.ts'
 
-/** So many refusals in a minute a network or an account gets at once. Each further one is held. */
+/** Refusals in a minute that a network or an account gets at once. Each further one is held. */
 const REFUSED_AT_ONCE = 100
 const HELD_MS = { least: 1000, most: 3000 }
 const MOST_HELD = 1000
@@ -18,7 +18,7 @@ export function createHold(own: OwnCounts): Hold {
   return async (client, socket) => {
     if (own.add('refused', client).count <= REFUSED_AT_ONCE) return
     if (held.has(socket)) {
-      // It sends requests without waiting for answers.
+      // The client sends requests without waiting for answers.
       socket.destroy()
       return
     }

@@ -20,15 +20,15 @@ const HEADERS = {
   'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
-/** What any page may show or load: badges, receipts, the log and the keys. */
+/** Paths that pages of any site may show or load: badges, receipts, the log and the keys. */
 const FOR_ANY_SITE = /^\/(?:v1\/(?:receipts|log)\/|\.well-known\/poaw-keys\.json|r\/[^?]*\.(?:svg|json)(?:$|\?))/
 
-/** A year. Browsers ignore it where the page came over http. */
+/** Requires HTTPS for a year. Browsers ignore the header where the page came over http. */
 const ONLY_HTTPS = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
 
 /**
- * Of every answer, those that reach no route among them, which a plugin such as @fastify/helmet would leave out. Forbids caching; routes with
- * public data override that.
+ * Makes the headers of every answer, also of those that reach no route, which a plugin such as @fastify/helmet would leave out. They
+ * forbid caching; routes with public data override that.
  */
 export function headersOfAll(publicUrl: string | undefined): Readonly<Record<string, string>> {
   const isHttps = publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'

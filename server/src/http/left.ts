@@ -1,4 +1,4 @@
-/** What answers say of a rate limit: how much is left, and until when. */
+/** Header fields that tell clients of a rate limit: how much is left, and until when. */
 import type { FastifyReply } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
 import { type Count, WINDOW_MS } from './counters.ts'
@@ -27,7 +27,7 @@ export function sayLeft(reply: FastifyReply, { limit, most }: Limited, { count, 
   reply.headers(fields)
 }
 
-/** For a limit that the request did not count against after all. */
+/** Removes the fields of a limit that the request did not count against after all. */
 export function unsayLeft(reply: FastifyReply): void {
   for (const name of FIELDS) reply.removeHeader(name)
 }

@@ -5,7 +5,7 @@ import type { App } from './instance.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies HTTPMethods[]
 
-/** Call it before the routes are declared, which it records; call the returned function after them, to add the refusals. */
+/** Records the routes declared after this call. Call the returned function after them, to add the refusals. */
 export function refuseOtherMethods(app: App): () => void {
   const allowed = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {

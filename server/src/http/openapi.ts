@@ -11,10 +11,10 @@ const API_VERSION = '0.1.0'
 
 type Json = Record<string, unknown>
 
-/** How requests may be authenticated, as OpenAPI says it. */
+/** Ways to authenticate requests, in OpenAPI's form. */
 export type SecuritySchemes = Readonly<Record<string, object>>
 
-/** Call it before the routes are declared, because it records them as they are. */
+/** Serves the description of the routes. Call it before they are declared, because it records them as they are. */
 export async function describeApi(
   app: App,
   publicUrl: string | undefined,
@@ -49,7 +49,7 @@ export async function describeApi(
   })
 }
 
-/** What requests with a credential may carry, and their answers have. It is no schema that requests are validated with: no head fails a request. */
+/** Adds the tree heads that requests with a credential may carry and their answers have. Nothing validates them: no head fails a request. */
 function withTreeHead(schema: FastifySchema): FastifySchema {
   const answers = Object.entries((schema.response ?? {}) as Json).map(([status, answer]) => {
     return [status, status.startsWith('2') ? { ...(answer as Json), headers: { [TREE_HEAD]: ANSWERED_HEAD } } : answer]
@@ -67,7 +67,7 @@ const ANSWERED_HEAD = {
     'The newest signed tree head, as a dictionary of structured fields (RFC 9651): `log_id`, `tree_size`, `root_hash`, `issued_at`, `key_id`, `signature`.',
 }
 
-/** Without `PUBLIC_URL` a client asks where it read the description. */
+/** The server where there is no `PUBLIC_URL`: the one that sent the description. */
 const SAME_SERVER = '/'
 
 /**

@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net'
 import { NETWORK_NAMES, type TrustedProxies } from '../config/trust-proxy.ts'
 import type { App } from './instance.ts'
 
-/** Whether an address is a trusted proxy's. @param hop 0 for the address that connects, 1 for the one that it names, and so on */
+/** Tells whether an address is a trusted proxy's. @param hop 0 for the address that connects, 1 for the one that it names, and so on */
 export type IsProxy = (address: string, hop: number) => boolean
 
 /** Stands for what is no address, such as the identifiers of RFC 7239: `request.ip` is an address, or this. */
@@ -38,7 +38,7 @@ export function readPlainAddresses(app: App): void {
   })
 }
 
-/** As `request.ip`, for a request that reaches no hook: Fastify gives such a one the address that connects. */
+/** Finds the client's address of a request that reaches no hook: Fastify's `request.ip` is then the address that connects. */
 export function clientAddress({ headers, socket }: IncomingMessage, isProxy: IsProxy): string {
   const addresses = [socket.remoteAddress ?? NO_ADDRESS, ...namedIn(headers).toReversed()]
   return addresses.find((address, hop) => !isProxy(address, hop)) ?? addresses.at(-1)!

@@ -6,10 +6,10 @@
 import { LRUCache } from 'lru-cache'
 import { WINDOW_MS } from './counters.ts'
 
-/** What the allowance at the top may ask for. */
+/** The tokens that all below one allowance may ask for. */
 export interface Rate {
   readonly tokensPerMs: number
-  /** So much of it comes at once. */
+  /** The time whose tokens may come at once. */
   readonly atOnceMs: number
 }
 
@@ -19,9 +19,9 @@ interface Waiter {
   isGone(): boolean
 }
 
-/** One who pays, with all below. */
+/** A payer, with all that stand below it. */
 interface Party {
-  /** Tokens, most of them of the last minute. */
+  /** Tokens used, which fade within a minute. */
   used: number
   usedAt: number
   /** Tokens of all that wait. */
@@ -31,19 +31,19 @@ interface Party {
 }
 
 interface Top extends Party {
-  /** When all that began would have been asked for, at the rate of the top. By the monotonic clock, which no one sets back. */
+  /** The time, by the monotonic clock, at which everything that began would have arrived at the rate of the top. */
   dueAt: number
   timer?: NodeJS.Timeout | undefined
 }
 
 const MOST_TOPS = 20_000
-/** What an account asks for itself stands beside what those below it ask for. */
+/** The name of an account's own requests, which stand beside the accounts below it. */
 const ITSELF = ''
 
 export function createQueue() {
   const tops = new LRUCache<string, Top>({ max: MOST_TOPS })
 
-  /** From the top down to who asks. */
+  /** Finds the parties from the top down to the payer that asks. */
   function pathOf(payer: string): [Top, ...Party[]] {
     const [first, ...ids] = payer.split('/')
     const top = tops.get(first!) ?? { ...newParty(), dueAt: 0 }
@@ -88,7 +88,7 @@ export function createQueue() {
   }
 
   return {
-    /** For how long a request would wait now. */
+    /** Estimates how long a request would wait now, in milliseconds. */
     expected(payer: string, rate: Rate): number {
       const path = pathOf(payer)
       return freeInMs(path[0], rate) + aheadOf(path) / rate.tokensPerMs
@@ -129,7 +129,7 @@ function usedBy({ used, usedAt }: Party, now: number): number {
   return used * Math.exp((usedAt - now) / WINDOW_MS)
 }
 
-/** The path to the one that goes next. */
+/** Finds the path to the party that goes next. */
 function nextIn(top: Top): [Top, ...Party[]] {
   const now = performance.now()
   const path: [Top, ...Party[]] = [top]
@@ -144,7 +144,7 @@ function nextIn(top: Top): [Top, ...Party[]] {
   return path
 }
 
-/** The tokens that go before a new request of the last one: its own, and those of others until they have used as much. */
+/** Sums the tokens that go before a new request of the last party: its own, and those of others until they have used as much. */
 function aheadOf(path: readonly Party[]): number {
   const now = performance.now()
   let ahead = path.at(-1)!.waiting

@@ -6,7 +6,7 @@ import type { Issue, Loc } from '../base/errors.ts'
  * a member; and numbers that are not safe integers.
  */
 export function contentIssues(value: unknown, loc: Loc): Issue[] {
-  // A body may have thousands of members: only where something is wrong is it said where.
+  // Locations are made only where something is wrong: a body may have thousands of members.
   return isClean(value) ? [] : issuesIn(value, loc)
 }
 
@@ -35,7 +35,7 @@ function issuesIn(value: unknown, loc: Loc): Issue[] {
 }
 
 export const MAX_NESTING = 32
-/** Of all members and items of a body. */
+/** The most members and items of a body. */
 export const MAX_VALUES = 2000
 
 /** Reports values that are nested deeper than request bodies may be: a recursive reader would overflow its stack. */
@@ -55,7 +55,7 @@ export function notUnicode(loc: Loc): Issue {
   return { loc, type: 'string_unicode', msg }
 }
 
-/** A claim becomes part of its receipt, which may contain only integers within ±(2^53 - 1). */
+/** Refuses other numbers than safe integers: a claim becomes part of its receipt, which may contain no others. */
 export function notAnInteger(loc: Loc): Issue {
   return { loc, type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' }
 }

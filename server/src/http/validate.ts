@@ -26,7 +26,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 /** Converts integers in decimal digits and applies defaults. Ajv's coercion would also accept `0x10`, `1e1` and blanks. */
 function readQuery(schema: TSchema, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { properties } = schema as { properties?: Readonly<Record<string, { type?: string; default?: unknown }>> }
-  // With the unknown ones, which the schema refuses: a misspelt filter would show everything.
+  // Keeps unknown members, which the schema refuses: a misspelt filter would show everything.
   const read: Record<string, unknown> = { ...query }
   for (const [name, { type, default: defaultValue }] of Object.entries(properties ?? {})) {
     const value = query[name] ?? defaultValue

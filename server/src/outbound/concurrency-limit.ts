@@ -9,7 +9,7 @@ import type { DueKind } from '../storage/claims.ts'
 
 /** The owner of a slot, and what its check reads. */
 export interface Asker {
-  /** Who pays for what the workspace uses. */
+  /** The payer of what the workspace uses. */
   readonly payer: Payer
   readonly workspaceId: string
   /** The key, grant or person that submitted the claim. */
@@ -93,7 +93,7 @@ export function createConcurrencyLimit(capacity: number) {
   }
 }
 
-/** An asker by the names under which its slots are counted. */
+/** The names under which the slots of an asker are counted. They are made only when something is counted. */
 class Takers {
   readonly #asker: Asker
   #owners: readonly Taker[] | undefined
@@ -109,7 +109,7 @@ class Takers {
     return this.#owners
   }
 
-  /** Those who share each destination. */
+  /** The takers that share each destination. */
   get payers(): readonly Taker[] {
     this.#payers ??= takersOf(this.#asker.payer)
     return this.#payers
@@ -141,7 +141,7 @@ class Pool {
     return this.#counts.usedUp(takers, free)
   }
 
-  /** Call it only when nothing is used up. */
+  /** Takes a slot. Call it only when nothing is used up. */
   take(takers: Takers): Release {
     this.#running.add(takers)
     this.#counts?.add(takers, 1)

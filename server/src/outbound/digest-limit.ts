@@ -1,4 +1,4 @@
-/** How many digests are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
+/** Limits how many digests are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Payer, takersOf } from '../base/payers.ts'
 
@@ -25,7 +25,7 @@ export function createDigestLimit(): DigestLimit {
   }
 
   return (payer, work) => {
-    // Only what a guest has room for waits for the account, and only what that has room for waits for the host: one after the other.
+    // Each waits for room of its own before it waits for the account's, and for that before the host's.
     let queued = () => all(work)
     for (const { level, name } of takersOf(payer)) {
       const next = queued

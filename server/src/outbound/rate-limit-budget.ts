@@ -15,13 +15,13 @@ import type { Lane } from '../storage/claims.ts'
 export type Spender = Lane
 
 export interface RateLimitBudgets {
-  /** Whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
+  /** Tells whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
   mayBegin(spender: Spender): boolean
   /** Sets requests aside for a check that begins; the result ends it. */
   begin(spender: Spender, isDeciding: boolean): () => void
-  /** What a check's requests count against. */
+  /** Opens the account of a check's requests. */
   forCheck(spender: Spender, check: SpendingCheck): Spending
-  /** Whether the reads have no credentials, at a place that counts them: everybody's are one budget. */
+  /** Tells whether the reads share everybody's budget: they have no credentials, at a place that counts them. */
   isSharedByAll(spender: Spender): boolean
   /** Forgets the budget of what is no connection any more. */
   forget(connectionId: string): void
@@ -41,7 +41,7 @@ export interface Spending {
    * @throws DestinationError `rate_limited`, without a time, when this check may send no more
    */
   count(): (headers?: Headers) => void
-  /** A request was refused. */
+  /** Tells whether a request was refused. */
   isRefused(): boolean
 }
 
@@ -54,14 +54,14 @@ const KEPT = 4
 const WEIGHTS = { looking: 2, deciding: 4 } as const
 /** Looking again uses no more than it leaves. */
 const AGAIN_WEIGHT = 1
-/** So many requests are set aside for a check that begins. */
+/** Requests that are set aside for a check that begins. */
 const PER_CHECK = 4
-/** Where everybody's budget is one and not yet known, a burst could use it up before the first answer tells of it. */
+/** Checks at a time while everybody's common budget is not known: a burst could use it up before the first answer tells of it. */
 const MOST_BEFORE_FIRST_ANSWER = 4
 const MAX_ALLOWANCES = 5000
-/** A destination that tells no budget is asked again this long after what it told. */
+/** The time after which a destination that told no budget is asked again. */
 const UNTOLD_MS = 10 * 60_000
-/** What a destination tells counts no longer than this: else a wrong end would keep us from ever hearing the right one. */
+/** The longest time that a told budget counts: else a wrong end would keep us from ever hearing the right one. */
 const LONGEST_WINDOW_MS = 60 * 60_000
 
 type Kind = keyof typeof WEIGHTS
@@ -75,7 +75,7 @@ interface Window {
 interface RateLimitBudget {
   /** undefined: the answers tell of none. */
   window: Window | undefined
-  /** When it was last told, or a check ended without being told; undefined: no check has ended yet. */
+  /** The time when the budget was last told, or a check ended without it; undefined: no check has ended yet. */
   heardAt: Instant | undefined
   /** Checks that are under way. */
   running: number
@@ -83,7 +83,7 @@ interface RateLimitBudget {
   pending: number
   /** Requests in this window, those that are set aside among them. */
   spent: Readonly<Record<Kind, Shares>>
-  /** Of looking again: requests in this window. */
+  /** Requests of looking again in this window. */
   spentAgain: number
 }
 
@@ -166,7 +166,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
 
       function mayCount(budget: RateLimitBudget, window: Window, kind: Kind): boolean {
         if (kind === 'looking' && isAgain && !mayTake(budget.spentAgain, window.remaining, AGAIN_WEIGHT)) return false
-        // What is set aside is for requests such as this one.
+        // Requests were set aside for this check.
         if (kind === 'looking') return window.remaining > keptOf(window)
         return window.remaining > 0 && mayUse(budget, spender, kind, window.remaining)
       }
@@ -239,7 +239,7 @@ function readAllowance(headers: Headers, now: Instant): Window | undefined {
 /** Larger numbers of seconds are times. */
 const A_TIME = 1_000_000_000
 
-/** A time is by the destination's clock, which its `Date` tells. */
+/** Converts a time of the destination's clock, which its `Date` tells. */
 function timeOf(reset: number, headers: Headers, now: Instant): Instant {
   const theirNow = Date.parse(headers.get('date') ?? '') || now
   return now + (reset * 1000 - theirNow)

@@ -11,7 +11,7 @@ export interface Entry {
   readonly kind: DueKind
   /** Ends the check, with its record, or without one when it was not made. */
   end(record: CheckRecord | undefined): void
-  /** Where the destination hangs: the check must not read. It shares the outcome of another one, which is true when that hung as well. */
+  /** Set where the destination hangs: the check must not read, and shares the outcome of another one. True when that hung as well. */
   readonly shared: Promise<boolean> | undefined
 }
 
@@ -23,7 +23,7 @@ interface AdmissionOptions {
   readonly now: () => Instant
 }
 
-/** Beyond this the earliest are forgotten, and refused once more. */
+/** The most refused names that are kept. Beyond it the earliest are forgotten, and refused once more. */
 const MAX_BUSY = 1000
 /** Checks that share an outcome take no slot, but some kilobytes of memory. */
 const MAX_SHARING = 5000
@@ -32,7 +32,7 @@ export type Admission = ReturnType<typeof createAdmission>
 
 export function createAdmission({ config, destinations, budgets, slots, now }: AdmissionOptions) {
   const breakers = createCircuitBreakers({ timeoutMs: config.checks.timeoutMs, now })
-  /** By name, a claim that was refused. */
+  /** Refused claims, one for each name. */
   const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = {
     deciding: new Map(),
     first: new Map(),
@@ -47,8 +47,8 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
   }
 
   /**
-   * A check that only looks waits for its destination and its budget. One that decides never waits for them: its receipt has to say
-   * that the destination hung, or that the budget was used up.
+   * Tells whether a check may read now. One that only looks waits for its destination and its budget. One that decides never waits: its
+   * receipt has to say that the destination hung, or that the budget was used up.
    */
   function mayRead(read: DueRead, kind: DueKind): boolean {
     return kind === 'deciding' || (budgets.mayBegin(read.lane) && !breakers.mustWait(read))
@@ -112,7 +112,7 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
     },
     state: () => ({
       running: slots.usage(),
-      /** How often a check was refused since the host started, the same one again and again. */
+      /** Refusals since the host started, of the same check again and again. */
       refused: { ...refused },
       /** Destinations that hang. */
       openBreakers: breakers.open(),

@@ -31,10 +31,10 @@ interface QuotasOptions {
   readonly meters: Meters
 }
 
-/** So old may the count of waiting claims be; what is submitted meanwhile is added to it. */
+/** The oldest count of waiting claims in use; what is submitted meanwhile is added to it. */
 const COUNT_AGE_MS = 1000
 const MAX_COUNTS = 10_000
-/** Where there is no limit. */
+/** The most waiting claims that are counted where there is no limit. */
 const MOST_COUNTED = 100_000
 /** Parties have their parts beyond the limit, in all so many times as much: the sum of 1/n for some thousands of them. */
 const BEYOND = 10
@@ -72,7 +72,7 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     const counted = storage.read.claims.queuedCounts(allowance, BEYOND * waitingClaims)
     const waiting: WaitingClaims = { at: now(), counted, added: [] }
     waitingOf.set(allowance, waiting)
-    // Those who wait get the error; the next submission counts again.
+    // An error reaches those who wait; the next submission counts again.
     counted.catch(() => waitingOf.get(allowance) === waiting && waitingOf.delete(allowance))
     return waiting
   }
@@ -83,7 +83,7 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     return new ServiceError('too_many', message, { retryAfterMs })
   }
 
-  /** Beyond its own part, a workspace or a party counts no more against the others. */
+  /** Counts a submission in this minute. Beyond its own part, a workspace or a party counts no more against the others. */
   async function rateRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
     const { payer, workspaceId } = user
     if (claimsPerMinute === 0) return undefined

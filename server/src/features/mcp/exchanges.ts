@@ -1,4 +1,4 @@
-/** What is open at /mcp: so many at once, and none longer than its credential is good or the server runs. */
+/** Exchanges open at /mcp: so many at once, and none longer than its credential is good or the server runs. */
 
 import { fullOf, holdingsOf } from '../../base/fair-shares.ts'
 import { allowanceOf, type Payer } from '../../base/payers.ts'
@@ -14,7 +14,7 @@ export interface Owner {
   /** A key or a grant. */
   readonly spender: string
   readonly workspaceId: string
-  /** Who pays for what the workspace uses. */
+  /** The payer of what the workspace uses. */
   readonly payer: Payer
 }
 
@@ -48,7 +48,7 @@ export const LIMITS: Limits = {
 
 export function createExchanges(limits: Limits = LIMITS): Exchanges {
   const { mostOfOne, mostOfPayer, mostInAll, askEveryMs } = limits
-  /** By what ends each, its owner. */
+  /** Owners of open exchanges, by the function that ends each. */
   const open = new Map<() => void, Owner>()
 
   function refuse(rule: string): never {
@@ -68,7 +68,7 @@ export function createExchanges(limits: Limits = LIMITS): Exchanges {
     )
     const full = fullOf(owner, mostOfPayer, holdings, ofWorkspace.length)
     if (full) refuse(`${full.whose} may have at most ${full.most}`)
-    // As many as it leaves free: however many accounts are greedy, the next one gets a place.
+    // An account gets as many as it leaves free: however many are greedy, the next one gets a place.
     if (holdings.all >= mostInAll - open.size) refuse('others need what this host has left. Try again later')
   }
 
@@ -77,7 +77,7 @@ export function createExchanges(limits: Limits = LIMITS): Exchanges {
       requirePlace(owner)
       const controller = new AbortController()
       let isAsking = false
-      // It fails closed: what cannot be asked ends as well.
+      // Fails closed: an exchange that cannot be asked about ends as well.
       async function ask(): Promise<void> {
         if (isAsking) return
         isAsking = true

@@ -1,4 +1,4 @@
-/** What may be done so many times in a day. All hosts count together, and what is refused is not counted. */
+/** Counts what may be done so many times in a day. All hosts count together, and refusals are not counted. */
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
@@ -14,14 +14,14 @@ export interface DailyLimit {
 }
 
 export interface SpentLimit extends DailyLimit {
-  /** As in "a workspace may invite". */
+  /** The rule's beginning, as in "a workspace may invite". */
   readonly what: string
 }
 
 export interface DailyCount {
-  /** With this one. */
+  /** The count, with this one. */
   readonly count: number
-  /** When the count begins anew. */
+  /** The time when the count begins anew. */
   readonly expiresAt: Instant
   readonly isWithin: boolean
 }
@@ -100,7 +100,7 @@ export function mailboxSubject(kind: string, address: string): string {
   return `mail ${kind} to ${hash('sha256', mailboxOf(address))}`
 }
 
-/** Without what mail servers ignore in the part before the @: what follows a plus sign, and at Gmail dots. */
+/** Leaves out what mail servers ignore before the @: what follows a plus sign, and at Gmail dots. */
 export function mailboxOf(address: string): string {
   const [local = '', domain = ''] = address.toLowerCase().split('@')
   const isGmail = domain === 'gmail.com' || domain === 'googlemail.com'

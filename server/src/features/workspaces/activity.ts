@@ -4,15 +4,7 @@ import type { Logger } from '@claimcheck/core/plugin'
 import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import type { ConnectionFailure } from '../../storage/workspaces.ts'
-
-export interface Activity {
-  /** @param key its current row */
-  keyUsed(key: { readonly id: string; readonly lastUsedAt: Instant | null }, address: string): void
-  connectionRead(connectionId: string, record: CheckRecord): void
-  /** Writes the notes that are left. */
-  close(): Promise<void>
-}
+import type { ApiKeyRow, ConnectionFailure } from '../../storage/workspaces.ts'
 
 interface ActivityOptions {
   readonly storage: Storage
@@ -35,7 +27,9 @@ interface Note {
   failure?: ConnectionFailure
 }
 
-export function createActivity({ storage, now, logger }: ActivityOptions): Activity {
+export type Activity = ReturnType<typeof createActivity>
+
+export function createActivity({ storage, now, logger }: ActivityOptions) {
   // Notes beyond MAX_NOTES are dropped.
   const keys = new Map<string, KeyUse>()
   const connections = new Map<string, Note>()
@@ -66,15 +60,16 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
   }
 
   return {
-    keyUsed({ id, lastUsedAt }, address) {
+    /** @param key its current row */
+    keyUsed({ id, lastUsedAt }: Pick<ApiKeyRow, 'id' | 'lastUsedAt'>, address: string): void {
       const at = now()
       if (at - Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0) < KEY_EVERY_MS || keys.size >= MAX_NOTES) return
       noted.set(id, at)
       keys.set(id, { at, address })
       scheduleFlush()
     },
-    connectionRead(connectionId, record) {
-      // What is wrong with a claim says nothing of the connection.
+    connectionRead(connectionId: string, record: CheckRecord): void {
+      // A fault of the claim says nothing of the connection.
       if (!isRead(record) && record.failure.code === 'unsupported_target') return
       const note = connections.get(connectionId) ?? {}
       if (connections.size >= MAX_NOTES && !connections.has(connectionId)) return
@@ -85,7 +80,8 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
       connections.set(connectionId, note)
       scheduleFlush()
     },
-    async close() {
+    /** Writes the notes that are left. */
+    async close(): Promise<void> {
       await writing
       await flush()
     },

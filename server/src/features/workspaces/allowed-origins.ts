@@ -9,17 +9,6 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { requireWorkspace } from './workspaces.ts'
 
-export interface AllowedOrigins {
-  /** Origins, by their texts. */
-  list(workspaceId: string): Promise<readonly string[]>
-  /** These, and no others. @returns them as browsers write them @throws ServiceError `bad_request`, `not_found` */
-  set(workspaceId: string, sites: readonly string[], by: Acting): Promise<readonly string[]>
-  /** Whether any workspace lists the origin, or did seconds ago. Anyone may ask, and no key is known: it bounds what the database is asked. */
-  isListed(origin: string): Promise<boolean>
-  /** Whether this workspace lists it now. */
-  isListedBy(workspaceId: string, origin: string): Promise<boolean>
-}
-
 const MOST_ORIGINS = 20
 const MOST_LENGTH = 300
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -35,7 +24,9 @@ interface AllowedOriginsOptions {
   readonly now: () => Instant
 }
 
-export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions): AllowedOrigins {
+export type AllowedOrigins = ReturnType<typeof createAllowedOrigins>
+
+export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions) {
   const remembered = new LRUCache<string, Promise<boolean>>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS })
   const lookups = createBatch<string, boolean>(
     async (origins) => {
@@ -47,8 +38,9 @@ export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions): A
   )
 
   return {
-    list: (workspaceId) => storage.read.allowedOrigins.of(workspaceId),
-    async set(workspaceId, sites, by) {
+    list: (workspaceId: string): Promise<readonly string[]> => storage.read.allowedOrigins.of(workspaceId),
+    /** Lists these sites, and no others. @returns their origins, as browsers write them @throws ServiceError `bad_request`, `not_found` */
+    async set(workspaceId: string, sites: readonly string[], by: Acting): Promise<readonly string[]> {
       const origins = [...new Set(sites.map(readOrigin))].toSorted()
       if (origins.length > MOST_ORIGINS)
         throw new ServiceError('bad_request', `a workspace lists at most ${MOST_ORIGINS} sites`)
@@ -62,8 +54,12 @@ export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions): A
       })
       return origins
     },
-    isListed(origin) {
-      if (!isOrigin(origin)) return Promise.resolve(false)
+    /**
+     * Tells whether any workspace lists the origin, or did seconds ago. Anyone may ask, and no key is known: it bounds what the database is
+     * asked.
+     */
+    async isListed(origin: string): Promise<boolean> {
+      if (!isOrigin(origin)) return false
       const known = remembered.get(origin)
       if (known) return known
       const asked = lookups.add(origin)
@@ -71,11 +67,13 @@ export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions): A
       asked.catch(() => remembered.delete(origin))
       return asked
     },
-    isListedBy: async (workspaceId, origin) => isOrigin(origin) && storage.read.allowedOrigins.has(workspaceId, origin),
+    /** Tells whether this workspace lists the origin now. */
+    isListedBy: async (workspaceId: string, origin: string): Promise<boolean> =>
+      isOrigin(origin) && storage.read.allowedOrigins.has(workspaceId, origin),
   }
 }
 
-/** Whether a browser could have written it: what cannot be listed is not looked up. */
+/** Tells whether a browser could have written the text as an origin: what cannot be listed is not looked up. */
 function isOrigin(text: string): boolean {
   return text.length <= MOST_LENGTH && parseUrl(text)?.origin === text
 }

@@ -1,11 +1,11 @@
-/** How bound agents look follows from their ids, and from the table of what looks alike. */
+/** Checks the stored looks of bound agents, which follow from their ids and the table of what looks alike. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { LOOKS_VERSION, looksOf } from '../../base/confusables.ts'
 import type { Examination } from '../../storage/schema.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { BoundLookRow } from '../../storage/workspaces.ts'
 
-/** What is wrong with the stored looks, a sentence for each agent. */
+/** Lists what is wrong with the stored looks, a sentence for each. */
 export async function wrongLooks({ keys }: Pick<Reads, 'keys'>): Promise<string[]> {
   const missing = new Map(
     (await keys.boundAgents()).flatMap(({ workspaceId, agentId }) =>

@@ -5,15 +5,15 @@ import type { ConfigSection } from '../../config/section.ts'
 import type { NamedReader } from '../../plugins/identity.ts'
 
 export interface WorkspacesConfig {
-  /** By provider, the base addresses that receipts name as the public destination of that name. */
+  /** Base addresses, by provider, that receipts name as the public destination of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   /** The plugins, beside those that come with the server, whose reads there may be called listed. None, when left out. */
   readonly sourceReaders?: readonly NamedReader[]
-  /** Those of them that the file names. */
+  /** The base addresses that the file names. */
   readonly configuredSources: readonly string[]
 }
 
-/** Those of the public code hosts and package registries are listed without being configured. */
+/** Public code hosts and package registries, which are listed without being configured. */
 const DEFAULT_SOURCES: WorkspacesConfig['sources'] = {
   github: ['https://api.github.com'],
   gitlab: ['https://gitlab.com'],
@@ -23,7 +23,7 @@ const DEFAULT_SOURCES: WorkspacesConfig['sources'] = {
   cargo: ['https://index.crates.io'],
 }
 
-// With a scheme of sockets a host and a port, and no path.
+// An address of a socket has a host and a port, and no path.
 const sourceUrl = Type.String({
   pattern: '^(?:https?://[^\\s/?#@]+(?:/[^\\s?#]*)?|tls://[^\\s/?#@]+:[0-9]{1,5})$',
   'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',

@@ -10,7 +10,7 @@ export const STATE_WORDS: Readonly<Record<ConnectionState, string>> = {
   refused: 'refused',
 }
 
-/** The last read of it failed. */
+/** Tells whether the last read of the connection failed. */
 export function isFailing({ lastReadAt, lastFailureAt }: ConnectionSummary): boolean {
   return lastFailureAt !== null && lastFailureAt >= (lastReadAt ?? 0)
 }
@@ -27,7 +27,7 @@ export function failureOf(connection: ConnectionSummary): string | null {
 
 const WARNED_BEFORE_MS = 7 * 24 * 60 * 60_000
 
-/** Undefined for more than a week, and where the end is unknown. */
+/** The end of the credentials. Undefined where it is more than a week away, or unknown. */
 export function endingOf(
   { expiresAt }: Pick<ConnectionSummary, 'expiresAt'>,
   now: Instant,

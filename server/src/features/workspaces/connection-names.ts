@@ -12,7 +12,7 @@ export function usualName(title: string, options: JsonObject): string {
   return [title, ...(names.length > 0 ? names : values.flatMap(hostsIn))].join(', ')
 }
 
-/** Such as those of owners. */
+/** Finds lists of names, such as those of owners. */
 function namesIn(value: JsonValue): string[] {
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) return []
   const more = value.length - MOST_NAMES

@@ -9,41 +9,33 @@ import type { ConnectionRow } from '../../storage/workspaces.ts'
 type SealedOptions = Pick<ConnectionRow, 'id' | 'sealedSecrets'>
 type SourceKeyRow = Pick<ConnectionRow, 'id' | 'sourceKey'>
 
-export interface ConnectionSecrets {
-  /** The named options, each sealed. */
-  seal(id: string, names: readonly string[], options: JsonObject): Readonly<Record<string, string>>
-  /** @throws SecretError */
-  unseal(row: SealedOptions): JsonObject
-  /** They may be sealed under different keys. */
-  haveSame(one: SealedOptions, other: SealedOptions): boolean
-  /** @throws SecretError */
-  sourceKeyOf(row: SourceKeyRow): Buffer
-  newSourceKey(id: string): string
-  /** The row's, sealed; a new one where the secret key that sealed it is lost. */
-  usableSourceKey(row: SourceKeyRow): string
-}
-
 const SOURCE_KEY_BYTES = 32
 
-export function createConnectionSecrets(secrets: Secrets): ConnectionSecrets {
+export type ConnectionSecrets = ReturnType<typeof createConnectionSecrets>
+
+export function createConnectionSecrets(secrets: Secrets) {
+  /** @throws SecretError */
   function unseal({ id, sealedSecrets }: SealedOptions): JsonObject {
     const sealed = Object.entries(sealedSecrets)
     return Object.fromEntries(sealed.map(([name, text]) => [name, secrets.open(text, secretContext(id, name))]))
   }
 
-  /** Every connection has one until it is removed. */
+  /** Every connection has one until it is removed. @throws SecretError */
   function sourceKeyOf({ id, sourceKey }: SourceKeyRow): Buffer {
     return Buffer.from(secrets.open(sourceKey!, sourceKeyContext(id)), 'base64url')
   }
 
-  const newSourceKey = (id: string) =>
-    secrets.seal(randomBytes(SOURCE_KEY_BYTES).toString('base64url'), sourceKeyContext(id))
+  function newSourceKey(id: string): string {
+    return secrets.seal(randomBytes(SOURCE_KEY_BYTES).toString('base64url'), sourceKeyContext(id))
+  }
 
   return {
-    seal: (id, names, options) =>
+    /** Seals each of the named options. */
+    seal: (id: string, names: readonly string[], options: JsonObject): Readonly<Record<string, string>> =>
       Object.fromEntries(names.map((name) => [name, secrets.seal(String(options[name]), secretContext(id, name))])),
     unseal,
-    haveSame(one, other) {
+    /** Compares the options of two rows, which may be sealed under different keys. */
+    haveSame(one: SealedOptions, other: SealedOptions): boolean {
       try {
         return (
           isDeepStrictEqual(one.sealedSecrets, other.sealedSecrets) || isDeepStrictEqual(unseal(one), unseal(other))
@@ -54,7 +46,8 @@ export function createConnectionSecrets(secrets: Secrets): ConnectionSecrets {
     },
     sourceKeyOf,
     newSourceKey,
-    usableSourceKey(row) {
+    /** Returns the row's key, sealed; a new one where the secret key that sealed it is lost. */
+    usableSourceKey(row: SourceKeyRow): string {
       try {
         sourceKeyOf(row)
         return row.sourceKey!

@@ -1,4 +1,4 @@
-/** What the refresh tokens of connections bring: stored with the connection, sealed, in another column than what a person typed. */
+/** Access tokens that the refresh tokens of connections bring: stored with the connection, sealed, in another column than what a person typed. */
 import {
   createMemoryRefreshes,
   type MemoryRefreshes,
@@ -22,29 +22,6 @@ import type { ConnectionRow } from '../../storage/workspaces.ts'
 type Sealed = Readonly<Record<string, string>>
 type Owner = Pick<ConnectionRow, 'workspaceId' | 'provider'>
 
-export interface ConnectionTokens {
-  /** Of a stored connection. */
-  of(connectionId: string): Refreshes
-  /** Of one that is not stored yet. Another try goes on with what the last one brought. */
-  trying(owner: Owner): Refreshes
-  /**
-   * @param others of the workspace @param given secrets of a connection that is to be stored
-   * @throws ServiceError `conflict` for a refresh token that one of the others has: each would spend what the other needs
-   */
-  refuseShared(
-    others: readonly ConnectionRow[],
-    type: Pick<HostedConnectionType, 'credentials'>,
-    given: JsonObject,
-  ): void
-  /** What was brought while it was tried. */
-  connected(row: Owner & Pick<ConnectionRow, 'id'>, options: JsonObject): Sealed
-  /** Of a stored connection, some secrets of which a person replaces. */
-  replacing(row: ConnectionRow, given: JsonObject): Refreshes
-  /** Without what replaced refresh tokens brought, which ends a refresh that is under way. */
-  replaced(row: ConnectionRow, given: JsonObject): Sealed
-  close(): Promise<void>
-}
-
 interface ConnectionTokensOptions {
   readonly storage: Pick<Storage, 'write'>
   readonly secrets: Secrets
@@ -54,7 +31,9 @@ interface ConnectionTokensOptions {
 const MOST_TRIED = 1000
 const TRIED_FOR_MS = 10 * 60_000
 
-export function createConnectionTokens({ storage, secrets, now }: ConnectionTokensOptions): ConnectionTokens {
+export type ConnectionTokens = ReturnType<typeof createConnectionTokens>
+
+export function createConnectionTokens({ storage, secrets, now }: ConnectionTokensOptions) {
   const running = new Set<Promise<unknown>>()
   const tried = new LRUCache<string, MemoryRefreshes>({ max: MOST_TRIED, ttl: TRIED_FOR_MS })
 
@@ -79,7 +58,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     return sealed === undefined ? {} : (JSON.parse(secrets.open(sealed, tokensContext(id, option))) as StoredTokens)
   }
 
-  /** Undefined also for what is sealed under a lost key. */
+  /** The secret that a person typed. Undefined also for one that is sealed under a lost key. */
   function typedIn({ id, sealedSecrets }: ConnectionRow, option: string): string | undefined {
     try {
       return secrets.open(sealedSecrets[option]!, secretContext(id, option))
@@ -96,6 +75,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     )
   }
 
+  /** Refreshes of a stored connection. */
   function of(id: string): Refreshes {
     return {
       async refresh(asked) {
@@ -113,7 +93,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     return refreshes
   }
 
-  /** A trial proves what was typed now. */
+  /** Tokens from before do not count: a trial proves what was typed now. */
   function anew(refreshes: (option: string) => Refreshes): Refreshes {
     const from = now()
     return {
@@ -125,6 +105,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     }
   }
 
+  /** Tokens that were brought while the options were tried. */
   function broughtFor(owner: Owner, options: JsonObject): Record<string, StoredTokens | undefined> {
     const refreshes = triedBy(owner)
     return Object.fromEntries(
@@ -132,11 +113,15 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     )
   }
 
-  /** Those that are other ones than before: the same refresh token again is worth what it became since. */
-  function changed(row: ConnectionRow, given: JsonObject): JsonObject {
+  /** The given secrets that are not the stored ones: the same refresh token again is worth what it became since. */
+  function newSecrets(row: ConnectionRow, given: JsonObject): JsonObject {
     return Object.fromEntries(Object.entries(given).filter(([option, typed]) => typedIn(row, option) !== typed))
   }
 
+  /**
+   * @param others of the workspace @param given secrets of a connection that is to be stored
+   * @throws ServiceError `conflict` for a refresh token that one of the others has: each would spend what the other needs
+   */
   function refuseShared(
     others: readonly ConnectionRow[],
     { credentials = {} }: Pick<HostedConnectionType, 'credentials'>,
@@ -154,18 +139,23 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
   return {
     of,
     refuseShared,
-    trying: (owner) => anew(() => triedBy(owner)),
-    connected: ({ id, ...owner }, options) => seal(id, broughtFor(owner, options)),
-    replacing(row, given) {
-      const own = changed(row, given)
+    /** Refreshes of a connection that is not stored yet. Another try goes on with what the last one brought. */
+    trying: (owner: Owner): Refreshes => anew(() => triedBy(owner)),
+    /** Seals what was brought while a new connection was tried. */
+    connected: ({ id, ...owner }: Owner & Pick<ConnectionRow, 'id'>, options: JsonObject): Sealed =>
+      seal(id, broughtFor(owner, options)),
+    /** Refreshes of a stored connection, some secrets of which a person replaces. */
+    replacing(row: ConnectionRow, given: JsonObject): Refreshes {
+      const own = newSecrets(row, given)
       return anew((option) => (Object.hasOwn(own, option) ? triedBy(row) : of(row.id)))
     },
-    replaced(row, given) {
-      const own = changed(row, given)
+    /** Leaves out what replaced refresh tokens brought, which ends a refresh that is under way. */
+    replaced(row: ConnectionRow, given: JsonObject): Sealed {
+      const own = newSecrets(row, given)
       const kept = Object.entries(row.sealedTokens).filter(([option]) => !Object.hasOwn(own, option))
       return { ...Object.fromEntries(kept), ...seal(row.id, broughtFor(row, own)) }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.allSettled(running)
     },
   }

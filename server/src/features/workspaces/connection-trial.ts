@@ -28,8 +28,8 @@ export interface NotConnected {
   readonly failure: string
   /** True when the destination refused the credentials; false when it could not be read. */
   readonly isRefused: boolean
-  /** What is behind it, for the operator alone. */
-  readonly reason?: string
+  /** The reason for the failure, for the operator alone. */
+  readonly reason?: string | undefined
 }
 
 export interface Probe {
@@ -37,12 +37,12 @@ export interface Probe {
   readonly notes: readonly string[]
   /** The code of the failure; null when the probe succeeded. */
   readonly failure: string | null
-  /** Null when it did not. */
+  /** What the probe proved; null when it failed. */
   readonly proves: Proven | null
-  /** When the credentials end, where the destination says it. */
+  /** The end of the credentials, where the destination says it. */
   readonly expiresAt: Instant | null
-  /** What is behind the failure, for the operator alone: it says what is in the network. */
-  readonly reason?: string
+  /** The reason for the failure, for the operator alone: it says what is in the network. */
+  readonly reason?: string | undefined
 }
 
 /** The result of a trial, with what was tried. */
@@ -52,14 +52,13 @@ export interface Tried extends Probe {
   readonly target: string | null
 }
 
-/** Who asks for a trial. */
+/** The connection that is tried, and who asks for it. */
 export interface Trying {
   readonly workspaceId: string
   /** The person; null: the command line. */
   readonly userId: string | null
-  /** Null: it is not stored yet. */
+  /** The stored connection; null: it is not stored yet. */
   readonly connectionId: string | null
-  /** Of its refresh tokens. */
   readonly refreshes: Refreshes
 }
 
@@ -106,9 +105,13 @@ export function createTrial(parts: TrialOptions): Trial {
       if (origin === undefined) throw new DestinationError('misconfigured')
       const { reach, pace } = type
       const hasCredentials = secrets.size > 0
-      const submittedBy = trying.userId ?? 'command line'
-      const budgetOf = connectionId ?? (hasCredentials ? newBudget : null)
-      const spender = { payer, workspaceId, submittedBy, connectionId: budgetOf, origin }
+      const spender = {
+        payer,
+        workspaceId,
+        submittedBy: trying.userId ?? 'command line',
+        connectionId: connectionId ?? (hasCredentials ? newBudget : null),
+        origin,
+      }
       // Its time may be over: then nothing ends what it would take now.
       timer.signal.throwIfAborted()
       end = admit(parts, spender)
@@ -126,12 +129,7 @@ export function createTrial(parts: TrialOptions): Trial {
       return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
     } catch (error) {
       if (error instanceof ServiceError) throw error
-      const reason = reasonOf?.(error)
-      return {
-        ...NOTHING_FOUND,
-        failure: codeOf(error) ?? 'unexpected_error',
-        ...(reason === undefined ? {} : { reason }),
-      }
+      return { ...NOTHING_FOUND, failure: codeOf(error) ?? 'unexpected_error', reason: reasonOf?.(error) }
     } finally {
       timer.abort()
       end()
@@ -158,15 +156,13 @@ function admit(
   spender: Spender & { readonly origin: string },
 ): () => void {
   if (!budgets.mayBegin(spender)) {
-    const why = `so many requests to ${spender.origin} are left to others until it permits more`
-    throw new ServiceError('too_many', `nothing was tried: ${why}. Try again in some minutes.`, {
-      retryAfterMs: 60_000,
-    })
+    const why = `so many requests to ${spender.origin} are left to others until it permits more. Try again in some minutes`
+    throw new ServiceError('too_many', `nothing was tried: ${why}.`, { retryAfterMs: 60_000 })
   }
   const release = slots.take({ ...spender, destinations: destinations.of(spender.origin) }, 'looking')
   if (typeof release === 'string') {
-    const why = 'too many connections and claims of yours are being checked'
-    throw new ServiceError('too_many', `nothing was tried: ${why}. Try again in a moment.`, { retryAfterMs: 5000 })
+    const why = 'too many connections and claims of yours are being checked. Try again in a moment'
+    throw new ServiceError('too_many', `nothing was tried: ${why}.`, { retryAfterMs: 5000 })
   }
   const endReading = budgets.begin(spender, false)
   return () => {
@@ -203,10 +199,10 @@ export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, pro
 export function notConnected({ failure, reason }: Probe, insists: boolean): NotConnected | undefined {
   if (failure === null) return undefined
   const isRefused = REFUSALS.has(failure)
-  return isRefused || !insists ? { failure, isRefused, ...(reason === undefined ? {} : { reason }) } : undefined
+  return isRefused || !insists ? { failure, isRefused, reason } : undefined
 }
 
-/** Owners see it. @throws TypeError */
+/** Reads what the plugin's probe returned, for owners to see. @throws TypeError */
 function readProbe(probed: unknown, leaks: Pick<LeakFinder, 'redact'>): Probe {
   const { proves, scopes, warnings, expiresAt } = (probed ?? {}) as Record<string, unknown>
   if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
@@ -223,7 +219,7 @@ const MAX_TEXTS = 100
 const TOO_LONG = 2048
 const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
-/** Undefined for what is no code of the contract: a plugin could put anything in its place. */
+/** The code of a destination's failure. Undefined for what is no code of the contract: a plugin could put anything in its place. */
 function codeOf(error: unknown): string | undefined {
   return isDestinationError(error) && CODES.has(error.code) ? error.code : undefined
 }

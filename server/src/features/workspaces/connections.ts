@@ -46,14 +46,14 @@ import { requireWorkspace } from './workspaces.ts'
 export interface ConnectionSummary {
   readonly id: string
   readonly workspaceId: string
-  /** What its owners call it, or else a name that says what it is. */
+  /** The name that its owners gave it, or its usual name. */
   readonly name: string
   /** Its name while no other is given. */
   readonly usualName: string
   readonly provider: string
-  /** Without the secret ones. */
+  /** The options that are not secret. */
   readonly options: JsonObject
-  /** Whether receipts name its base address. An address that the operator lists is named in any case. */
+  /** Says if receipts name its base address. An address that the operator lists is named in any case. */
   readonly address: AddressVisibility
   readonly scopes: readonly string[]
   /** Warnings for the owner, such as that the credentials permit more than reading. */
@@ -67,13 +67,13 @@ export interface ConnectionSummary {
   readonly lastFailureAt: Instant | null
   /** The code of the last failed read. */
   readonly lastFailure: string | null
-  /** Null: no trial of it was answered yet. */
+  /** The result of the last trial. Null: none was answered yet. */
   readonly state: ConnectionState | null
-  /** Since when. */
+  /** The time since when it has this state. */
   readonly stateAt: Instant | null
-  /** What trials read through it; null: nothing is named. */
+  /** The target that trials read through it; null: none is named. */
   readonly trialTarget: string | null
-  /** When the credentials end, where the destination says it. */
+  /** The end of the credentials, where the destination says it. */
   readonly expiresAt: Instant | null
   /** The actions that can be verified through it. */
   readonly actions: readonly string[]
@@ -91,20 +91,19 @@ export interface ConnectedBy {
   readonly userId: string | null
   readonly insists: boolean
   readonly address?: AddressVisibility
-  /** Blank, or left out: its usual name. */
+  /** Its name. Blank, or left out: its usual name. */
   readonly name?: string
-  /** What is to be read through it, where its type has a `trial`. Blank, or left out: nothing. */
+  /** The target to read through it, where its type has a `trial`. Blank, or left out: nothing. */
   readonly target?: string
 }
 
-/** What came of a test. */
-export interface Tested {
+export interface TestResult {
   /** The code of the failure; null when the destination could be read. */
   readonly failure: string | null
-  /** Null where the destination did not answer, or with something else. */
+  /** The state that the test showed. Null where the destination did not answer, or with something else. */
   readonly state: ConnectionState | null
-  /** What is behind the failure, for the operator alone. */
-  readonly reason?: string
+  /** The reason for the failure, for the operator alone. */
+  readonly reason: string | undefined
 }
 
 /** A connection with its secrets. Receipts name its base address where the operator lists it, or where it publishes it. */
@@ -132,7 +131,7 @@ export class ConnectionService {
   readonly #opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({
     max: 1000,
   })
-  /** What overlaps in a workspace, which stays while its connections do: plugins are asked about dozens of claims. */
+  /** Overlaps by workspace, kept while its connections stay the same: plugins are asked about dozens of claims. */
   readonly #overlaps = new LRUCache<string, { readonly of: string; readonly found: Promise<Overlaps> }>({ max: 1000 })
   /** Requests with a running probe, by their whole content. */
   readonly #connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
@@ -169,15 +168,12 @@ export class ConnectionService {
     by: ConnectedBy,
     acting: Acting = byCommand(),
   ): Promise<ConnectionSummary | NotConnected> {
-    const { userId, insists, address, name, target } = by
-    const request = JSON.stringify([workspaceId, provider, options, userId, insists, address, name, target])
-    const running = this.#connecting.get(request)
-    if (running) return running
-    const connected = this.#connect(workspaceId, provider, options, by, acting).finally(() =>
-      this.#connecting.delete(request),
-    )
-    this.#connecting.set(request, connected)
-    return connected
+    const request = JSON.stringify([workspaceId, provider, options, by])
+    const running =
+      this.#connecting.get(request) ??
+      this.#connect(workspaceId, provider, options, by, acting).finally(() => this.#connecting.delete(request))
+    this.#connecting.set(request, running)
+    return running
   }
 
   /**
@@ -191,43 +187,30 @@ export class ConnectionService {
   async replaceSecrets(
     id: string,
     given: JsonObject,
-    {
-      workspaceId,
-      insists,
-      target,
-    }: { readonly workspaceId?: string; readonly insists: boolean; readonly target?: string },
+    { workspaceId, insists, target }: { workspaceId?: string; insists: boolean; target?: string | undefined },
     acting: Acting = byCommand(),
   ): Promise<Replaced | NotConnected> {
     const row = await this.#requireActive(id, workspaceId)
     const type = connectionTypeOf(this.#registry, row.provider)
     const issues = replacementIssues(type, given)
     if (issues.length > 0) {
-      throw new ServiceError('invalid', 'only secrets can be replaced: give at least one, and no other option', {
-        issues,
-      })
+      const problem = 'only secrets can be replaced: give at least one, and no other option'
+      throw new ServiceError('invalid', problem, { issues })
     }
-    const active = await this.#storage.read.connections.active([row.workspaceId])
-    this.#tokens.refuseShared(
-      active.filter((other) => other.id !== id),
-      type,
-      given,
-    )
+    const others = (await this.#storage.read.connections.active([row.workspaceId])).filter((other) => other.id !== id)
+    this.#tokens.refuseShared(others, type, given)
     // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
     const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
     const unsealed = this.#sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
-    const refreshes = this.#tokens.replacing(row, given)
-    const tried = await this.#tryOut(
-      { ...tryingOf(row, acting), refreshes },
-      row.provider,
-      { ...row.options, ...unsealed, ...given },
-      target ?? row.trialTarget,
-    )
+    const trying = { ...tryingOf(row, acting), refreshes: this.#tokens.replacing(row, given) }
+    const options = { ...row.options, ...unsealed, ...given }
+    const tried = await this.#tryOut(trying, row.provider, options, target ?? row.trialTarget)
     const refusal = notConnected(tried, insists)
     if (refusal) return refusal
     const { failure } = tried
     const sealedNew = this.#sealOptions(id, type, given)
     const replaced = await this.#storage.write(async (tx) => {
-      // It may have been sealed under another key meanwhile, which changes none of its secrets.
+      // The row may have been sealed under another key meanwhile, which changes none of its secrets.
       const stored = await tx.connections.lock(id)
       if (!stored || !this.#sealing.haveSame(stored, row)) return undefined
       const sealedSecrets = { ...stored.sealedSecrets, ...sealedNew }
@@ -246,10 +229,8 @@ export class ConnectionService {
     })
     if (!replaced) {
       await this.#requireActive(id, workspaceId)
-      throw new ServiceError(
-        'conflict',
-        `nothing is changed: another request replaced the secrets of the connection ${id} at the same time. Try again`,
-      )
+      const problem = `another request replaced the secrets of the connection ${id} at the same time`
+      throw new ServiceError('conflict', `nothing is changed: ${problem}. Try again`)
     }
     this.#opened.delete(id)
     return { connection: this.#toSummary(replaced), failure }
@@ -262,9 +243,9 @@ export class ConnectionService {
    */
   async test(
     id: string,
-    { workspaceId, target }: { readonly workspaceId?: string; readonly target?: string | undefined } = {},
+    { workspaceId, target }: { workspaceId?: string; target?: string | undefined } = {},
     acting: Acting = byCommand(),
-  ): Promise<Tested> {
+  ): Promise<TestResult> {
     const row = await this.#requireActive(id, workspaceId)
     const tried = await this.#tryStored(row, target, acting)
     const { failure, reason } = tried
@@ -272,14 +253,14 @@ export class ConnectionService {
     await this.#storage.write(async (tx) => {
       await this.#note(tx, id, failure)
       if (failure === null) await tx.connections.tried(row, this.#foundBy(tried))
-      // What it showed before is hidden now: that is not a target that is not there.
+      // A target that it showed before is hidden now, which differs from one that is not there.
       else if (failure === 'forbidden' && tried.target === row.trialTarget) {
         const { scopes, notes, expiresAt } = row
         await tx.connections.tried(row, this.#foundBy({ ...tried, scopes, notes, expiresAt }))
       }
       this.#recordChange(tx, row, 'connection.tested', acting, { failure, state })
     })
-    return { failure, state, ...(reason === undefined ? {} : { reason }) }
+    return { failure, state, reason }
   }
 
   /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */
@@ -289,22 +270,18 @@ export class ConnectionService {
       const row = await tx.connections.activeById(id)
       if (!row || !(await tx.connections.rename(id, read, workspaceId))) throw noSuchConnection(id)
       refuseName({ ...row, name: read }, await tx.connections.active([row.workspaceId]))
-      const from = this.#toSummary(row).name
-      this.#recordChange(tx, row, 'connection.renamed', acting, {
-        from,
-        to: this.#toSummary({ ...row, name: read }).name,
-      })
+      const details = { from: this.#toSummary(row).name, to: this.#toSummary({ ...row, name: read }).name }
+      this.#recordChange(tx, row, 'connection.renamed', acting, details)
     })
   }
 
   /** The active connections, oldest first. */
   async list(workspaceId?: string): Promise<readonly ConnectionSummary[]> {
-    return (await this.#storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
-      (one) => this.#toSummary(one),
-    )
+    const rows = await this.#storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])
+    return rows.map((row) => this.#toSummary(row))
   }
 
-  /** What else claims may fit that fit each of the active connections, by its id. */
+  /** Finds, for each active connection, the others that the same claim can fit. */
   async overlaps(workspaceId: string): Promise<Overlaps> {
     const [rows, payer = workspaceId] = await Promise.all([
       this.#storage.read.connections.active([workspaceId]),
@@ -346,7 +323,7 @@ export class ConnectionService {
     return (await this.#lookups.add(workspaceId)).map((one) => this.#open(one))
   }
 
-  /** What refresh tokens of a connection bring. */
+  /** Brings access tokens by the refresh tokens of a connection. */
   refreshesOf(connection: Pick<OpenConnection, 'id'>): Refreshes {
     return this.#tokens.of(connection.id)
   }
@@ -366,10 +343,13 @@ export class ConnectionService {
     const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey])
     const known = this.#opened.get(row.id)
     if (known?.sealed === sealed) return known.connection
-    const options = { ...row.options, ...this.#sealing.unseal(row) }
-    const publishesAddress = row.address === 'published'
-    const sourceKey = this.#sealing.sourceKeyOf(row)
-    const connection = { id: row.id, provider: row.provider, options, publishesAddress, sourceKey }
+    const connection = {
+      id: row.id,
+      provider: row.provider,
+      options: { ...row.options, ...this.#sealing.unseal(row) },
+      publishesAddress: row.address === 'published',
+      sourceKey: this.#sealing.sourceKeyOf(row),
+    }
     this.#opened.set(row.id, { sealed, connection })
     return connection
   }
@@ -378,10 +358,10 @@ export class ConnectionService {
     const { sealedSecrets: _, sealedTokens: _tokens, sourceKey: _key, ...summary } = row
     const { provider } = row
     const usual = usualName(this.#registry.connectionType(provider)?.title ?? provider, row.options)
-    const names = { name: row.name ?? usual, usualName: usual }
     return {
       ...summary,
-      ...names,
+      name: row.name ?? usual,
+      usualName: usual,
       actions: this.#registry.actionsFor(provider),
       aliases: this.#registry.aliasesFor(provider),
     }
@@ -485,15 +465,14 @@ export class ConnectionService {
     tx.audit.record({ event, at: this.#now(), by, workspaceId, subject: id, details: { provider, ...details } })
   }
 
-  async #note(tx: Writes, id: string, failure: string | null): Promise<true> {
+  async #note(tx: Writes, id: string, failure: string | null): Promise<void> {
     const at = this.#now()
     if (failure === null) await tx.connections.wasRead(id, at)
     else await tx.connections.failed(id, { askedAt: at, at, code: failure })
-    return true
   }
 }
 
-/** Null where the destination did not answer, or with something else. */
+/** The state that a trial shows. Null where the destination did not answer, or with something else. */
 function stateOf({ failure, proves }: Probe): ConnectionState | null {
   return failure !== null && REFUSALS.has(failure) ? 'refused' : proves
 }
@@ -513,7 +492,7 @@ function readConnectionName(name = ''): string | null {
   return name.trim() === '' ? null : readName(name)
 }
 
-/** Among those of the workspace that have a name. @throws ServiceError `conflict` */
+/** Refuses a name that looks like that of another active connection of the workspace. @throws ServiceError `conflict` */
 function refuseName({ id, name }: Pick<ConnectionRow, 'id' | 'name'>, active: readonly ConnectionRow[]): void {
   if (name === null) return
   refuseLookAlike(

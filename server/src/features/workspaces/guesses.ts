@@ -10,17 +10,17 @@ const DAY_MS = 24 * 60 * 60_000
 export const MOST_TAKEN = 20
 
 interface Guesses {
-  /** Whose guesses they are, and at what. */
+  /** The name under which they are counted: whose guesses they are, and at what. */
   readonly subject: string
-  /** Right ones in a day. */
+  /** The most right guesses in a day. */
   readonly most: number
-  /** Whether the error of the work says that the guess was right. */
+  /** Tells whether the error of the work says that the guess was right. */
   isRight(error: unknown): boolean
-  /** As in "you tried 20 names that are taken today: choose one tomorrow". */
+  /** The message, as in "you tried 20 names that are taken today: choose one tomorrow". */
   readonly refusal: string
 }
 
-/** @throws ServiceError `too_many` before the work begins: it tells nothing */
+/** Does the work and counts right guesses. @throws ServiceError `too_many` before the work begins, so that it tells nothing */
 export async function countingGuesses<T>(
   storage: Pick<Storage, 'read' | 'write'>,
   { subject, most, isRight, refusal }: Guesses,
@@ -43,14 +43,14 @@ export async function countingGuesses<T>(
   }
 }
 
-/** Does not say which one: it may be one of people that the other does not know. */
+/** Refuses a name without saying which one it is like: that may belong to strangers. */
 export class NameTakenError extends ServiceError {
   constructor(name: string) {
     super('conflict', `the name ${name} is taken, or looks like one that is: choose another name`)
   }
 }
 
-/** The command line is told each time. @throws ServiceError `too_many` */
+/** Limits how many taken names a person learns in a day. The command line has no limit. @throws ServiceError `too_many` */
 export function countingTakenNames<T>(
   storage: Pick<Storage, 'read' | 'write'>,
   { actor }: Acting,

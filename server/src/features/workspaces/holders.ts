@@ -47,7 +47,7 @@ const MOST_KEYS = 1000
 /** Receipts name a domain for so long after its record was last seen, while DNS does not answer. */
 export const PROVEN_MS = 24 * HOUR_MS
 const RECHECK_MS = HOUR_MS
-/** A domain whose record is gone is looked up for so long, in case it comes back by itself. */
+/** The time for which a domain whose record is gone is still looked up, in case it comes back by itself. */
 const FORGOTTEN_MS = 7 * 24 * HOUR_MS
 const MOST_AT_ONCE = 100
 
@@ -113,7 +113,7 @@ export function createHolders(options: HoldersOptions) {
     /** The pseudonym of each of these agents, for owners, in one read. */
     pseudonymsOf: async (workspaceId: string, agentIds: readonly string[]): Promise<readonly (string | undefined)[]> =>
       agentIds.length === 0 ? [] : pseudonyms(await rowOf(workspaceId), agentIds),
-    /** Undefined where the workspace names none. */
+    /** Reads the domain of a workspace. Undefined where it names none. */
     async domainOf(workspaceId: string): Promise<WorkspaceDomain | undefined> {
       const row = await storage.read.holders.of(workspaceId)
       if (row?.domain == null) return undefined
@@ -153,8 +153,8 @@ function recordName(domain: string): string {
 }
 
 /**
- * Makes a challenge that names this service: an operator of another one could pass a challenge of here on to its users, who would prove their domain for a stranger's
- * workspace.
+ * Makes a challenge that names this service: an operator of another one could pass a challenge of here on to its users, who would prove
+ * their domain for a stranger's workspace.
  */
 function newChallenge(ownAddress: Pick<OwnAddress, 'origin'>): string {
   return `claimcheck=${new URL(ownAddress.origin()).host}/${newToken()}`
@@ -164,7 +164,7 @@ function newChallenge(ownAddress: Pick<OwnAddress, 'origin'>): string {
 function readDomain(text: string): string | null {
   const typed = text.trim().replace(/\.$/, '')
   if (typed === '') return null
-  // What is no name would be read as the beginning of an address.
+  // Anything but a name would be read as the beginning of an address.
   const domain = /^[\p{L}\p{M}\p{N}.-]{1,240}$/u.test(typed) ? domainToASCII(typed) : ''
   if (isDomain(domain) && !SPECIAL.test(domain)) return domain
   throw new ServiceError('bad_request', 'a domain is a public name such as acme.com, without https:// and a path')

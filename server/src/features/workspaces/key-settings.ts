@@ -1,4 +1,4 @@
-/** What an owner may hold an API key to: a time, networks, agents. */
+/** Restrictions that an owner may set for an API key: a time, networks, agents. */
 
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
@@ -13,17 +13,17 @@ export type KeySettings = Pick<ApiKeyRow, 'expiresAt' | 'networks' | 'agentIds'>
 
 export const UNLIMITED: KeySettings = { expiresAt: null, networks: [], agentIds: null }
 
-/** As long as the API allows. */
+/** The longest agent id that the API allows. */
 const MAX_AGENT_LENGTH = 256
-/** Of an id in an error. */
+/** The most characters of an id that an error shows. */
 const LONGEST_SHOWN = 100
 const MAX_NETWORKS = 50
 const MAX_AGENTS = 50
-/** Beyond this a number is no date. */
+/** The latest date that a key may expire at. */
 const LAST_DATE = Date.UTC(9999, 11, 31)
 
 /**
- * The settings in their one form.
+ * Reads settings into their one form.
  * @param from those that the key has now: what does not change is not checked again
  * @throws ServiceError `bad_request`
  */

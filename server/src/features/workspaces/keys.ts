@@ -20,7 +20,7 @@ import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.
 import { requireRoom } from './possession-limits.ts'
 import { requireWorkspace } from './workspaces.ts'
 
-/** `lastFour`: the last four characters of the key. `createdBy`: the id of a user; null when made by the command line. `lastUsedAt`: to the minute. */
+/** A key without its hash. `createdBy`: the id of a user; null when made by the command line. `lastUsedAt`: to the minute. */
 export type ApiKey = Omit<ApiKeyRow, 'keyHash'>
 
 export interface NewKey {
@@ -32,7 +32,7 @@ export interface NewKey {
 export type KeyChanges = Partial<KeySettings & Pick<ApiKey, 'name'>>
 
 export interface BoundAgent extends BoundAgentRow {
-  /** Those that may claim for it now. */
+  /** The keys that may claim for it now. */
   readonly keys: readonly ApiKey[]
 }
 
@@ -84,12 +84,7 @@ export class KeyService {
    * @param name says what the key is for, in 1 to 100 characters; it is trimmed
    * @throws ServiceError `bad_request`
    */
-  create(
-    workspaceId: string,
-    name: string,
-    settings: Partial<KeySettings> = {},
-    by: Acting = byCommand(),
-  ): Promise<NewKey> {
+  create(workspaceId: string, name: string, settings: Partial<KeySettings> = {}, by = byCommand()): Promise<NewKey> {
     return this.#storage.write((tx) => this.createIn(tx, workspaceId, name, settings, by))
   }
 
@@ -121,23 +116,16 @@ export class KeyService {
    * @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for one that is revoked or
    * replaced, and for an expired one that would work again where the workspace has no room; `bad_request`
    */
-  change(
-    id: string,
-    { name, ...settings }: KeyChanges,
-    workspaceId?: string,
-    by: Acting = byCommand(),
-  ): Promise<ApiKey> {
+  change(id: string, { name, ...settings }: KeyChanges, workspaceId?: string, by = byCommand()): Promise<ApiKey> {
     return this.#storage.write(async (tx) => {
       const row = await this.#lockedInOrder(tx, id, workspaceId)
       refuseToChange(row)
-      const changes = {
-        name: name === undefined ? row.name : readName(name),
-        ...readSettings(settings, row, this.#now()),
-      }
+      const newName = name === undefined ? row.name : readName(name)
+      const changes = { name: newName, ...readSettings(settings, row, this.#now()) }
       const others = (await tx.keys.list(row.workspaceId)).filter((key) => key.id !== id)
       if (!this.#isUsable(row) && this.#isUsable({ ...row, ...changes })) this.#requireRoom(others, by)
       if (changes.name !== row.name) refuseName({ ...row, ...changes }, others)
-      // Also where it is bound to the same agents: they may have been released while the key had expired.
+      // Binds the same agents again, too: they may have been released while the key had expired.
       await this.#bindAgents(tx, { ...row, ...changes }, by)
       const changed = await tx.keys.change(row, changes)
       this.#record(tx, 'key.changed', changed, by, settingDetails(changed))
@@ -153,11 +141,10 @@ export class KeyService {
     id: string,
     overlapMs: number,
     workspaceId?: string,
-    by: Acting = byCommand(),
+    by = byCommand(),
   ): Promise<NewKey & { readonly replaced: ApiKey }> {
-    if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS)) {
+    if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS))
       throw new ServiceError('bad_request', 'the overlap must be 0 to 90 days')
-    }
     return this.#storage.write(async (tx) => {
       const old = await this.#lockedInOrder(tx, id, workspaceId)
       refuseToRotate(old, this.#now())
@@ -176,7 +163,7 @@ export class KeyService {
   }
 
   /** A second revocation keeps the time of the first. @throws ServiceError `not_found` */
-  revoke(id: string, workspaceId?: string, by: Acting = byCommand()): Promise<ApiKey> {
+  revoke(id: string, workspaceId?: string, by = byCommand()): Promise<ApiKey> {
     return this.#storage.write(async (tx) => {
       const row = await this.#locked(tx, id, workspaceId)
       if (row.revokedAt !== null) return toApiKey(row)
@@ -188,16 +175,17 @@ export class KeyService {
 
   /** Reads the database each time, so that a revocation takes effect on the next request. Undefined for what is no key, or a revoked one. */
   async authenticate(key: string, address: string): Promise<KeyCredential | KeyRefusal | undefined> {
-    if (!isKey(key)) return undefined
+    if (!key.startsWith(KEY_PREFIX) || !isToken(key.slice(KEY_PREFIX.length))) return undefined
     const row = await this.#lookups.add(hashToken(key))
     if (!row || row.revokedAt !== null) return undefined
     const refusal = keyRefusal(row, address, this.#now())
     if (refusal) return refusal
     this.#activity.keyUsed(row, address)
-    return toCredential(row)
+    const { id: keyId, workspaceId, payer, agentIds, bindsAgents } = row
+    return { kind: 'key', keyId, workspaceId, payer, agentIds, bindsAgents }
   }
 
-  /** The agents for which only keys that are bound to them may claim. */
+  /** Lists the agents for which only keys that are bound to them may claim. */
   async boundAgents(workspaceId?: string): Promise<readonly BoundAgent[]> {
     const [agents, rows] = await Promise.all([
       this.#storage.read.keys.boundAgents(workspaceId),
@@ -207,7 +195,7 @@ export class KeyService {
     return agents.map((agent) => ({ ...agent, keys: usable.filter((key) => isBoundTo(key, agent)) }))
   }
 
-  /** Makes what bound agents look like anew where it is another: this version may have another table of what looks alike. */
+  /** Stores the looks of bound agents anew where they are wrong: this version may have another table of what looks alike. */
   async renewLooks(): Promise<void> {
     if ((await wrongLooks(this.#storage.read)).length === 0) return
     await this.#storage.write((tx) => tx.keys.renewLooks())
@@ -252,13 +240,16 @@ export class KeyService {
     return [row, { id, key }]
   }
 
-  /** Two that look alike by a newer table stay as they are. @throws ServiceError `conflict` for a newly bound agent that looks like another */
+  /**
+   * Binds agents to a key. Two that look alike by a newer table stay as they are.
+   * @throws ServiceError `conflict` for a newly bound agent that looks like another
+   */
   async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow, by: Acting): Promise<void> {
     if (agentIds === null) return
     const added = await tx.keys.bindAgents(workspaceId, agentIds, this.#now())
-    // Beyond a limit that was lowered, too, keys are replaced and renamed.
+    // Keys can be replaced and renamed also beyond a limit that was lowered.
     if (added.length === 0) return
-    // Binding some excludes all others who do.
+    // Two transactions that bind agents exclude each other.
     requireRoom(this.#limits, 'agent', (await tx.keys.boundAgents(workspaceId)).length, by)
     for (const agentId of added) {
       const other = (await tx.keys.boundLike(workspaceId, agentId)).find((id) => id !== agentId)
@@ -279,30 +270,31 @@ export class KeyService {
     requireRoom(this.#limits, 'key', others.filter(this.#isUsable).length + 1, by)
   }
 
-  /** With its workspace, which is locked before it, as by those who delete the workspace. */
+  /** Locks a key after its workspace: whoever deletes the workspace takes them in the same order. */
   async #lockedInOrder(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
-    await requireWorkspace(tx, workspaceId ?? (await this.#known(tx, id)).workspaceId)
+    const ofWorkspace = workspaceId ?? (await tx.keys.byId(id))?.workspaceId
+    if (ofWorkspace === undefined) throw noSuchKey(id)
+    await requireWorkspace(tx, ofWorkspace)
     return this.#locked(tx, id, workspaceId)
-  }
-
-  async #known(tx: Writes, id: string): Promise<ApiKeyRow> {
-    const row = await tx.keys.byId(id)
-    if (row) return row
-    throw new ServiceError('not_found', `there is no key ${id}`)
   }
 
   async #locked(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
     const row = await tx.keys.lock(id)
     if (row && (workspaceId === undefined || row.workspaceId === workspaceId)) return row
-    throw new ServiceError('not_found', `there is no key ${id}`)
+    throw noSuchKey(id)
   }
 }
 
-/** The names of keys that are in use: several may have one name, as a key has that it replaces. @throws ServiceError `conflict` */
+function noSuchKey(id: string): ServiceError {
+  return new ServiceError('not_found', `there is no key ${id}`)
+}
+
+/** Refuses a name that looks like that of a key in use. A key and its replacement share theirs. @throws ServiceError `conflict` */
 function refuseName({ name }: ApiKeyRow, others: readonly ApiKeyRow[]): void {
+  const inUse = others.filter(({ revokedAt }) => revokedAt === null)
   refuseLookAlike(
     name,
-    others.filter(({ revokedAt }) => revokedAt === null).map((key) => key.name),
+    inUse.map((key) => key.name),
   )
 }
 
@@ -320,14 +312,6 @@ function refuseToRotate(key: ApiKeyRow, now: Instant): void {
   refuseToChange(key)
   const { id, ...settings } = key
   if (hasExpired(settings, now)) throw new ServiceError('conflict', `the key ${id} has expired: make a new one`)
-}
-
-function isKey(text: string): boolean {
-  return text.startsWith(KEY_PREFIX) && isToken(text.slice(KEY_PREFIX.length))
-}
-
-function toCredential({ id: keyId, workspaceId, payer, agentIds, bindsAgents }: FoundKeyRow): KeyCredential {
-  return { kind: 'key', keyId, workspaceId, payer, agentIds, bindsAgents }
 }
 
 function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {

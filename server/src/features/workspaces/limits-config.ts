@@ -3,21 +3,21 @@ import type { ConfigSection } from '../../config/section.ts'
 import { LIMIT, settings } from '../../config/settings.ts'
 
 export interface DailyLimits {
-  /** By accounts that share one allowance. */
+  /** Invitations by accounts that share one allowance. */
   readonly invitationsPerAccount: number
   readonly invitationsPerWorkspace: number
-  /** To one address, from all workspaces; and as many links that confirm it, of accounts that share one allowance. */
+  /** Invitations to one address, from all workspaces; also links that confirm it, of accounts that share one allowance. */
   readonly invitationsPerRecipient: number
-  /** Of each other kind, to one address. */
+  /** Mails of each other kind to one address. */
   readonly mailsPerRecipient: number
 }
 
 export interface Limits extends DailyLimits {
   /** Downloads of claims and audit trails, by accounts that share one allowance. */
   readonly exportsPerAccount: number
-  /** Those that are not deleted, of accounts that share one allowance. */
+  /** Workspaces that are not deleted, of accounts that share one allowance. */
   readonly workspacesPerAccount: number
-  /** Those that work; and as many machines. */
+  /** Keys that work; and as many machines. */
   readonly keysPerWorkspace: number
   readonly connectionsPerWorkspace: number
   readonly boundAgentsPerWorkspace: number

@@ -1,11 +1,11 @@
-/** Which of several connections read the same place, so that a claim that fits them all is not ambiguous. */
+/** Tells which of several connections read the same place, so that a claim that fits them all is not ambiguous. */
 
 import { type Connection, parseUrl } from '@claimcheck/core/plugin'
 import { canonicalize } from '@claimcheck/core/receipts'
 import type { Registry } from '../../plugins/registry.ts'
 
 /**
- * Those that show the same, oldest first, of which equal ones are left out: any that does not refuse a claim can decide it.
+ * Returns the connections that show the same, oldest first and without equal ones: any that does not refuse a claim can decide it.
  * @param connections oldest first
  * @param addressOf the base address at which each reads
  * @returns undefined where two may show different things
@@ -34,7 +34,7 @@ function optionsOf({ provider, options }: Omit<Connection, 'id'>): string {
   return canonicalize({ provider, options })
 }
 
-/** What an owner says of the place itself, as that it forgets at once: by it the same answer may count otherwise. */
+/** Options by which an owner describes the place itself, as that it forgets at once: by them the same answer may count otherwise. */
 function switchesOf({ options }: Omit<Connection, 'id'>): string {
   return canonicalize(Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === 'boolean')))
 }

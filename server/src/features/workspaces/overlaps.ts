@@ -9,13 +9,13 @@ import { ofOnePlace } from './one-place.ts'
 export interface Overlap {
   /** The other connection. */
   readonly id: string
-  /** They read the same place, so the oldest that is shown the target is used. Else a claim that fits both is ambiguous. */
+  /** True if both read the same place: the oldest that is shown the target is used. Else a claim that fits both is ambiguous. */
   readonly isOnePlace: boolean
   /** The action has a param in which a claim says where. */
   readonly hasHost: boolean
 }
 
-/** By the id of each connection. */
+/** Overlaps by the id of a connection. */
 export type Overlaps = ReadonlyMap<string, readonly Overlap[]>
 
 export interface Overlapping extends Connection {
@@ -28,8 +28,8 @@ type Types = Pick<Registry, 'connectionType' | 'actionsFor' | 'verifierFor'>
 const MOST_TRIED = 20
 
 /**
- * By the id of each connection, those that fit one of its claims too: of the claims of each action that name the example of its profile, or
- * what the trials of connections name, and no host.
+ * Finds the connections that can fit the same claim. It tries claims of each action that name the example of its profile, or what the trials
+ * of connections name, and no host.
  * @param connections of one workspace, oldest first
  */
 export async function overlapsOf(

@@ -1,5 +1,5 @@
 /**
- * How many workspaces an account may have, and how many keys, machines, connections and bound agents a workspace. What is counted is locked
+ * Limits how many workspaces an account may have, and how many keys, machines, connections and bound agents a workspace. What is counted is locked
  * until the transaction ends: of two creations at once, on any hosts, the second counts the first. The command line has no limits.
  */
 import type { Acting } from '../../base/actor.ts'
@@ -9,7 +9,7 @@ import { allowanceOf, payerOf } from '../../base/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { Limits } from './limits-config.ts'
 
-/** What a workspace may have: the limit, its name in the configuration, and what to do at the limit. */
+/** Limits of a workspace: the name in the configuration, and what to do at the limit. */
 const POSSESSIONS = {
   key: { limit: 'keysPerWorkspace', things: 'API keys', member: 'keys_per_workspace', advice: 'revoke one first' },
   machine: { limit: 'keysPerWorkspace', things: 'machines', member: 'keys_per_workspace', advice: 'revoke one first' },
@@ -28,7 +28,7 @@ const POSSESSIONS = {
 } as const
 
 /**
- * Call it in the transaction that locks the workspace.
+ * Refuses more than a workspace may have. Call it in the transaction that locks the workspace.
  * @param count with those that this transaction adds @throws ServiceError `conflict`
  */
 export function requireRoom(limits: Limits, possession: keyof typeof POSSESSIONS, count: number, by: Acting): void {
@@ -40,7 +40,7 @@ export function requireRoom(limits: Limits, possession: keyof typeof POSSESSIONS
 }
 
 /**
- * Call it before the workspace is stored, or passes to another payer.
+ * Refuses a further workspace of an account. Call it before the workspace is stored, or passes to another payer.
  * @param userId who pays for it @param passed the id of a workspace that passes @throws ServiceError `conflict`
  */
 export async function requireRoomForWorkspace(

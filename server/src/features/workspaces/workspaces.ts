@@ -12,34 +12,20 @@ import { countingTakenNames, NameTakenError } from './guesses.ts'
 export interface Workspace {
   readonly id: string
   readonly name: string
-  /** Who pays for what it uses. null: the command line made it. */
+  /** The account that pays for what it uses. null: the command line made it. */
   readonly paidBy: string | null
   readonly createdAt: Instant
-}
-
-/** @param by who does it; by default the command line */
-export interface WorkspaceService {
-  /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
-  create(name: string, by?: Acting): Promise<Workspace>
-  /** @throws ServiceError `not_found` */
-  find(idOrName: string): Promise<Workspace>
-  /** Undefined stays undefined: all workspaces. @throws ServiceError `not_found` */
-  findId(idOrName: string | undefined): Promise<string | undefined>
-  /** @throws ServiceError `bad_request` and `conflict`, as `create` does; `too_many` for a person who tried many taken names */
-  rename(id: string, name: string, by?: Acting): Promise<void>
-  /**
-   * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
-   * free again.
-   * @throws ServiceError `not_found`
-   */
-  delete(id: string, by?: Acting): Promise<void>
 }
 
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]|\u200c|\u200d){0,63}$/u
 /** A name that begins like an id could be mistaken for one. */
 const LIKE_ID = looksOf('ws_')[0]!
 
-export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
+export type WorkspaceService = ReturnType<typeof createWorkspaceService>
+
+/** Each `by` is who does it; by default the command line. */
+export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }) {
+  /** @throws ServiceError `not_found` */
   async function find(idOrName: string): Promise<Workspace> {
     const workspace = await storage.read.workspaces.byIdOrName(idOrName)
     if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
@@ -47,16 +33,18 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
   }
 
   return {
-    async create(name, by = byCommand()) {
+    /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
+    async create(name: string, by: Acting = byCommand()): Promise<Workspace> {
       const workspace = newWorkspace(name, null, now())
-      await storage.write(async (tx) => {
-        await insertWorkspace(tx, workspace, by)
-      })
+      await storage.write((tx) => insertWorkspace(tx, workspace, by))
       return workspace
     },
     find,
-    findId: async (idOrName) => (idOrName === undefined ? undefined : (await find(idOrName)).id),
-    async rename(id, name, by = byCommand()) {
+    /** Undefined stays undefined: all workspaces. @throws ServiceError `not_found` */
+    findId: async (idOrName: string | undefined): Promise<string | undefined> =>
+      idOrName === undefined ? undefined : (await find(idOrName)).id,
+    /** @throws ServiceError `bad_request` and `conflict`, as `create` does; `too_many` for a person who tried many taken names */
+    async rename(id: string, name: string, by: Acting = byCommand()): Promise<void> {
       checkWorkspaceName(name)
       const rename = async (tx: Writes) => {
         // In the order in which deleting a workspace takes them.
@@ -70,9 +58,13 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       }
       await countingTakenNames(storage, by, now(), () => storage.write(rename))
     },
-    async delete(id, by = byCommand()) {
-      await storage.write((tx) => deleteWorkspace(tx, id, now, by))
-    },
+    /**
+     * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
+     * free again.
+     * @throws ServiceError `not_found`
+     */
+    delete: (id: string, by: Acting = byCommand()): Promise<void> =>
+      storage.write((tx) => deleteWorkspace(tx, id, now, by)),
   }
 }
 

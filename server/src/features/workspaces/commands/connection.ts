@@ -10,10 +10,9 @@ import type { WithServices } from '../../../host/feature.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
 import { endingOf, failureOf, STATE_WORDS } from '../connection-health.ts'
 import type { NotConnected } from '../connection-trial.ts'
-import type { ConnectionService, ConnectionSummary, Tested } from '../connections.ts'
+import type { ConnectionService, ConnectionSummary, TestResult } from '../connections.ts'
 import type { Overlap } from '../overlaps.ts'
-import type { Sources } from '../sources.ts'
-import { type AddressInReceipts, addressInReceipts } from '../sources.ts'
+import { type AddressInReceipts, addressInReceipts, type Sources } from '../sources.ts'
 import type { WorkspaceService } from '../workspaces.ts'
 
 interface Services extends Pick<HostServices, 'registry'> {
@@ -24,21 +23,15 @@ interface Services extends Pick<HostServices, 'registry'> {
 
 interface TriedOptions extends OutputOptions {
   readonly set: readonly string[]
-  /** Keeps what could not be tried. */
+  /** Stores also what could not be tried. */
   readonly untested: boolean
   readonly try?: string
-}
-
-interface AddOptions extends TriedOptions {
-  readonly workspace: string
-  readonly publishAddress: boolean
-  readonly name?: string
 }
 
 const PUBLISH =
   'name the address of the destination in receipts, which anyone may read. Without it receipts say that the workspace chose the destination and withholds its address. Addresses that the operator lists are always named'
 
-/** What `connection add` says of it. */
+/** Sentences about the address, printed by `connection add`. */
 const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
   listed: 'Receipts name its address: the operator lists it as a public destination.',
   published: 'Receipts name its address.',
@@ -46,6 +39,7 @@ const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
     'Receipts withhold its address: readers see that this workspace chose the destination. To name it, remove the connection and add it again with --publish-address.',
 }
 
+const LIST_HEAD = 'ID,NAME,WORKSPACE,PROVIDER,ADDRESS,STATE,SINCE,CREDENTIALS END,AMBIGUOUS WITH,ACTIONS'.split(',')
 const TRY =
   'what to read through it, to see that it works: a repository, a package or a page that its credentials can read'
 const UNTESTED = 'keep it also when the destination cannot be reached now; never when the destination refuses it'
@@ -53,15 +47,7 @@ const UNTESTED = 'keep it also when the destination cannot be reached now; never
 export function addConnectionCommands(program: Command, withServices: WithServices<Services>): void {
   const connection = program.command('connection').description('read-only connections to destinations')
   const withPlugins: WithServices<Services> = (work) => withServices(work, { plugins: true })
-  addAdd(connection, withPlugins)
-  addList(connection, withPlugins)
-  addRename(connection, withPlugins)
-  addTest(connection, withPlugins)
-  addUpdate(connection, withPlugins)
-  addRemove(connection, withServices)
-}
 
-function addAdd(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
     .argument('<provider>')
     .requiredOption('--workspace <workspace>', 'workspace, by id or name')
@@ -70,73 +56,54 @@ function addAdd(connection: Command, withPlugins: WithServices<Services>): void 
     .option('--publish-address', PUBLISH, false)
     .option('--try <target>', TRY)
     .option('--untested', UNTESTED, false)
-    .action(async (provider: string, options: AddOptions) => {
-      const added = await withPlugins(async ({ workspaces, connections, registry, sources }) => {
-        const { id } = await workspaces.find(options.workspace)
-        const settings = parseSettings(options.set, registry.connectionType(provider))
-        const address = options.publishAddress ? 'published' : 'withheld'
-        const named = { name: options.name ?? '', target: options.try ?? '' }
-        const by = { userId: null, insists: options.untested, address, ...named } as const
-        const connected = await connections.connect(id, provider, settings, by)
-        if ('isRefused' in connected) return connected
-        const others = await ambiguousWith(connections, [connected])
-        return { ...(await withAddress(connected, { registry, sources })), ambiguous: others.get(connected.id) ?? [] }
-      })
-      if ('isRefused' in added) throw notConnected('Nothing was connected', added)
-      const notes = notesOn(added)
-      const { id, name, scopes, actions, shown, state, ambiguous } = added
-      const ambiguous_with = ambiguous.map((one) => one.id)
-      print(
-        options,
-        { id, name, provider, address: shown, scopes, actions, notes, state, ambiguous_with, ...ending(added) },
-        [
-          `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
-          ...stateLines(added),
-          ADDRESS_WORDS[shown],
-          ...notes.map((note) => `Note: ${note}`),
-          ...ambiguous.map((one) => `Note: ${ambiguityOf(one)}`),
-        ],
-      )
-    })
-}
+    .action(
+      async (
+        provider: string,
+        options: TriedOptions & { workspace: string; publishAddress: boolean; name?: string },
+      ) => {
+        const added = await withPlugins(async ({ workspaces, connections, registry, sources }) => {
+          const { id } = await workspaces.find(options.workspace)
+          const settings = parseSettings(options.set, registry.connectionType(provider))
+          const address = options.publishAddress ? 'published' : 'withheld'
+          const named = { name: options.name ?? '', target: options.try ?? '' }
+          const by = { userId: null, insists: options.untested, address, ...named } as const
+          const connected = await connections.connect(id, provider, settings, by)
+          if ('isRefused' in connected) return connected
+          return (await describe([connected], { connections, registry, sources }))[0]!
+        })
+        if ('isRefused' in added) throw notConnected('Nothing was connected', added)
+        const notes = notesOn(added)
+        const { id, name, scopes, actions, shown, state, ambiguous } = added
+        const ambiguous_with = ambiguous.map((one) => one.id)
+        print(
+          options,
+          { id, name, provider, address: shown, scopes, actions, notes, state, ambiguous_with, ...ending(added) },
+          [
+            `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
+            ...stateLines(added),
+            ADDRESS_WORDS[shown],
+            ...notes.map((note) => `Note: ${note}`),
+            ...ambiguous.map((one) => `Note: ${ambiguityOf(one)}`),
+          ],
+        )
+      },
+    )
 
-function addList(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'list', 'list active connections, oldest first')
     .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const listed = await withPlugins(async ({ workspaces, connections, registry, sources }) => {
-        const active = await connections.list(await workspaces.findId(options.workspace))
-        const others = await ambiguousWith(connections, active)
-        return Promise.all(
-          active.map(async (connection) => ({
-            ...(await withAddress(connection, { registry, sources })),
-            ambiguous: others.get(connection.id) ?? [],
-          })),
-        )
-      })
+      const listed = await withPlugins(async ({ workspaces, ...services }) =>
+        describe(await services.connections.list(await workspaces.findId(options.workspace)), services),
+      )
       const rows = listed.map((item) => [
         ...[item.id, item.name, item.workspaceId, item.provider, item.shown],
         ...[stateOf(item), dateOf(item.stateAt), dateOf(item.expiresAt)],
         item.ambiguous.length > 0 ? `${item.ambiguous.length}` : '-',
         item.actions.join(' '),
       ])
-      const head = [
-        'ID',
-        'NAME',
-        'WORKSPACE',
-        'PROVIDER',
-        'ADDRESS',
-        'STATE',
-        'SINCE',
-        'CREDENTIALS END',
-        'AMBIGUOUS WITH',
-        'ACTIONS',
-      ]
-      print(options, listed.map(toJson), table(head, rows))
+      print(options, listed.map(toJson), table(LIST_HEAD, rows))
     })
-}
 
-function addRename(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'rename', 'give a connection another name')
     .argument('<id>')
     .argument('<name>', 'new name; an empty one is made of the kind and options')
@@ -147,9 +114,7 @@ function addRename(connection: Command, withPlugins: WithServices<Services>): vo
       })
       print(options, { id, name: renamed }, [`The connection ${id} is called ${renamed} now.`])
     })
-}
 
-function addTest(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(
     connection,
     'test',
@@ -167,9 +132,7 @@ function addTest(connection: Command, withPlugins: WithServices<Services>): void
       if (failure !== null) throw notRead(tested)
       print(options, { id, failure, state, ...ending(tested) }, stateLines(tested))
     })
-}
 
-function addUpdate(connection: Command, withPlugins: WithServices<Services>): void {
   subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
     .argument('<id>')
     .requiredOption('--set <name=value...>', 'the secrets that change; for a value of @FILE the file is read')
@@ -178,10 +141,7 @@ function addUpdate(connection: Command, withPlugins: WithServices<Services>): vo
     .action(async (id: string, options: TriedOptions) => {
       const settings = parseSettings(options.set, undefined)
       const updated = await withPlugins(({ connections }) =>
-        connections.replaceSecrets(id, settings, {
-          insists: options.untested,
-          ...(options.try === undefined ? {} : { target: options.try }),
-        }),
+        connections.replaceSecrets(id, settings, { insists: options.untested, target: options.try }),
       )
       if ('isRefused' in updated) throw notConnected('Nothing was changed', updated)
       const { connection, failure } = updated
@@ -193,9 +153,7 @@ function addUpdate(connection: Command, withPlugins: WithServices<Services>): vo
         ...notes.map((note) => `Note: ${note}`),
       ])
     })
-}
 
-function addRemove(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'remove', 'disconnect a destination, and delete its credentials')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
@@ -204,13 +162,9 @@ function addRemove(connection: Command, withServices: WithServices<Services>): v
     })
 }
 
-interface Addressed extends ConnectionSummary {
-  readonly shown: AddressInReceipts
-}
-
 type Ambiguous = Pick<ConnectionSummary, 'id' | 'name'> & Pick<Overlap, 'hasHost'>
 
-/** By their ids, the connections of the same workspace that a claim may fit too, and that read another place. */
+/** Finds, for each connection, the others of its workspace that the same claim may fit and that read another place. */
 async function ambiguousWith(
   connections: ConnectionService,
   of: readonly ConnectionSummary[],
@@ -234,18 +188,28 @@ function ambiguityOf({ id, name, hasHost }: Ambiguous): string {
   return `Claims that fit it can fit ${name} (${id}) too. Such a claim is unverifiable${unless}.`
 }
 
-async function withAddress(
-  connection: ConnectionSummary,
-  { registry, sources }: Pick<Services, 'registry' | 'sources'>,
-): Promise<Addressed> {
-  const type = registry.connectionType(connection.provider)
-  return {
-    ...connection,
-    shown: await addressInReceipts(connection, type, registry.offeredBy(connection.provider), sources),
-  }
+interface DescribedConnection extends ConnectionSummary {
+  /** How receipts name its address. */
+  readonly shown: AddressInReceipts
+  readonly ambiguous: readonly Ambiguous[]
 }
 
-/** What to do about a reason. */
+function describe(
+  listed: readonly ConnectionSummary[],
+  { connections, registry, sources }: Pick<Services, 'connections' | 'registry' | 'sources'>,
+): Promise<readonly DescribedConnection[]> {
+  const found = ambiguousWith(connections, listed)
+  return Promise.all(
+    listed.map(async (connection) => {
+      const { provider, id } = connection
+      const type = registry.connectionType(provider)
+      const shown = await addressInReceipts(connection, type, registry.offeredBy(provider), sources)
+      return { ...connection, shown, ambiguous: (await found).get(id) ?? [] }
+    }),
+  )
+}
+
+/** Advice by the reason of a failure. */
 const HINTS: readonly (readonly [reason: RegExp, hint: string])[] = [
   [
     /not sent: .*not (?:https|public)|ENOTFOUND (?:[^.\s)]+|\S+\.(?:internal|lan|local|localhost))\b/,
@@ -257,7 +221,7 @@ const HINTS: readonly (readonly [reason: RegExp, hint: string])[] = [
   ],
 ]
 
-/** What to do about credentials that are not taken, by the code of the failure. */
+/** Advice about refused credentials, by the code of the failure. */
 const TRIAL_HINTS: Readonly<Record<string, string>> = {
   unauthorized: 'The destination refused these credentials: check them, or replace them.',
   forbidden:
@@ -271,7 +235,6 @@ function notConnected(result: string, { failure, isRefused, reason = failure }: 
   return unread(`${result}: the destination`, reason, next)
 }
 
-/** @param reason what is behind it, as far as it is known */
 function unread(subject: string, reason: string, next: string): CommandError {
   const hints = HINTS.filter(([pattern]) => pattern.test(reason)).map(([, hint]) => ` ${hint}`)
   return new CommandError('not_connected', `${subject} could not be read (${reason}). ${next}${hints.join('')}`)
@@ -309,7 +272,7 @@ function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'last
   return lastFailure === null ? [...notes] : [`The destination could not be read just now (${lastFailure}).`]
 }
 
-/** In one of the three words, or the code of a failure that is none of them. */
+/** The state in one of three words, or the code of another failure. */
 function stateOf(connection: ConnectionSummary): string {
   const { state } = connection
   const failure = failureOf(connection)
@@ -323,9 +286,7 @@ function dateOf(at: Instant | null): string {
 
 const REACHED = 'It is reached, but not tried: nothing shows yet that it can be read.'
 
-type Stood = Pick<ConnectionSummary, 'state' | 'expiresAt'>
-
-function stateLines({ state, expiresAt }: Stood): string[] {
+function stateLines({ state, expiresAt }: Pick<ConnectionSummary, 'state' | 'expiresAt'>): string[] {
   const end = endingOf({ expiresAt }, Date.now())
   return [
     ...(state === 'works' ? ['It works: the destination was read through it.'] : []),
@@ -336,17 +297,17 @@ function stateLines({ state, expiresAt }: Stood): string[] {
   ]
 }
 
-/** In JSON, where the destination says it. */
-function ending({ expiresAt }: Stood): object {
+/** The end of the credentials in JSON, where the destination says it. */
+function ending({ expiresAt }: Pick<ConnectionSummary, 'expiresAt'>): object {
   return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
 }
 
-function notRead({ failure, reason = failure ?? '' }: Tested): CommandError {
+function notRead({ failure, reason = failure ?? '' }: TestResult): CommandError {
   const next = TRIAL_HINTS[failure ?? ''] ?? 'Check that the destination is up, and test it again.'
   return unread('The destination', reason, next)
 }
 
-function toJson(connection: Addressed & { readonly ambiguous: readonly Ambiguous[] }) {
+function toJson(connection: DescribedConnection) {
   const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions, state, stateAt, ambiguous } = connection
   const connected_at = formatInstant(connectedAt)
   return {

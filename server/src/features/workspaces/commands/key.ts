@@ -35,16 +35,7 @@ const COPY_NOW = 'Copy this key now: it is not shown again. Clients send it as: 
 
 export function addKeyCommands(program: Command, withServices: WithServices<Services>): void {
   const key = program.command('key').description('API keys for clients that submit claims')
-  addCreate(key, withServices)
-  addList(key, withServices)
-  addChange(key, withServices)
-  addRotate(key, withServices)
-  addRevoke(key, withServices)
-  addAgents(key, withServices)
-  addRelease(key, withServices)
-}
 
-function addCreate(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'create', 'make a key, and print it once')
     .requiredOption('--workspace <workspace>', 'workspace, by id or name')
     .option('--name <name>', 'what the key is for', 'default')
@@ -58,9 +49,7 @@ function addCreate(key: Command, withServices: WithServices<Services>): void {
       })
       print(options, created, [created.key, '', COPY_NOW])
     })
-}
 
-function addList(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'list', 'list keys, also revoked ones')
     .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
@@ -80,9 +69,7 @@ function addList(key: Command, withServices: WithServices<Services>): void {
       const head = ['ID', 'WORKSPACE', 'NAME', 'KEY', 'STATE', 'HELD TO', 'LAST USED']
       print(options, listed.map(toJson), table(head, rows))
     })
-}
 
-function addChange(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'change', 'change the restrictions of a key; those that are not named stay')
     .argument('<id>')
     .option('--name <name>', 'what the key is for')
@@ -92,15 +79,10 @@ function addChange(key: Command, withServices: WithServices<Services>): void {
     .option('--agent <id>', 'bind it to this agent only; may be repeated', collect)
     .option('--any-agent', 'let it claim for every agent that is not bound')
     .action(async (id: string, options: ChangeOptions) => {
-      const changed = await withServices(({ keys, now }) => {
-        const name = options.name === undefined ? {} : { name: options.name }
-        return keys.change(id, { ...name, ...changesOf(options, now()) })
-      })
+      const changed = await withServices(({ keys, now }) => keys.change(id, changesOf(options, now())))
       print(options, toJson(changed), [`The key ${id} is changed. It is held to: ${heldTo(changed) || 'nothing'}.`])
     })
-}
 
-function addRotate(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'rotate', 'make a key with the same restrictions, print it once, and let the old one expire')
     .argument('<id>')
     .option('--overlap <time>', 'time until the old key expires: 0m, 24h, 7d', '24h')
@@ -114,18 +96,14 @@ function addRotate(key: Command, withServices: WithServices<Services>): void {
         `The old key ${id} expires at ${until}.`,
       ])
     })
-}
 
-function addRevoke(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'revoke', 'revoke a key: its next request is refused')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
       const revoked = await withServices(({ keys }) => keys.revoke(id))
       print(options, toJson(revoked), [`The key ${id} is revoked. Its next request is refused.`])
     })
-}
 
-function addAgents(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'agents', 'list the agents that are bound to keys')
     .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
@@ -141,9 +119,7 @@ function addAgents(key: Command, withServices: WithServices<Services>): void {
       const rows = listed.map(({ workspace_id, agent_id, keys }) => [agent_id, workspace_id, keys.join(', ') || 'none'])
       print(options, listed, table(['AGENT', 'WORKSPACE', 'KEYS'], rows))
     })
-}
 
-function addRelease(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'release', 'unbind an agent that has no key left, so that every key may claim for it')
     .argument('<agent>', 'the id of the agent')
     .requiredOption('--workspace <workspace>', 'workspace, by id or name')
@@ -162,12 +138,12 @@ function limitsOf({ expires, network, agent }: LimitOptions, now: Instant): Part
 }
 
 /** @throws ServiceError `bad_request` */
-function changesOf({ expires, network, agent, anyNetwork, anyAgent }: ChangeOptions, now: Instant) {
+function changesOf({ name, expires, network, agent, anyNetwork, anyAgent }: ChangeOptions, now: Instant) {
   if ((anyNetwork && network) || (anyAgent && agent)) {
     throw new ServiceError('bad_request', 'name networks or --any-network, and agents or --any-agent, but not both')
   }
   return {
-    ...defined({ networks: network, agentIds: agent }),
+    ...defined({ name, networks: network, agentIds: agent }),
     ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? null : timeOf(expires, now) }),
     ...(anyNetwork ? { networks: [] } : {}),
     ...(anyAgent ? { agentIds: null } : {}),

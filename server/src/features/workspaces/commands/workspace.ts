@@ -29,15 +29,7 @@ all memberships end. Claims that wait are still decided, without connections. Re
 
 export function addWorkspaceCommands(program: Command, withServices: WithServices<Services>): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
-  addCreate(workspace, withServices)
-  addRename(workspace, withServices)
-  addRetention(workspace, withServices)
-  addSites(workspace, withServices)
-  addDelete(workspace, withServices)
-  addInvite(workspace, withServices)
-}
 
-function addCreate(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'create', 'make a workspace; its owner is the account that set the service up')
     .argument('<name>')
     .action(async (name: string, options: OutputOptions) => {
@@ -51,9 +43,7 @@ function addCreate(workspace: Command, withServices: WithServices<Services>): vo
         `Next: ${typed(`key create --workspace ${quoted(name)}`)}`,
       ])
     })
-}
 
-function addRename(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'rename', 'give a workspace another name; its id stays')
     .argument('<workspace>', 'workspace, by id or name')
     .argument('<name>')
@@ -65,9 +55,7 @@ function addRename(workspace: Command, withServices: WithServices<Services>): vo
       })
       print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
     })
-}
 
-function addRetention(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(
     workspace,
     'retention',
@@ -87,9 +75,7 @@ function addRetention(workspace: Command, withServices: WithServices<Services>):
           : `The workspace ${name} keeps the content of its receipts for ${days} days. A running server erases what is older, for ever.`,
       ])
     })
-}
 
-function addSites(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(
     workspace,
     'sites',
@@ -112,9 +98,7 @@ function addSites(workspace: Command, withServices: WithServices<Services>): voi
           : `Scripts of these sites may submit claims with keys of the workspace ${name}: ${sites.join(', ')}`,
       ])
     })
-}
 
-function addDelete(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
     .argument('<workspace>', 'workspace, by id or name')
     .option('--yes', 'do not ask for confirmation')
@@ -127,9 +111,7 @@ function addDelete(workspace: Command, withServices: WithServices<Services>): vo
       })
       print(options, { id, name }, [`The workspace ${name} (${id}) is deleted. Its name is free.`])
     })
-}
 
-function addInvite(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
     .argument('<workspace>', 'workspace, by id or name')
     .addOption(
