@@ -129,6 +129,12 @@ const TIMELINES: readonly {
     fires: { '1m': 0, '90s': 1, '30m': 1 },
   },
   {
+    what: 'a first head by a key that the log does not know',
+    series: ['claimcheck_tree_heads_heard_total{outcome="unknown_key"}', '0x4 1x80'],
+    alert: 'ClaimcheckHeadsOfUnknownKey',
+    fires: { '1m': 0, '90s': 1, '30m': 1 },
+  },
+  {
     what: 'a failover of 20 seconds',
     series: ['claimcheck_database_errors_total{code="connection"}', '0x4 5 9x30'],
     alert: 'ClaimcheckDatabaseErrors',

@@ -1,5 +1,5 @@
 // Test run: end-to-end, slow, alone
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { secretKeyPath } from '@claimcheck/server/base/secret-keys'
@@ -50,6 +50,7 @@ for (const from of DIALECTS) {
     await source.stop()
     const memory = join(source.config.dataDir, 'log-head.json')
     const remembered = readFileSync(memory)
+    const moves = join(source.config.dataDir, 'log-heads')
 
     for (const to of DIALECTS) {
       await t.test(`on ${to}`, async (t) => {
@@ -92,7 +93,8 @@ for (const from of DIALECTS) {
         await host.stop()
         // As before this copy: a log goes on in one.
         writeFileSync(memory, remembered)
-        await query(source.config.databaseUrl, 'UPDATE logs SET restored_from = NULL')
+        for (const name of readdirSync(moves)) if (name.endsWith('.next')) rmSync(join(moves, name))
+        await query(source.config.databaseUrl, 'UPDATE logs SET restored_from = NULL, moves = NULL')
       })
     }
   })

@@ -6,6 +6,7 @@ import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/features'
+import { machineId } from '@claimcheck/server/features/log/file-binding'
 import { resumeLog } from '@claimcheck/server/features/log/resume'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
@@ -527,26 +528,32 @@ t.test(
   },
 )
 
-t.test('a file on another machine waits, unless a folder apart proves that it is the newest', async (t) => {
-  const without = await start(t)
-  const moved = (installation: Installation) =>
-    query(installation.config.databaseUrl, `UPDATE logs SET agreed_system = 'machine:another'`)
-  await receiptOf(without)
-  await without.installation.stop()
-  await without.installation.resume()
-  t.match(await receiptOf(without), /^rcpt_/, 'the machine was started again')
-  await without.installation.stop()
-  await moved(without.installation)
-  await without.installation.resume()
-  await isReadOnly(t, without, 'another machine')
+// Where a container has no machine's id, `file-binding.test.ts` plays it alone.
+const isNowhere = machineId() === '' && 'a container without the id of a machine'
+t.test(
+  'a file on another machine waits, unless a folder apart proves it the newest',
+  { skip: isNowhere },
+  async (t) => {
+    const without = await start(t)
+    const moved = (installation: Installation) =>
+      query(installation.config.databaseUrl, `UPDATE logs SET agreed_system = 'machine:another'`)
+    await receiptOf(without)
+    await without.installation.stop()
+    await without.installation.resume()
+    t.match(await receiptOf(without), /^rcpt_/, 'the machine was started again')
+    await without.installation.stop()
+    await moved(without.installation)
+    await without.installation.resume()
+    await isReadOnly(t, without, 'another machine')
 
-  const { started } = await startApart(t)
-  await receiptOf(started)
-  await started.installation.stop()
-  await moved(started.installation)
-  await started.installation.resume()
-  t.match(await receiptOf(started), /^rcpt_/, 'moved with what it remembers')
-})
+    const { started } = await startApart(t)
+    await receiptOf(started)
+    await started.installation.stop()
+    await moved(started.installation)
+    await started.installation.resume()
+    t.match(await receiptOf(started), /^rcpt_/, 'moved with what it remembers')
+  },
+)
 
 t.test('a host whose memory is gone goes on beside one that remembers, and none does where all are gone', async (t) => {
   const memories = t.testdir({ one: {}, two: {} })

@@ -1,16 +1,33 @@
 /** The last backup of a log, which goes on where that is restored. Threat O6 of `security.md`. */
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { formatInstant } from '@claimcheck/core/rules'
 import { openSecrets } from '@claimcheck/server/base/secrets'
+import { openClaimcheck } from '@claimcheck/server/claimcheck'
+import { logCloser } from '@claimcheck/server/features/log/closing'
+import { fileLock } from '@claimcheck/server/features/log/signing/moves'
+import { makeBackup } from '@claimcheck/server/features/maintenance/backup'
 import { readManifest, writeManifest } from '@claimcheck/server/features/maintenance/backup-format'
+import { withProgress } from '@claimcheck/server/host/terminal/progress'
 import t, { type Test } from 'tap'
-import { backUpStopped } from './support/backup.ts'
+import { backUp, backUpStopped } from './support/backup.ts'
 import type { Env } from './support/command.ts'
 import { claimcheck, configOf, emptyDatabase, newFolder, startHost, startSource, submitMany } from './support/copies.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { type Host, Installation } from './support/installation.ts'
+import { startObjectStore } from './support/object-store.ts'
 import { query } from './support/sql.ts'
+import { SCHEMA } from './support/storage.ts'
 
 /** An empty installation: another database, and another DATA_DIR. */
 async function elsewhere(t: Test, dialect: Dialect) {
@@ -20,6 +37,14 @@ async function elsewhere(t: Test, dialect: Dialect) {
 async function run(source: Installation, args: readonly string[], env: Env = {}) {
   const { code, stdout, stderr } = await claimcheck(source, [...args, '--json'], env)
   return { code, stderr, value: stdout === '' ? undefined : JSON.parse(stdout) }
+}
+
+/** As the command closes the log. */
+function closer({ config }: Installation) {
+  return logCloser(async (work) => {
+    const claimcheck = await openClaimcheck(config, { plugins: false })
+    return work(claimcheck).finally(() => claimcheck.close())
+  })
 }
 
 async function isSound(t: Test, source: Installation, env: Env) {
@@ -190,4 +215,177 @@ t.test('an old database has no last backup', async (t) => {
   await restore()
   const refused = await run(source, ['backup', join(newFolder(t), 'last'), '--last'])
   t.match(refused, { code: 1, value: { error: { code: 'read_only', message: /1 entries, and 2 were signed/ } } })
+})
+
+/** Brings back what is in a folder now, into the same files, as a disk does that is restored from a snapshot. */
+function snapshot(folder: string): () => void {
+  const names = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile())
+  const contents = names.map((name) => [join(folder, name), readFileSync(join(folder, name))] as const)
+  return () => {
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name)
+      if (statSync(path).isFile() && !names.includes(name)) rmSync(path)
+    }
+    for (const [path, content] of contents) writeFileSync(path, content)
+  }
+}
+
+t.test(
+  'a source from before its last backup or copy signs nothing, whatever remembers that it was closed',
+  async (t) => {
+    for (const dialect of DIALECTS)
+      for (const [way, what] of [
+        ['backup', 'DATA_DIR'],
+        ['copy', 'DATA_DIR'],
+        ['backup', 'HEAD_MEMORY'],
+        ['backup', 'an object store'],
+      ] as const) {
+        await t.test(`on ${dialect}, ${way}, ${what}`, async (t) => {
+          const env = { HEAD_MEMORY: 'none', SECRET_KEY: 'c0'.repeat(32) }
+          if (what === 'HEAD_MEMORY') env.HEAD_MEMORY = newFolder(t)
+          if (what === 'an object store') {
+            const store = await startObjectStore({ name: 'name', secret: 'secret' })
+            t.teardown(() => store.close())
+            env.HEAD_MEMORY = Object.assign(new URL(store.url), { username: 'name', password: 'secret' }).href
+          }
+          const source = await Installation.during(t, { database: await createDatabase(dialect), env })
+          const client = await source.client('acme')
+          await submitMany(client, 2)
+          await source.stop()
+          const { dataDir, databaseUrl } = source.config
+          const bringBack = dialect === 'sqlite' ? snapshot(dataDir) : await backUp(databaseUrl)
+          const remembered = join(newFolder(t), 'remembered')
+          cpSync(dataDir, remembered, { recursive: true })
+          await source.resume()
+          const target = { ...(await elsewhere(t, 'sqlite')), HEAD_MEMORY: newFolder(t) }
+          // The keys of a copy are where those of its source are.
+          if (way === 'copy') target.DATA_DIR = dataDir
+          if (way === 'backup') {
+            const folder = join(newFolder(t), 'last')
+            t.match(await run(source, ['backup', folder, '--last'], env), { code: 0 })
+            t.match(await run(source, ['restore', folder], { ...env, ...target }), {
+              code: 0,
+              value: { goes_on: true },
+            })
+          } else {
+            const args = ['copy', '--from', databaseUrl, '--to', target.DATABASE_URL]
+            t.match(await run(source, args, env), { code: 0 })
+          }
+          const host = await startHost(t, configOf(source, target.DATABASE_URL, { ...env, ...target }))
+          await becomesReady(t, host)
+          t.match(await client.at(host).submit(), { body: { verdict: 'verified' } })
+          await source.stop()
+          await bringBack()
+          if (what !== 'DATA_DIR') {
+            rmSync(join(dataDir, 'log-heads'), { recursive: true, force: true })
+            cpSync(join(remembered, 'log-head.json'), join(dataDir, 'log-head.json'))
+          }
+          await source.resume()
+          t.match(await client.submit(), { status: 503 }, 'it would fork the log')
+          await says(t, source.host, /from before the log was closed here/)
+          t.match(await run(source, ['log', 'reopen', '--yes'], env), {
+            code: 1,
+            value: { error: { code: 'conflict' } },
+          })
+          t.match(await run(source, ['backup', join(newFolder(t), 'again'), '--last'], env), { code: 1 })
+          await host.stop()
+          t.match(
+            await run(source, ['doctor'], { ...env, ...target }),
+            { value: { ok: true } },
+            'the log goes on there',
+          )
+          t.match(await run(source, ['log', 'new', '--yes'], env), { code: 0 })
+          await becomesReady(t, source.host)
+        })
+      }
+  },
+)
+
+t.test('a log goes on after a last backup that was stopped, at once or by its command', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const client = await source.client('acme')
+  await submitMany(client, 2)
+  t.match(await run(source, ['log', 'reopen', '--yes']), { code: 1, value: { error: { code: 'conflict' } } })
+  const killed = `{"epoch":"bkp_01M8K4194AN0FY8P9G4CAFFA6Y","madeAt":${Date.now()},"last":"making"}`
+  await query(source.config.databaseUrl, `UPDATE logs SET restored_from = '${killed}'`)
+  await says(t, source.host, /claimcheck log reopen goes on/)
+  t.match(await run(source, ['log', 'reopen', '--yes']), { code: 0, value: { tree_size: 2 } })
+  await becomesReady(t, source.host)
+  t.match(await client.submit(), { body: { verdict: 'verified' } })
+
+  const onProgress = withProgress('rows', async (update) => {
+    update(1, 2)
+    process.emit('SIGINT', 'SIGINT')
+    update(2, 2)
+  })
+  await t.rejects(onProgress, { code: 'interrupted', message: /SIGINT/ })
+  const close = closer(source)
+  const makes = withProgress('rows', (update) =>
+    makeBackup({
+      config: source.config,
+      schema: SCHEMA,
+      to: join(newFolder(t), 'stopped'),
+      close,
+      onProgress(done, all) {
+        process.emit('SIGTERM', 'SIGTERM')
+        update(done, all)
+      },
+    }),
+  )
+  await t.rejects(makes, { code: 'interrupted' })
+  await becomesReady(t, source.host)
+  t.match(await client.submit(), { body: { verdict: 'verified' } }, 'it was undone')
+})
+
+t.test('a last backup of which memories were told goes on where its command is run again', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  await submitMany(await source.client('acme'), 1)
+  const { databaseUrl, dataDir } = source.config
+  const folder = join(newFolder(t), 'last')
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0 })
+  // As where the machine failed between the memory and the commit.
+  renameSync(folder, `${folder}.partial`)
+  await query(databaseUrl, `UPDATE logs SET restored_from = replace(restored_from, '"made"', '"making"'), moves = NULL`)
+  t.ok(readdirSync(join(dataDir, 'log-heads')).some((name) => name.endsWith('.next')))
+  t.match(await run(source, ['log', 'reopen', '--yes']), { code: 1, value: { error: { code: 'read_only' } } })
+  t.match(await run(source, ['backup', `${folder}-2`, '--last']), { code: 1, value: { error: { code: 'read_only' } } })
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0, value: { tree_size: 1 } })
+  const env = await elsewhere(t, 'sqlite')
+  t.match(await run(source, ['restore', folder], env), { code: 0, value: { goes_on: true } })
+})
+
+t.test('what was restored to a file is bound to it before its first start', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  await submitMany(await source.client('acme'), 1)
+  const folder = join(newFolder(t), 'last')
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0 })
+  const env = await elsewhere(t, 'sqlite')
+  t.match(await run(source, ['restore', folder], env), { code: 0, value: { goes_on: true } })
+  const file = env.DATABASE_URL.slice('sqlite:'.length)
+  cpSync(file, `${file}.copy`)
+  const copied = { DATABASE_URL: `${env.DATABASE_URL}.copy`, DATA_DIR: join(newFolder(t), 'data') }
+  const copy = await startHost(t, configOf(source, copied.DATABASE_URL, copied))
+  await says(t, copy, /the database file is not the one/)
+  const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+  await becomesReady(t, host)
+})
+
+t.test('a last backup that cannot be written to goes on where something else remembers that', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  await submitMany(await source.client('acme'), 1)
+  const folder = join(newFolder(t), 'last')
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0 })
+  const lock = fileLock(join(folder, 'restored.json'))
+  t.equal(lock.read(), undefined)
+  const HEAD_MEMORY = newFolder(t)
+  const [first, second] = [await elsewhere(t, 'sqlite'), await elsewhere(t, 'sqlite')]
+  chmodSync(folder, 0o500)
+  t.teardown(() => chmodSync(folder, 0o700))
+  const isRefused = await run(source, ['restore', folder], first)
+  // Root may write anywhere.
+  if (lock.read() === undefined) {
+    t.match(isRefused, { code: 1, value: { error: { code: 'unavailable' } } })
+    t.match(await run(source, ['restore', folder], { ...first, HEAD_MEMORY }), { code: 0, value: { goes_on: true } })
+  }
+  t.match(await run(source, ['restore', folder], { ...second, HEAD_MEMORY }), { code: 0, value: { goes_on: false } })
 })

@@ -6,6 +6,7 @@ export type CommandErrorCode =
   | 'bad_arguments'
   | 'not_configured'
   | 'not_confirmed'
+  | 'interrupted'
   | 'not_connected'
   | 'could_not_check'
   /** A checkout does not say what was pushed. */

@@ -42,11 +42,6 @@ export function writeNewFile(path: string, content: string): boolean {
   return true
 }
 
-/** @returns false where another has written another text there before */
-export function takeFirst(path: string, text: string): boolean {
-  return writeNewFile(path, text) || readFileSync(path, 'utf8') === text
-}
-
 /**
  * Gives a file this content, readable by its owner only: after a crash, the file is the old one or the new one, whole. It is on disk
  * when this returns.

@@ -13,6 +13,8 @@ export const hosts = table('log_hosts', ['hostId'], {
   answered: bigint('answered'),
   /** The log that the host remembers, or found to be the newest; empty: it waits for others that do. */
   knows: text('knows'),
+  /** The id of the process that runs the host. Commands of the same data folder leave it as it is. Empty: an earlier version ran it. */
+  process: text('process'),
 })
 
 export interface LogHost extends RowOf<typeof hosts> {
@@ -33,17 +35,17 @@ export function logHosts(db: Db) {
     },
     /** Takes or renews the lease of a host, for so long from now. */
     async beat(
-      { hostId, comparedOn, asked, answered, knows }: Omit<LogHost, 'until' | 'isAlive'>,
+      { hostId, comparedOn, asked, answered, knows, process }: Omit<LogHost, 'until' | 'isAlive'>,
       forMs: number,
     ): Promise<void> {
-      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now} + ?, ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE
+      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now} + ?, ?, ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE
         SET until = excluded.until, compared_on = excluded.compared_on, asked = excluded.asked, answered = excluded.answered,
-          knows = excluded.knows`
-      await db.query(sql, [hostId, forMs, comparedOn, asked, answered, knows])
+          knows = excluded.knows, process = COALESCE(NULLIF(excluded.process, ''), log_hosts.process)`
+      await db.query(sql, [hostId, forMs, comparedOn, asked, answered, knows, process])
     },
     /** A host that others know to have run, and that is silent. */
     async note(hostId: string): Promise<void> {
-      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now}, '', 0, 0, '') ON CONFLICT (host_id) DO NOTHING`
+      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now}, '', 0, 0, '', '') ON CONFLICT (host_id) DO NOTHING`
       await db.query(sql, [hostId])
     },
     /**

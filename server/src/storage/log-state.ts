@@ -13,7 +13,7 @@ export interface Closing {
   /** The log was restored from it. */
   readonly restore?: string
   /** Of a log that was restored: the hosts that shared the database when it was made. Without it nobody knows which. */
-  readonly hosts?: readonly string[]
+  readonly hosts?: readonly string[] | undefined
 }
 
 /** Why a log stopped once by the word of a client: a client's head stops no log twice. */
@@ -44,6 +44,8 @@ export const logs = table('logs', ['logId'], {
   agreedSystem: text('agreed_system'),
   /** Nothing is appended: claims wait, nothing is checked, signed or mailed. */
   closedBy: nullable(json<Closing>('restored_from')),
+  /** The moves by which the log came into this database, oldest first: ids of last backups and copies, restores and resumptions. null: it began here. */
+  moves: nullable(json<readonly string[]>('moves')),
   /** How often something was erased while it was open. */
   erasures: bigint('erasures'),
 })
@@ -62,7 +64,7 @@ export const treeHeads = table('tree_heads', ['logId', 'number'], {
 
 const state = part(treeHeads, 'number', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
 const named = part(logs, 'logId', 'name')
-const guarded = part(logs, 'contradictedBy', 'witnessed', 'closedBy', 'agreedOn')
+const guarded = part(logs, 'contradictedBy', 'witnessed', 'closedBy', 'agreedOn', 'moves')
 
 export type LogRow = RowOf<typeof logs>
 export type TreeHeadRow = RowOf<typeof treeHeads>

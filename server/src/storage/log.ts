@@ -97,6 +97,7 @@ const NEW_LOG = {
   closedBy: null,
   agreedOn: '',
   agreedSystem: '',
+  moves: null,
   erasures: 0,
 }
 
@@ -290,9 +291,13 @@ export function logWrites(db: Db) {
       const sql = 'UPDATE logs SET agreed_on = ?, agreed_system = ? WHERE log_id = ? AND agreed_on = ?'
       await db.query(sql, [agreedOn, agreedSystem, logId, before])
     },
-    /** For a copy that has all rows of its source: its first host takes it as it is. */
-    async unbind(): Promise<void> {
-      await db.query(`UPDATE logs SET agreed_on = '', agreed_system = ''`)
+    /** Binds a copy that has all rows of its source to the file that it is in. Without one its first host takes it as it is. */
+    async rebind({ agreedOn, agreedSystem } = { agreedOn: '', agreedSystem: '' }): Promise<void> {
+      await db.query('UPDATE logs SET agreed_on = ?, agreed_system = ?', [agreedOn, agreedSystem])
+    },
+    /** Says by which moves the open log came here. */
+    async move(moves: readonly string[]): Promise<void> {
+      await db.query('UPDATE logs SET moves = ? WHERE ended_at IS NULL', [JSON.stringify(moves)])
     },
     /** Nothing is appended to the open log any more. null: it goes on. */
     async close(by: Closing | null): Promise<void> {

@@ -33,6 +33,7 @@ const LOG = {
   contradictedBy: null,
   witnessed: null,
   closedBy: null,
+  moves: null,
   number: 0,
   keyId: 'key',
   treeSize: 0,

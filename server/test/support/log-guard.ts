@@ -5,6 +5,7 @@ import { createLogAgreement } from '@claimcheck/server/features/log/log-agreemen
 import { createLogGuard, type LogGuard } from '@claimcheck/server/features/log/log-guard'
 import { createLogMemories } from '@claimcheck/server/features/log/log-memories'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import { createHostIdentity } from '@claimcheck/server/features/log/signing/host-identity'
 import { createRemoteMemory } from '@claimcheck/server/features/log/signing/remote-memory'
 import type { Storage } from '@claimcheck/server/storage/storage'
 
@@ -20,7 +21,13 @@ export function openLogGuard(
   return createLogGuard({
     storage,
     logger,
-    logAgreement: createLogAgreement({ storage, logger, config: { dataDir } }),
+    config: { dataDir },
+    logAgreement: createLogAgreement({
+      storage,
+      logger,
+      config: {},
+      hostIdentity: createHostIdentity({ config: { dataDir } }),
+    }),
     lostReceipts: { report: async () => {}, end: async () => [] },
     clock: { logged() {} },
     logMemories: createLogMemories({

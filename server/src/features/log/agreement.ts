@@ -2,6 +2,9 @@
 import type { LogHost } from '../../storage/log-hosts.ts'
 import type { LogState } from '../../storage/log-state.ts'
 
+/** A host that ran, and its last process as the database knows it. */
+export type RanHost = Pick<LogHost, 'hostId' | 'process'>
+
 /** What was there before a host compared. */
 export interface Round {
   readonly hosts: readonly LogHost[]
@@ -35,7 +38,7 @@ export interface LogAgreement {
   /** The file that a new log is bound to; undefined: the database says. */
   file(): string | undefined
   /** The hosts that ran on the database before it was another one; undefined: it does not say. */
-  ranBefore(log: LogState): Promise<readonly string[] | undefined>
+  ranBefore(log: LogState): Promise<readonly RanHost[] | undefined>
   /** Others wait no more for a host that is gone for good. @throws ServiceError `not_found` for one that is not silent; `conflict` where hosts share no database */
   forget(hostId: string): Promise<void>
   /** Others wait for this host no more. */

@@ -2,12 +2,14 @@
  * Writes down how a client's head contradicts the log, for anybody to check: the two signed heads, the keys, and the log's own proof between
  * them, which fails, where the log is not shorter. `claimcheck verify` checks each document.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { proveConsistency, type SignedTreeHead } from '@claimcheck/core/log'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { replaceFile } from '../../base/files.ts'
 import type { HostConfig } from '../../config/config.ts'
+import type { Witnessed } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { toConsistency } from './log.ts'
 import { toEntry } from './signing/signing-keys.ts'
@@ -19,17 +21,16 @@ interface FileOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-/** One for each log. */
-export function contradictionFile(logId: string): string {
-  return `log-contradiction-${logId}.json`
-}
-
-/** A host that cannot write it stops all the same. */
-export async function writeContradiction(options: FileOptions, heard: SignedTreeHead, at: number): Promise<void> {
-  const { config, logger } = options
+/** Each host writes it once, whichever heard of it. A host that cannot write it stops all the same. */
+export async function writeContradiction(
+  { storage, config, logger }: FileOptions,
+  { head, at }: Witnessed,
+): Promise<void> {
   try {
-    const text = JSON.stringify(await documentOf(options.storage, heard, at), null, 2)
-    replaceFile(join(config.dataDir, contradictionFile(heard.body.log_id)), `${text}\n`)
+    const heard: SignedTreeHead = JSON.parse(head)
+    const path = join(config.dataDir, `log-contradiction-${heard.body.log_id}.json`)
+    if (existsSync(path)) return
+    replaceFile(path, `${JSON.stringify(await documentOf(storage, heard, at), null, 2)}\n`)
   } catch (error) {
     logger.error({ err: error }, 'cannot write down how a client contradicts the log')
   }

@@ -16,6 +16,8 @@ interface ContradictionOptions {
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
 }
 
+export type WitnessOutcome = 'contained' | 'contradicting' | 'not_signed' | 'other_log' | 'stops' | 'unknown_key'
+
 /**
  * Takes a written head away again where the database has it after all. Writes nothing where the database takes no write: this host stops all
  * the same.
@@ -27,11 +29,20 @@ export async function settleContradiction(
   log: LogState,
   signed: readonly string[],
 ): Promise<LogState> {
+  const { read, write } = storage
+  const written = log.contradictedBy
   try {
-    if (log.contradictedBy === null) return await contradict(storage, log, signed)
-    if (!(await includes(log, toHead(log.contradictedBy), storage.read.log))) return log
-    const written = log.contradictedBy
-    await storage.write(async (tx) => {
+    if (written === null) {
+      for (const head of signed) {
+        const isLacking = headOf(head, log.logId) && !(await includes(log, toHead(head), read.log))
+        if (!isLacking || !isSigned(head, await read.log.signingKeys())) continue
+        await contradict(storage, log, head)
+        return (await read.log.state()) ?? log
+      }
+      return log
+    }
+    if (!(await includes(log, toHead(written), read.log))) return log
+    await write(async (tx) => {
       await tx.log.agree(log.logId, written)
       await tx.lost.forget(log.logId)
     })
@@ -44,50 +55,46 @@ export async function settleContradiction(
   }
 }
 
-async function contradict(
-  { read, write }: ContradictionOptions['storage'],
-  log: LogState,
-  signed: readonly string[],
-): Promise<LogState> {
-  for (const one of signed) {
-    const head = headOf(one, log.logId)
-    if (!head || (await includes(log, head, read.log)) || !isSigned(one, await read.log.signingKeys())) continue
-    return write(async (tx) => {
-      // Looks once more, at what no other host changes meanwhile: a read may come from a standby that lags.
-      const locked = await tx.log.lock()
-      if (locked?.logId !== log.logId || (await includes(locked, head, tx.log))) return locked ?? log
-      await tx.log.contradict(locked.logId, one)
-      return { ...locked, contradictedBy: one }
-    })
-  }
-  return log
-}
-
-export type WitnessOutcome = 'contained' | 'contradicting' | 'not_signed' | 'other_log' | 'stops'
-
 /**
- * Compares a client's head with the log, as the primary has it while no host appends: a host that knows less than another one finds nothing.
+ * Compares a client's head with the log, which stops for it once.
  * @param log that the head is of, as it was read before
  * @param signed the head
  */
 export async function settleWitnessed(
-  { storage: { read, write } }: ContradictionOptions,
+  storage: Pick<Storage, 'read' | 'write'>,
   log: LogState,
   signed: string,
   at: number,
 ): Promise<WitnessOutcome> {
-  if (!isSigned(signed, await read.log.signingKeys())) return 'not_signed'
-  const head = toHead(signed)
+  const keys = await storage.read.log.signingKeys()
+  if (!isSigned(signed, keys)) {
+    const { key_id } = JSON.parse(signed).signature
+    return keys.some(({ keyId }) => keyId === key_id) ? 'not_signed' : 'unknown_key'
+  }
   // It was closed for good, and goes on elsewhere.
   if (log.closedBy?.last === 'made') return 'other_log'
-  if (log.witnessed !== null) return (await includes(log, head, read.log)) ? 'contained' : 'contradicting'
+  if (log.witnessed === null) return contradict(storage, log, signed, at)
+  return (await includes(log, toHead(signed), storage.read.log)) ? 'contained' : 'contradicting'
+}
+
+/**
+ * Looks once more, at what the primary has while no host appends: a read may come from a standby that lags, and a host that knows less than
+ * another one finds nothing.
+ * @param heardAt of the head of a client
+ */
+function contradict(
+  { write }: Pick<Storage, 'write'>,
+  { logId }: LogState,
+  signed: string,
+  heardAt?: number,
+): Promise<WitnessOutcome> {
   return write(async (tx) => {
-    const locked = await tx.log.lock()
-    if (locked?.logId !== log.logId) return 'other_log'
-    if (await includes(locked, head, tx.log)) return 'contained'
-    if (locked.witnessed !== null || locked.contradictedBy !== null) return 'contradicting'
-    await tx.log.contradict(locked.logId, signed)
-    await tx.log.witness(locked.logId, { head: signed, at })
+    const log = await tx.log.lock()
+    if (log?.logId !== logId) return 'other_log'
+    if (await includes(log, toHead(signed), tx.log)) return 'contained'
+    if (log.contradictedBy !== null || (heardAt !== undefined && log.witnessed !== null)) return 'contradicting'
+    await tx.log.contradict(logId, signed)
+    if (heardAt !== undefined) await tx.log.witness(logId, { head: signed, at: heardAt })
     return 'stops'
   })
 }

@@ -74,6 +74,7 @@ export const logFeature = {
     'log.acknowledged': 'let the log go on that a client had stopped',
     'log.closed': 'closed the log for its last backup, in which it goes on elsewhere',
     'log.host_forgotten': 'had hosts wait no more for one that is gone',
+    'log.reopened': 'let the log go on whose last backup or copy did not end',
     'log.resumed': 'let the log go on in a database that was restored or moved',
     'log.begun': 'ended the log, and began a new one',
     'signing_key.rotated': 'replaced the key that signs receipts',

@@ -2,7 +2,7 @@
  * Binds the log to the file that the database is in, and to its machine: a copy of that file may be an old one, and so may a disk that was
  * restored elsewhere.
  */
-import { type BigIntStats, readFileSync, statSync } from 'node:fs'
+import { type BigIntStats, existsSync, readFileSync, statSync } from 'node:fs'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import { sha256Text } from '../../base/sha256.ts'
@@ -19,11 +19,19 @@ const UNKNOWN = 'file:'
 interface FileBindingOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
+  readonly machine?: string
 }
 
-export function createFileBinding(path: string, { storage, logger }: FileBindingOptions): LogAgreement {
+/** What binds a log to a file that it has just been copied to: whoever copies that has to prove that it is the newest. */
+export function bindingOf(path: string) {
+  return { agreedOn: identityOf(path), agreedSystem: machineId() }
+}
+
+export function createFileBinding(
+  path: string,
+  { storage, logger, machine = machineId() }: FileBindingOptions,
+): LogAgreement {
   const opened = identityOf(path)
-  const machine = machineId()
 
   const bind = ({ logId }: LogState, to: string) =>
     storage.write(async (tx) => {
@@ -64,17 +72,33 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
   }
 }
 
+/** Written by Docker, and by Podman. */
+const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv']
+const MACHINE_IDS = ['/etc/machine-id', '/var/lib/dbus/machine-id']
+
 /** The id of this machine, which is no secret any more; empty where there is none, as in most containers. */
-function machineId(): string {
-  for (const path of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
-    try {
-      const id = readFileSync(path, 'utf8').trim()
-      if (/^[0-9a-f]{32}$/.test(id)) return `machine:${sha256Text(`claimcheck ${id}`).slice(0, 16)}`
-    } catch {
-      // The system has none there.
-    }
+export function machineId(): string {
+  const isContainer = CONTAINER_MARKS.some(existsSync) || process.env.KUBERNETES_SERVICE_HOST !== undefined
+  const mounts = isContainer ? textIn('/proc/self/mountinfo') : undefined
+  for (const path of MACHINE_IDS) {
+    const id = textIn(path).trim()
+    const isOwn = mounts === undefined || isMountPoint(path, mounts)
+    if (isOwn && /^[0-9a-f]{32}$/.test(id)) return `machine:${sha256Text(`claimcheck ${id}`).slice(0, 16)}`
   }
   return ''
+}
+
+/** Tells a machine's id from one that is part of a container's image, which each machine has that runs it. @param mounts `/proc/self/mountinfo` (proc_pid_mountinfo(5)) */
+export function isMountPoint(path: string, mounts: string): boolean {
+  return mounts.split('\n').some((line) => line.split(' ')[4] === path)
+}
+
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** Not by the device: it has another number after the machine was started again. */

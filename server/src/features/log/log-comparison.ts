@@ -6,6 +6,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Closing, LogState } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { Head } from './signing/head-record.ts'
+import { isClosing } from './signing/moves.ts'
 import { toHead } from './signing/signed-heads.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
@@ -19,6 +20,8 @@ const OTHER_LOG = `the database has another log than the one that this host sign
 const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
 export const MOVED =
   'the log goes on in another data folder of this machine, by claimcheck log resume there. Begin another log here with: claimcheck log new'
+const CLOSED_SINCE =
+  'the database is from before the log was closed here: it goes on where its last backup is restored, or where it was copied to'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
 export function readOnly(reason: string, cause?: unknown): ServiceError {
@@ -33,10 +36,15 @@ export function behind({ treeSize }: LogState, signed: number): string {
 export function closedProblem({ treeSize }: LogState, { madeAt, last }: Closing): string {
   const at = formatInstant(madeAt)
   if (last === 'making')
-    return `the last backup of the log, or its copy, has been under way since ${at}, or did not end: make it again with claimcheck backup FOLDER --last, or claimcheck copy, or begin another log with: claimcheck log new`
+    return `the last backup of the log, or its copy, has been under way since ${at}, or did not end: make it again with claimcheck backup FOLDER --last, or claimcheck copy. Where none is to be made, claimcheck log reopen goes on`
   if (last === 'made')
     return `the log goes on where its last backup, of ${at}, is restored or copied to, and is closed here. Begin another log here with: claimcheck log new`
   return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing, and its log stays closed. Begin another log with: claimcheck log new`
+}
+
+/** Why nothing is signed where the log was moved since. */
+export function movedProblem(move: string): string {
+  return isClosing(move) ? `${CLOSED_SINCE} (${move}). Begin another log here with: claimcheck log new` : MOVED
 }
 
 /** Tells whether it was a client that stopped the log, and no host that remembers more: the same head, once acknowledged, is a host's. */
@@ -58,7 +66,6 @@ export function compareWritten(log: LogState): void {
 
 /** @throws ServiceError `read_only` where the database lacks what is in the head, or has another log */
 export async function compareHead(head: Head, log: LogState, rows: Reads['log']): Promise<void> {
-  if (head.movedTo !== undefined && head.logId === log.logId) throw readOnly(MOVED)
   if (head.logId !== log.logId) {
     const all = await rows.all()
     if (!all.some(({ logId, endedAt }) => logId === head.logId && endedAt !== null)) throw readOnly(OTHER_LOG)

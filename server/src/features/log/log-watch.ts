@@ -4,6 +4,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createLoop, type Worker } from '../../base/worker.ts'
 import type { LogAgreement } from './agreement.ts'
 import type { LogGuard } from './log-guard.ts'
+import type { LogMemories } from './log-memories.ts'
+import type { HostIdentity } from './signing/host-identity.ts'
 
 export interface LogWatch extends Worker {
   /** Examines the log, and waits a while for those that this host asks: other hosts answer within a second. */
@@ -13,6 +15,8 @@ export interface LogWatch extends Worker {
 interface LogWatchOptions {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'leave'>
+  readonly logMemories: Pick<LogMemories, 'sync'>
+  readonly hostIdentity: Pick<HostIdentity, 'begin'>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
@@ -23,11 +27,18 @@ const LONGEST_BEGINNING_MS = 2000
 /** Of commands: by then the hosts that ran have compared, or are given up. */
 export const LONGEST_WAIT_MS = 25_000
 
-export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
+export function createLogWatch({
+  logGuard,
+  logAgreement,
+  logMemories,
+  hostIdentity,
+  logger,
+}: LogWatchOptions): LogWatch {
   const worker = createLoop(
     async () => {
       // In an outage of the database no host signs.
       await logGuard.maySign().catch((error) => logger.error({ err: error }, 'cannot compare the log'))
+      await logMemories.sync()
       return logGuard.isWaiting() ? WHILE_WAITING_MS : EVERY_MS
     },
     {
@@ -38,11 +49,13 @@ export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptio
 
   return {
     ...worker,
-    begin: () =>
-      Promise.race([
+    begin() {
+      hostIdentity.begin()
+      return Promise.race([
         examineWhileWaiting(logGuard, LONGEST_BEGINNING_MS),
         setTimeout(LONGEST_BEGINNING_MS, undefined, { ref: false }),
-      ]),
+      ])
+    },
   }
 }
 

@@ -7,12 +7,10 @@ import { headField, LONGEST_HEAD_FIELD, readHeadField, type SignedTreeHead } fro
 import { toBase64url } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { HostConfig } from '../../config/config.ts'
 import type { TreeHeads } from '../../http/tree-heads.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type Storage, StorageError } from '../../storage/storage.ts'
 import { settleWitnessed, type WitnessOutcome } from './contradiction.ts'
-import { writeContradiction } from './contradiction-file.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { Head } from './signing/head-record.ts'
 
@@ -22,8 +20,10 @@ export const WITNESS_OUTCOMES = [
   'contained',
   /** A key of the log signed it, and the log does not have it. */
   'contradicting',
-  /** No key of the log signed it. */
+  /** Its signature is none of the key that it names. */
   'not_signed',
+  /** It is of this log, and names a key that the log does not know: the log is from before that key, or the head is made up. */
+  'unknown_key',
   /** It is of a log that has ended, of another issuer, or goes on elsewhere. */
   'other_log',
   /** It is no tree head. */
@@ -43,7 +43,6 @@ export interface LogWitness extends TreeHeads {
 interface LogWitnessOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly logGuard: Pick<LogGuard, 'newest' | 'examine'>
-  readonly config: Pick<HostConfig, 'dataDir'>
   readonly now: () => number
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
 }
@@ -61,7 +60,7 @@ const MOST_WAITING = 1000
 /** So long a finding counts: the database may be replaced by an older one. */
 const JUDGED_MS = 2000
 
-export function createLogWitness({ storage, logGuard, config, now, logger }: LogWitnessOptions): LogWitness {
+export function createLogWitness({ storage, logGuard, now, logger }: LogWitnessOptions): LogWitness {
   const totals = new Map<Outcome, number>(WITNESS_OUTCOMES.map((outcome) => [outcome, 0]))
   const judged = new LRUCache<string, Outcome>({ max: MOST_WAITING, ttl: JUDGED_MS })
   /** By credential, so that none keeps out the heads of others. */
@@ -122,14 +121,13 @@ export function createLogWitness({ storage, logGuard, config, now, logger }: Log
   }
 
   async function settle(log: LogState, head: SignedTreeHead): Promise<Outcome> {
-    const found: WitnessOutcome = await settleWitnessed({ storage, logger }, log, JSON.stringify(head), now())
+    const found: WitnessOutcome = await settleWitnessed(storage, log, JSON.stringify(head), now())
     if (found !== 'stops') return found
     logger.error(
       { log_id: log.logId, tree_size: log.treeSize, signed: head.body.tree_size },
       'a client has a signed head that the log does not contain: no host signs any more',
     )
-    await writeContradiction({ storage, logger, config }, head, now())
-    // Says so at once.
+    // Says so at once, and writes it down for others.
     await logGuard.examine()
     return 'contradicting'
   }

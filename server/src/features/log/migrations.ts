@@ -2,7 +2,11 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-export const logMigrations = { '006-log': { up }, '015-log-witnesses': { up: addWitnessed } }
+export const logMigrations = {
+  '006-log': { up },
+  '015-log-witnesses': { up: addWitnessed },
+  '018-log-moves': { up: addMoves },
+}
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await createKeys(db)
@@ -132,5 +136,16 @@ async function createLogs(db: MigrationDb): Promise<void> {
 async function addWitnessed(db: MigrationDb): Promise<void> {
   await db.schema.alterTable('logs', (table) => {
     table.text('witnessed')
+  })
+}
+
+/** How a log came into this database, and which process runs a host: data folders are cloned. */
+async function addMoves(db: MigrationDb, dialect: Dialect): Promise<void> {
+  await db.schema.alterTable('logs', (table) => {
+    table.text('moves')
+  })
+  if (!dialect.shared) return
+  await db.schema.alterTable('log_hosts', (table) => {
+    table.text('process').notNullable().defaultTo('')
   })
 }

@@ -1,4 +1,5 @@
 /** Lets a log go on that waits for its operator: its database was restored from a backup, or is another one than before. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { bytesEqual } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
@@ -7,18 +8,19 @@ import { ServiceError } from '../../base/errors.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Reads, Writes } from '../../storage/storage.ts'
-import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
+import { type LogAgreement, OTHER_DATABASE, type RanHost } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
-import { closedProblem, compareHead, MOVED, readOnly } from './log-comparison.ts'
+import { closedProblem, compareHead, MOVED, movedProblem, readOnly } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogMemories } from './log-memories.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
-import { shortHostId } from './signing/head-record.ts'
+import { isWrittenBy } from './signing/host-identity.ts'
+import { isClosing } from './signing/moves.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'confirm' | 'forget' | 'ranBefore'>
-  readonly logMemories: Pick<LogMemories, 'everyApart' | 'takeOver' | 'stay' | 'chainProblem'>
+  readonly logMemories: Pick<LogMemories, 'everyApart' | 'move' | 'release' | 'movesAfter' | 'chainProblem'>
 }
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
@@ -31,7 +33,7 @@ export type ConfirmResume = (meaning: string) => Promise<void>
  * Asks all that remember: this host, what HEAD_MEMORY names, other data folders of this machine, the chain of the anchors, and the hosts that
  * run, which write into the database what it lacks. Each can refute. A folder apart from DATA_DIR proves, as it was written before anyone
  * learned of what was signed: where hosts shared a database, the records of all that ran. They are compared again in the transaction in which
- * the log goes on, after other data folders of this machine were told so.
+ * the log goes on, after all memories were told of this move: a host of another data folder sees that after its next write.
  * @throws ServiceError `conflict` where no log waits, `read_only` where more was signed, or nothing proves that this is the newest
  */
 export async function resumeLog(
@@ -45,18 +47,23 @@ export async function resumeLog(
   const problem = logGuard.problem()
   if (!log || problem === undefined)
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
-  const isRestored = log.closedBy !== null && !log.closedBy.last
-  const waits = [isRestored && closedProblem(log, log.closedBy!), OTHER_FILE, OTHER_DATABASE, MOVED]
-  if (!waits.includes(problem) || log.closedBy?.last) throw readOnly(problem)
-  const ran = log.closedBy ? log.closedBy.hosts : await logAgreement.ranBefore(log)
+  const { logId, treeSize, rootHash, closedBy } = log
+  const isRestored = closedBy !== null && !closedBy.last
+  const waits = [isRestored && closedProblem(log, closedBy), OTHER_FILE, OTHER_DATABASE, MOVED]
+  if (!waits.includes(problem) || closedBy?.last) throw readOnly(problem)
+  const ran = closedBy ? closedBy.hosts?.map(hostOf) : await logAgreement.ranBefore(log)
   await requireProof(logMemories, log, ran, storage.read.log)
+  // Through other data folders, whose entries this database has, as was proven.
+  const between = await logMemories.movesAfter(log)
+  const closing = between.find(isClosing)
+  if (closing !== undefined) throw readOnly(movedProblem(closing))
   const unknown = logMemories.chainProblem()
   await confirm((unknown === undefined ? '' : `Notice: ${unknown}.\n`) + meaningOf(log))
 
-  /** Within the transaction: where its answer is lost, the other folders stay closed. */
+  const last = [...(log.moves ?? []), ...between]
+  const next = randomUUID()
   async function goOn(tx: Writes): Promise<void> {
     const still = await tx.log.lock()
-    const { logId, treeSize, rootHash, closedBy } = log!
     const isSame =
       still?.logId === logId &&
       still.treeSize === treeSize &&
@@ -66,35 +73,43 @@ export async function resumeLog(
     if (!isSame) throw readOnly('the log changed meanwhile: run this again')
     await requireProof(logMemories, log!, ran, tx.log)
     await tx.log.close(null)
+    await tx.log.move([...last, next])
     const details = { tree_size: treeSize, ...(closedBy ? { backup: closedBy.epoch } : {}) }
     tx.audit.record({ event: 'log.resumed', at: now(), by, subject: logId, details })
   }
+  // Where the answer of the commit is lost, the other folders stay closed.
   await storage.write(async (tx) => {
-    const letGoOn = logMemories.takeOver(log.logId)
-    await goOn(tx).catch((error) => {
-      letGoOn()
+    await logMemories.move({ logId, moves: last }, next)
+    await goOn(tx).catch(async (error) => {
+      await logMemories.release({ logId, moves: last }, next)
       throw error
     })
   })
-  logMemories.stay(log.logId)
-  // A restored log is bound to nothing.
+  // A restored log is bound to nothing, or to the file that it was restored to.
   if (!isRestored && !(await logAgreement.confirm(log)))
     throw readOnly('the database changed meanwhile: run this again')
   return log
+}
+
+/** As backups name hosts: an earlier version wrote no process. */
+function hostOf(name: string): RanHost {
+  const [hostId = '', process = ''] = name.split('/')
+  return { hostId, process }
 }
 
 /** @param ran the hosts that shared the database; undefined: nobody knows @throws ServiceError `read_only` */
 async function requireProof(
   logMemories: Pick<LogMemories, 'everyApart'>,
   log: LogState,
-  ran: readonly string[] | undefined,
+  ran: readonly RanHost[] | undefined,
   rows: Reads['log'],
 ): Promise<void> {
   const apart = logMemories.everyApart(log.logId).filter(({ logId }) => logId === log.logId)
-  for (const head of apart) await compareHead({ ...head, movedTo: undefined }, log, rows)
+  for (const head of apart) await compareHead(head, log, rows)
   const exact = apart.filter(({ treeSize }) => treeSize === log.treeSize)
-  const written = new Set(exact.flatMap(({ hosts = [] }) => hosts))
-  const missing = ran?.filter((hostId) => !written.has(shortHostId(hostId))) ?? ['those that ran, which nothing names']
+  const missing = ran
+    ? ran.filter((host) => !exact.some(({ hosts = [] }) => isWrittenBy(hosts, host))).map(({ hostId }) => hostId)
+    : ['those that ran, which nothing names']
   if (exact.length > 0 && missing.length === 0) return
   const of = exact.length > 0 ? ` of the hosts that shared the database: ${missing.join(', ')} are missing` : ''
   throw readOnly(

@@ -13,6 +13,7 @@ import { createLogWriter } from './log-writer.ts'
 import { createLostReceipts } from './lost-receipts.ts'
 import { createSequencer } from './sequencer.ts'
 import { createCheckpointStore } from './signing/checkpoint-store.ts'
+import { createHostIdentity } from './signing/host-identity.ts'
 import { createKeyVault } from './signing/key-vault.ts'
 import { createRemoteMemory } from './signing/remote-memory.ts'
 import { createSignedReceipts } from './signing/signed-receipts.ts'
@@ -24,6 +25,7 @@ export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
 
 export const services = {
   vault: createKeyVault,
+  hostIdentity: createHostIdentity,
   checkpointStore: createCheckpointStore,
   remoteMemory: createRemoteMemory,
   chainWitness: createChainWitness,

@@ -51,9 +51,9 @@ export interface Manifest {
   /** The log that was open; null before the first start. */
   readonly log: { readonly log_id: string; readonly tree_size: number; readonly tree_head: string } | null
   /** The hosts that shared the database; left out where one host has it, or none was seen. */
-  readonly hosts?: readonly string[]
+  readonly hosts?: readonly string[] | undefined
   /** The log is closed where it was made, and goes on where it is restored. */
-  readonly last?: true
+  readonly last?: true | undefined
   /** null where a signing backend has it. */
   readonly signing_key: { readonly key_id: string; readonly sealed: string } | null
   /** By table, and `archives`. */

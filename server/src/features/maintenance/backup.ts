@@ -15,11 +15,12 @@ import { fileUrl } from '../../config/database-url.ts'
 import { databaseClock } from '../../storage/clock.ts'
 import { type CopyProgress, countedPages, openSource, openTarget, rowsOfDatabase } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
-import type { Closing } from '../../storage/log-state.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
-import { type CloseLog, endClosing, undoClosing } from '../log/closing.ts'
+import type { LogCloser } from '../log/closing.ts'
 import { archivesIn } from '../log/log-archives.ts'
+import { locksIn, type MemorySettings } from '../log/signing/checkpoint-store.ts'
+import { lineageOf, movesAfter } from '../log/signing/moves.ts'
 import {
   ARCHIVES,
   type BackupFile,
@@ -35,14 +36,14 @@ import { insertBackup } from './last-backup.ts'
 import { diagnoseRestored, openBackup, placeArchives, restoreRows } from './restore.ts'
 
 export interface BackupOptions {
-  readonly config: HostConfig
+  readonly config: HostConfig & MemorySettings
   readonly schema: Schema
   /** The folder to make. */
   readonly to: string
   /** False: the backup is not restored as a trial. */
   readonly verify?: boolean
   /** Closes the log first: it goes on in this backup. */
-  readonly close?: CloseLog
+  readonly close?: LogCloser | undefined
   readonly onProgress: CopyProgress
 }
 
@@ -57,47 +58,54 @@ export interface Backup {
  * @throws ServiceError `conflict` where the folder is there, or the backup is not sound; StorageError, SecretError, SigningError
  */
 export async function makeBackup(options: BackupOptions): Promise<Backup> {
-  const { config, schema } = options
+  const { config, schema, close } = options
   const to = resolve(options.to)
   const partial = `${to}.partial`
   return using(await openSource(config.databaseUrl, schema), async (source) => {
     const made = await madeBefore(options, source, partial)
     if (made) return place(source, made, { partial, to })
     makePartial(partial)
-    let closing: Closing | undefined
+    // Before the snapshot: what was acknowledged by then is in it.
+    const madeAt = Math.floor(await databaseClock(source.read.db)())
+    const epoch = newId('bkp_', madeAt)
     try {
       // Not before the other folder is there, which keeps another backup from making it meanwhile.
       if (existsSync(to)) throw isThere(to, 'name another')
-      // Before the snapshot: what was acknowledged by then is in it.
-      const madeAt = Math.floor(await databaseClock(source.read.db)())
-      const epoch = newId('bkp_', madeAt)
-      closing = await options.close?.({ epoch, madeAt })
+      await close?.begin({ epoch, madeAt })
       const manifest = await source.snapshot((snapshot) =>
         writeBackup(options, { partial, epoch, madeAt, source, snapshot }),
       )
       source.requireUnchanged()
       if (options.verify !== false) await tryBackup(options, partial)
       // From then on the log goes on in it alone.
-      if (closing) await endClosing(source, closing)
+      await close?.end({ epoch, madeAt })
       return await place(source, manifest, { partial, to })
     } catch (error) {
-      await undo(source, closing, partial, error)
+      await close?.undo({ epoch, madeAt }).catch((undone: Error) => {
+        const detail = `whether the log is closed by the backup in ${partial} is not known: keep that folder, and run this command again (${undone.message})`
+        throw new ServiceError('unavailable', detail, { cause: error })
+      })
       rmSync(partial, { recursive: true, force: true })
       throw toFileError('the backup was not made', error)
     }
   })
 }
 
-/** A last backup that closed the log, and ended before its folder had its name. */
+/** A last backup that closed the log, or was about to and told memories so, and ended before its folder had its name. */
 async function madeBefore(
   { config, close }: BackupOptions,
   source: Storage,
   partial: string,
 ): Promise<Manifest | undefined> {
-  const closedBy = close && (await source.read.log.state())?.closedBy
-  if (closedBy?.last !== 'made' || !existsSync(join(partial, MANIFEST))) return undefined
+  const log = close && (await source.read.log.state())
+  if (!log?.closedBy?.last || !existsSync(join(partial, MANIFEST))) return undefined
   const manifest = readManifest(partial, openSecrets(config))
-  return manifest.epoch === closedBy.epoch ? manifest : undefined
+  const { epoch, last } = log.closedBy
+  if (manifest.epoch !== epoch) return undefined
+  if (last === 'making' && !(await movesAfter(lineageOf(log).at(-1)!, (move) => locksIn(config, move))).includes(epoch))
+    return undefined
+  await close!.end(log.closedBy)
+  return manifest
 }
 
 async function place(
@@ -110,16 +118,6 @@ async function place(
   renameSync(partial, to)
   syncFolder(dirname(to))
   return { manifest, unrecorded: await record(source, manifest) }
-}
-
-/** @throws ServiceError `unavailable` where the log may be closed by the backup: its last one is kept */
-async function undo(source: Storage, closing: Closing | undefined, partial: string, error: unknown): Promise<void> {
-  try {
-    if (closing) await undoClosing(source, closing)
-  } catch {
-    const detail = `whether the log is closed by the backup in ${partial} is not known: keep that folder, and run this command again (${(error as Error).message})`
-    throw new ServiceError('unavailable', detail, { cause: error })
-  }
 }
 
 /** Only the backup that makes it removes it. */
@@ -165,8 +163,8 @@ async function writeBackup(
     version: VERSION,
     schema: Object.keys(schema.migrations),
     log: await logOf(read),
-    ...(await hostsOf(source)),
-    ...(close ? { last: true } : {}),
+    hosts: await hostsOf(source),
+    last: close ? true : undefined,
     signing_key: signingKey ? sealedKey(signingKey, secrets) : null,
     files,
   }
@@ -179,9 +177,10 @@ async function logOf({ log }: Reads): Promise<Manifest['log']> {
   return head ? { log_id: head.logId, tree_size: head.treeSize, tree_head: head.signed } : null
 }
 
-async function hostsOf({ shared }: Storage): Promise<Pick<Manifest, 'hosts'>> {
+/** Each with its process, where the database knows it. */
+async function hostsOf({ shared }: Storage): Promise<Manifest['hosts']> {
   const hosts = (await shared?.logHosts.all()) ?? []
-  return hosts.length > 0 ? { hosts: hosts.map(({ hostId }) => hostId) } : {}
+  return hosts.length > 0 ? hosts.map(({ hostId, process }) => [hostId, process].filter(Boolean).join('/')) : undefined
 }
 
 function sealedKey({ keyId, pem }: SigningKey, secrets: Secrets): Manifest['signing_key'] {

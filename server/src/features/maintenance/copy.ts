@@ -9,13 +9,12 @@ import type { HostConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { databaseClock } from '../../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, rowsOfDatabase } from '../../storage/copy.ts'
-import type { Closing } from '../../storage/log-state.ts'
 import type { OpenedStorage } from '../../storage/pools.ts'
 import { countRows } from '../../storage/rows.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Storage, writes } from '../../storage/storage.ts'
-import { type CloseLog, endClosing, undoClosing } from '../log/closing.ts'
-import { handOver, takeOver, using } from './handover.ts'
+import { type LogCloser, movesOfRestored, type Successor } from '../log/closing.ts'
+import { handOver, takeOver, using, withRestored } from './handover.ts'
 
 export interface CopyOptions {
   /** Must have the same SECRET_KEY as `to`: encrypted credentials are copied unchanged. */
@@ -23,7 +22,7 @@ export interface CopyOptions {
   readonly to: HostConfig
   readonly schema: Schema
   /** Closes the log first. A log that is closed stays so in the copy. */
-  readonly close?: CloseLog
+  readonly close?: LogCloser
   readonly onProgress?: CopyProgress
 }
 
@@ -42,23 +41,29 @@ export async function copyInstallation(options: CopyOptions): Promise<Copied> {
 }
 
 async function copyAll(options: CopyOptions, source: OpenedStorage): Promise<Copied> {
-  const { to, schema, close } = options
+  const { to, schema } = options
   const log = await source.read.log.state()
   const isOpen = log && (log.closedBy === null || log.closedBy.last === 'making')
+  const close = isOpen ? options.close : undefined
+  if (!close) return copySnapshot(options, source)
   const madeAt = Math.floor(await databaseClock(source.read.db)())
-  const closing = isOpen ? await close?.({ epoch: newId('bkp_', madeAt), madeAt }) : undefined
-  const copied = await copySnapshot(options, source, closing).catch(async (error) => {
-    if (closing) await undoClosing(source, closing)
-    throw error
-  })
-  if (closing) await using(await openSource(to.databaseUrl, schema), (target) => moveLog(source, target))
+  const successor = { epoch: newId('bkp_', madeAt), madeAt }
+  const copied = await close
+    .begin(successor)
+    .then(() => copySnapshot(options, source, successor))
+    .catch(async (error) => {
+      await close.undo(successor)
+      throw error
+    })
+  // Where it ends here, the same command goes on.
+  await using(await openSource(to.databaseUrl, schema), (target) => moveLog(close, successor, target))
   return copied
 }
 
 async function copySnapshot(
   { from, to, schema, onProgress }: CopyOptions,
   source: OpenedStorage,
-  closing: Closing | undefined,
+  successor?: Successor,
 ): Promise<Copied> {
   return source.snapshot(async (snapshot) => {
     const { signingKey } = await handOver(source, snapshot, { config: from, schema })
@@ -66,9 +71,12 @@ async function copySnapshot(
       target.transaction(async (tx) => {
         const copied = await copyRows(rowsOfDatabase(snapshot), tx, schema, onProgress)
         const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
-        if (closing) {
-          const { epoch, madeAt } = closing
-          await writes(tx, schema).log.close({ epoch, madeAt, restore: randomUUID() })
+        const { log } = writes(tx, schema)
+        const state = await log.state()
+        if (successor && state) {
+          const restore = randomUUID()
+          await log.close({ ...successor, restore })
+          await log.move(movesOfRestored(state, successor.epoch, restore))
         }
         await takeOver(target, tx, { config: to, schema, signingKey }, { event: 'database.copied', details })
         source.requireUnchanged()
@@ -80,14 +88,10 @@ async function copySnapshot(
 
 /** Ends a copy that had all rows, and ended before the log went on in it. */
 async function copiedBefore({ to, schema, close }: CopyOptions, source: Storage): Promise<Copied | undefined> {
-  const epoch = (await source.read.log.state())?.closedBy?.epoch
-  if (!close || epoch === undefined) return undefined
-  const target = await openSource(to.databaseUrl, schema).catch(() => undefined)
-  if (!target) return undefined
-  return using(target, async () => {
-    const closedBy = (await target.read.log.state())?.closedBy
-    if (closedBy?.epoch !== epoch || closedBy.last) return undefined
-    await moveLog(source, target)
+  const closing = (await source.read.log.state())?.closedBy
+  if (!close || !closing) return undefined
+  return withRestored(to.databaseUrl, schema, closing.epoch, async (target) => {
+    await moveLog(close, closing, target)
     const tables = copiedTables(schema)
     const counts = tables.map(async ({ name }) => [name, await countRows(target.read.db, name)] as const)
     return Object.fromEntries(await Promise.all(counts))
@@ -95,8 +99,7 @@ async function copiedBefore({ to, schema, close }: CopyOptions, source: Storage)
 }
 
 /** At the source first: until it is closed there for good, the log goes on nowhere. */
-async function moveLog(source: Storage, target: Storage): Promise<void> {
-  const closing = (await source.read.log.state())!.closedBy!
-  if (closing.last === 'making') await endClosing(source, closing)
+async function moveLog(close: LogCloser, successor: Successor, target: Storage): Promise<void> {
+  await close.end(successor)
   await target.write((tx) => tx.log.close(null))
 }

@@ -6,12 +6,13 @@ import { openSecrets } from '../../base/secrets.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { NewAuditEntry } from '../../storage/audit-trail.ts'
 import { databaseClock } from '../../storage/clock.ts'
-import { stayIdle } from '../../storage/copy.ts'
+import { openSource, stayIdle } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
 import type { Schema } from '../../storage/schema.ts'
 import type { SealedValue } from '../../storage/sealed-columns.ts'
-import { type Reads, reads, type Storage, writes } from '../../storage/storage.ts'
+import { type Reads, reads, type Storage, StorageError, writes } from '../../storage/storage.ts'
 import { connections } from '../../storage/workspaces.ts'
+import { bindingOf } from '../log/file-binding.ts'
 import { SigningError } from '../log/signing/key-store.ts'
 import { createStoredKeys } from '../log/signing/key-vault.ts'
 import { sealedRows } from './sealed-values.ts'
@@ -42,7 +43,7 @@ interface TakenOver extends Installation {
   readonly signingKey: SigningKey | undefined
 }
 
-/** Completes what got all rows: the key that signs its log, which is bound to nothing, and an entry of the audit trail. */
+/** Completes what got all rows: the key that signs its log, which is bound to the file that it is in, and an entry of the audit trail. */
 export async function takeOver(
   target: Storage,
   db: Db,
@@ -51,7 +52,7 @@ export async function takeOver(
 ): Promise<void> {
   const tx = writes(db, schema)
   if (signingKey) await storedKeys(target, config).insert(tx, signingKey.keyId, signingKey.pem)
-  await tx.log.unbind()
+  await tx.log.rebind(target.file === undefined ? undefined : bindingOf(target.file))
   const at = Math.floor(await databaseClock(db)())
   tx.audit.record({ ...entry, at, by: byCommand() })
   await tx.audit.flush()
@@ -101,6 +102,27 @@ function storedKeys(storage: Storage, config: HostConfig) {
 export function toFileError(what: string, error: unknown): unknown {
   const { syscall, message } = error as NodeJS.ErrnoException
   return syscall === undefined ? error : new ServiceError('unavailable', `${what}: ${message}`, { cause: error })
+}
+
+/**
+ * Goes on with a database that has all rows of a backup or a copy, where the command ended before its log was open.
+ * @returns undefined where the database is another one, or empty @throws StorageError where it is away
+ */
+export async function withRestored<T>(
+  databaseUrl: string,
+  schema: Schema,
+  epoch: string,
+  work: (target: Storage) => Promise<T>,
+): Promise<T | undefined> {
+  const target = await openSource(databaseUrl, schema).catch((error: unknown) => {
+    if (error instanceof StorageError && !error.mayReturn) return undefined
+    throw error
+  })
+  if (!target) return undefined
+  return using(target, async () => {
+    const closedBy = (await target.read.log.state())?.closedBy
+    return closedBy?.epoch === epoch && !closedBy.last ? work(target) : undefined
+  })
 }
 
 export async function using<R extends { close(): Promise<void> }, T>(resource: R, work: (resource: R) => Promise<T>) {

@@ -3,28 +3,31 @@
  * of a last backup goes on.
  */
 import { createPrivateKey, randomUUID } from 'node:crypto'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { accessSync, constants, existsSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { examineAnchor } from '@claimcheck/cli/verify/anchor-check'
 import { ServiceError } from '../../base/errors.ts'
-import { syncFolder, takeFirst } from '../../base/files.ts'
+import { syncFolder } from '../../base/files.ts'
 import { signingKeyContext } from '../../base/sealed-contexts.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
 import { openSecrets, type Secrets } from '../../base/secrets.ts'
 import type { HostConfig } from '../../config/config.ts'
-import { type Copied, type CopyProgress, copyRows, openSource, openTarget, type RowSource } from '../../storage/copy.ts'
+import { type Copied, type CopyProgress, copyRows, openTarget, type RowSource } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Storage, writes } from '../../storage/storage.ts'
 import type { Cells } from '../../storage/table.ts'
+import { movesOfRestored } from '../log/closing.ts'
 import { archivesIn, createLogArchives } from '../log/log-archives.ts'
-import { type MemorySettings, takeFirstRemembered } from '../log/signing/checkpoint-store.ts'
+import { locksIn, type MemorySettings } from '../log/signing/checkpoint-store.ts'
 import { sealedKeyFiles } from '../log/signing/key-files.ts'
+import { fileLock } from '../log/signing/moves.ts'
+import { remoteLocks } from '../log/signing/remote-memory.ts'
 import { createSigner } from '../log/signing/signer.ts'
 import { ARCHIVES, checkFiles, type Manifest, RESTORED, readLines, readManifest } from './backup-format.ts'
 import { diagnose } from './doctor.ts'
-import { type SigningKey, takeOver, toFileError, using } from './handover.ts'
+import { type SigningKey, takeOver, toFileError, using, withRestored } from './handover.ts'
 
 /** A backup with sound files. */
 export interface OpenedBackup {
@@ -87,14 +90,10 @@ async function restoredBefore(backup: OpenedBackup, options: RestoreOptions): Pr
   const { config, schema } = options
   const { epoch, files, last } = backup.manifest
   if (files[ARCHIVES]!.rows === 0 && !last) return undefined
-  const source = await openSource(config.databaseUrl, schema).catch(() => undefined)
-  if (!source) return undefined
-  return using(source, async () => {
-    const log = await source.read.log.state()
-    if (log?.closedBy?.epoch !== epoch || log.closedBy.last) return undefined
+  return withRestored(config.databaseUrl, schema, epoch, async (target) => {
     await draftArchives(backup, config.dataDir)
     const copied = copiedTables(schema).map(({ name }) => [name, files[name]!.rows])
-    return finish(backup, options, source, Object.fromEntries(copied))
+    return finish(backup, options, target, Object.fromEntries(copied))
   })
 }
 
@@ -111,27 +110,42 @@ async function finish(
   const restore = log?.closedBy?.restore
   const isLast = manifest.last === true && problems.length === 0 && restore !== undefined
   const isOld = isLast && !move && Math.abs(Date.now() - Date.parse(manifest.made_at)) > LAST_FOR_MS
-  const goesOn = isLast && !isOld && (await takeLast(config, folder, manifest, restore))
+  const goesOn = isLast && !isOld && (await takeLast(config, folder, manifest, restore, move))
   if (goesOn) await target.write((tx) => tx.log.close(null))
   return { manifest, copied, problems, goesOn, isOld }
 }
 
 /**
  * A log goes on from its last backup once: who restores it a second time, from the same folder or with the same HEAD_MEMORY, gets a log that
- * is closed. @returns false where another restore had it before
+ * is closed. A folder that cannot be written says that to nobody: HEAD_MEMORY does, or the operator.
+ * @returns false where another restore had it before
  */
 async function takeLast(
   config: MemorySettings,
   folder: string,
   { epoch }: Manifest,
   restore: string,
+  isMoved: boolean,
 ): Promise<boolean> {
+  const inFolder = fileLock(join(folder, RESTORED))
+  const [own, ...apart] = [...locksIn(config, epoch), ...remoteLocks(config, epoch)]
   try {
-    const text = JSON.stringify({ restore })
-    return takeFirst(join(folder, RESTORED), text) && (await takeFirstRemembered(config, epoch, text))
+    const isSaidElsewhere = isMoved || apart.length > 0
+    const locks = isSaidElsewhere && !isWritable(folder) && inFolder.read() === undefined ? [] : [inFolder]
+    for (const lock of [...locks, ...apart, own!]) if (!(await lock.take(restore))) return false
+    return true
   } catch (error) {
     const detail = `the log stays closed, as it cannot be written down that it goes on here: ${(error as Error).message}. Run this command again`
     throw new ServiceError('unavailable', detail, { cause: error })
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -145,10 +159,12 @@ async function restoreAll(
   const { epoch, made_at } = manifest
   const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
   const { log } = writes(db, schema)
+  const state = await log.state()
   // A file is of one host.
-  const wasFile = (await log.state())?.agreedOn.startsWith('file:')
-  const hosts = wasFile ? [] : manifest.hosts
-  await log.close({ epoch, madeAt: Date.parse(made_at), restore: randomUUID(), ...(hosts ? { hosts } : {}) })
+  const hosts = state?.agreedOn.startsWith('file:') ? [] : manifest.hosts
+  const restore = randomUUID()
+  await log.close({ epoch, madeAt: Date.parse(made_at), restore, hosts })
+  if (state && manifest.last) await log.move(movesOfRestored(state, epoch, restore))
   const entry = { event: 'database.restored', subject: epoch, details: { made_at } } as const
   await takeOver(target, db, { config, schema, signingKey }, entry)
   return copied

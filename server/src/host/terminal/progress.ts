@@ -1,4 +1,5 @@
 /** A progress bar for long commands. Shown only where standard error is a terminal. */
+import { CommandError } from '@claimcheck/command-line/errors'
 import { Presets, SingleBar } from 'cli-progress'
 
 export interface Progress {
@@ -7,6 +8,7 @@ export interface Progress {
 }
 
 const SILENT: Progress = { update() {}, stop() {} }
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** @param unit what is counted, in the plural */
 export function startProgress(unit: string): Progress {
@@ -24,12 +26,24 @@ export function startProgress(unit: string): Progress {
   }
 }
 
-/** Shows how far the work has come. */
+/**
+ * Shows how far the work has come. After a signal the next step of the work fails, so that it undoes what it began; a second signal ends the
+ * process.
+ */
 export async function withProgress<T>(unit: string, work: (onProgress: Progress['update']) => Promise<T>): Promise<T> {
   const progress = startProgress(unit)
+  let stopped: string | undefined
+  const stop = (signal: string) => {
+    stopped = signal
+  }
+  for (const signal of SIGNALS) process.once(signal, stop)
   try {
-    return await work(progress.update)
+    return await work((done, total) => {
+      if (stopped) throw new CommandError('interrupted', `Stopped by ${stopped}.`)
+      progress.update(done, total)
+    })
   } finally {
+    for (const signal of SIGNALS) process.off(signal, stop)
     progress.stop()
   }
 }

@@ -1,5 +1,6 @@
 /** How long a synchronous standby that was seen stands for a host that died with its server. Threat O6 of `security.md`. */
 import { createLogAgreement } from '@claimcheck/server/features/log/log-agreement'
+import { createHostIdentity } from '@claimcheck/server/features/log/signing/host-identity'
 import t, { type Test } from 'tap'
 
 const KNOWING = { knowLog: true, knowNewest: true, proveNewest: false }
@@ -23,7 +24,8 @@ async function afterOutage(t: Test, outageMs: number): Promise<string | undefine
     },
   }
   const logger = { info() {}, warn() {} }
-  const agreement = createLogAgreement({ storage, logger, config: { dataDir: t.testdir() } } as never)
+  const hostIdentity = createHostIdentity({ config: { dataDir: t.testdir() } })
+  const agreement = createLogAgreement({ storage, logger, config: {}, hostIdentity } as never)
   const settle = async () => agreement.settle(await agreement.begin(), log as never, KNOWING)
   t.equal(await settle(), undefined, 'signs')
   now += outageMs

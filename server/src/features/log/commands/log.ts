@@ -8,6 +8,7 @@ import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
 import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
+import { type ClosingServices, reopenLog } from '../closing.ts'
 import { acknowledgeWitnessed } from '../contradiction.ts'
 import type { LogArchives } from '../log-archives.ts'
 import type { ResumeServices } from '../resume.ts'
@@ -19,7 +20,9 @@ export interface BeginServices {
   readonly signingKeys: SigningKeys
 }
 
-interface Services extends ResumeServices, BeginServices {
+interface Services extends ResumeServices, BeginServices, ClosingServices {
+  readonly logAgreement: ResumeServices['logAgreement'] & ClosingServices['logAgreement']
+  readonly logMemories: ResumeServices['logMemories'] & ClosingServices['logMemories']
   readonly archives: Pick<LogArchives, 'write'>
 }
 
@@ -36,6 +39,8 @@ database is lost, it is how an older one goes on: if a newer database exists, us
 const ACKNOWLEDGE_MEANING = `A client has a head that a key of this log signed, and that this log does not contain. Either the newest entries are
 lost (then restore the newest database, or use claimcheck log new), or another copy signed with the same key.
 Anyone with that head can prove that the log has two forms. No client stops this log again.`
+
+const REOPEN_MEANING = `The log takes entries here again. A last backup or a copy that is still under way fails when it is complete.`
 
 const FORGET_MEANING = `Hosts go on without what this host knows. If it signed receipts that this database lacks, the log is forked: anyone
 with such a receipt can prove that. Where you do not know, use claimcheck log new.`
@@ -123,6 +128,18 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
       print(options, { log_id: logId, tree_size: treeSize }, [
         `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
         'Heads of clients that contradict it are counted from now on, and stop it no more.',
+      ])
+    })
+
+  subcommand(log, 'reopen', 'let a log go on whose last backup or copy did not end')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (options: ConfirmedOptions) => {
+      if (!options.yes) await confirm(REOPEN_MEANING, 'Go on with this log?')
+      const { logId, treeSize } = await withServices((services) => reopenLog(services, services.now()), {
+        plugins: true,
+      })
+      print(options, { log_id: logId, tree_size: treeSize }, [
+        `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
       ])
     })
 

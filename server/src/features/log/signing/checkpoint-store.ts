@@ -2,74 +2,80 @@
  * Remembers the newest head of the log outside of the database, so that a restored backup is recognized: in DATA_DIR, and in a folder that
  * does not share the fate of DATA_DIR.
  */
-import { randomUUID } from 'node:crypto'
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { takeFirst, writeNewFile } from '../../../base/files.ts'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { HostConfig } from '../../../config/config.ts'
 import { isSharedDatabase } from '../../../config/database-url.ts'
 import type { LogConfig } from '../config.ts'
 import { type HeadFile, HeadMemoryError, headFile } from './head-file.ts'
-import { type Head, shortHostId } from './head-record.ts'
-import { type RemoteMemory, takeFirstObject } from './remote-memory.ts'
+import type { Head } from './head-record.ts'
+import type { HostIdentity } from './host-identity.ts'
+import { type FileLock, fileLock, isClosing } from './moves.ts'
+import type { RemoteMemory } from './remote-memory.ts'
 
 export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
 /** Where the configuration has the log remembered. */
-export type MemorySettings = Partial<Pick<LogConfig, 'headMemory' | 'remoteMemory'>>
+export type MemorySettings = Pick<HostConfig, 'dataDir'> &
+  Partial<Pick<HostConfig, 'databaseUrl'>> &
+  Partial<Pick<LogConfig, 'headMemory' | 'remoteMemory'>>
 
 const FILE = 'log-head.json'
-/** The folder can be used, and what is in it counts. */
-const SAYS_MORE: ReadonlySet<HeadMemoryError['code']> = new Set(['moved', 'overtaken'])
 
 interface CheckpointStoreOptions {
-  readonly config: Pick<HostConfig, 'dataDir'> & Partial<Pick<HostConfig, 'databaseUrl'>> & MemorySettings
+  readonly config: MemorySettings
   readonly remoteMemory?: Pick<RemoteMemory, 'isThere'>
+  readonly hostIdentity?: Pick<HostIdentity, 'entry'>
 }
 
-export function createCheckpointStore({ config, remoteMemory }: CheckpointStoreOptions) {
+export function createCheckpointStore({ config, remoteMemory, hostIdentity }: CheckpointStoreOptions) {
   const { dataDir, databaseUrl = '', headMemory } = config
   const own = inDataDir(dataDir)
   const apart = apartFrom(config)
   const named = config.remoteMemory?.url ?? (headMemory?.isDefault === false ? headMemory.folder : undefined)
   const memory = named && sha256Text(named).slice(0, 8)
-  const hosts = isSharedDatabase(databaseUrl) ? [shortHostId(hostIdIn(dataDir))] : undefined
+  const locks = new Map<string, readonly FileLock[]>()
   return {
     /**
      * The newest head of each place that remembers one, which may be of another log; none when this host has not signed yet.
      * @throws HeadMemoryError `unreadable`
      */
-    recall: (logId: string): readonly Head[] => [...own.recall(logId), ...apart.recall(logId)],
+    recall: (logId: string): readonly Head[] => [...own.recall(logId), ...(apart?.recall(logId) ?? [])],
     /** Of these, what does not share the fate of DATA_DIR. */
-    recallApart: apart.recall,
+    recallApart: (logId: string): readonly Head[] => apart?.recall(logId) ?? [],
     /** Every record of the log in the folder that is apart from DATA_DIR. @throws HeadMemoryError `unreadable` */
-    everyApart: apart.everyRecord,
-    /** No host of another data folder of this machine signs the log any more. @returns lets those go on that did before */
-    takeOver: apart.takeOver,
-    /** The log goes on here. */
-    stay: apart.stay,
+    everyApart: (logId: string): readonly Head[] => apart?.everyRecord(logId) ?? [],
     /** The last signed head of each key of the log before its present one. A file that cannot be read has none. */
-    retired: (logId: string): readonly string[] => [...own.retired(logId), ...apart.retired(logId)],
+    retired: (logId: string): readonly string[] => [...own.retired(logId), ...(apart?.retired(logId) ?? [])],
     /**
      * Never goes back within a log. The files survive the end of the process. After a loss of power they may contain the head before, which
      * protects slightly less until the next head is written.
-     * @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now; `overtaken` by a record to compare first
+     * @throws HeadMemoryError `unwritable`; `overtaken` by a record to compare first
      */
     remember(given: Head): void {
-      const head = hosts ? { ...given, hosts } : given
-      apart.remember(head)
+      const entry = isSharedDatabase(databaseUrl) ? hostIdentity?.entry() : undefined
+      const head = entry === undefined ? given : { ...given, hosts: [entry] }
+      apart?.remember(head)
       const isThere = config.remoteMemory ? remoteMemory?.isThere(head.logId) : memory
       own.remember(isThere ? { ...head, memory } : head)
+    },
+    /** Has what was remembered outlive a loss of power. */
+    sync: async (): Promise<void> => void (await Promise.allSettled([own.sync(), apart?.sync()])),
+    /** The places in which it is written how a log was moved. @param move the last that is known; before the first, the id of the log */
+    locks(move: string): readonly FileLock[] {
+      const known = locks.get(move) ?? locksIn(config, move)
+      locks.set(move, known)
+      return known
     },
     /** HEAD_MEMORY has no record of the log, and had one, as DATA_DIR remembers: it was not named just now. */
     isGone(logId: string): boolean {
       const had = own.recall(logId).some((head) => head.logId === logId && head.memory === memory)
       if (memory === undefined || !had) return false
-      return config.remoteMemory ? remoteMemory?.isThere(logId) === false : apart.recall(logId).length === 0
+      return config.remoteMemory ? remoteMemory?.isThere(logId) === false : !apart || apart.recall(logId).length === 0
     },
     /** Why the default folder apart from DATA_DIR, which stops no host, did not remember the last head. */
-    problem: apart.problem,
+    problem: () => apart?.problem(),
   }
 }
 
@@ -85,6 +91,7 @@ function inDataDir(dataDir: string) {
     },
     retired: (logId: string) => [...newest.retired(), ...before(logId).retired()],
     remember: newest.remember,
+    sync: newest.sync,
   }
 }
 
@@ -92,22 +99,23 @@ function inDataDir(dataDir: string) {
  * The default folder is used where one host has the database, and where it can be. A copy of DATA_DIR, as for a trial, has
  * separate files there.
  */
-function apartFrom(config: CheckpointStoreOptions['config']): typeof NOWHERE {
+function apartFrom(config: MemorySettings) {
   const folder = apartFolderOf(config)
-  if (folder === undefined) return NOWHERE
+  if (folder === undefined) return undefined
   const { isDefault } = config.headMemory!
-  const folderId = folderIdOf(config.dataDir)
-  const ownName = (logId: string) => (isDefault ? `${logId}-${folderId}` : logId)
+  const ownName = (logId: string) => (isDefault ? `${logId}-${folderIdOf(config.dataDir)}` : logId)
   const isAlone = !isSharedDatabase(config.databaseUrl ?? '')
   const fileOf = perLog(folder, 'HEAD_MEMORY', ownName, isAlone)
-  const others = (logId: string) => otherFiles(folder, logId, `${ownName(logId)}.json`)
   let problem: string | undefined
+  let last: HeadFile | undefined
   /** @returns undefined where the default folder cannot be used */
   function quietly<T>(use: () => T): T | undefined {
     try {
       return use()
     } catch (error) {
-      if (!(isDefault && error instanceof HeadMemoryError) || SAYS_MORE.has(error.code)) throw error
+      // The folder can be used, and what is in it counts.
+      const saysMore = error instanceof HeadMemoryError && error.code === 'overtaken'
+      if (!(isDefault && error instanceof HeadMemoryError) || saysMore) throw error
       problem = error.message
       return undefined
     }
@@ -118,32 +126,18 @@ function apartFrom(config: CheckpointStoreOptions['config']): typeof NOWHERE {
     remember(head: Head) {
       // What can be read may still be no place to write.
       problem = undefined
-      quietly(() => fileOf(head.logId).remember(head))
+      last = fileOf(head.logId)
+      quietly(() => last!.remember(head))
     },
-    everyRecord: (logId: string) => known(...[fileOf(logId), ...others(logId)].map((file) => file.recall())),
-    takeOver(logId: string) {
-      const moved = others(logId).filter((file) => file.move(folderId))
-      return () => {
-        for (const file of moved) file.stay()
-      }
-    },
-    stay: (logId: string) => fileOf(logId).stay(),
+    sync: async () => last?.sync(),
+    everyRecord: (logId: string) =>
+      known(...[fileOf(logId), ...otherFiles(folder, logId, `${ownName(logId)}.json`)].map((file) => file.recall())),
     problem: () => problem,
   }
 }
 
-const NOWHERE = {
-  recall: (_logId: string): readonly Head[] => [],
-  retired: (_logId: string): readonly string[] => [],
-  remember(_head: Head): void {},
-  everyRecord: (_logId: string): readonly Head[] => [],
-  takeOver: (_logId: string) => (): void => {},
-  stay(_logId: string): void {},
-  problem: (): string | undefined => undefined,
-}
-
 /** Undefined: there is none. */
-export function apartFolderOf({ databaseUrl = '', headMemory }: CheckpointStoreOptions['config']): string | undefined {
+export function apartFolderOf({ databaseUrl = '', headMemory }: MemorySettings): string | undefined {
   if (!headMemory) return undefined
   const { folder, isDefault } = headMemory
   return isDefault && (isSharedDatabase(databaseUrl) || !isUsable(folder)) ? undefined : folder
@@ -152,17 +146,6 @@ export function apartFolderOf({ databaseUrl = '', headMemory }: CheckpointStoreO
 /** Distinguishes the files of several data folders in one folder. */
 export function folderIdOf(dataDir: string): string {
   return sha256Text(resolve(dataDir)).slice(0, 8)
-}
-
-/** The same after a restart: no host waits for what this one was before. */
-export function hostIdIn(dataDir: string): string {
-  const path = join(dataDir, 'host-id')
-  try {
-    writeNewFile(path, randomUUID())
-    return readFileSync(path, 'utf8')
-  } catch {
-    return randomUUID()
-  }
 }
 
 /** @param name of the folder for operators */
@@ -189,18 +172,18 @@ function otherFiles(folder: string, logId: string, own: string): readonly HeadFi
   }
 }
 
-/**
- * Writes something down once for all installations that have this HEAD_MEMORY: the default folder also where hosts remember nothing there.
- * @returns false where another has written another text under that name before
- */
-export async function takeFirstRemembered(
-  { headMemory, remoteMemory }: MemorySettings,
-  name: string,
-  text: string,
-): Promise<boolean> {
-  if (remoteMemory) return takeFirstObject(remoteMemory, name, text)
-  if (!headMemory || (headMemory.isDefault && !isUsable(headMemory.folder))) return true
-  return takeFirst(join(headMemory.folder, `${name}.json`), text)
+/** In DATA_DIR, and in the folder of HEAD_MEMORY: the default one also where hosts remember no heads there. */
+export function locksIn({ dataDir, headMemory }: MemorySettings, move: string): readonly FileLock[] {
+  const own = fileLock(join(dataDir, 'log-heads', `${move}.next`))
+  if (!headMemory || (headMemory.isDefault && !isUsable(headMemory.folder))) return [own]
+  const lock = fileLock(join(headMemory.folder, isClosing(move) ? `${move}.json` : `${move}.next`))
+  if (!headMemory.isDefault) return [own, lock]
+  // Written by versions before, which had a file for each data folder.
+  const earlier = join(headMemory.folder, `${move}-${folderIdOf(dataDir)}.moved`)
+  return [
+    own,
+    { ...lock, read: () => lock.read() ?? (existsSync(earlier) ? readFileSync(earlier, 'utf8') : undefined) },
+  ]
 }
 
 function known(...heads: readonly (Head | undefined)[]): readonly Head[] {

@@ -1,25 +1,14 @@
 /** Remembers the newest head in one file, which several processes of a host use. */
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { bytesEqual } from '@claimcheck/core/receipts'
 import { CodedError } from '../../../base/errors.ts'
-import { takeFirst, writeNewFile } from '../../../base/files.ts'
-import { MOVED } from '../log-comparison.ts'
+import { writeNewFile } from '../../../base/files.ts'
 import { following, fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord } from './head-record.ts'
 
-export interface HeadFile {
-  /** @throws HeadMemoryError `unreadable` */
-  recall(): Head | undefined
-  /** See `CheckpointStore`. */
-  retired(): readonly string[]
-  /** @throws HeadMemoryError `unwritable`; `moved` where the log goes on elsewhere by now; `overtaken` by a record to compare first */
-  remember(head: Head): void
-  /** Says that the log goes on elsewhere. Who writes a head reads this afterwards, and who writes this reads the head. @returns false where it is said */
-  move(to: string): boolean
-  /** The log goes on here. */
-  stay(): void
-}
+export type HeadFile = ReturnType<typeof headFile>
 
-export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable' | 'moved' | 'overtaken'> {
+export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable' | 'overtaken'> {
   override readonly name = 'HeadMemoryError'
 }
 
@@ -35,12 +24,13 @@ export function headFile(
   path: string,
   name: string,
   { keep = () => {}, isAlone = false }: { readonly keep?: (last: Head) => void; readonly isAlone?: boolean } = {},
-): HeadFile {
+) {
   let latest: Head | undefined
-  const mark = path.replace(/\.json$/, '.moved')
+  let isSynced = true
 
   return {
-    recall() {
+    /** @throws HeadMemoryError `unreadable` */
+    recall(): Head | undefined {
       try {
         // Another thread or process of this host may have signed in the meantime.
         const stored = read(path, name)
@@ -48,10 +38,12 @@ export function headFile(
       } catch (error) {
         if (!latest) throw error
       }
-      return latest && existsSync(mark) ? { ...latest, movedTo: 'another folder' } : latest
+      return latest
     },
+    /** The last signed head of each key of the log before its present one. A file that cannot be read has none. */
     retired: () => retiredIn(path),
-    remember(head) {
+    /** @throws HeadMemoryError `unwritable`; `overtaken` by a record to compare first */
+    remember(head: Head): void {
       const seen = latest
       if (!latest || !isBefore(head, latest)) latest = following(head, latest)
       const next = latest
@@ -69,15 +61,20 @@ export function headFile(
           writeNewFile(path, write(next).toString())
           if (!overwrite(path, next, check)) throw new Error('the path is not a file')
         }
+        isSynced = false
       } catch (cause) {
         if (cause instanceof HeadMemoryError) throw cause
         const message = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
       }
-      if (existsSync(mark)) throw new HeadMemoryError('moved', MOVED)
     },
-    move: (to) => takeFirst(mark, to),
-    stay: () => rmSync(mark, { force: true }),
+    /** Has what was written outlive a loss of power. */
+    async sync(): Promise<void> {
+      if (isSynced) return
+      isSynced = true
+      const file = await open(path, 'r+')
+      await file.datasync().finally(() => file.close())
+    },
   }
 }
 

@@ -7,23 +7,15 @@ import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 import { formatInstant, jsonIn, parseInstant } from '@claimcheck/core/rules'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { LogState } from '../../../storage/log-state.ts'
+import { mergeEntries } from './host-identity.ts'
 
 export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'> {
   /** The signed tree head as JSON, by which others believe it; of an earlier state, where this one came without. */
   readonly signed?: string | undefined
-  /** Of hosts that share a database: those that write here each head that they sign, before its answer. */
+  /** The processes of hosts that share a database and write here each head that they sign, before its answer. */
   readonly hosts?: readonly string[] | undefined
   /** Names the HEAD_MEMORY that had a record of the log, too. */
   readonly memory?: string | undefined
-  /** Of another data folder, in which the log goes on: who has this record signs no more. */
-  readonly movedTo?: string | undefined
-}
-
-/** The first digits of hosts' ids tell them apart. */
-const HOST_ID_LENGTH = 8
-
-export function shortHostId(hostId: string): string {
-  return hostId.slice(0, HOST_ID_LENGTH)
 }
 
 /** The signed head that the next record replaces, where another key signed it. */
@@ -36,8 +28,7 @@ export function retiredBy(next: Head, { logId, signed }: Head): string | undefin
 export function following(head: Head, before: Head | undefined): Head {
   if (before?.logId !== head.logId) return head
   const { signed = before.signed, memory = before.memory } = head
-  const hosts = [...new Set([...(head.hosts ?? []), ...(before.hosts ?? [])])]
-  return { ...head, signed, memory, hosts: hosts.length > 0 ? hosts : undefined }
+  return { ...head, signed, memory, hosts: mergeEntries(head.hosts, before.hosts) }
 }
 
 export function isBefore(one: Head, other: Head): boolean {
@@ -72,11 +63,11 @@ export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed, ho
 export function fromRecord(text: string): Head | undefined {
   try {
     const { digest, ...fields } = JSON.parse(text)
-    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, moved_to: movedTo, ...more } = fields
+    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, ...more } = fields
     const rootHash = fromBase64url(root_hash, HASH_BYTES)
     const issuedAt = parseInstant(issued_at)
     if (digest !== digestOf(fields) || !rootHash || issuedAt === undefined) return undefined
-    return { logId, name, treeSize, rootHash, issuedAt, ...more, ...(movedTo === undefined ? {} : { movedTo }) }
+    return { logId, name, treeSize, rootHash, issuedAt, ...more }
   } catch {
     return undefined
   }

@@ -12,17 +12,22 @@ import type { LogConfig } from '../config.ts'
 import { includes } from '../log-comparison.ts'
 import { HeadMemoryError } from './head-file.ts'
 import { following, fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord } from './head-record.ts'
+import { isClosing, type Lock, lineageOf, type MovedLog, moveIn, textOfMove } from './moves.ts'
 import { headOf, isSigned } from './signed-heads.ts'
 
 export interface RemoteMemory {
-  /** Reads what is there. @throws HeadMemoryError `unreadable` */
-  load(logId: string): Promise<void>
+  /** Reads what is there, and whether the log was moved. @throws HeadMemoryError `unreadable` */
+  load(log: MovedLog): Promise<void>
   /** What was there, as far as this host knows; none before `load`. */
   recall(logId: string): readonly Head[]
   /** Whether it had a record when it was read last, of whomever; undefined: this host does not know. */
   isThere(logId: string): boolean | undefined
   /** See `CheckpointStore`. */
   retired(logId: string): readonly string[]
+  /** The moves that followed the given ones, as they were read last. */
+  movesAfter(moves: readonly string[]): readonly string[]
+  /** Where it is written which move followed the given one; none where there is no store. */
+  locks(move: string): readonly Lock[]
   /** Writes the head there after a while, where it is newer. */
   follow(head: Head): void
   /** Writes the newest head that it follows now. */
@@ -47,6 +52,8 @@ const NONE: RemoteMemory = {
   recall: () => [],
   isThere: () => undefined,
   retired: () => [],
+  movesAfter: () => [],
+  locks: () => [],
   follow() {},
   flush: async () => {},
   problem: () => undefined,
@@ -69,6 +76,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   /** A read that is slow would otherwise replace what a later write knows. */
   const oneAtATime = pLimit(1)
   const stored = new Map<string, Stored>()
+  const followed = new Map<string, string>()
   let newest: Head | undefined
   let writing: Promise<void> | undefined
   let nextAt = 0
@@ -128,10 +136,16 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   }
 
   return {
-    async load(logId) {
+    async load(log) {
+      const { logId } = log
       const keys = await storage.read.log.signingKeys()
       try {
         await oneAtATime(async () => stored.set(logId, await read(logId, keys)))
+        for (const move of lineageOf(log)) {
+          const next = await objectLock(ask, move).read()
+          if (next === undefined) followed.delete(move)
+          else followed.set(move, next)
+        }
       } catch (cause) {
         problem = `HEAD_MEMORY cannot be read: ${reasonOf(cause)}`
         const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}`
@@ -144,6 +158,8 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
     },
     isThere: (logId) => (stored.has(logId) ? stored.get(logId)!.condition['if-match'] !== undefined : undefined),
     retired: (logId) => stored.get(logId)?.retired ?? [],
+    movesAfter: (moves) => moves.flatMap((move) => followed.get(move) ?? []),
+    locks: (move) => [objectLock(ask, move)],
     follow(head) {
       newest = head
       const known = stored.get(head.logId)?.head
@@ -163,19 +179,39 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   }
 }
 
-/** @returns false where another has written another text there before */
-export async function takeFirstObject(
-  settings: NonNullable<LogConfig['remoteMemory']>,
-  name: string,
-  text: string,
-): Promise<boolean> {
-  const ask = askStore(settings)
-  const put = await ask(name, { method: 'PUT', body: text, headers: { 'if-none-match': '*' } })
-  await put.arrayBuffer()
-  if (put.ok) return true
-  const found = await ask(name, { method: 'GET' })
-  if (!found.ok) throw new Error(`HEAD_MEMORY answers ${put.status}`)
-  return (await found.text()) === text
+/** The store takes the first object of a name alone. */
+function objectLock(ask: ReturnType<typeof askStore>, move: string): Lock {
+  const name = isClosing(move) ? move : `${move}.next`
+  async function find() {
+    const found = await ask(name, { method: 'GET' })
+    const text = await found.text()
+    if (found.status === 404) return { move: undefined, condition: { 'if-none-match': '*' } }
+    if (!found.ok) throw new Error(`it answers ${found.status}`)
+    return { move: moveIn(text), condition: { 'if-match': found.headers.get('etag') ?? '' } }
+  }
+  async function write(next: string | null, headers: Record<string, string>): Promise<boolean> {
+    const put = await ask(name, { method: 'PUT', body: textOfMove(next), headers })
+    await put.arrayBuffer()
+    const isRefused = put.status === 412 || put.status === 409
+    if (!put.ok && !isRefused) throw new Error(`it answers ${put.status}`)
+    return put.ok
+  }
+  return {
+    read: async () => (await find()).move,
+    async take(next) {
+      const found = await find()
+      return found.move === undefined ? write(next, found.condition) : found.move === next
+    },
+    async release(next) {
+      const found = await find()
+      if (found.move === next) await write(null, found.condition)
+    },
+  }
+}
+
+/** @returns the places in the object store, if there is one, in which it is written which move followed this one */
+export function remoteLocks({ remoteMemory }: Partial<Pick<LogConfig, 'remoteMemory'>>, move: string): readonly Lock[] {
+  return remoteMemory ? [objectLock(askStore(remoteMemory), move)] : []
 }
 
 function askStore({ url, credentials, basic }: NonNullable<LogConfig['remoteMemory']>) {

@@ -8,9 +8,8 @@ import { byCommand } from '../../../base/actor.ts'
 import { newId } from '../../../base/ids.ts'
 import type { Program, WithServices } from '../../../host/feature.ts'
 import { withProgress } from '../../../host/terminal/progress.ts'
-import { type ClosingServices, closeLog } from '../../log/closing.ts'
+import { type ClosingServices, logCloser } from '../../log/closing.ts'
 import { type BeginServices, beginNext } from '../../log/commands/log.ts'
-import type { BackupOptions } from '../backup.ts'
 import type { Manifest } from '../backup-format.ts'
 
 interface BackupCommandOptions extends OutputOptions {
@@ -58,9 +57,9 @@ async function backup(
   const { makeBackup } = await import('../backup.ts')
   const config = loadConfig(process.env)
   const { verify, last = false } = options
-  const close: BackupOptions['close'] = (made) => withServices((services) => closeLog(services, made), ASKS_CHAIN)
+  const close = last ? logCloser((work) => withServices(work, ASKS_CHAIN)) : undefined
   const { manifest, unrecorded } = await withProgress('rows', (onProgress) =>
-    makeBackup({ config, schema, to, verify, onProgress, ...(last ? { close } : {}) }),
+    makeBackup({ config, schema, to, verify, onProgress, close }),
   )
   print(options, { folder: to, ...summaryOf(manifest), verified: verify, unrecorded: unrecorded ?? null }, [
     `The backup is complete: ${to}, ${sentenceOf(manifest)}.`,

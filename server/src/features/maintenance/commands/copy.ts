@@ -8,7 +8,7 @@ import { describeDatabase } from '../../../config/database-url.ts'
 import type { LoadConfig, Program, WithServices } from '../../../host/feature.ts'
 import { withProgress } from '../../../host/terminal/progress.ts'
 import type { Copied } from '../../../storage/copy.ts'
-import { type CloseLog, type ClosingServices, closeLog } from '../../log/closing.ts'
+import { type ClosingServices, logCloser } from '../../log/closing.ts'
 
 interface CopyCommandOptions extends OutputOptions {
   readonly from: string
@@ -29,7 +29,7 @@ export function addCopyCommand(
       const to = configFor('--to', options.to, loadConfig)
       // The plugin of the anchors knows whether the database is an old one.
       const source = { plugins: true, env: { DATABASE_URL: options.from } }
-      const close: CloseLog = (made) => withServices((services) => closeLog(services, made), source)
+      const close = logCloser((work) => withServices(work, source))
       const copied = await withProgress('rows', (onProgress) =>
         copyInstallation({ from, to, schema, close, onProgress }),
       )

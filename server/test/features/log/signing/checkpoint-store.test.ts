@@ -1,8 +1,10 @@
 /** What a host remembers of the head that it signed last. Threat O6 of `security.md`. */
 import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import { setTimeout } from 'node:timers/promises'
+import { createCheckpointStore, folderIdOf } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import type { Head } from '@claimcheck/server/features/log/signing/head-record'
+import { createHostIdentity } from '@claimcheck/server/features/log/signing/host-identity'
 import t, { type Test } from 'tap'
 
 const HEAD: Head = {
@@ -128,43 +130,51 @@ t.test('the last head of each key before is kept, also that of the log before', 
   t.strictSame(open().retired(HEAD.logId), [one, two])
 })
 
-t.test('the log goes on in one data folder of a machine, which is told while it writes', async (t) => {
+t.test('the first move that follows another is written down in each memory, and found by all', async (t) => {
   const root = t.testdir()
   const headMemory = { folder: join(root, 'memory'), isDefault: true }
   const open = (name: string) => createCheckpointStore({ config: { dataDir: join(root, name), headMemory } })
   const [one, two] = [open('one'), open('two')]
-  one.remember({ ...HEAD, treeSize: 1 })
-  const letGoOn = two.takeOver(HEAD.logId)
-  t.throws(() => one.remember({ ...HEAD, treeSize: 2 }), { code: 'moved' }, 'also where it had looked before')
-  t.match(two.everyApart(HEAD.logId), [{ treeSize: 2 }], 'who took over sees what was written meanwhile')
-  letGoOn()
-  one.remember({ ...HEAD, treeSize: 3 })
-  t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 3 }])
+  const read = (store: typeof one, move: string) => store.locks(move).map((lock) => lock.read())
+  t.strictSame(read(one, HEAD.logId), [undefined, undefined])
+  for (const lock of two.locks(HEAD.logId)) t.ok(await lock.take('bkp_first'))
+  t.strictSame(read(one, HEAD.logId), [undefined, 'bkp_first'], 'in the folder that both have')
+  t.notOk(await one.locks(HEAD.logId)[1]!.take('another'))
+  t.ok(await one.locks(HEAD.logId)[1]!.take('bkp_first'), 'again')
+  for (const lock of one.locks(HEAD.logId)) await lock.release('another')
+  t.strictSame(read(two, HEAD.logId), ['bkp_first', 'bkp_first'])
+  for (const lock of two.locks(HEAD.logId)) await lock.release('bkp_first')
+  t.strictSame(read(two, HEAD.logId), [undefined, undefined])
 
-  two.remember({ ...HEAD, treeSize: 3 })
-  two.takeOver(HEAD.logId)
-  one.takeOver(HEAD.logId)
-  t.match(
-    [one, two].map((store) => store.recallApart(HEAD.logId)[0]!.movedTo !== undefined),
-    [true, true],
-    'in none',
-  )
-  one.stay(HEAD.logId)
-  one.remember({ ...HEAD, treeSize: 4 })
-  t.throws(() => two.remember({ ...HEAD, treeSize: 4 }), { code: 'moved' })
+  writeFileSync(join(root, 'memory', 'bkp_first.json'), '{"restore":"by-an-earlier-version"}')
+  t.strictSame(read(open('three'), 'bkp_first'), [undefined, 'by-an-earlier-version'])
+  writeFileSync(join(root, 'memory', `${HEAD.logId}-${folderIdOf(join(root, 'one'))}.moved`), 'folder')
+  t.strictSame(read(open('one'), HEAD.logId), [undefined, 'folder'], 'as an earlier version wrote it')
+  t.strictSame(read(open('two'), HEAD.logId), [undefined, undefined])
 })
 
 t.test('hosts that share a folder say so in its record, and no other history replaces it', async (t) => {
   const root = t.testdir()
   const headMemory = { folder: join(root, 'memory'), isDefault: false }
-  const open = (name: string) =>
-    createCheckpointStore({ config: { dataDir: join(root, name), databaseUrl: 'postgres://db/x', headMemory } })
+  const open = (name: string) => {
+    const config = { dataDir: join(root, name), databaseUrl: 'postgres://db/x', headMemory }
+    const hostIdentity = createHostIdentity({ config })
+    hostIdentity.begin()
+    return createCheckpointStore({ config, hostIdentity })
+  }
   const hosts = ['one', 'two', 'three'].map(open)
   for (const [index, host] of hosts.entries()) host.remember({ ...HEAD, treeSize: 3 - index })
   const [head] = hosts[0]!.recallApart(HEAD.logId)
   t.match(head, { treeSize: 3 })
   const ids = ['one', 'two', 'three'].map((name) => readFileSync(join(root, name, 'host-id'), 'utf8').slice(0, 8))
-  t.same(head!.hosts?.toSorted(), ids.toSorted())
+  t.same(head!.hosts?.map((entry) => entry.split('/')[0]).toSorted(), ids.toSorted())
+  await setTimeout(2)
+  open('one').remember({ ...HEAD, treeSize: 3 })
+  t.equal(hosts[0]!.recallApart(HEAD.logId)[0]!.hosts!.length, 3, 'a host that was started again replaces its entry')
+  createCheckpointStore({
+    config: { dataDir: join(root, 'command'), databaseUrl: 'postgres://db/x', headMemory },
+  }).remember({ ...HEAD, treeSize: 3 })
+  t.equal(hosts[0]!.recallApart(HEAD.logId)[0]!.hosts!.length, 3, 'a command writes no head that it signs later')
   t.throws(() => hosts[1]!.remember({ ...HEAD, treeSize: 3, rootHash: new Uint8Array(32) }), { code: 'overtaken' })
   for (let more = 0; more < 40; more++)
     open(`more-${more}`).remember({ ...LARGEST, signed: signedBy('k'.repeat(900), LARGEST.treeSize) })
