@@ -123,7 +123,11 @@ t.test('a copy closes the log at its source, and is completed where it was inter
   await query(databaseUrl, 'DROP TRIGGER stuck')
   t.match(await copy(url), { code: 0, copied: { receipts: 3 } })
   t.equal((await client.submit()).status, 503, 'closed for good')
-  t.match((await source.request('/readyz')).body.problems, [/is restored or copied to, and is closed here/])
+  const closed = /is restored or copied to, and is closed here/
+  const problems = async () => (await source.request('/readyz')).body.problems
+  for (const end = Date.now() + 10_000; Date.now() < end && !closed.test(String(await problems())); )
+    await new Promise((done) => setTimeout(done, 50))
+  t.match(await problems(), [closed])
   for (const end = Date.now() + 10_000; Date.now() < end && (await there.request('/readyz')).status !== 200; )
     await new Promise((done) => setTimeout(done, 50))
   t.match(await client.at(there).submit(), { body: { verdict: 'verified' } })

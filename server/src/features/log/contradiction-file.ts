@@ -12,7 +12,7 @@ import type { HostConfig } from '../../config/config.ts'
 import type { Witnessed } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { toConsistency } from './log.ts'
-import { toEntry } from './signing/signing-keys.ts'
+import { toEntry } from './signing/signed-heads.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 interface FileOptions {

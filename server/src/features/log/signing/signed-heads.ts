@@ -1,8 +1,8 @@
-/** Signed tree heads as hosts remember them: what they say, and whether a key of the log signed them. */
+/** Signed tree heads as hosts remember them, and the keys of the log that signed them. */
 
 import { checkTreeHead } from '@claimcheck/core/log'
-import { fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
-import { jsonIn } from '@claimcheck/core/rules'
+import { fromBase64url, isTreeHead, type KeyEntry, type KeySet } from '@claimcheck/core/receipts'
+import { formatInstant, jsonIn } from '@claimcheck/core/rules'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { Head } from './head-record.ts'
 
@@ -29,4 +29,15 @@ export function isSigned(head: string, rows: readonly SigningKeyRow[]): boolean 
   const keys = rows.map((row) => [row.keyId, { ...row, publicKey: fromBase64url(row.publicKey)! }] as const)
   const set: KeySet = { keys: new Map(keys), anchorAddresses: [], anchorSchemas: [] }
   return checkTreeHead(head, set).valid
+}
+
+/** A key in the form of the key document. */
+export function toEntry({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRow): KeyEntry {
+  return {
+    key_id: keyId,
+    public_key: publicKey,
+    valid_from: formatInstant(validFrom),
+    revoked_at: revokedAt === null ? null : formatInstant(revokedAt),
+    jwk: { kty: 'OKP', crv: 'Ed25519', kid: keyId, x: publicKey },
+  }
 }

@@ -2,7 +2,7 @@
 
 import { logIdOf, signTreeHead } from '@claimcheck/core/log'
 import type { AnchorIdentity } from '@claimcheck/core/plugin'
-import { type KeyDocument, type KeyEntry, type Signer, toBase64url } from '@claimcheck/core/receipts'
+import { type KeyDocument, type Signer, toBase64url } from '@claimcheck/core/receipts'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../../base/actor.ts'
 import { ServiceError } from '../../../base/errors.ts'
@@ -14,6 +14,7 @@ import type { Reads, Storage, Writes } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
+import { toEntry } from './signed-heads.ts'
 
 /** In the signing backend, where one is configured; or as without one. */
 export type KeyLocation = 'configured' | 'stored'
@@ -221,14 +222,4 @@ function toRow({ keyId, publicKey }: Signer, validFrom: Instant): SigningKeyRow 
 
 function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)]
-}
-
-export function toEntry({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRow): KeyEntry {
-  return {
-    key_id: keyId,
-    public_key: publicKey,
-    valid_from: formatInstant(validFrom),
-    revoked_at: revokedAt === null ? null : formatInstant(revokedAt),
-    jwk: { kty: 'OKP', crv: 'Ed25519', kid: keyId, x: publicKey },
-  }
 }
