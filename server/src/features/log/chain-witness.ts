@@ -10,21 +10,7 @@ import type { LogState } from '../../storage/log-state.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import { behind, includes, RECOVERY, readOnly } from './log-comparison.ts'
 
-export interface ChainWitness {
-  /**
-   * Asks the chain; after a failure again when it is called after a while. A search that was cut short goes on where it ended. Throws nothing:
-   * the `problem` says what is not known.
-   */
-  ask(logId: string, limitMs: number): Promise<void>
-  /**
-   * Compares the log with what the chain answered; with nothing before that. It is the account's own evidence, and names no key of the log:
-   * it stops this host, and is not written into the database. Other hosts ask the chain themselves.
-   * @throws ServiceError `read_only`
-   */
-  compare(log: LogState, rows: Reads['log']): Promise<void>
-  /** Why it is not known what the chain has of the log; undefined where it is, and where no anchorer can be asked. */
-  problem(): string | undefined
-}
+export type ChainWitness = typeof NONE
 
 interface ChainWitnessOptions {
   readonly registry: { readonly anchorer: Pick<Anchorer, 'chain' | 'scheme' | 'attested'> | undefined }
@@ -38,7 +24,21 @@ const LONGEST_RETRY_MS = 40_000
 /** 9999-12-31: later ones have no RFC 3339 form. */
 const LATEST_S = 253_402_300_799
 
-const NONE: ChainWitness = { ask: async () => {}, compare: async () => {}, problem: () => undefined }
+const NONE = {
+  /**
+   * Asks the chain; after a failure again when it is called after a while. A search that was cut short goes on where it ended. Throws nothing:
+   * the `problem` says what is not known.
+   */
+  ask: async (_logId: string, _limitMs: number): Promise<void> => {},
+  /**
+   * Compares the log with what the chain answered; with nothing before that. It is the account's own evidence, and names no key of the log:
+   * it stops this host, and is not written into the database. Other hosts ask the chain themselves.
+   * @throws ServiceError `read_only`
+   */
+  compare: async (_log: LogState, _rows: Reads['log']): Promise<void> => {},
+  /** The reason why it is not known what the chain has of the log; undefined where it is, and where no anchorer can be asked. */
+  problem: (): string | undefined => undefined,
+}
 
 /** What was found of a log so far. */
 interface Answer {
@@ -50,7 +50,7 @@ interface Answer {
   readonly included: Set<string>
 }
 
-export function createChainWitness({ registry: { anchorer }, storage, logger }: ChainWitnessOptions): ChainWitness {
+export function createChainWitness({ registry: { anchorer }, storage, logger }: ChainWitnessOptions): typeof NONE {
   if (!anchorer?.attested) return NONE
   const { chain, scheme } = anchorer
   const attested = anchorer.attested.bind(anchorer)

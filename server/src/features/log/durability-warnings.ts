@@ -19,10 +19,7 @@ export const DURABILITY_RISKS = [
 ] as const
 type Risk = (typeof DURABILITY_RISKS)[number]
 
-export interface DurabilityWarnings {
-  /** What was found some seconds ago at most; in an outage, what was found before. */
-  current(): Promise<ReadonlyMap<Risk, string>>
-}
+export type DurabilityWarnings = ReturnType<typeof createDurabilityWarnings>
 
 interface DurabilityWarningsOptions {
   readonly storage: Pick<Storage, 'read' | 'shared'>
@@ -34,8 +31,13 @@ interface DurabilityWarningsOptions {
 
 const EVERY_MS = 10_000
 
-export function createDurabilityWarnings(options: DurabilityWarningsOptions): DurabilityWarnings {
-  const { storage, remoteMemory, checkpointStore, config, logger } = options
+export function createDurabilityWarnings({
+  storage,
+  remoteMemory,
+  checkpointStore,
+  config,
+  logger,
+}: DurabilityWarningsOptions) {
   const { shared, read } = storage
   const said = new Set<string>()
   const hasMemory = config.remoteMemory !== undefined || apartFolderOf(config) !== undefined
@@ -56,7 +58,8 @@ export function createDurabilityWarnings(options: DurabilityWarningsOptions): Du
   }
 
   return {
-    async current() {
+    /** What was found some seconds ago at most; in an outage, what was found before. */
+    async current(): Promise<ReadonlyMap<Risk, string>> {
       const warnings = new Map(await ofDatabase())
       const problem = remoteMemory.problem() ?? checkpointStore.problem()
       if (!hasMemory && !shared) warnings.set('no_head_memory', NO_MEMORY)

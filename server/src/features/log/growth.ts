@@ -14,18 +14,9 @@ export interface Day {
   readonly entries: number
 }
 
-export interface LogGrowth {
-  /** The last days, today included, oldest first. */
-  days(count: number): Promise<readonly Day[]>
-}
+export type LogGrowth = ReturnType<typeof createLogGrowth>
 
-export function createLogGrowth({
-  storage,
-  now,
-}: {
-  readonly storage: Storage
-  readonly now: () => Instant
-}): LogGrowth {
+export function createLogGrowth({ storage, now }: { readonly storage: Storage; readonly now: () => Instant }) {
   const { log } = storage.read
   /** The index of the first entry at or after a time, where there is one. */
   const known = new Map<Instant, number>()
@@ -46,7 +37,8 @@ export function createLogGrowth({
   }
 
   return {
-    async days(count) {
+    /** The last days, today included, oldest first. */
+    async days(count: number): Promise<readonly Day[]> {
       const state = (await log.state())!
       if (state.logId !== knownLog) known.clear()
       knownLog = state.logId

@@ -37,30 +37,7 @@ export type Append = Pick<Changes, 'log' | 'head' | 'receipts' | 'evidence' | 't
   readonly range?: CompactRange
 }
 
-export interface LogWriter {
-  /**
-   * Signs a receipt before the log is locked, because signing is most of the cost of an append.
-   * @param evidence is published with it
-   * @param decidedAt when its checks decided, and it can be signed: then the receipt is issued
-   */
-  draft(claimId: string, content: ReceiptContent, evidence?: string, decidedAt?: Instant): Promise<Draft>
-  /**
-   * Plans to append the drafts to the locked log, and signs the new head. Signs a draft again when another key signed it than the log's
-   * current one, or when its time is before the log's.
-   * @throws ServiceError `read_only` when this would be a fork
-   */
-  plan(rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append>
-  /**
-   * Plans without a lock, for the state in which this host last wrote the log. If that state is not current, the database refuses the
-   * append, and what was signed for it is never published. Undefined when this host has not written the log yet.
-   */
-  planOptimistically(drafts: readonly Draft[]): Promise<Append | undefined>
-  /**
-   * Remembers an append. Call it when the append is on disk, before anyone else learns of it.
-   * @throws ServiceError `read_only`
-   */
-  committed(append: Append): void
-}
+export type LogWriter = ReturnType<typeof createLogWriter>
 
 interface LogWriterOptions {
   readonly signingKeys: SigningKeys
@@ -69,97 +46,117 @@ interface LogWriterOptions {
   readonly config: Pick<LogConfig, 'issuerName'>
 }
 
-interface Writer extends LogWriterOptions {
-  /** The state in which this host last wrote the log. */
-  lastWritten: Append['log'] | undefined
-  /** Used only when its root is the root of the log: it is not after an append of another host. */
-  known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
-}
-
 type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
 
-export function createLogWriter({ signingKeys, logGuard, signedReceipts, config }: LogWriterOptions): LogWriter {
-  const writer: Writer = { signingKeys, logGuard, signedReceipts, config, lastWritten: undefined, known: undefined }
+export function createLogWriter({ signingKeys, logGuard, signedReceipts, config }: LogWriterOptions) {
+  /** The state in which this host last wrote the log. */
+  let lastWritten: Append['log'] | undefined
+  /** Used only when its root is the root of the log: it is not after an append of another host. */
+  let known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
+
+  async function rangeAt(rows: Reads['log'], log: LogState): Promise<CompactRange> {
+    if (known && bytesEqual(known.rootHash, log.rootHash)) return known.range
+    try {
+      const tiles = await tileReader(rows, log.logId)(partialTiles(log.treeSize))
+      const range = restoreRange(log.treeSize, tiles, SHA256_TREE)
+      logGuard.checkRoot(log, range.suffixes[0] ?? SHA256_TREE.empty)
+      return range
+    } catch (error) {
+      // A missing or damaged tile makes this host read-only: the check throws.
+      if (error instanceof TileError) await logGuard.checkStored(log, rows)
+      throw error
+    }
+  }
+
+  async function append(
+    log: Append['log'],
+    from: CompactRange,
+    drafts: readonly Draft[],
+    rows?: Reads['log'],
+  ): Promise<Append> {
+    const signer = await signingKeys.signer(log.keyId, rows)
+    const current = await inOrder(drafts, log, (draft) => sign(config, draft, signer))
+    const { logId } = log
+    const receipts = current.map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
+      return { logId, leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
+    })
+    const evidence = current.flatMap(({ receiptId, evidence }) =>
+      evidence === undefined ? [] : [{ logId, receiptId, document: evidence }],
+    )
+    const leafHashes = receipts.map(({ leafHash }) => leafHash)
+    const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
+    const head = {
+      ...log,
+      number: log.number + 1,
+      treeSize: range.treeSize,
+      rootHash,
+      issuedAt: receipts.at(-1)!.issuedAt,
+    }
+    const signed = JSON.stringify(await signTreeHead(signer, head))
+    return {
+      log,
+      head: { ...head, signed },
+      receipts,
+      evidence,
+      tiles: tiles.map((tile) => ({ logId, ...tile })),
+      range,
+    }
+  }
+
   return {
-    draft(claimId, content, evidence, decidedAt = content.observation.observedAt) {
+    /**
+     * Signs a receipt before the log is locked, because signing is most of the cost of an append.
+     * @param evidence is published with it
+     * @param decidedAt when its checks decided, and it can be signed: then the receipt is issued
+     */
+    draft(
+      claimId: string,
+      content: ReceiptContent,
+      evidence?: string,
+      decidedAt: Instant = content.observation.observedAt,
+    ): Promise<Draft> {
       // Not by the clock of this thread: the checks are admitted and dated by another one, which knows when the time is in doubt.
       const issuedAt = Math.max(content.observation.observedAt, decidedAt)
       const unsigned = { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence }
       return sign(config, unsigned, signingKeys.latest())
     },
-    plan: (rows, log, drafts) => plan(writer, rows, log, drafts),
-    planOptimistically: (drafts) => planOptimistically(writer, drafts),
-    committed: (append) => committed(writer, append),
+    /**
+     * Plans to append the drafts to the locked log, and signs the new head. Signs a draft again when another key signed it than the log's
+     * current one, or when its time is before the log's.
+     * @throws ServiceError `read_only` when this would be a fork
+     */
+    async plan(rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append> {
+      if (drafts.length === 0) {
+        // Where the database is an old one, claims are not stored either.
+        await logGuard.checkOpen(log, rows)
+        return { log }
+      }
+      await logGuard.check(log, rows)
+      return append(log, await rangeAt(rows, log), drafts, rows)
+    },
+    /**
+     * Plans without a lock, for the state in which this host last wrote the log. If that state is not current, the database refuses the
+     * append, and what was signed for it is never published. Undefined when this host has not written the log yet.
+     */
+    async planOptimistically(drafts: readonly Draft[]): Promise<Append | undefined> {
+      if (!lastWritten || logGuard.problem() !== undefined) return undefined
+      if (drafts.length === 0) return { log: lastWritten }
+      const isKnown = known && bytesEqual(known.rootHash, lastWritten.rootHash) && logGuard.isRemembered(lastWritten)
+      return isKnown ? append(lastWritten, known!.range, drafts) : undefined
+    },
+    /**
+     * Remembers an append. Call it when the append is on disk, before anyone else learns of it.
+     * @throws ServiceError `read_only`
+     */
+    committed({ log, head, range, receipts = [] }: Append): void {
+      const written = head ? { ...log, ...head } : log
+      lastWritten = written
+      if (range) known = { range, rootHash: written.rootHash }
+      if (!head) return
+      signedReceipts.add(receipts)
+      logGuard.remember(written)
+    },
   }
-}
-
-async function plan(writer: Writer, rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append> {
-  if (drafts.length === 0) {
-    // Where the database is an old one, claims are not stored either.
-    await writer.logGuard.checkOpen(log, rows)
-    return { log }
-  }
-  await writer.logGuard.check(log, rows)
-  return append(writer, log, await rangeAt(writer, rows, log), drafts, rows)
-}
-
-async function planOptimistically(writer: Writer, drafts: readonly Draft[]): Promise<Append | undefined> {
-  const { lastWritten, known, logGuard } = writer
-  if (!lastWritten || logGuard.problem() !== undefined) return undefined
-  if (drafts.length === 0) return { log: lastWritten }
-  const isKnown = known && bytesEqual(known.rootHash, lastWritten.rootHash) && logGuard.isRemembered(lastWritten)
-  return isKnown ? append(writer, lastWritten, known.range, drafts) : undefined
-}
-
-function committed(writer: Writer, { log, head, range, receipts = [] }: Append): void {
-  const written = head ? { ...log, ...head } : log
-  writer.lastWritten = written
-  if (range) writer.known = { range, rootHash: written.rootHash }
-  if (!head) return
-  writer.signedReceipts.add(receipts)
-  writer.logGuard.remember(written)
-}
-
-async function rangeAt({ known, logGuard }: Writer, rows: Reads['log'], log: LogState): Promise<CompactRange> {
-  if (known && bytesEqual(known.rootHash, log.rootHash)) return known.range
-  try {
-    const range = restoreRange(log.treeSize, await tileReader(rows, log.logId)(partialTiles(log.treeSize)), SHA256_TREE)
-    logGuard.checkRoot(log, range.suffixes[0] ?? SHA256_TREE.empty)
-    return range
-  } catch (error) {
-    // A missing or damaged tile makes this host read-only: the check throws.
-    if (error instanceof TileError) await logGuard.checkStored(log, rows)
-    throw error
-  }
-}
-
-async function append(
-  { signingKeys, config }: Writer,
-  log: Append['log'],
-  from: CompactRange,
-  drafts: readonly Draft[],
-  rows?: Reads['log'],
-): Promise<Append> {
-  const signer = await signingKeys.signer(log.keyId, rows)
-  const current = await inOrder(drafts, log, (draft) => sign(config, draft, signer))
-  const { logId } = log
-  const receipts = current.map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
-    return { logId, leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
-  })
-  const evidence = current.flatMap(({ receiptId, evidence }) =>
-    evidence === undefined ? [] : [{ logId, receiptId, document: evidence }],
-  )
-  const leafHashes = receipts.map(({ leafHash }) => leafHash)
-  const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
-  const head = {
-    ...log,
-    number: log.number + 1,
-    treeSize: range.treeSize,
-    rootHash,
-    issuedAt: receipts.at(-1)!.issuedAt,
-  }
-  const signed = JSON.stringify(await signTreeHead(signer, head))
-  return { log, head: { ...head, signed }, receipts, evidence, tiles: tiles.map((tile) => ({ logId, ...tile })), range }
 }
 
 /** The times of receipts and heads must be in order, whichever host signs them: a draft that the log has passed is signed again. */

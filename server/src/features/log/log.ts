@@ -7,7 +7,7 @@ import { fromBase64url, type Proof } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
-import type { Reads, Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/storage.ts'
 import type { LogArchives } from './log-archives.ts'
 import { createStoredLog, type LogView, type StoredLog } from './log-view.ts'
 import { readAgain } from './stored-log.ts'
@@ -51,59 +51,87 @@ export interface HeadAbove {
   readonly consistency: ConsistencyProof | undefined
 }
 
-export interface LogService {
-  /** The newest signed tree head of the open log as JSON text, with its newest landed anchor. */
-  head(): Promise<{ readonly treeHead: string; readonly anchor: Anchor | null }>
-  /** In ascending order; without `start` the newest entries. @throws ServiceError `not_found` when start is beyond the tree */
-  entries(start: number | undefined, limit: number): Promise<EntriesPage>
-  /** Undefined when the log has no leaf with this hash. @param leafHash base64url */
-  leafIndexOf(leafHash: string): Promise<number | undefined>
-  /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
-  inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
-  /**
-   * One proof for each leaf: in the open log at its newest size, in another log as it ended.
-   * @throws RangeError when a leaf is not in the log; ServiceError `unavailable`
-   */
-  inclusions(logId: string, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
-  /** The newest head of the log that a receipt is proven in, and the path to it from the tree of the proof. */
-  headAbove(proof: Pick<Proof, 'log_id' | 'tree_size'> | undefined): Promise<HeadAbove>
-  /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
-  consistency(first: number, second?: number): Promise<ConsistencyProof>
-  /** Newest first. */
-  anchors(
-    limit: number,
-    before?: number,
-  ): Promise<{ readonly anchors: readonly Anchor[]; readonly next: number | null }>
-}
+export type LogService = ReturnType<typeof createLogService>
 
 interface LogServiceOptions {
   readonly storage: Pick<Storage, 'read' | 'published'>
   readonly archives: Pick<LogArchives, 'open'>
 }
 
-interface Served extends LogServiceOptions {
-  /** The log that is open now. */
-  readonly log: StoredLog
-  /** Logs that have ended, and stay as they are. */
-  readonly ended: LRUCache<string, Promise<StoredLog>>
-}
+export function createLogService({ storage, archives }: LogServiceOptions) {
+  const { read, published: rows } = storage
+  const log = createStoredLog(rows, async () => (await read.anchors.log())!)
+  const ended = new LRUCache<string, Promise<StoredLog>>({ max: MAX_ENDED })
 
-export function createLogService({ storage, archives }: LogServiceOptions): LogService {
-  const rows = storage.published
-  const log = createStoredLog(rows, async () => (await storage.read.anchors.log())!)
-  const served: Served = { storage, archives, log, ended: new LRUCache({ max: MAX_ENDED }) }
+  async function landedAnchors(before: number, limit: number): Promise<readonly Anchor[]> {
+    const { logId } = (await read.log.state())!
+    return read.anchors.landed(logId, before, limit)
+  }
+
+  async function proveAnchored(
+    view: LogView,
+    leafIndexes: readonly number[],
+  ): Promise<ReadonlyMap<number, AnchoredPath>> {
+    if (leafIndexes.length === 0) return new Map()
+    const { logId } = view.state
+    const found = await read.anchors.covering(logId, leafIndexes)
+    const proven = [...found].map(async ([leafIndex, anchor]) => {
+      const { treeSize, rootHash } = anchor
+      const { leafHash, path } = await readAgain(rows, async () => {
+        const proven = await view.proveInclusion(leafIndex, treeSize)
+        if (toText(proven.rootHash) !== rootHash) throw new Error('the root of the log differs from the anchored root')
+        return proven
+      })
+      return [leafIndex, { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor }] as const
+    })
+    return new Map(await Promise.all(proven))
+  }
+
+  function endedLog(logId: string): Promise<StoredLog> {
+    const known = ended.get(logId)
+    if (known) return known
+    const opened = openEnded(logId)
+    ended.set(logId, opened)
+    opened.catch(() => ended.delete(logId))
+    return opened
+  }
+
+  async function openEnded(logId: string): Promise<StoredLog> {
+    const state = await read.anchors.log(logId)
+    if (state) return createStoredLog(rows, async () => state)
+    const archive = await archives.open(logId)
+    const anchoredSize = (await read.anchors.newestFinal(logId))?.treeSize ?? 0
+    return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
+  }
+
   return {
-    async head() {
+    /** The newest signed tree head of the open log as JSON text, with its newest landed anchor. */
+    async head(): Promise<{ readonly treeHead: string; readonly anchor: Anchor | null }> {
       // Reads the anchor before the head, so that the head's tree is at least as large.
-      const [anchor = null] = await landedAnchors(storage.read, Number.MAX_SAFE_INTEGER, 1)
+      const [anchor = null] = await landedAnchors(Number.MAX_SAFE_INTEGER, 1)
       return { treeHead: JSON.stringify(await log.head()), anchor }
     },
-    entries: (start, limit) => entries(served, start, limit),
-    async leafIndexOf(leafHash) {
+    /** In ascending order; without `start` the newest entries. @throws ServiceError `not_found` when start is beyond the tree */
+    async entries(start: number | undefined, limit: number): Promise<EntriesPage> {
+      const { logId, treeSize } = (await log.view()).state
+      if (start !== undefined && start > treeSize) {
+        throw new ServiceError('not_found', `start is beyond the log, which has ${treeSize} entries`)
+      }
+      const from = start ?? Math.max(0, treeSize - limit)
+      const end = Math.min(treeSize, from + limit)
+      const leaves = await rows.leaves(logId, from, end)
+      const entries = leaves.map(({ leafIndex, leafHash, issuedAt }) => {
+        return { leafIndex, leafHash: toText(leafHash), createdAt: issuedAt }
+      })
+      return { treeSize, entries, next: end < treeSize ? end : null }
+    },
+    /** Undefined when the log has no leaf with this hash. @param leafHash base64url */
+    async leafIndexOf(leafHash: string): Promise<number | undefined> {
       const bytes = fromBase64url(leafHash)
       return bytes && (await rows.leafByHash((await log.view()).state, bytes))?.leafIndex
     },
-    async inclusion(leafIndex, requestedSize) {
+    /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
+    async inclusion(leafIndex: number, requestedSize?: number): Promise<InclusionProof> {
       const view = await log.view()
       const { logId, treeSize: current } = view.state
       const treeSize = requestedSize ?? current
@@ -121,122 +149,61 @@ export function createLogService({ storage, archives }: LogServiceOptions): LogS
         inclusion: path.map(toText),
       }
     },
-    inclusions: (logId, leafIndexes) => inclusions(served, logId, leafIndexes),
-    headAbove: (proof) => headAbove(served, proof),
-    consistency: (first, second) => consistency(log, first, second),
-    async anchors(limit, before = Number.MAX_SAFE_INTEGER) {
-      const found = await landedAnchors(storage.read, before, limit + 1)
+    /**
+     * One proof for each leaf: in the open log at its newest size, in another log as it ended.
+     * @throws RangeError when a leaf is not in the log; ServiceError `unavailable`
+     */
+    async inclusions(logId: string, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]> {
+      const open = await log.view()
+      const view = open.state.logId === logId ? open : await (await endedLog(logId)).view()
+      const { treeSize, anchoredSize } = view.state
+      const rootHash = toText(view.state.rootHash)
+      const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
+      const anchored = await proveAnchored(view, covered)
+      return Promise.all(
+        leafIndexes.map(async (leafIndex) => {
+          if (leafIndex < anchoredSize) return anchored.get(leafIndex)!
+          const { leafHash, path } = await view.proveInclusion(leafIndex, treeSize)
+          return { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor: null }
+        }),
+      )
+    },
+    /** The newest head of the log that a receipt is proven in, and the path to it from the tree of the proof. */
+    async headAbove(proof: Pick<Proof, 'log_id' | 'tree_size'> | undefined): Promise<HeadAbove> {
+      const isOpen = !proof || (await log.view()).state.logId === proof.log_id
+      const proven = isOpen ? log : await endedLog(proof.log_id)
+      // The head is read after the receipt, so that its tree is not smaller than that of the proof.
+      const treeHead = JSON.stringify(await proven.head())
+      const [first, second] = [proof?.tree_size ?? 0, treeSizeIn(treeHead) ?? 0]
+      if (first === 0 || first >= second) return { treeHead, consistency: undefined }
+      const view = await proven.view()
+      const path = await view.proveConsistency(first, second)
+      return { treeHead, consistency: toConsistency(view.state.logId, first, second, path) }
+    },
+    /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
+    async consistency(first: number, requestedSecond?: number): Promise<ConsistencyProof> {
+      const view = await log.view()
+      const { logId, treeSize: current } = view.state
+      const second = requestedSecond ?? current
+      if (first === 0)
+        throw new ServiceError('bad_request', 'first must be at least 1: every log begins with the empty tree')
+      if (requestedSecond !== undefined && first > second) {
+        throw new ServiceError('bad_request', 'first must not be above second')
+      }
+      if (first > current) throw beyondTheLog('first', current)
+      if (second > current) throw beyondTheLog('second', current)
+      return toConsistency(logId, first, second, await view.proveConsistency(first, second))
+    },
+    /** Newest first. */
+    async anchors(
+      limit: number,
+      before = Number.MAX_SAFE_INTEGER,
+    ): Promise<{ readonly anchors: readonly Anchor[]; readonly next: number | null }> {
+      const found = await landedAnchors(before, limit + 1)
       const page = found.slice(0, limit)
       return { anchors: page, next: found.length > limit ? page.at(-1)!.treeSize : null }
     },
   }
-}
-
-async function landedAnchors({ log, anchors }: Reads, before: number, limit: number): Promise<readonly Anchor[]> {
-  const { logId } = (await log.state())!
-  return anchors.landed(logId, before, limit)
-}
-
-async function entries({ storage, log }: Served, start: number | undefined, limit: number): Promise<EntriesPage> {
-  const { logId, treeSize } = (await log.view()).state
-  if (start !== undefined && start > treeSize) {
-    throw new ServiceError('not_found', `start is beyond the log, which has ${treeSize} entries`)
-  }
-  const from = start ?? Math.max(0, treeSize - limit)
-  const end = Math.min(treeSize, from + limit)
-  const leaves = await storage.published.leaves(logId, from, end)
-  const entries = leaves.map(({ leafIndex, leafHash, issuedAt }) => {
-    return { leafIndex, leafHash: toText(leafHash), createdAt: issuedAt }
-  })
-  return { treeSize, entries, next: end < treeSize ? end : null }
-}
-
-async function inclusions(
-  served: Served,
-  logId: string,
-  leafIndexes: readonly number[],
-): Promise<readonly AnchoredPath[]> {
-  const open = await served.log.view()
-  const view = open.state.logId === logId ? open : await (await endedLog(served, logId)).view()
-  const { treeSize, anchoredSize } = view.state
-  const rootHash = toText(view.state.rootHash)
-  const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
-  const anchored = await proveAnchored(served.storage, view, covered)
-  return Promise.all(
-    leafIndexes.map(async (leafIndex) => {
-      if (leafIndex < anchoredSize) return anchored.get(leafIndex)!
-      const { leafHash, path } = await view.proveInclusion(leafIndex, treeSize)
-      return { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor: null }
-    }),
-  )
-}
-
-async function proveAnchored(
-  { read, published }: LogServiceOptions['storage'],
-  view: LogView,
-  leafIndexes: readonly number[],
-): Promise<ReadonlyMap<number, AnchoredPath>> {
-  if (leafIndexes.length === 0) return new Map()
-  const { logId } = view.state
-  const found = await read.anchors.covering(logId, leafIndexes)
-  const proven = [...found].map(async ([leafIndex, anchor]) => {
-    const { treeSize, rootHash } = anchor
-    const { leafHash, path } = await readAgain(published, async () => {
-      const proven = await view.proveInclusion(leafIndex, treeSize)
-      if (toText(proven.rootHash) !== rootHash) throw new Error('the root of the log differs from the anchored root')
-      return proven
-    })
-    return [leafIndex, { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor }] as const
-  })
-  return new Map(await Promise.all(proven))
-}
-
-async function headAbove(served: Served, proof: Parameters<LogService['headAbove']>[0]): Promise<HeadAbove> {
-  const log = proof ? await logOf(served, proof.log_id) : served.log
-  // The head is read after the receipt, so that its tree is not smaller than that of the proof.
-  const treeHead = JSON.stringify(await log.head())
-  const [first, second] = [proof?.tree_size ?? 0, treeSizeIn(treeHead) ?? 0]
-  if (first === 0 || first >= second) return { treeHead, consistency: undefined }
-  const view = await log.view()
-  const proven = await view.proveConsistency(first, second)
-  return { treeHead, consistency: toConsistency(view.state.logId, first, second, proven) }
-}
-
-async function consistency(log: StoredLog, first: number, requestedSecond?: number): Promise<ConsistencyProof> {
-  const view = await log.view()
-  const { logId, treeSize: current } = view.state
-  const second = requestedSecond ?? current
-  if (first === 0)
-    throw new ServiceError('bad_request', 'first must be at least 1: every log begins with the empty tree')
-  if (requestedSecond !== undefined && first > second) {
-    throw new ServiceError('bad_request', 'first must not be above second')
-  }
-  if (first > current) throw beyondTheLog('first', current)
-  if (second > current) throw beyondTheLog('second', current)
-  return toConsistency(logId, first, second, await view.proveConsistency(first, second))
-}
-
-async function logOf(served: Served, logId: string): Promise<StoredLog> {
-  return (await served.log.view()).state.logId === logId ? served.log : endedLog(served, logId)
-}
-
-function endedLog(served: Served, logId: string): Promise<StoredLog> {
-  const { ended } = served
-  const known = ended.get(logId)
-  if (known) return known
-  const opened = openEnded(served, logId)
-  ended.set(logId, opened)
-  opened.catch(() => ended.delete(logId))
-  return opened
-}
-
-async function openEnded({ storage, archives }: Served, logId: string): Promise<StoredLog> {
-  const { anchors } = storage.read
-  const state = await anchors.log(logId)
-  if (state) return createStoredLog(storage.published, async () => state)
-  const archive = await archives.open(logId)
-  const anchoredSize = (await anchors.newestFinal(logId))?.treeSize ?? 0
-  return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
 }
 
 export function toConsistency(

@@ -4,12 +4,7 @@ import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import type { SignedReceipts } from './signing/signed-receipts.ts'
 
-export interface LostReceipts {
-  /** Stores them, once for each state of the logs. Never throws: it must not keep a host from saying what is wrong. */
-  report(): Promise<void>
-  /** In the transaction that ends a log. @returns all that hosts have named of it */
-  end(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]>
-}
+export type LostReceipts = ReturnType<typeof createLostReceipts>
 
 interface LostReceiptsOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
@@ -19,11 +14,12 @@ interface LostReceiptsOptions {
 
 const PER_READ = 500
 
-export function createLostReceipts({ storage, signedReceipts, logger }: LostReceiptsOptions): LostReceipts {
+export function createLostReceipts({ storage, signedReceipts, logger }: LostReceiptsOptions) {
   let reported = ''
 
   return {
-    async report() {
+    /** Stores them, once for each state of the logs. Never throws: it must not keep a host from saying what is wrong. */
+    async report(): Promise<void> {
       try {
         const state = (await storage.read.log.state())!
         const key = `${state.logId} ${state.treeSize} ${state.answersAs} ${state.contradictedBy}`
@@ -40,7 +36,8 @@ export function createLostReceipts({ storage, signedReceipts, logger }: LostRece
         logger.error({ err: error }, 'cannot write down which receipts are lost')
       }
     },
-    async end(tx, logId) {
+    /** Call it in the transaction that ends a log. @returns all that hosts have named of it */
+    async end(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]> {
       const own = signedReceipts.recent().filter((receipt) => receipt.logId === logId)
       await tx.lost.insert(await lostOf(tx, own))
       return tx.lost.ofLog(logId)

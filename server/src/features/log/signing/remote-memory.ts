@@ -15,26 +15,7 @@ import { following, fromRecord, type Head, isBefore, readRetired, retiredBy, toR
 import { isClosing, type Lock, lineageOf, type MovedLog, moveIn, textOfMove } from './moves.ts'
 import { headOf, isSigned } from './signed-heads.ts'
 
-export interface RemoteMemory {
-  /** Reads what is there, and whether the log was moved. @throws HeadMemoryError `unreadable` */
-  load(log: MovedLog): Promise<void>
-  /** What was there, as far as this host knows; none before `load`. */
-  recall(logId: string): readonly Head[]
-  /** Whether it had a record when it was read last, of whomever; undefined: this host does not know. */
-  isThere(logId: string): boolean | undefined
-  /** See `CheckpointStore`. */
-  retired(logId: string): readonly string[]
-  /** The moves that followed the given ones, as they were read last. */
-  movesAfter(moves: readonly string[]): readonly string[]
-  /** Where it is written which move followed the given one; none where there is no store. */
-  locks(move: string): readonly Lock[]
-  /** Writes the head there after a while, where it is newer. */
-  follow(head: Head): void
-  /** Writes the newest head that it follows now. */
-  flush(): Promise<void>
-  /** Why it was not written. */
-  problem(): string | undefined
-}
+export type RemoteMemory = typeof NONE
 
 interface RemoteMemoryOptions {
   readonly config: Partial<Pick<LogConfig, 'remoteMemory'>>
@@ -47,16 +28,25 @@ const TIMEOUT_MS = 5000
 /** Where other hosts write at the same time. */
 const FLUSH_WRITES = 5
 
-const NONE: RemoteMemory = {
-  load: async () => {},
-  recall: () => [],
-  isThere: () => undefined,
-  retired: () => [],
-  movesAfter: () => [],
-  locks: () => [],
-  follow() {},
-  flush: async () => {},
-  problem: () => undefined,
+const NONE = {
+  /** Reads what is there, and whether the log was moved. @throws HeadMemoryError `unreadable` */
+  load: async (_log: MovedLog): Promise<void> => {},
+  /** What was there, as far as this host knows; none before `load`. */
+  recall: (_logId: string): readonly Head[] => [],
+  /** Whether it had a record when it was read last, of whomever; undefined: this host does not know. */
+  isThere: (_logId: string): boolean | undefined => undefined,
+  /** See `CheckpointStore`. */
+  retired: (_logId: string): readonly string[] => [],
+  /** The moves that followed the given ones, as they were read last. */
+  movesAfter: (_moves: readonly string[]): readonly string[] => [],
+  /** The place where it is written which move followed the given one. */
+  locks: (_move: string): readonly Lock[] => [],
+  /** Writes the head there after a while, where it is newer. */
+  follow(_head: Head): void {},
+  /** Writes the newest head that it follows now. */
+  flush: async (): Promise<void> => {},
+  /** The reason why it was not written. */
+  problem: (): string | undefined => undefined,
 }
 
 /** An object as it is there. */
@@ -69,7 +59,7 @@ interface Stored {
   readonly condition: Readonly<Record<string, string>>
 }
 
-export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOptions): RemoteMemory {
+export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOptions): typeof NONE {
   const { remoteMemory } = config
   if (!remoteMemory) return NONE
   const ask = askStore(remoteMemory)
