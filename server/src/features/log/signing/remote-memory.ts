@@ -172,7 +172,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
 /** The store takes the first object of a name alone. */
 function objectLock(ask: ReturnType<typeof askStore>, move: string): Lock {
   const name = isClosing(move) ? move : `${move}.next`
-  async function find() {
+  async function find(): Promise<{ move: string | undefined; condition: Record<string, string> }> {
     const found = await ask(name, { method: 'GET' })
     const text = await found.text()
     if (found.status === 404) return { move: undefined, condition: { 'if-none-match': '*' } }
