@@ -3,8 +3,13 @@ import { type Bundle, checkBundle, compareHeads, headsPath, parseKeySet } from '
 import { firstFailure } from '@claimcheck/core/words/checks'
 import { readBundle } from '@claimcheck/core/words/document'
 import { render } from 'preact'
-import { rawDocuments } from '../src/features/site/receipt/raw.ts'
-import { NotValid, ReceiptArticle, type ReceiptLinks, titleOf } from '../src/features/site/receipt/receipt-page.tsx'
+import {
+  NotValid,
+  ReceiptArticle,
+  type ReceiptLinks,
+  rawDocuments,
+  titleOf,
+} from '../src/features/site/receipt/receipt-page.tsx'
 import { type Step, stepsOf } from '../src/web/receipt-view/steps.ts'
 import { viewOf } from '../src/web/receipt-view/view.ts'
 

@@ -11,9 +11,7 @@ const TYPES = {
 } as const
 
 const FILES = [
-  'console.css',
-  'receipt.css',
-  'site.css',
+  'pages.css',
   'icon.svg',
   'copy.js',
   'docs-search.js',

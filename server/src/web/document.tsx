@@ -1,4 +1,4 @@
-/** The document around every page, rendered to text. Preact escapes all that is put into markup. */
+/** Renders a page within its document to text. Preact escapes all that is put into markup. */
 import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { ComponentChildren, VNode } from 'preact'
@@ -35,9 +35,7 @@ export function renderPage(page: VNode): string {
 export interface DocumentProps {
   readonly title: string
   /** Browser scripts of this page. */
-  readonly scripts?: readonly Script[]
-  /** Further style sheets of this page. */
-  readonly styles?: readonly Style[]
+  readonly scripts?: readonly Script[] | undefined
   /** The path of the icon of its tab. */
   readonly icon?: string
   /** Other elements of its head. */
@@ -46,18 +44,10 @@ export interface DocumentProps {
 }
 
 export type Script = 'copy' | 'docs-search' | 'live' | 'log-check' | 'once' | 'passkeys' | 'receipt'
-export type Style = 'receipt' | 'site'
 
 const ON_EVERY_PAGE: readonly Script[] = ['copy', 'once']
 
-export function Document({
-  title,
-  scripts = [],
-  styles = [],
-  icon = assetPath('icon.svg'),
-  head,
-  children,
-}: DocumentProps) {
+export function Document({ title, scripts = [], icon = assetPath('icon.svg'), head, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -66,9 +56,7 @@ export function Document({
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <link rel="icon" href={icon} type="image/svg+xml" />
-        {['console', ...styles].map((name) => (
-          <link rel="stylesheet" href={assetPath(`${name}.css`)} />
-        ))}
+        <link rel="stylesheet" href={assetPath('pages.css')} />
         {[...ON_EVERY_PAGE, ...scripts].map((name) => (
           <script type="module" src={assetPath(`${name}.js`)} />
         ))}

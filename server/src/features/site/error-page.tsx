@@ -15,13 +15,9 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available now',
 }
 
-interface ErrorPageProps {
-  readonly title: string
-  /** A sentence. */
-  readonly detail: string
-}
+type ErrorPageProps = Readonly<Record<'title' | 'detail', string>>
 
-/** @param titles by status, where they are others than usual */
+/** @param titles by status, where they differ from the usual ones */
 export function answerErrorsWithPages(
   pages: App,
   Page: (props: ErrorPageProps) => VNode = ErrorPage,
@@ -31,7 +27,7 @@ export function answerErrorsWithPages(
   const page = renderedOnce((title: string, detail: string) => <Page title={title} detail={detail} />)
   pages.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
-    // What is refused at the gate reaches no hook of these pages.
+    // A request that is refused at the gate reaches no hook of these pages.
     reply.headers(pageHeaders())
     const title = titles[status] ?? TITLES[status] ?? 'Something went wrong'
     return sendHtml(reply, page(title, sentence(detail)), status)

@@ -1,7 +1,7 @@
 /** The pages for everybody: receipts, the log, the offline checker, and the documentation. */
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { SiteDependencies } from './site.ts'
+import type { SiteDependencies } from './dependencies.ts'
 
 export type Services = SiteDependencies & Pick<HostServices, 'config'>
 

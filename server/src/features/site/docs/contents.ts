@@ -1,10 +1,10 @@
-/** What the documentation consists of, in the order in which it is read. */
+/** The chapters and pages of the documentation, in the order in which they are read. */
 
 /** A page that is made from a file of the repository. */
 interface FilePage {
   /** Below `/docs/`. */
   readonly path: string
-  /** In the repository, where its links are relative to. */
+  /** The path in the repository, to which its links are relative. */
   readonly file: string
 }
 
@@ -13,7 +13,7 @@ type Made = 'actions' | 'api'
 
 export interface Chapter {
   readonly title: string
-  /** What readers find in it. */
+  /** A sentence that tells what readers find in it. */
   readonly about: string
   readonly pages: readonly (FilePage | Made)[]
 }

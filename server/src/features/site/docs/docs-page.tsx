@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'
 import type { DocsPage, Documentation, ReadChapter } from './documentation.ts'
-import { LANGUAGES, type Language } from './languages.ts'
+import { LANGUAGES, type Language } from './markdown.tsx'
 
 interface FrameProps {
   readonly title: string
@@ -24,13 +24,13 @@ function Frame({ title, chapters, current, isOverview, children }: FrameProps) {
     </div>
   )
   return (
-    <PublicPage section="docs" title={title} styles={['site']} scripts={['docs-search']} side={side}>
+    <PublicPage section="docs" title={title} scripts={['docs-search']} side={side}>
       {children}
     </PublicPage>
   )
 }
 
-/** Its script shows it. */
+/** The search field, which its script shows. */
 function Search() {
   return (
     <search class="docs-search" data-index={`${publicPaths.docs}/search.json`} hidden>
@@ -68,14 +68,16 @@ function Menu({ chapters, current, isOverview }: Omit<FrameProps, 'title' | 'chi
   )
 }
 
-interface ReadPageProps {
+/** @param contact where to report a weakness */
+export function ReadPage({
+  documentation,
+  page,
+  contact,
+}: {
   readonly documentation: Documentation
   readonly page: DocsPage
-  /** Whom to tell of a weakness. */
   readonly contact: string | undefined
-}
-
-export function ReadPage({ documentation, page, contact }: ReadPageProps) {
+}) {
   const all = [...documentation.pages.values()]
   const at = all.indexOf(page)
   const parts = page.sections.filter(({ heading }) => heading.level === 2)
@@ -106,7 +108,7 @@ export function ReadPage({ documentation, page, contact }: ReadPageProps) {
   )
 }
 
-function SecurityContact({ contact }: Pick<ReadPageProps, 'contact'>) {
+function SecurityContact({ contact }: { readonly contact: string | undefined }) {
   if (contact === undefined) return <p>The operator of this service names no address for reports of weaknesses.</p>
   return (
     <p>
@@ -129,13 +131,7 @@ function LanguageChoice({ languages }: { readonly languages: readonly Language[]
   )
 }
 
-function Neighbours({
-  previous,
-  next,
-}: {
-  readonly previous?: DocsPage | undefined
-  readonly next?: DocsPage | undefined
-}) {
+function Neighbours({ previous, next }: Readonly<Record<'previous' | 'next', DocsPage | undefined>>) {
   return (
     <nav class="docs-neighbours" aria-label="Previous and next page">
       {previous ? (
@@ -152,7 +148,7 @@ function Neighbours({
   )
 }
 
-/** The first page: where readers go from here. */
+/** The first page, which leads to all chapters. */
 export function OverviewPage({ chapters }: Pick<Documentation, 'chapters'>) {
   return (
     <Frame title="Documentation" chapters={chapters} isOverview>

@@ -1,7 +1,6 @@
 /** The documentation of one installation: every page, rendered once, with its neighbours and what a search finds in it. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
-import type { VNode } from 'preact'
 import type { HostConfig } from '../../../config/config.ts'
 import type { Page } from '../../../host/feature.ts'
 import { actionIndex, actionPage, type Readable } from '../../../plugins/action-page.ts'
@@ -9,20 +8,13 @@ import { inCommandLineOf } from '../../../web/command-line.ts'
 import { publicPaths } from '../../../web/paths.ts'
 import { apiPages, type OpenApi } from './api/api-pages.ts'
 import { CHAPTERS } from './contents.ts'
-import type { Language } from './languages.ts'
-import { type LinkOf, renderMarkdown, type Section } from './markdown.tsx'
+import { type Rendered, renderMarkdown } from './markdown.tsx'
 import { type SearchIndex, searchIndex } from './search-index.ts'
 
-export interface DocsPage {
+export interface DocsPage extends Rendered {
   /** Below the documentation: `concepts`. */
   readonly path: string
   readonly href: string
-  readonly title: string
-  readonly heading: VNode
-  readonly body: VNode
-  readonly sections: readonly Section[]
-  readonly languages: readonly Language[]
-  readonly chapter: string
 }
 
 export interface ReadChapter {
@@ -38,26 +30,29 @@ export interface Documentation {
   readonly search: SearchIndex
 }
 
-export interface DocsSources {
-  readonly actions: readonly Readable[]
-  readonly openApi: OpenApi
-  readonly config: Pick<HostConfig, 'verifierPackage'>
-  /** Those of features, after the chapters' own. */
-  readonly pages?: readonly Page[]
-}
-
 /** A page as Markdown. Its links are relative to `file`, which exists in the repository or nowhere. */
-export interface Source {
+interface Source {
   readonly path: string
   readonly file: string
   readonly text: string
-  /** Written by the authors of plugins: no link in it leads elsewhere. */
+  /** True: the authors of plugins wrote it, and no link in it leads elsewhere. */
   readonly isForeign?: boolean
 }
 
 const ACTIONS = 'server/docs/actions'
 
-export function readDocumentation({ actions, openApi, config, pages: more = [] }: DocsSources): Documentation {
+/** @param pages those of features, after the chapters' own */
+export function readDocumentation({
+  actions,
+  openApi,
+  config,
+  pages: more,
+}: {
+  readonly actions: readonly Readable[]
+  readonly openApi: OpenApi
+  readonly config: Pick<HostConfig, 'verifierPackage'>
+  readonly pages: readonly Page[]
+}): Documentation {
   const made = {
     actions: (): Source[] => [
       { path: 'actions', file: `${ACTIONS}/README.md`, text: actionIndex(actions), isForeign: true },
@@ -79,10 +74,16 @@ export function readDocumentation({ actions, openApi, config, pages: more = [] }
       ...more.filter(({ chapter }) => chapter === title).map(read),
     ],
   }))
-  const paths = new Map(sources.flatMap(({ pages }) => pages.map(({ path, file }) => [file, path] as const)))
+  const files = sources.flatMap(({ pages }) => pages.map(({ path, file }) => [file, path] as const))
+  // The README of the repository leads to everything, as the first page does here.
+  const paths = new Map([['README.md', ''], ...files])
   const chapters = sources.map((chapter) => ({
     ...chapter,
-    pages: chapter.pages.map((source) => toPage(source, chapter.title, paths)),
+    pages: chapter.pages.map((source) => ({
+      path: source.path,
+      href: docsHref(source.path),
+      ...renderMarkdown(source.text, (link) => hrefOf(source, link, paths)),
+    })),
   }))
   const pages = chapters.flatMap((chapter) => chapter.pages)
   return {
@@ -98,12 +99,7 @@ function explainedFirst(pages: readonly DocsPage[]): DocsPage[] {
   return [...pages.filter((page) => !isReference(page)), ...pages.filter(isReference)]
 }
 
-function toPage(source: Source, chapter: string, paths: ReadonlyMap<string, string>): DocsPage {
-  const { path } = source
-  return { path, href: docsHref(path), chapter, ...renderMarkdown(source.text, linkOf(source, paths)) }
-}
-
-export function docsHref(path: string): string {
+function docsHref(path: string): string {
   return path === '' ? publicPaths.docs : `${publicPaths.docs}/${path}`
 }
 
@@ -116,18 +112,16 @@ function urlOf(file: string): URL {
     : new URL(`../../../docs/${file}`, import.meta.url)
 }
 
-/** The README of the repository leads to everything, as the first page does here. */
-const README = 'README.md'
-
-/** Links between pages lead to the pages here. Links to other files of the repository lead nowhere on a server. */
-function linkOf({ file, isForeign }: Source, paths: ReadonlyMap<string, string>): LinkOf {
-  return (href) => {
-    if (/^https?:\/\//.test(href)) return isForeign ? undefined : href
-    if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(href)) return undefined
-    const [target = '', anchor] = href.split('#')
-    const found = target === '' ? file : normalize(join(dirname(file), target))
-    const path = found === README ? '' : paths.get(found)
-    if (path === undefined) return undefined
-    return anchor === undefined || path === '' ? docsHref(path) : `${target === '' ? '' : docsHref(path)}#${anchor}`
-  }
+/**
+ * Returns the address of a link on a page. Links between pages lead to the pages here; undefined for other files of the repository, which a
+ * server does not have.
+ */
+function hrefOf({ file, isForeign }: Source, link: string, paths: ReadonlyMap<string, string>): string | undefined {
+  if (/^https?:\/\//.test(link)) return isForeign ? undefined : link
+  if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(link)) return undefined
+  const [target = '', anchor] = link.split('#')
+  const path = paths.get(target === '' ? file : normalize(join(dirname(file), target)))
+  if (path === undefined) return undefined
+  if (anchor === undefined || path === '') return docsHref(path)
+  return target === '' ? `#${anchor}` : `${docsHref(path)}#${anchor}`
 }

@@ -2,12 +2,19 @@
 import { lexer, type Token, type Tokens } from 'marked'
 import type { ComponentChildren, VNode } from 'preact'
 import { Code } from '../../../web/parts/values.tsx'
-import { LANGUAGES, type Language } from './languages.ts'
+
+/**
+ * The languages of examples, by the name that a block of code has in Markdown. Blocks of these that follow one another say the same, and the
+ * reader chooses. The style sheet has a rule for each.
+ */
+export const LANGUAGES = { sh: 'curl', ts: 'TypeScript', python: 'Python' } as const
+
+export type Language = keyof typeof LANGUAGES
 
 export interface Heading {
   readonly level: number
   readonly text: string
-  /** As GitHub makes it, so that links work in both places. */
+  /** The anchor as GitHub makes it, so that links work in both places. */
   readonly id: string
 }
 
@@ -15,21 +22,21 @@ export interface Heading {
 export interface Section {
   readonly heading: Heading
   readonly text: string
-  /** Without its code and its tables. */
+  /** The text without its code and its tables. */
   readonly prose: string
 }
 
 export interface Rendered {
   readonly title: string
   readonly heading: VNode
-  /** What follows the heading. */
+  /** The content below the heading. */
   readonly body: VNode
   readonly sections: readonly Section[]
-  /** Those in which the page has examples to choose from, in their order. */
+  /** The languages in which the page has examples to choose from, in their order. */
   readonly languages: readonly Language[]
 }
 
-/** The address that a link of the page has here; undefined where it leads nowhere, and its text stays. */
+/** Returns the address that a link of the page has here; undefined where it leads nowhere, and its text stays. */
 export type LinkOf = (href: string) => string | undefined
 
 /** @throws Error for a page that does not begin with its title */
@@ -78,12 +85,9 @@ function grouped(tokens: readonly Token[]): (Token | Examples)[] {
   })
 }
 
+/** Tells whether a token shows nothing: it is a space or a comment. */
 function isSilent(token: Token): boolean {
-  return token.type === 'space' || (token.type === 'html' && isComment(token as Tokens.HTML))
-}
-
-function isComment({ text }: Pick<Tokens.HTML, 'text'>): boolean {
-  return /^\s*<!--[\s\S]*-->\s*$/.test(text)
+  return token.type === 'space' || (token.type === 'html' && /^\s*<!--[\s\S]*-->\s*$/.test(token.text))
 }
 
 function isExample(token: Token | undefined): boolean {
@@ -111,7 +115,7 @@ function oneBlock(token: Token, writer: Writer): ComponentChildren {
 const BLOCKS: Readonly<Record<string, (token: never, writer: Writer) => ComponentChildren>> = {
   space: () => null,
   hr: () => <hr />,
-  heading: (token: Tokens.Heading, writer) => heading(token, writer),
+  heading,
   paragraph: ({ tokens }: Tokens.Paragraph, writer) => <p>{inline(tokens, writer)}</p>,
   text: ({ tokens, text }: Tokens.Text, writer) => (tokens ? inline(tokens, writer) : text),
   code: ({ text }: Tokens.Code, { labels }) => <Code text={text} label={labels.next('example')} />,
@@ -122,7 +126,7 @@ const BLOCKS: Readonly<Record<string, (token: never, writer: Writer) => Componen
     const rows = items.map(({ tokens }) => <li>{tokens.map((one) => oneBlock(one, writer))}</li>)
     return ordered ? <ol>{rows}</ol> : <ul>{rows}</ul>
   },
-  table: (token: Tokens.Table, writer) => table(token, writer),
+  table,
 }
 
 function heading(token: Tokens.Heading, writer: Writer): VNode {
@@ -184,7 +188,7 @@ const INLINE: Readonly<Record<string, (token: never, writer: Writer) => Componen
   },
 }
 
-/** The text alone. */
+/** The text of tokens without their markup. */
 function plain(tokens: readonly Token[]): string {
   return tokens.map(textOf).join('')
 }
@@ -231,7 +235,7 @@ function anchorOf(title: string, seen: Map<string, number>): string {
   return count === 0 ? anchor : `${anchor}-${count}`
 }
 
-/** Names for screen readers, each of which a page has once: `The claim: table`, `The claim: table 2`. */
+/** Makes names for screen readers, each of which a page has once: `The claim: table`, `The claim: table 2`. */
 function labelsOf(): Writer['labels'] {
   const seen = new Map<string, number>()
   let section = ''

@@ -1,24 +1,19 @@
 /** Serves the documentation. It is read and rendered when it is first asked for, and each page once. */
 import type { VNode } from 'preact'
-import type { HostConfig } from '../../../config/config.ts'
-import type { Feature } from '../../../host/feature.ts'
 import { cachePublicly } from '../../../http/hooks.ts'
 import type { App } from '../../../http/instance.ts'
 import { readableActions } from '../../../plugins/action-page.ts'
-import type { Registry } from '../../../plugins/registry.ts'
 import { HTML_TYPE, renderPage } from '../../../web/document.tsx'
 import { publicPaths } from '../../../web/paths.ts'
+import type { SiteDependencies } from '../dependencies.ts'
 import type { OpenApi } from './api/api-pages.ts'
 import { MissingPage, OverviewPage, ReadPage } from './docs-page.tsx'
 import { type Documentation, readDocumentation } from './documentation.ts'
 
-interface DocsDependencies {
-  readonly features: readonly Pick<Feature, 'pages'>[]
-  readonly registry: Registry
-  readonly config: Pick<HostConfig, 'verifierPackage'> & { readonly securityContact: string | undefined }
-}
-
-export function docsRoutes(app: App, { registry, config, features }: DocsDependencies): void {
+export function docsRoutes(
+  app: App,
+  { registry, config, features }: Pick<SiteDependencies, 'registry' | 'config' | 'features'>,
+): void {
   const documentation = once(() =>
     readDocumentation({
       actions: readableActions(registry),
@@ -49,7 +44,7 @@ export function docsRoutes(app: App, { registry, config, features }: DocsDepende
     const path = params['*']
     if (path === '') return reply.redirect(publicPaths.docs, 301)
     const page = documentation().pages.get(path)
-    // One text for all of them: readers choose these addresses.
+    // Kept as one text for all of them: readers choose these addresses.
     if (!page) {
       const html = render('?', (all) => <MissingPage chapters={all.chapters} />)
       return reply.code(404).header('cache-control', 'no-store').type(HTML_TYPE).send(html)

@@ -1,4 +1,4 @@
-/** What a search in the browser needs: the sections of all pages, and the sections of each word. */
+/** The index for a search in the browser: the sections of all pages, and the sections of each word. */
 import type { Section } from './markdown.tsx'
 
 export interface SearchIndex {

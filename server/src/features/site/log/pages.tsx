@@ -22,7 +22,7 @@ interface FrameProps {
 
 function Frame({ title, checks = false, children }: FrameProps) {
   return (
-    <PublicPage section="log" title={title} styles={['site']} scripts={checks ? ['log-check'] : []}>
+    <PublicPage section="log" title={title} scripts={checks ? ['log-check'] : []}>
       <div class="log">{children}</div>
     </PublicPage>
   )
@@ -137,7 +137,7 @@ function Neighbours({ of, treeSize }: { readonly of: number; readonly treeSize: 
   )
 }
 
-/** Its script shows it, and fills it. */
+/** The result of the check in the browser. Its script shows and fills it. */
 function Checked({ proof }: { readonly proof: Proof }) {
   const asked =
     proof.kind === 'inclusion'

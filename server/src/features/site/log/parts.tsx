@@ -153,7 +153,7 @@ const ANCHOR_COLUMNS: readonly Column<Anchor>[] = [
 ]
 
 interface ProofFormsProps {
-  /** What to show in the fields. */
+  /** The content of the fields. */
   readonly typed?: Typed
   readonly treeSize: number
   /** The id of what says why this was refused: the form that was sent has the focus. */

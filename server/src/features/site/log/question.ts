@@ -3,13 +3,8 @@ import type { ConsistencyProof, InclusionProof } from '@claimcheck/core/api'
 import { ServiceError } from '../../../base/errors.ts'
 import type { LogService } from '../../log/log.ts'
 
-/** As it was typed. */
-export interface Typed {
-  readonly leaf?: string | undefined
-  readonly size?: string | undefined
-  readonly first?: string | undefined
-  readonly second?: string | undefined
-}
+/** The fields of both forms as they were typed. */
+export type Typed = Readonly<Partial<Record<'leaf' | 'size' | 'first' | 'second', string | undefined>>>
 
 export type Proof =
   | { readonly kind: 'inclusion'; readonly proof: InclusionProof }
@@ -18,7 +13,7 @@ export type Proof =
 const HASH = /^[A-Za-z0-9_-]{43}$/
 
 /** @throws ServiceError with a message that says what to type instead */
-export async function answer(log: LogService, typed: Typed): Promise<Proof> {
+export async function proofOf(log: LogService, typed: Typed): Promise<Proof> {
   const { treeSize } = await log.entries(undefined, 1)
   if (treeSize === 0) throw new ServiceError('not_found', 'The log has no entries yet: there is nothing to prove.')
   return typed.leaf === undefined ? consistency(log, typed, treeSize) : inclusion(log, typed, typed.leaf, treeSize)
@@ -37,7 +32,7 @@ async function inclusion(log: LogService, typed: Typed, leaf: string, treeSize: 
   return { kind: 'inclusion', proof: await log.inclusion(leafIndex, size) }
 }
 
-/** A text of 43 digits is a hash: no log is that long. */
+/** Finds the index of a leaf by its number or its hash. A text of 43 digits is a hash: no log is that long. */
 async function leafOf(log: LogService, leaf: string, treeSize: number): Promise<number> {
   if (HASH.test(leaf)) {
     const found = await log.leafIndexOf(leaf)

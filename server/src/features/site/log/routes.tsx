@@ -1,31 +1,21 @@
 /** Serves the log explorer. What it shows, the API serves as well: positions, hashes, times and proofs. */
 
 import type { SignedTreeHead } from '@claimcheck/core/log'
-import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
-import type { OwnAddress } from '../../../base/own-address.ts'
 import { prepareRefusal } from '../../../http/errors.ts'
 import { cachePublicly } from '../../../http/hooks.ts'
 import type { App } from '../../../http/instance.ts'
-import type { Storage } from '../../../storage/storage.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { Now } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import { createLogGrowth } from '../../log/growth.ts'
 import type { EntriesPage, LogService } from '../../log/log.ts'
+import type { SiteDependencies } from '../dependencies.ts'
 import { answerErrorsWithPages } from '../error-page.tsx'
 import { FailedPage, LogPage, ProofPage, RefusedPage } from './pages.tsx'
 import { logPaths } from './parts.tsx'
-import { answer, type Typed, wholeNumber } from './question.ts'
-
-export interface LogPagesDependencies {
-  readonly log: LogService
-  readonly storage: Storage
-  readonly now: () => Instant
-  readonly ownAddress: OwnAddress
-  readonly commandLine: CommandLine
-}
+import { proofOf, type Typed, wholeNumber } from './question.ts'
 
 const OF_LOG = { config: { cost: 'log_page' } } as const
 const SHOWN_ENTRIES = 20
@@ -34,8 +24,8 @@ const SHOWN_DAYS = 30
 
 type Query = Readonly<Record<string, unknown>>
 
-export function logRoutes(app: App, services: LogPagesDependencies): void {
-  const { log, now, ownAddress, commandLine } = services
+export function logRoutes(app: App, services: SiteDependencies, commandLine: CommandLine): void {
+  const { log, now, ownAddress } = services
   const growth = createLogGrowth(services)
 
   app.addHook('onRequest', cachePublicly)
@@ -63,7 +53,7 @@ export function logRoutes(app: App, services: LogPagesDependencies): void {
     if (typed.leaf === undefined && typed.first === undefined) return reply.redirect(`${publicPaths.log}#proofs`, 302)
     const { treeSize } = await log.entries(undefined, 1)
     try {
-      const proof = await answer(log, typed)
+      const proof = await proofOf(log, typed)
       const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leaf_index} is in the log` : 'The log only grew'
       const props = { title, proof, typed, treeSize, origin: ownAddress.origin(), commandLine }
       return sendPage(reply, <ProofPage {...props} />)
@@ -82,14 +72,14 @@ export function logRoutes(app: App, services: LogPagesDependencies): void {
       throw new ServiceError('not_found', `The log has no such entry. ${known}`)
     }
     const typed = { leaf: String(index) }
-    const proof = await answer(log, typed)
+    const proof = await proofOf(log, typed)
     const [entry] = (await log.entries(index, 1)).entries
     const props = { title: `Entry ${index}`, proof, entry: entry!, typed, treeSize, commandLine }
     return sendPage(reply, <ProofPage {...props} origin={ownAddress.origin()} />)
   })
 }
 
-/** The page that ends below this index; the newest without one. */
+/** Reads the page of entries that ends below this index; the newest without one. */
 async function entriesBefore(log: LogService, before: number | undefined): Promise<EntriesPage> {
   if (before === undefined) return log.entries(undefined, SHOWN_ENTRIES)
   const start = Math.max(0, before - SHOWN_ENTRIES)
@@ -105,7 +95,7 @@ function numberIn(query: Query, name: string): number | undefined {
   return number
 }
 
-/** A name that is there twice counts as not there. */
+/** Reads what was typed. A name that is there twice counts as not there. */
 function typedIn(query: Query): Typed {
   const text = (name: keyof Typed) => (typeof query[name] === 'string' ? query[name] : undefined)
   return { leaf: text('leaf'), size: text('size'), first: text('first'), second: text('second') }

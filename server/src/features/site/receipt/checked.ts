@@ -3,12 +3,14 @@
  * byte: with the inclusion path and the tree head of that time. What may change of it is read each time, and checked again when it did: the
  * row, the evidence, the keys with their revocations, the profiles, and the anchor.
  */
+import type { ProfileList } from '@claimcheck/core/api'
 import { type Bundle, checkBundle, type Receipt } from '@claimcheck/core/receipts'
+import type { JsonValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { sha256Text } from '../../../base/sha256.ts'
 import { type ReceiptView, viewOf } from '../../../web/receipt-view/view.ts'
 import { ErasedError } from '../../receipts/erased.ts'
-import { type BundleSources, bundleOf } from './bundles.ts'
+import type { SiteDependencies } from '../dependencies.ts'
 
 /** A tree head is at most so much older than the log. */
 const KEPT_MS = 60_000
@@ -20,19 +22,10 @@ export interface CheckedReceipt {
   readonly view: ReceiptView
 }
 
-export interface CheckedReceipts {
-  /** Undefined where there is no such receipt. @throws ErasedError */
-  find(receiptId: string): Promise<CheckedReceipt | undefined>
-}
+type BundleSources = Pick<SiteDependencies, 'receipts' | 'log' | 'keyDocument' | 'published'>
 
-interface Known {
-  /** Of what may change. */
-  readonly digest: string
-  readonly checked: CheckedReceipt
-}
-
-export function createCheckedReceipts(sources: BundleSources): CheckedReceipts {
-  const known = new LRUCache<string, Known>({
+export function createCheckedReceipts(sources: BundleSources) {
+  const known = new LRUCache<string, { readonly digest: string; readonly checked: CheckedReceipt }>({
     max: MOST_CHECKED,
     maxSize: MOST_CHARACTERS,
     sizeCalculation: ({ checked }) => Object.values(checked.bundle).join('').length,
@@ -46,13 +39,14 @@ export function createCheckedReceipts(sources: BundleSources): CheckedReceipts {
     const view = viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
     if (!view) return undefined
     const checked = { bundle, view }
-    // What fails may be the log's, which is read again.
+    // A proof that fails may be the log's, which is read again.
     if (view.tone !== 'doubtful') known.set(receiptId, { digest, checked })
     return checked
   }
 
   return {
-    async find(receiptId) {
+    /** Undefined where there is no such receipt. @throws ErasedError */
+    async find(receiptId: string): Promise<CheckedReceipt | undefined> {
       try {
         const bundle = await bundleOf(receiptId, sources)
         return bundle && (await check(receiptId, bundle))
@@ -64,10 +58,41 @@ export function createCheckedReceipts(sources: BundleSources): CheckedReceipts {
   }
 }
 
-/** Not of the inclusion path and the head: the log grows, and those that were checked stay true. */
+/** The digest of what may change. The inclusion path and the head are left out: the log grows, and those that were checked stay true. */
 function digestOf({ receipt, evidence, keys, profiles }: Bundle): string {
   const { proof } = JSON.parse(receipt) as Receipt
   const signed = receipt.slice(0, receipt.lastIndexOf(',"proof":'))
   const place = [proof?.log_id, proof?.leaf_index, proof?.anchor]
   return sha256Text(JSON.stringify([signed, place, evidence, keys, profiles]))
+}
+
+/** Puts together what a receipt is checked with: everything that this service publishes about it. Undefined where there is no such receipt. */
+async function bundleOf(
+  receiptId: string,
+  { receipts, log, keyDocument, published }: BundleSources,
+): Promise<Bundle | undefined> {
+  const receipt = await receipts.get(receiptId)
+  if (receipt === undefined) return undefined
+  const { body, proof } = JSON.parse(receipt) as Receipt
+  const [evidence, keys, { treeHead, consistency }, { profiles, settings = [] }] = await Promise.all([
+    receipts.evidence(receiptId),
+    keyDocument(),
+    log.headAbove(proof),
+    published(),
+  ])
+  const { id, version } = body.observation.verifier
+  const judging = <P extends Pick<ProfileList['profiles'][number], 'action' | 'version'>>(all: readonly P[]) =>
+    all.filter((profile) => profile.action === id && profile.version === version)
+  return {
+    receipt,
+    keys: textOf(keys),
+    ...(evidence === undefined ? {} : { evidence }),
+    tree_head: treeHead,
+    ...(consistency ? { consistency: textOf(consistency) } : {}),
+    profiles: textOf({ profiles: judging(profiles), settings: judging(settings) }),
+  }
+}
+
+function textOf(document: object | string | JsonValue): string {
+  return typeof document === 'string' ? document : JSON.stringify(document)
 }

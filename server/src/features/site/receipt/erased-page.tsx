@@ -21,7 +21,7 @@ interface ErasedPageProps {
 export function ErasedPage({ receipt, commandLine }: ErasedPageProps) {
   const { receiptId, issuedAt, erasedAt, rule, reference, leafIndex, leafHash } = receipt
   return (
-    <PublicPage title={ERASED_TITLE} styles={['receipt']} head={<meta name="robots" content="noindex" />}>
+    <PublicPage title={ERASED_TITLE} head={<meta name="robots" content="noindex" />}>
       <article class="receipt tone-unverifiable">
         <header>
           <p class="outcome">Erased</p>

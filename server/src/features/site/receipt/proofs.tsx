@@ -3,13 +3,6 @@
 import { Code } from '../../../web/parts/values.tsx'
 import type { Step, StepState } from '../../../web/receipt-view/steps.ts'
 
-interface ProofsProps {
-  readonly steps: readonly Step[]
-  /** A sentence: who checked, and when. Undefined before. */
-  readonly checkedBy: string | undefined
-  readonly command: string | undefined
-}
-
 const STATES: Readonly<Record<StepState, readonly [mark: string, words: string]>> = {
   holds: ['✓', 'holds'],
   pending: ['…', 'pending'],
@@ -18,7 +11,16 @@ const STATES: Readonly<Record<StepState, readonly [mark: string, words: string]>
   fails: ['✗', 'fails'],
 }
 
-export function Proofs({ steps, checkedBy, command }: ProofsProps) {
+/** @param checkedBy a sentence: who checked, and when; undefined before a check */
+export function Proofs({
+  steps,
+  checkedBy,
+  command,
+}: {
+  readonly steps: readonly Step[]
+  readonly checkedBy: string | undefined
+  readonly command: string | undefined
+}) {
   return (
     <>
       <p role="status">

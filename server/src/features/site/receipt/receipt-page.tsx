@@ -1,4 +1,5 @@
 /** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
+import type { Bundle } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
 import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import { visible, visibleJson } from '@claimcheck/core/words/plain-text'
@@ -16,32 +17,48 @@ import { badgeText } from './badge.ts'
 import { Proofs } from './proofs.tsx'
 import { TimelineFigure } from './timeline-figure.tsx'
 
-/** Where what belongs to a receipt is served. */
+/** The addresses of what belongs to a receipt. */
 export interface ReceiptLinks {
-  /** Absolute. */
+  /** The absolute address of the page. */
   readonly page: string
   readonly bundle: string
   readonly badge: string
   readonly checker: string
   /** The icon of a page that shows no receipt. */
   readonly plainIcon: string
-  /** Absolute. */
+  /** The absolute address of the signed document. */
   readonly document: string
   /** The command that checks it. */
   readonly verify: string
-  /** What the command needs. */
+  /** What the command needs: to follow "on the command line, ". */
   readonly verifyWhere: string
 }
 
 export interface ReceiptArticleProps {
   readonly view: ReceiptView
   readonly steps: readonly Step[]
-  /** When the proofs were checked, and by what; undefined: they were not. */
+  /** A sentence that tells when the proofs were checked, and by what; undefined: they were not. */
   readonly checkedBy: string | undefined
   /** Undefined where the receipt came from a file. */
   readonly links: ReceiptLinks | undefined
   /** Documents by their title, as they arrived. */
   readonly raw: readonly (readonly [title: string, text: string])[]
+}
+
+const DOCUMENT_TITLES: readonly (readonly [keyof Bundle, string])[] = [
+  ['receipt', 'The receipt'],
+  ['evidence', 'The evidence'],
+  ['keys', 'The keys of the issuer'],
+  ['tree_head', 'The signed tree head'],
+  ['consistency', 'The consistency proof'],
+]
+
+/** The documents of a bundle with their titles, for those who want to read them as they are. */
+export function rawDocuments(bundle: Bundle): ReceiptArticleProps['raw'] {
+  return DOCUMENT_TITLES.flatMap(([name, title]) => {
+    const text = bundle[name]
+    return text === undefined ? [] : [[title, text] as const]
+  })
 }
 
 /** The title of the tab and of previews. */
@@ -152,13 +169,16 @@ function Limits({ view, links }: Pick<ReceiptArticleProps, 'view' | 'links'>) {
   )
 }
 
-interface NotValidProps extends Pick<ReceiptArticleProps, 'steps' | 'checkedBy' | 'raw'> {
-  /** Why: to follow "Not valid:". */
-  readonly problem: string
-}
-
-/** A document that is not valid: the page attributes nothing in it to anyone. */
-export function NotValid({ problem, steps, checkedBy, raw }: NotValidProps) {
+/**
+ * A document that is not valid: the page attributes nothing in it to anyone.
+ * @param problem why it is not valid
+ */
+export function NotValid({
+  problem,
+  steps,
+  checkedBy,
+  raw,
+}: Pick<ReceiptArticleProps, 'steps' | 'checkedBy' | 'raw'> & { readonly problem: string }) {
   return (
     <article class="receipt tone-doubtful">
       <header>
@@ -178,7 +198,7 @@ export function NotValid({ problem, steps, checkedBy, raw }: NotValidProps) {
 
 function RawData({ raw }: Pick<ReceiptArticleProps, 'raw'>) {
   return (
-    <Part title="Raw data">
+    <Part title="Raw data" onScreen>
       {raw.map(([title, text]) => (
         <details>
           <summary>{title}</summary>
@@ -189,10 +209,19 @@ function RawData({ raw }: Pick<ReceiptArticleProps, 'raw'>) {
   )
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+/** @param onScreen true: left out on paper */
+function Part({
+  title,
+  onScreen = false,
+  children,
+}: {
+  readonly title: string
+  readonly onScreen?: boolean
+  readonly children: ComponentChildren
+}) {
   const id = title.toLowerCase().replaceAll(' ', '-')
   return (
-    <section class={`part ${id}`} aria-labelledby={id}>
+    <section class={onScreen ? 'part on-screen' : 'part'} aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {children}
     </section>
@@ -202,7 +231,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links: ReceiptLinks }) {
   const alt = badgeText(view.tone)
   return (
-    <Part title="Take it with you">
+    <Part title="Take it with you" onScreen>
       <p class="take">
         <a class="button" href={links.bundle} download={`${view.receiptId}.json`}>
           Download receipt, evidence and keys
@@ -229,16 +258,12 @@ function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links:
   )
 }
 
-/** What is not seen is written as JSON writes it, so that it stays the same document. */
+/** Indents JSON, and writes what is not seen as JSON writes it, so that it stays the same document. */
 function readable(text: string): string {
-  return visibleJson(indented(text))
-}
-
-function indented(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2)
+    return visibleJson(JSON.stringify(JSON.parse(text), null, 2))
   } catch {
-    return text
+    return visibleJson(text)
   }
 }
 

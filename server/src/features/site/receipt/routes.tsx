@@ -1,10 +1,8 @@
 /** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
-import type { Bundle } from '@claimcheck/core/receipts'
 import { bundleText } from '@claimcheck/core/words/document'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
-import type { OwnAddress } from '../../../base/own-address.ts'
 import type { App } from '../../../http/instance.ts'
 import { isId, JSON_TYPE } from '../../../http/route.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
@@ -12,34 +10,24 @@ import { sendPage } from '../../../web/document.tsx'
 import { assetPath, publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'
 import { uncheckedSteps } from '../../../web/receipt-view/steps.ts'
-import type { ReceiptView } from '../../../web/receipt-view/view.ts'
 import { ErasedError } from '../../receipts/erased.ts'
 import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
-import { badgeOf, iconOf } from './badge.ts'
-import type { BundleSources } from './bundles.ts'
-import { createCheckedReceipts } from './checked.ts'
+import type { SiteDependencies } from '../dependencies.ts'
+import { type BadgeTone, badgeOf, iconOf } from './badge.ts'
+import { type CheckedReceipt, createCheckedReceipts } from './checked.ts'
 import { ErasedPage } from './erased-page.tsx'
-import { rawDocuments } from './raw.ts'
-import { issuedAt, ReceiptArticle, type ReceiptLinks, titleOf } from './receipt-page.tsx'
-
-export interface ReceiptPageServices extends BundleSources {
-  /** The origin of this service, as the reader's browser names it. */
-  readonly ownAddress: OwnAddress
-  readonly commandLine: CommandLine
-}
-
-interface ReceiptPath {
-  readonly Params: { readonly file: string }
-}
+import { issuedAt, ReceiptArticle, type ReceiptLinks, rawDocuments, titleOf } from './receipt-page.tsx'
 
 const SVG_TYPE = 'image/svg+xml; charset=utf-8'
 const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' }
 const BADGE_CACHE = 'public, max-age=300'
 
-export function receiptPageRoutes(app: App, services: ReceiptPageServices): void {
+const IMAGES: Readonly<Record<string, (tone: BadgeTone) => string>> = { svg: badgeOf, 'icon.svg': iconOf }
+
+export function receiptPageRoutes(app: App, services: SiteDependencies, commandLine: CommandLine): void {
   const checked = createCheckedReceipts(services)
 
-  app.get<ReceiptPath>('/r/:file', { config: { cost: 'receipt_page' } }, async (request, reply) => {
+  app.get<{ Params: { file: string } }>('/r/:file', { config: { cost: 'receipt_page' } }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
     // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
     const found = isId(id) ? await checked.find(id).catch(orErased) : undefined
@@ -47,20 +35,24 @@ export function receiptPageRoutes(app: App, services: ReceiptPageServices): void
     if (!found)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
     reply.headers(HEADERS)
-    if (form === 'svg' || form === 'icon.svg') {
-      // Programs that show images from elsewhere show none with an error status: those of an erased receipt have none.
-      const tone = found instanceof ErasedError ? 'erased' : found.view.tone
-      const image = form === 'svg' ? badgeOf(tone) : iconOf(tone)
-      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(image)
-    }
-    if (found instanceof ErasedError) return sendErased(reply, form, found, services.commandLine)
-    const { bundle, view } = found
-    if (form === 'json') return reply.type(JSON_TYPE).send(bundleText(bundle))
-    return sendReceipt(reply, bundle, view, linksOf(id, services))
+    const image = IMAGES[form]
+    // Programs that show images from elsewhere show none with an error status: those of an erased receipt have none.
+    if (image)
+      return reply
+        .type(SVG_TYPE)
+        .header('cache-control', BADGE_CACHE)
+        .send(image(toneOf(found)))
+    if (found instanceof ErasedError) return sendErased(reply, form, found, commandLine)
+    if (form === 'json') return reply.type(JSON_TYPE).send(bundleText(found.bundle))
+    return sendReceipt(reply, found, linksOf(id, services, commandLine))
   })
 }
 
-/** @throws any other error */
+function toneOf(found: CheckedReceipt | ErasedError): BadgeTone {
+  return found instanceof ErasedError ? 'erased' : found.view.tone
+}
+
+/** Returns the error that tells that a receipt is erased. @throws any other error */
 function orErased(error: unknown): ErasedError {
   if (error instanceof ErasedError) return error
   throw error
@@ -77,7 +69,7 @@ function sendErased(
   return reply.code(410).type(JSON_TYPE).send(document)
 }
 
-function linksOf(receiptId: string, { ownAddress, commandLine }: ReceiptPageServices): ReceiptLinks {
+function linksOf(receiptId: string, { ownAddress }: SiteDependencies, commandLine: CommandLine): ReceiptLinks {
   const origin = ownAddress.origin()
   const document = `${origin}/v1/receipts/${receiptId}`
   return {
@@ -92,7 +84,7 @@ function linksOf(receiptId: string, { ownAddress, commandLine }: ReceiptPageServ
   }
 }
 
-function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, links: ReceiptLinks): FastifyReply {
+function sendReceipt(reply: FastifyReply, { bundle, view }: CheckedReceipt, links: ReceiptLinks): FastifyReply {
   const title = titleOf(view)
   const description = visible(`${view.when} ${view.destination.chosenBy}`)
   return sendPage(
@@ -100,7 +92,6 @@ function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, lin
     <PublicPage
       title={title}
       scripts={['receipt']}
-      styles={['receipt']}
       icon={`${publicPaths.receipt(view.receiptId)}.icon.svg`}
       head={
         <>

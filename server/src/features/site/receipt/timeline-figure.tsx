@@ -77,7 +77,7 @@ interface Moment {
   readonly text: string
 }
 
-/** In order of time; at the same time, a cause before its effect. */
+/** Lists the moments in order of time; at the same time, a cause before its effect. */
 function momentsOf({ claimedAt, toleranceEnd, deadlineAt, issuedAt, appeared, reads }: Timeline): Moment[] {
   const since = (at: Instant) => `${offsetFrom(claimedAt, at)} the claim`
   const isRead = (moment: Instant) => reads.some(({ seen, at }) => seen === 'as_claimed' && at.includes(moment))

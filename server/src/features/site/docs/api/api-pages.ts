@@ -4,7 +4,7 @@ import { bulleted, code, fenced, page, table } from '../../../../base/markdown.t
 import { EXAMPLES, type Example } from './examples.ts'
 import { type JsonSchema, membersOf, typeOf } from './schema-members.ts'
 
-/** What a page uses of the description. */
+/** The part of the OpenAPI description that a page uses. */
 export interface OpenApi {
   readonly servers: readonly { readonly url: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -42,7 +42,7 @@ interface ApiPage {
   readonly text: string
 }
 
-/** What readers find under each tag. Other tags get a page without it. */
+/** The introduction to each tag. Other tags get a page without it. */
 const ABOUT: Readonly<Record<string, string>> = {
   Claims: 'An agent submits what it says that it did, and reads what became of it. Every endpoint here needs a key.',
   Receipts:
@@ -179,7 +179,7 @@ function defaultOf({ default: value }: JsonSchema): string {
   return value === undefined ? 'optional' : `optional, ${code(JSON.stringify(value))}`
 }
 
-/** As a reader sends it: with the key in `$KEY`. */
+/** Writes the request of an example as a reader sends it, with the key in `$KEY`. */
 function curl({ path, security }: Endpoint, { path: values = {}, query = {}, body }: Example, origin: string): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
   const pairs = Object.entries(query).map(([name, value]) => `-d ${name}=${value}`)

@@ -18,7 +18,7 @@ const FACTS = {
   pushed_at: '2026-09-25T14:02:49.000Z',
 }
 
-/** As a signed document sorts them. */
+/** The facts as a signed document sorts them. */
 const SORTED_FACTS = Object.fromEntries(Object.entries(FACTS).toSorted())
 
 const CLAIM = {
@@ -50,7 +50,7 @@ const SOURCE = { base_url: 'https://api.github.com', listed: true, provider: 'gi
 const REQUIRED = { branch: 'target', sha: 'content' }
 const READY = { ok: true, problems: [], warnings: [] }
 
-/** By operation. */
+/** The examples by operation. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   submitClaim: {
     body: {

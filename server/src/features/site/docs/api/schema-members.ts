@@ -1,6 +1,6 @@
 /** The members of a JSON schema of the API, as rows of a table: those of objects within by the path to them. */
 
-/** What a table shows of a schema. */
+/** The members of a schema that a table shows. */
 export interface JsonSchema {
   readonly $ref?: string
   readonly type?: string
@@ -37,7 +37,7 @@ export function membersOf(schema: JsonSchema, schemas: Schemas, prefix = ''): Me
   })
 }
 
-/** In words: `text`, `integer or null`, `"queued" or "decided"`. */
+/** Words the type of a schema: `text`, `integer or null`, `"queued" or "decided"`. */
 export function typeOf(schema: JsonSchema, schemas: Schemas): string {
   const { type, format, enum: values, const: only, anyOf, items } = resolved(schema, schemas)
   if (anyOf) return [...new Set(anyOf.map((one) => typeOf(one, schemas)))].join(' or ')
