@@ -2,13 +2,13 @@
 import type { HostConfig } from '../config/config.ts'
 
 export interface CommandLine {
-  /** What its commands begin with. */
+  /** The beginning of its commands. */
   readonly program: string
   /** What it needs: to follow "on the command line, ". */
   readonly where: string
 }
 
-/** Without a package that the operator names, no command names one: npm would fetch what anyone has registered under the name. */
+/** Names a package in commands only where the operator names one: npm would fetch what anyone has registered under another name. */
 export function commandLineOf({ verifierPackage }: Pick<HostConfig, 'verifierPackage'>): CommandLine {
   return verifierPackage === undefined
     ? { program: './claimcheck', where: 'in a checkout of Claimcheck' }

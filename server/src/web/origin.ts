@@ -1,4 +1,4 @@
-/** Where our pages are, for those who read them. */
+/** The public origin of this service. */
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'

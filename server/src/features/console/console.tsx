@@ -64,7 +64,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
     pages.get('/console/*', async () => {
       throw new ServiceError('not_found', 'there is no such page')
     })
-    // Before its body is read.
+    // Answered before the body is read.
     pages.route({
       url: '/console/*',
       method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],

@@ -1,4 +1,4 @@
-/** What the console needs of the installation. */
+/** The services of the installation that the console needs. */
 import type { HostServices } from '../../host/container.ts'
 import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
 import type { services as claims } from '../claims/services.ts'

@@ -11,11 +11,11 @@ import type { MemberService } from '../people/members.ts'
 import { ConsolePage, PlainPage, useViewer, type Viewer, Viewing } from './page.tsx'
 import { optionalSessionOf, viewedWorkspaces } from './session.ts'
 
-/** @param members undefined: of pages without sessions */
+/** @param members undefined for pages without sessions */
 export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 'workspacesOf'>): void {
   pages.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
-    // What is refused at the gate reaches no hook of these pages.
+    // A request that is refused at the gate reaches no hook of these pages.
     reply.headers(pageHeaders())
     // A failing service is asked for nothing more.
     const viewer = members && status < 500 ? await viewerOf(request, members) : undefined
@@ -38,7 +38,7 @@ const plainPage = renderedOnce((status: number, detail: string) => (
   </PlainPage>
 ))
 
-/** To a form that there is no page for, without finding out who sent it. */
+/** Answers a form that there is no page for, without finding out who sent it. */
 export async function answerUnknown(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return sendHtml(reply, plainPage(404, 'there is no such page'), 404)
 }
@@ -55,7 +55,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available now',
 }
 
-/** Undefined for who is not signed in. In the workspace of the address, where they are a member of it, and else in their first one. */
+/** Finds the viewer of an error page: in the workspace of its address for a member of it, else in their first one. Undefined without a session. */
 async function viewerOf(
   request: FastifyRequest,
   members: Pick<MemberService, 'workspacesOf'>,

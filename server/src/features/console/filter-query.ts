@@ -12,7 +12,7 @@ export interface FilterField {
   readonly name: string
   readonly label: string
   readonly fits: (value: string) => boolean
-  /** Blanks around it are part of it. */
+  /** True: blanks around the value are part of it. */
   readonly isExact?: true
 }
 
@@ -41,7 +41,7 @@ export function filterQuery<F extends Days>(
   fields: Readonly<Record<Exclude<keyof F, keyof Days>, FilterField>>,
   nothing: string,
 ): FilterQuery<F> {
-  const entries = Object.entries({ ...fields, ...DAYS }) as [keyof F, FilterField][]
+  const entries = Object.entries({ ...fields, ...DAYS }) as [keyof F & string, FilterField][]
 
   function fieldsOf(filter: F): [string, string][] {
     return entries.flatMap(([key, { name }]) => (filter[key] === undefined ? [] : [[name, String(filter[key])]]))
@@ -49,23 +49,18 @@ export function filterQuery<F extends Days>(
 
   return {
     read(given) {
-      const set = entries
-        .map(([key, field]) => ({
-          key,
-          field,
-          value: (field.isExact ? given[field.name] : given[field.name]?.trim()) ?? '',
-        }))
-        .filter(({ value }) => value !== '')
-      const filter = Object.fromEntries(
-        set.filter(({ field, value }) => field.fits(value)).map(({ key, value }) => [key, value]),
-      ) as unknown as F
-      const problems = set
-        .filter(({ field, value }) => !field.fits(value))
-        .map(({ field, value }) => `${nothing} the ${field.label} “${shown(value)}”: this filter is ignored`)
+      const filter: Record<string, string> = {}
+      const problems: string[] = []
+      for (const [key, { name, label, fits, isExact }] of entries) {
+        const value = (isExact ? given[name] : given[name]?.trim()) ?? ''
+        if (value === '') continue
+        if (fits(value)) filter[key] = value
+        else problems.push(`${nothing} the ${label} “${shown(value)}”: this filter is ignored`)
+      }
       const { from, to, ...others } = filter
-      if (from === undefined || to === undefined || from <= to) return { filter, problems }
+      if (from === undefined || to === undefined || from <= to) return { filter: filter as unknown as F, problems }
       problems.push(`the first day, ${from}, is after the last, ${to}: both are ignored`)
-      return { filter: others as F, problems }
+      return { filter: others as unknown as F, problems }
     },
     fieldsOf,
     path(path, filter, more = {}) {
@@ -76,7 +71,7 @@ export function filterQuery<F extends Days>(
   }
 }
 
-/** Lengths are in code points. */
+/** Returns a test for texts of at most so many code points. */
 export function ofLength(most: number) {
   return (value: string) => [...value].length <= most && contentIssues(value, []).length === 0
 }
@@ -93,10 +88,9 @@ function shown(value: string): string {
   return value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value
 }
 
-/** Days in UTC, as a date field of a form sends them: `2026-09-25`. */
 const DAY_MS = 24 * 60 * 60_000
 
-/** The 30th of February is none. */
+/** Tells whether a text is a day, as a date field of a form sends it: `2026-09-25`. The 30th of February is none. */
 export function isDay(value: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false
   const at = Date.parse(`${value}T00:00:00Z`)

@@ -7,7 +7,7 @@ import type { Property } from '../../base/schema-properties.ts'
 import type { Registry } from '../../plugins/registry.ts'
 
 interface FirstClaim {
-  /** Where the service is. */
+  /** The address of the service. */
   readonly origin: string
   /** A key, or `$KEY` for one that the shell has. */
   readonly key: string
@@ -24,7 +24,7 @@ interface Claimable {
 // The API takes unknown actions, too.
 const UNKNOWN: Claimable = { action: 'example.thing.done', target: {}, params: { type: 'object' } }
 
-/** What the workspace can read: through its newest connection, else without any. One without params works as it is. */
+/** Chooses an action that the workspace can read: through its newest connection, else without any. One without params works as it is. */
 export function firstProfile(
   registry: Pick<Registry, 'profiles' | 'actionsFor' | 'publicActions'>,
   providers: readonly string[],
@@ -41,7 +41,7 @@ function needsNoParams({ params }: ActionProfile): boolean {
   return required.length === 0
 }
 
-/** Run again, it makes another claim: the shell tells the time, and makes an ID of it. */
+/** Makes a command that claims anew at each run: the shell tells the time, and makes an ID of it. */
 export function firstClaimCommand({ origin, key, profile = UNKNOWN }: FirstClaim): string {
   const fields: [name: string, text: string][] = [
     ['client_claim_id', `"first-claim-${byShell('date +%s')}"`],
@@ -61,7 +61,7 @@ export function firstClaimCommand({ origin, key, profile = UNKNOWN }: FirstClaim
   ].join('\n')
 }
 
-/** In a text between single quotes: what the command prints. */
+/** Inserts the output of a command into a text between single quotes. */
 function byShell(command: string): string {
   return `'"$(${command})"'`
 }
@@ -80,12 +80,12 @@ function exampleOf(schema: Property, name: string): JsonValue {
 
 const BY_TYPE: Readonly<Record<string, JsonValue>> = { integer: 1, number: 1, boolean: true, array: [], object: {} }
 
-/** Quoted for a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
   return `'${escaped(text)}'`
 }
 
-/** As JSON, in a text between single quotes. */
+/** Writes JSON into a text between single quotes. */
 function inQuotes(value: JsonValue): string {
   return escaped(JSON.stringify(value, null, 2).replaceAll('\n', '\n    '))
 }

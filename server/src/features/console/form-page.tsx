@@ -105,7 +105,7 @@ interface Saving<L> {
   readonly save: (visit: Loaded<L>) => Promise<unknown>
   /** The code of the notice that tells that it is saved. */
   readonly done?: string
-  /** Where a saved form leads. Defaults to its page. */
+  /** The path to which a saved form leads. Defaults to its page. */
   readonly leadsTo?: string | ((workspaceId: string) => string)
 }
 

@@ -25,7 +25,7 @@ export function rememberBrowsers(app: App, { knownBrowsers, config: { publicUrl 
 
 const NO_LIMIT: Attempt = { succeeded: async () => {} }
 
-/** What is attempted at. Each kind is counted by itself. */
+/** The secret at which an attempt guesses. Each kind is counted by itself. */
 export type Attempted =
   /** The password of the account with this e-mail address, if there is one. */
   | { readonly passwordOf: string }

@@ -1,4 +1,4 @@
-/** Without PUBLIC_URL the console and the OAuth flow are at `localhost`: redirects from the IP addresses of this machine. */
+/** Redirects from the IP addresses of this machine to `localhost`, where the console and the OAuth flow are without PUBLIC_URL. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isLoopbackAddress } from '../../base/loopback.ts'
 import { HttpError } from '../../http/errors.ts'

@@ -15,8 +15,7 @@ import { Csrf, CsrfField } from './parts/form.tsx'
 import { Notice } from './parts/notice.tsx'
 
 interface PageProps extends DocumentProps {
-  readonly heading?: ComponentChildren
-  /** Why the form on the page was refused. */
+  /** The reason why the form on the page was refused. */
   readonly problem?: string | undefined
 }
 
@@ -27,16 +26,16 @@ interface PlainPageProps extends PageProps {
 }
 
 /** A page outside of any workspace. */
-export function PlainPage({ title, heading = title, problem, done, scripts, csrf, children }: PlainPageProps) {
+export function PlainPage({ title, problem, done, scripts, csrf, children }: PlainPageProps) {
   return (
-    <Document title={title} {...(scripts ? { scripts } : {})}>
+    <Document title={title} scripts={scripts}>
       <header class="bar">
         <a class="brand" href={paths.home}>
           <Logo /> Claimcheck
         </a>
       </header>
       <main id="main" class="plain" tabIndex={-1}>
-        <h1>{heading}</h1>
+        <h1>{title}</h1>
         <Notice problem={problem} done={done} />
         <Csrf.Provider value={csrf}>{children}</Csrf.Provider>
       </main>
@@ -51,7 +50,7 @@ export interface ViewedWorkspace extends WorkspaceOfMember {
   readonly isOpen: boolean
 }
 
-/** Who looks at a page, and in which workspace. */
+/** The person who looks at a page, and the workspace in which they do. */
 export interface Viewer {
   readonly user: User
   readonly csrf: string
@@ -62,15 +61,14 @@ export interface Viewer {
   readonly done?: string | undefined
 }
 
-/** Who looks at the page. */
 export const Viewing = createContext<Viewer | undefined>(undefined)
 
-/** Of a page for people who are signed in. */
+/** Returns the viewer, on a page for people who are signed in. */
 export function useViewer(): Viewer {
   return useContext(Viewing)!
 }
 
-/** Of a page in a workspace. */
+/** Returns the workspace, on a page that is in one. */
 export function useWorkspace(): ViewedWorkspace {
   return useViewer().workspace!
 }
@@ -99,13 +97,14 @@ const FOR_OWNERS: typeof SECTIONS = [
 ]
 
 interface ConsolePageProps extends PageProps {
-  /** None, for an error. */
+  readonly heading?: ComponentChildren
+  /** Left out for an error. */
   readonly section?: Section
   /** Buttons next to the heading. */
   readonly actions?: ComponentChildren
 }
 
-/** Where the header leads. On a narrow screen it is folded behind a button, which needs no script. */
+/** The id of the links of the header. On a narrow screen they are folded behind a button, which needs no script. */
 const WAYS = 'ways'
 
 /** A page for people who are signed in. */
@@ -113,7 +112,7 @@ export function ConsolePage(props: ConsolePageProps) {
   const { title, heading = title, section, actions, problem, scripts, children } = props
   const { user, csrf, now, workspace, done } = useViewer()
   return (
-    <Document title={workspace ? `${title} · ${visibleName(workspace.name)}` : title} {...(scripts ? { scripts } : {})}>
+    <Document title={workspace ? `${title} · ${visibleName(workspace.name)}` : title} scripts={scripts}>
       <Csrf.Provider value={csrf}>
         <Now.Provider value={now}>
           <header class="bar">

@@ -1,11 +1,11 @@
-/** Where passkeys work: at a host name, over https or on `localhost`. */
+/** Tells whether passkeys work at an address: they need a host name, over https or `localhost`. */
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/errors.ts'
 import { originOf } from '../../web/origin.ts'
 import type { RelyingParty } from '../people/passkeys.ts'
 
-/** `problem`: why passkeys do not work there, in words. */
+/** An address at which passkeys work, or the reason why they do not, in words. */
 export type PasskeyPlace = { readonly party: RelyingParty } | { readonly problem: string }
 
 export function passkeyPlace(request: FastifyRequest, publicUrl: string | undefined): PasskeyPlace {

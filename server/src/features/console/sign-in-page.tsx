@@ -10,7 +10,7 @@ import { OidcSignIn, PasskeySignIn } from './parts/sign-in-methods.tsx'
 import type { ConsoleSession } from './session.ts'
 import { CarriedForm, ResendForm, type UnsentForm, UnsentValues } from './unsent.tsx'
 
-/** Where a person gets after signing in. */
+/** The page to which a person gets after signing in. */
 export interface Destination {
   /** One of our own paths. */
   readonly next: string
@@ -113,11 +113,11 @@ interface CodeProps extends Destination {
   /** The token of the session that this browser has. */
   readonly csrf: string | undefined
   readonly problem?: string
-  /** Set for a code that was not looked at. */
+  /** Set where the code was not looked at. */
   readonly retryAfterMs?: number | undefined
 }
 
-/** After a right password: asks for a code of the authenticator app. */
+/** Asks for a code of the authenticator app, after a right password. */
 export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, retryAfterMs }: CodeProps): FastifyReply {
   const page = (
     <PlainPage title="Your second step" problem={problem} csrf={csrf}>

@@ -1,4 +1,4 @@
-/** In a workspace that asks for another kind of sign-in: what to set up, and nothing else of the workspace. */
+/** The page in place of a workspace that asks for another kind of sign-in: it says what to set up, and nothing else of the workspace. */
 
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -32,9 +32,9 @@ interface WeakProps {
   readonly name: string
   readonly rule: SignInRule
   readonly method: SignedInBy
-  /** What is asked for is there, and was not used to sign in. */
+  /** True: the method is set up, but was not used to sign in. */
   readonly isSetUp: boolean
-  /** Where they wanted to. */
+  /** The address of the page that was asked for. */
   readonly page: string
 }
 

@@ -1,17 +1,17 @@
-/** What the console calls roles, actions and lengths of time. */
+/** The words of the console for roles, actions and lengths of time. */
 
 import type { Registry } from '../../plugins/registry.ts'
 import type { Role } from '../people/members.ts'
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = { owner: 'an owner', member: 'a member' }
 
-/** What people call an action, by the newest version of its profile; undefined where no loaded plugin checks it. */
+/** The title of an action by the newest version of its profile; undefined where no loaded plugin checks it. */
 export function actionTitle({ verifierFor }: Pick<Registry, 'verifierFor'>, action: string): string | undefined {
   return verifierFor(action)?.verifier.profile.words.title
 }
 
 const HOUR_MS = 60 * 60_000
-/** From so many milliseconds on: two days are 48 hours. */
+/** Each unit with its size, and the shortest time that is told in it: two days are told as 48 hours. */
 const LENGTHS = [
   ['day', 24 * HOUR_MS, 72 * HOUR_MS],
   ['hour', HOUR_MS, HOUR_MS],
@@ -19,7 +19,7 @@ const LENGTHS = [
   ['second', 1000, 0],
 ] as const
 
-/** In the largest unit of which it is a whole number: `24 hours`. */
+/** Writes a time in the largest unit of which it is a whole number: `24 hours`. */
 export function lengthWords(ms: number): string {
   const [unit, size] = LENGTHS.find(([, size, least]) => ms >= least && ms % size === 0) ?? LENGTHS[3]
   const count = ms / size

@@ -7,7 +7,7 @@ import { MARKS } from './icons.tsx'
 
 interface ComparisonProps {
   readonly fields: readonly ComparedField[]
-  /** Whether a field was looked for and not found. */
+  /** Tells whether a field was looked for and not found. */
   readonly isMissing?: (name: string) => boolean
 }
 

@@ -18,7 +18,7 @@ export function Logo() {
   )
 }
 
-/** One shape for each verdict and one for queued claims: they differ without colour, too. */
+/** A shape for each verdict and one for queued claims: they differ without colour, too. */
 export const MARKS = {
   verified: () => (
     <Icon>

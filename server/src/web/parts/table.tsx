@@ -1,15 +1,15 @@
 /** Tables, which scroll when they are too wide, and notes where a list is empty. */
 import type { ComponentChildren } from 'preact'
 
-/** Its head, what a row has there, and how that is marked up. */
+/** The head of a column, the content of its cells, and their markup. */
 export type Column<R> = readonly [head: string, cell: (row: R) => ComponentChildren, markup?: Markup<R>]
 
 interface Markup<R> {
-  /** It names the row. */
+  /** True: the cell names its row. */
   readonly isRowHead?: boolean
   readonly class?: string
   readonly titleOf?: (row: R) => string
-  /** Whether the cell shows its head where the head of the table is not to be seen. */
+  /** Tells whether the cell shows its head where the head of the table is not to be seen. */
   readonly isLabelled?: (row: R) => boolean
 }
 
@@ -23,7 +23,7 @@ interface TableProps<R> {
   readonly columns: readonly Column<R>[]
   readonly rows: readonly R[]
   readonly idOf?: (row: R) => string
-  /** On a narrow screen each row is a block, so that its buttons are on the screen, and each of its cells shows its head. */
+  /** Makes each row a block on a narrow screen, so that its buttons are on the screen, and each of its cells shows its head. */
   readonly stacks?: boolean
 }
 

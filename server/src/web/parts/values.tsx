@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {
 interface VerdictProps {
   /** Null: not decided yet. */
   readonly value: VerdictValue | null
-  /** Without its meaning on hover: for long tables. */
+  /** Leaves out the meaning on hover, for long tables. */
   readonly bare?: boolean
 }
 
@@ -55,7 +55,7 @@ export function Time({ at, none = '–' }: TimeProps) {
   )
 }
 
-/** To the second, and exact on hover. */
+/** A time to the second, and exact on hover. */
 export function ExactTime({ at }: { readonly at: Instant }) {
   return (
     <time dateTime={formatInstant(at)} title={readableUtc(at)}>
@@ -64,7 +64,7 @@ export function ExactTime({ at }: { readonly at: Instant }) {
   )
 }
 
-/** In UTC: `2026-09-25`. */
+/** The day in UTC: `2026-09-25`. */
 export function dayOf(at: Instant): string {
   return formatInstant(at).slice(0, 10)
 }
@@ -81,7 +81,7 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])
 ]
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'short' })
 
-/** In the largest unit that fits after rounding: 23.9 hours are 1 day. */
+/** Writes a relative time in the largest unit that fits after rounding: 23.9 hours are 1 day. */
 export function relative(ms: number): string {
   const reached = UNITS.findLast(([, size], index) => {
     const [, smaller] = UNITS[index - 1] ?? UNITS[0]!
@@ -96,7 +96,7 @@ interface HashProps {
   readonly value: string
   /** Names the copy button. */
   readonly label: string
-  /** How many characters are shown at each end. */
+  /** The number of characters that are shown at each end. */
   readonly ends?: number
 }
 
@@ -137,7 +137,7 @@ interface CopyProps {
   readonly text?: string
 }
 
-/** Its script shows it. */
+/** A button that copies a value. Its script shows it. */
 export function Copy({ value, label, text = 'Copy' }: CopyProps) {
   return (
     <button type="button" class="copy" data-copy={value} aria-label={`Copy ${label}`} hidden>

@@ -4,7 +4,7 @@ import type { ActionProfile, FieldRole } from '@claimcheck/core/plugin'
 import type { JsonObject, JsonValue, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import { propertiesOf } from '../../base/schema-properties.ts'
 
-/** What a profile, or a service that publishes it, says of the fields. Without any of it, fields have their names as titles. */
+/** The titles and roles of fields, from a profile or a service that publishes it. Without any of it, fields have their names as titles. */
 export interface Titles {
   readonly target?: string
   readonly params?: Readonly<Record<string, string>>
@@ -106,7 +106,7 @@ function differingOf(compared: Compared): readonly string[] {
   return unequal.length > 0 || verdict === 'failed' ? unequal : byReason(named, compared)
 }
 
-/** Where no value tells: the only claimed field of the role that the reason names. */
+/** Finds the only claimed field of the role that the reason names, where no value tells which field differs. */
 function byReason(named: readonly string[], compared: Compared): readonly string[] {
   const { reason, titles } = compared
   const role = reason === 'target_mismatch' ? 'target' : 'content'

@@ -1,4 +1,4 @@
-/** What happened, as a title of a few words, and the reason in one sentence: from a claim or from a receipt alone. */
+/** The outcome as a title of a few words, and the reason in one sentence: from a claim or from a receipt alone. */
 
 import { factSentences, type Named, outcomeSentence, type Worded } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
@@ -13,18 +13,18 @@ export interface Decided {
   readonly verdict: VerdictValue
   readonly reason?: ReasonCode | undefined
   readonly named: Named
-  /** As `comparisonOf` returns them. */
+  /** The fields as `comparisonOf` returns them. */
   readonly fields: readonly ComparedField[]
   /** Undefined where the words of this action are unknown. */
   readonly worded?: Worded | undefined
-  /** Those are the words of a stranger's plugin, which do not speak for the verdict. */
+  /** True: those are the words of a stranger's plugin, which do not speak for the verdict. */
   readonly isForeign?: boolean
   /** The end of the time in which the outcome appeared, from `claimed_at`. Undefined where no read showed it. */
   readonly afterMs?: number | undefined
   readonly toleranceMs?: number | undefined
 }
 
-/** What a receipt says for itself. */
+/** The decision as a receipt tells it alone. */
 export function decidedBy({ body }: Pick<Receipt, 'body'>): Omit<Decided, 'fields'> {
   const { claim, observation, verdict } = body
   const [claimedAt, seenAt] = [claim.claimed_at, observation.appeared?.not_after].map(instantOf)
@@ -56,7 +56,7 @@ export function headlineOf(decided: Decided): string {
   return (verdict === 'mismatch' && !decided.isForeign && differenceIn(fields)) || TITLES[verdict]
 }
 
-/** What differs, in a few words; undefined where nothing tells. */
+/** Words the differences; undefined where nothing tells them. */
 export function differenceIn(fields: readonly ComparedField[]): string | undefined {
   const differing = fields.filter(({ differs }) => differs)
   return differing.length === 0 ? undefined : differing.map(differenceOf).join('; ')
@@ -77,7 +77,7 @@ export function reasonOf(decided: Decided): string {
   return sentenceOf(decided) ?? VERDICT_WORDS[verdict]
 }
 
-/** Undefined where the interval does not tell it. */
+/** Tells how soon after the claim the outcome was there; undefined where the interval does not tell it. */
 function timingOf({ afterMs, toleranceMs }: Decided): string | undefined {
   if (afterMs === undefined || toleranceMs === undefined || afterMs > toleranceMs) return undefined
   const when =
@@ -94,7 +94,7 @@ function outcomeOf({ worded, verdict, named }: Decided): string | undefined {
   return text === undefined ? undefined : visible(text)
 }
 
-/** To follow "The plugin says": what its own words make of the outcome and of its facts. Empty where they are the house's. */
+/** The outcome and the facts in a stranger's words, to follow "The plugin says". Empty where the words are the house's. */
 export function pluginSays({ isForeign, ...decided }: Decided): string[] {
   const { worded, named } = decided
   if (!isForeign || !worded) return []

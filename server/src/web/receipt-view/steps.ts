@@ -55,7 +55,7 @@ export function stepsOf(
 ): readonly Step[] {
   return STEPS.map(([name, title, find]) => {
     const [state, text] = find({ report, proof, isGiven })
-    // What nothing vouches for holds together at most.
+    // Documents that nothing vouches for hold together at most.
     return isUnvouched(report) && state === 'holds'
       ? { name, title, state: 'not_checked', text: FITS }
       : { name, title, state, text }
@@ -66,7 +66,7 @@ export function anyFails(steps: readonly Step[]): boolean {
   return steps.some(({ state }) => state === 'fails')
 }
 
-/** Before a check. */
+/** The steps before a check. */
 export function uncheckedSteps(): readonly Step[] {
   return STEPS.map(([name, title]) => ({ name, title, state: 'not_checked', text: 'Not checked yet.' }))
 }

@@ -1,4 +1,4 @@
-/** When things happened, as a receipt and its evidence tell it. */
+/** The times that a receipt and its evidence tell. */
 
 import { caseOf, type EvidenceDocument, type Receipt } from '@claimcheck/core/receipts'
 import { type CheckRecord, type Instant, isRead, parseInstant } from '@claimcheck/core/rules'
@@ -8,7 +8,7 @@ export type Seen = 'as_claimed' | 'different' | 'absent' | 'unreadable'
 /** Checks in a row that saw the same. */
 export interface Reads {
   readonly seen: Seen
-  /** When each was answered. */
+  /** The times at which they were answered. */
   readonly at: readonly Instant[]
 }
 
@@ -18,7 +18,7 @@ export interface Timeline {
   readonly toleranceEnd: Instant | undefined
   readonly deadlineAt: Instant
   readonly issuedAt: Instant
-  /** When the outcome appeared: at the latest at `notAfter`. */
+  /** The interval in which the outcome appeared: at the latest at `notAfter`. */
   readonly appeared: { readonly notBefore: Instant | undefined; readonly notAfter: Instant } | undefined
   /** Only the read that decided, where there is no evidence. */
   readonly reads: readonly Reads[]

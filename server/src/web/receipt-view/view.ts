@@ -1,4 +1,4 @@
-/** What a receipt says to a person, as plain data: made of the documents of a bundle alone, so that a page and a checker say the same. */
+/** A receipt in words for people, as plain data: made of the documents of a bundle alone, so that a page and a checker say the same. */
 
 import { type PublishedWords, publishedWords } from '@claimcheck/core/hosting'
 import { claimSentence, factSentences } from '@claimcheck/core/plugin'
@@ -27,7 +27,7 @@ import { anyFails, type Origin, stepsOf } from './steps.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
 
 /**
- * How a receipt looks: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never
+ * The look of a receipt: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never
  * green, and neither is a `doubtful` one, of which a check failed, nor an `unvouched` one: nothing shows who signed it.
  */
 export type Tone = VerdictValue | 'unlisted' | 'doubtful' | 'unvouched'
@@ -47,7 +47,7 @@ export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
   return HEADINGS[tone]
 }
 
-/** How a receipt looks of which every check holds. */
+/** The look of a receipt of which every check holds. */
 export function soundTone(verdict: VerdictValue, { isListed }: Pick<Destination, 'isListed'>): Tone {
   return verdict === 'verified' && !isListed ? 'unlisted' : verdict
 }
@@ -56,37 +56,37 @@ export interface ReceiptView {
   readonly receiptId: string
   readonly verdict: VerdictValue
   readonly tone: Tone
-  /** What happened, in the words of the action where they are known. */
+  /** The outcome, in the words of the action where they are known. */
   readonly finding: string
   /** A sentence; undefined where the finding says it all. */
   readonly reason: string | undefined
-  /** When, and where: sentences. */
+  /** Sentences that tell when and where. */
   readonly when: string
-  /** What the agent claimed, in one sentence; undefined where the words of the action are unknown. */
+  /** The claim in one sentence; undefined where the words of the action are unknown. */
   readonly claimed: string | undefined
   readonly sentences: readonly string[]
-  /** To stand apart, under "The plugin says": a stranger's words. */
+  /** A stranger's words, to stand apart under "The plugin says". */
   readonly pluginSays: readonly string[]
   readonly fields: readonly ComparedField[]
   readonly destination: Destination
   readonly timeline: Timeline
   /** The agent's id, and the issuer's name below, as `withPunycode` writes them. */
   readonly agent: string
-  /** What is known of it beyond the id: sentences. */
+  /** Sentences about the agent beyond its id. */
   readonly agentSentences: readonly string[]
   readonly action: string
-  /** Its name; undefined where it gives none. */
+  /** The name of the issuer; undefined where it gives none. */
   readonly issuer: string | undefined
   readonly keyId: string
   readonly checkedBy: string | undefined
   readonly profileVersion: string
   readonly proof: Proof | undefined
-  /** What the receipt does not show. */
+  /** Sentences about what the receipt does not show. */
   readonly limits: readonly string[]
 }
 
 /**
- * Undefined for what is no receipt.
+ * Makes the view of a receipt; undefined for what is no receipt.
  * @param report what a checker found: evidence that does not follow is not shown
  */
 export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}): ReceiptView | undefined {

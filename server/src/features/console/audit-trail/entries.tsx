@@ -5,13 +5,11 @@ import { ExactTime, Time } from '../../../web/parts/values.tsx'
 import type { AuditTrailPage, ShownEntry } from '../../audit-trail/audit-trail.ts'
 import { accountWords, actorWords, detailWords } from '../../audit-trail/words.ts'
 
-interface EntriesProps extends Pick<AuditTrailPage, 'entries' | 'users'> {}
-
-export function Entries({ entries, users }: EntriesProps) {
+export function Entries({ entries, users }: Pick<AuditTrailPage, 'entries' | 'users'>) {
   return <Table stacks label="Entries" columns={columnsWith(users)} rows={entries} />
 }
 
-function columnsWith(users: EntriesProps['users']): readonly Column<ShownEntry>[] {
+function columnsWith(users: AuditTrailPage['users']): readonly Column<ShownEntry>[] {
   return [
     [
       'When',

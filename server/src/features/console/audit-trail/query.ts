@@ -16,7 +16,7 @@ export interface TrailQuery extends ReadFilter<TrailFilter> {
   readonly before: number | undefined
 }
 
-/** Actors who are no users. */
+/** The kinds of actors that are no users. */
 export const OTHER_ACTORS: Readonly<Record<string, string>> = {
   command: 'The command line',
   application: 'Applications',
@@ -25,7 +25,6 @@ export const OTHER_ACTORS: Readonly<Record<string, string>> = {
   nobody: 'Not signed in',
 }
 
-/** @param groups of events that there are */
 function filters(groups: readonly string[]) {
   return filterQuery<TrailFilter>(
     {

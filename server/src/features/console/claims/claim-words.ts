@@ -1,4 +1,4 @@
-/** What a claim says, in one line of a list: claims that say different things must look different. */
+/** Writes a claim in one line of a list: claims that say different things must look different. */
 import { type ActionProfile, claimSentence } from '@claimcheck/core/plugin'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { written } from '../../../base/schema-properties.ts'
@@ -16,7 +16,7 @@ type Said = Pick<ListedClaim, 'action' | 'target' | 'params' | 'profileAction' |
 
 const LONGEST_PARAMS = 121
 
-/** By the profile that judges it; where none is loaded, the action, the target and the params as they are. */
+/** Words a claim by the profile that judges it; where none is loaded, by its action, target and params as they are. */
 export function claimWords(profileOf: ProfileOf, claim: Said): string {
   if (claim.erasure) return 'Erased'
   const profile = profileOf(claim.profileAction, claim.profileVersion)

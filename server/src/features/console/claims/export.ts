@@ -11,14 +11,14 @@ export const EXPORT_FORMATS = ['csv', 'json'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 export const MOST_EXPORTED = 10_000
-/** What a filter may look through for one file. */
+/** The number of claims that a filter may look through for one file. */
 const MOST_SEARCHED = 10 * MOST_EXAMINED
-/** Requests of others come in between two. */
+/** Claims of one page. Requests of others come in between two. */
 const PAGE_SIZE = 100
 
 export interface ExportSource {
   list(filter: ClaimFilter): Promise<ClaimPage>
-  /** When each of these was decided. */
+  /** Finds the times at which these were decided. */
   decidedAt(claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>
   receiptUrl(receiptId: string): string
 }
@@ -31,7 +31,7 @@ interface Exported {
 
 type Cell = (exported: Exported) => unknown
 
-/** The claim's own, and what follows from it. */
+/** The columns of the claim itself, and those that follow from it. */
 const COLUMNS: Readonly<Record<string, Cell>> = {
   ...Object.fromEntries(EXPORTED.map((column) => [column.name, cellOf(column)])),
   client_claim_id: ({ claim }) => (claim.erasure ? null : claim.clientClaimId),
@@ -63,7 +63,7 @@ const FORMS: Readonly<Record<ExportFormat, Form>> = {
     type: 'text/csv; charset=utf-8; header=present',
     before: csvRecord(NAMES),
     row: (exported) => csvRecord(Object.values(COLUMNS).map((cell) => textOf(cell(exported)))),
-    // As many cells as every record has.
+    // The note gets as many cells as every record has.
     after: (note) => (note === undefined ? '' : csvRecord(NAMES.map((_, index) => (index === 0 ? note : null)))),
   },
   json: {
@@ -86,7 +86,7 @@ export function exportType(format: ExportFormat): string {
   return FORMS[format].type
 }
 
-/** Newest first. The end says when it is not everything. */
+/** Yields the file in parts, newest claim first. Its end says when it is not everything. */
 export async function* exported(
   format: ExportFormat,
   choice: ClaimChoice,

@@ -61,5 +61,5 @@ export function listPath(workspaceId: string, { filter = {}, cursor, span }: Lis
   })
 }
 
-/** What a form must send for the same filter. */
+/** Lists the fields that a form must send for the same filter. */
 export const { fieldsOf } = FILTERS

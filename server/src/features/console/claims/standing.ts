@@ -1,4 +1,4 @@
-/** What a claim's page leads with: what happened, why, and the comparison of what was claimed and found. */
+/** The top of a claim's page: what happened, why, and the comparison of what was claimed and found. */
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
@@ -19,9 +19,9 @@ interface Known {
   readonly detail: ClaimDetail
   /** Undefined where the profile of the claim is not loaded. */
   readonly profile: ActionProfile | undefined
-  /** Its words are those of a stranger's plugin. */
+  /** True: its words are those of a stranger's plugin. */
   readonly isForeign?: boolean
-  /** Undefined while the claim is queued, and where it cannot be read. */
+  /** Undefined while the claim is queued, and where the receipt cannot be read. */
   readonly receipt: Receipt | undefined
 }
 

@@ -48,7 +48,7 @@ export interface StoryOptions {
   readonly toleranceMs: number | undefined
   readonly receipt: Receipt | undefined
   readonly landing: Landing | undefined
-  /** Whether this service anchors its log now. */
+  /** True: this service anchors its log now. */
   readonly anchors: boolean
 }
 
@@ -68,7 +68,7 @@ export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: Stor
   return gathered(moments.toSorted((one, other) => rankOf(one) - rankOf(other)))
 }
 
-/** When the claim was decided; later limits do not matter any more. Without a receipt, the last check tells the time. */
+/** The time of the decision, after which no limit matters any more. Without a receipt, the last check tells it. */
 function endOf({ claim, history }: ClaimDetail, receipt: Receipt | undefined): Instant {
   if (claim.state === 'queued') return Number.POSITIVE_INFINITY
   return receipt ? parseInstant(receipt.body.issued_at)! : (history.at(-1)?.answeredAt ?? claim.submittedAt)

@@ -60,7 +60,7 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     if (scopes.length === 0) {
       return show(request, reply, asked, `only owners of ${visibleName(workspace.name)} may allow what is asked for`)
     }
-    // After the grant is stored: a new password, a stricter rule, or a second step that is switched off ends grants, and must not miss one
+    // Runs after the grant is stored: a new password, a stricter rule, or a second step that is switched off ends grants, and must not miss one
     // that is made in the same moment.
     const confirm = async () => {
       await sessions.confirm(signedIn.user)

@@ -1,4 +1,4 @@
-/** What the console gives to the OAuth flow: whether a person is signed in, and the page for an error that no application can be told. */
+/** The pages that the OAuth flow gets from the console: the sign-in, and the page for an error that no application can be told. */
 import type { HostConfig } from '../../../config/config.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { renderPage } from '../../../web/document.tsx'

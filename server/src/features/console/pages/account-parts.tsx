@@ -64,7 +64,7 @@ export function ConfirmFirst({ children }: { readonly children: string }) {
   )
 }
 
-/** Undefined: it is off. */
+/** @param secondStep undefined: it is off */
 export function SecondStepState({ secondStep }: { readonly secondStep: SecondStep | undefined }) {
   return (
     <>
@@ -115,14 +115,8 @@ function NoPasskeys({ problem }: Extract<PasskeyPlace, { problem: string }>) {
   )
 }
 
-interface OidcProps {
-  /** Its name. */
-  readonly provider: string
-  readonly isLinked: boolean
-  readonly isFresh: boolean
-}
-
-export function Oidc({ provider, isLinked, isFresh }: OidcProps) {
+/** @param provider the name of the provider */
+export function Oidc({ provider, isLinked, isFresh }: { provider: string; isLinked: boolean; isFresh: boolean }) {
   return (
     <>
       <h2>{provider}</h2>
@@ -217,7 +211,7 @@ function sessionColumns(current: string): readonly Column<Session>[] {
   ]
 }
 
-/** On the account page, while mails do not go there. */
+/** Warns on the account page that mails do not go to the address. */
 export function UnconfirmedAddress({ email }: Pick<User, 'email'>) {
   if (isReservedAddress(email)) {
     return (
@@ -243,7 +237,7 @@ export function UnconfirmedAddress({ email }: Pick<User, 'email'>) {
   )
 }
 
-/** On the account page, where the account shares with others. */
+/** Tells with whom the account shares its allowance, if with anybody. */
 export function Allowance({ host, guests, email }: Sharing & Pick<User, 'email'>) {
   if (host === null && guests === 0) return null
   return (

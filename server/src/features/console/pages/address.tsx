@@ -12,7 +12,7 @@ import { Actions, PostForm } from '../parts/form.tsx'
 
 /** The field with which a person takes an address from an account that never confirmed it. */
 export const TAKES_ADDRESS = 'takes_address'
-/** In the query of an invitation's page: the field is shown. */
+/** The member of the query of an invitation's page that shows the field. */
 export const HELD = 'held'
 
 /** The form of the account page that mails the link. */

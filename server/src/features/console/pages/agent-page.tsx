@@ -16,7 +16,7 @@ import { ClaimLink } from './claim-list.tsx'
 interface AgentPageProps {
   readonly agentId: string
   readonly record: AgentRecord
-  /** What people call an action; undefined where no loaded plugin checks it. */
+  /** Returns the title of an action; undefined where no loaded plugin checks it. */
   readonly titleOf: (action: string) => string | undefined
   readonly profileOf: ProfileOf
 }
@@ -62,7 +62,7 @@ export function AgentPage(props: AgentPageProps) {
   )
 }
 
-/** Who removes a connection keeps its waiting claims from being judged. */
+/** Warns of claims whose connection was removed while they waited: a person can keep claims from being judged so. */
 function Removed({ count }: { readonly count: number }) {
   if (count === 0) return null
   const claims = count === 1 ? '1 claim was' : `${count.toLocaleString('en')} claims were`
@@ -101,7 +101,7 @@ function Failures({ agentId, record: { failures }, profileOf }: AgentPageProps) 
   )
 }
 
-/** Days in one row: one alone often has too few claims for a rate. */
+/** The days of one row: a day alone often has too few claims for a rate. */
 const DAYS_TOGETHER = 5
 
 function OverTime({ stretches }: { readonly stretches: readonly Stretch[] }) {

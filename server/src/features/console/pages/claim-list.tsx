@@ -31,13 +31,12 @@ interface ListProps {
   readonly page: ClaimPage
   /** The cursor of the page before this one; undefined: that is the first page. */
   readonly newerCursor: string | undefined
-  /** None on later pages. */
+  /** Undefined on later pages. */
   readonly counted: Counted | undefined
-  /** Those that plugins check, and those of the workspace's claims. Others may be in the address. */
+  /** The actions that plugins check, and those of the workspace's claims. Others may be in the address. */
   readonly actions: readonly string[]
-  /** What people call an action; undefined where no loaded plugin checks it. */
+  /** Returns the title of an action; undefined where no loaded plugin checks it. */
   readonly titleOf: (action: string) => string | undefined
-  /** What claims say. */
   readonly profileOf: ProfileOf
   /** Set for a workspace without any claim. */
   readonly firstSteps: FirstStepsState | undefined
@@ -96,7 +95,7 @@ function filterOf({ verdict: _, state: __, ...filter }: TableFilter, standing: S
   return standing === 'queued' ? { ...filter, state: 'queued' } : { ...filter, verdict: standing }
 }
 
-/** Undefined: the days that are asked for reach to today. */
+/** The last day that the filter asks for; undefined where that is today or later. */
 function lastDayOf(filter: TableFilter, now: Instant): string | undefined {
   const { until } = claimChoiceOf(filter)
   return until === undefined || until > now ? undefined : filter.to

@@ -40,14 +40,14 @@ interface ClaimPageProps {
   readonly detail: ClaimDetail
   /** The version by which it is judged; undefined where that is not loaded. */
   readonly profile: ActionProfile | undefined
-  /** Its words are those of a stranger's plugin. */
+  /** True: its words are those of a stranger's plugin. */
   readonly isForeign: boolean
   /** The provider of its connection: null when that was removed, undefined when the claim needs none. */
   readonly provider: string | null | undefined
   /** Set for a claim that several connections fitted. */
   readonly choice: HostChoice | undefined
   readonly receipt: Receipt | undefined
-  /** What people call a provider. */
+  /** Returns the title of a provider. */
   readonly titleOf: (provider: string) => string
   readonly story: readonly Moment[]
   readonly origin: string
@@ -165,7 +165,7 @@ function Through({ provider }: { readonly provider: string | null }) {
   return <a href={paths.connections(workspaceId)}>{provider}</a>
 }
 
-/** What to do about a claim that several connections fitted. */
+/** Advises what to do about a claim that several connections fitted. */
 function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice }) {
   if (hosts.length + alike < 2) {
     return (

@@ -172,7 +172,7 @@ async function landingOf({ log }: ConsoleDependencies, { proof }: Receipt): Prom
   return { chain, txHash, uid, block }
 }
 
-/** Undefined for a cursor that is not one of ours. @throws any other error */
+/** Answers nothing for a cursor that is not one of ours. @throws any other error */
 function orLost(error: unknown): undefined {
   if (error instanceof ServiceError && error.code === 'bad_request') return undefined
   throw error

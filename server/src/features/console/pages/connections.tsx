@@ -148,9 +148,7 @@ function changePages(app: App, services: ConsoleDependencies): void {
   addPage(app, services, '/connections/:connection/name', {
     owners: true,
     load,
-    show: ({ loaded, refused }) => (
-      <RenameForm connection={loaded} name={refused?.values[NAME]} problem={refused && sentence(refused.problem)} />
-    ),
+    show: ({ loaded, refused }) => <RenameForm connection={loaded} refused={refused} />,
     form: {
       freshSignIn: 'changes words alone',
       keepsField: (name) => name === NAME,

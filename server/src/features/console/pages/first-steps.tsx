@@ -13,7 +13,7 @@ export interface FirstStepsState {
   readonly connected: readonly string[]
   /** Some claims are read without a connection. */
   readonly readsPublic: boolean
-  /** What the command claims. */
+  /** The action that the command claims. */
   readonly profile: ActionProfile | undefined
   readonly command: string
 }

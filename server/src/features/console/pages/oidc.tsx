@@ -21,7 +21,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const { oidcSignIn, counters, config, ownAddress } = services
   if (!oidcSignIn) return
   const countAttempt = limitAttempts(counters, config.signInLimit)
-  // By themselves: who may begin may come back. A refused answer stays in the audit trail, and anyone can send one.
+  // Counted apart: a person who may begin may come back. A refused answer stays in the audit trail, and anyone can send one.
   const countReturn = limitAttempts(counters, config.signInLimit, 'outside_return')
   const cookie = ticketCookie('outside', config.publicUrl)
   const { name } = oidcSignIn

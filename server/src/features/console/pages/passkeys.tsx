@@ -32,7 +32,7 @@ export function passkeySignInRoutes(app: App, services: ConsoleDependencies): vo
     const { credential = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
     const party = requireParty(request, config.publicUrl)
-    // Before it is looked at: what is refused stays in the audit trail.
+    // Counted before it is looked at: what is refused stays in the audit trail.
     await countAttempt(request, reply)
     const ticket = cookie.take(request, reply)
     try {

@@ -1,4 +1,4 @@
-/** How long a workspace keeps the content of its receipts: every member reads it, owners set it. A shorter time asks first. */
+/** The time for which a workspace keeps the content of its receipts: every member reads it, owners set it. A shorter time asks first. */
 
 import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'

@@ -108,7 +108,7 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
 
 type LinkOf<K extends Link['kind']> = Extract<Link, { kind: K }>
 
-/** What the pages of links share: each has a form that uses the link up. */
+/** The guard of the forms on pages of links, which use the link up. */
 function linkForm({ counters, config }: ConsoleDependencies) {
   const countAttempt = limitAttempts(counters, config.signInLimit)
   return { freshSignIn: 'the link is the proof', cost: 'password', countAttempt } as const

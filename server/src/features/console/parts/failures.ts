@@ -1,4 +1,4 @@
-/** Why a destination could not be read, in words. */
+/** The reasons why a destination could not be read, in words. */
 import type { FailureCode } from '@claimcheck/core/rules'
 
 const WORDS: Readonly<Record<FailureCode | 'refused' | 'unexpected_error', string>> = {
@@ -39,7 +39,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   misconfigured: 'Disconnect it, and connect the destination again with options that fit.',
 }
 
-/** What an owner of the workspace does about it. */
+/** Advises an owner of the workspace what to do about a failure. */
 export function failureAdvice(code: string): string {
   return Object.hasOwn(ADVICE, code) ? ADVICE[code]! : ASK_OPERATOR
 }

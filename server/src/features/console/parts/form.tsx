@@ -17,7 +17,7 @@ export interface FieldProps {
   readonly type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
-  /** What is wrong with the value. */
+  /** The mistake in the value. */
   readonly problem?: string | undefined
   readonly required?: boolean
   readonly readOnly?: boolean
@@ -25,7 +25,7 @@ export interface FieldProps {
   readonly minLength?: number | undefined
   readonly maxLength?: number | undefined
   readonly pattern?: string | undefined
-  /** What a browser adds where the pattern does not match. */
+  /** The hint that a browser adds where the pattern does not match. */
   readonly title?: string | undefined
   readonly multiline?: boolean
   readonly spellcheck?: boolean
@@ -54,7 +54,7 @@ export function Field(props: FieldProps) {
   )
 }
 
-export interface SelectProps {
+interface SelectProps {
   readonly name: string
   readonly label: string
   readonly options: readonly (readonly [value: string, label: string])[]
@@ -119,7 +119,7 @@ export function Tick({ field, value, isTicked, children }: TickProps) {
   )
 }
 
-/** Whether a field of the form has the focus already: browsers give it to one. */
+/** Tells whether a field of the form has the focus already: browsers give it to one. */
 const Focus = createContext<{ isGiven: boolean } | undefined>(undefined)
 
 /** Ties a field to its `FieldNotes`, and gives the first wrong field of a form the focus. Called once for each field, in their order. */
@@ -153,7 +153,7 @@ export function FieldNotes({ name, help, problem }: Notes) {
   )
 }
 
-export interface PostFormProps {
+interface PostFormProps {
   readonly action: string
   readonly children?: ComponentChildren
   readonly class?: string
@@ -168,7 +168,7 @@ export function PostForm({ action, children, class: className = 'form' }: PostFo
   )
 }
 
-export interface ActionsProps {
+interface ActionsProps {
   /** The text of the button. */
   readonly submit: string
   readonly danger?: boolean
@@ -190,7 +190,7 @@ function Buttons({ submit, danger = false, cancel = 'Cancel', href }: ActionsPro
   )
 }
 
-/** At the end of a form: the button that sends it, and the link that leaves it. */
+/** The end of a form: the button that sends it, and the link that leaves it. */
 export function Actions(props: ActionsProps) {
   return (
     <div class="actions">
@@ -217,7 +217,7 @@ interface RowFormProps {
   readonly children: string
 }
 
-/** In a table: removes what its row is about. */
+/** A form of one button that removes what its row of a table is about. */
 export function RowForm({ action, id, label, children }: RowFormProps) {
   return (
     <PostForm action={action} class="row">

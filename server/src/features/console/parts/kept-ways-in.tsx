@@ -1,4 +1,4 @@
-/** With a new password: which other ways into the account stay. Those that are not ticked are removed. */
+/** The choice of the ways into an account that stay with a new password. Those that are not ticked are removed. */
 import type { FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { Name, Time } from '../../../web/parts/values.tsx'
@@ -29,22 +29,17 @@ export async function waysInOf(
   }
 }
 
-/** What the form ticked. */
+/** Reads the ways in that the form ticked. */
 export function keptIn(request: FastifyRequest): Kept {
   return { passkeys: listOf(request, PASSKEY), identities: listOf(request, IDENTITY) }
 }
 
-/** Everything. */
+/** Ticks every way in. */
 export function allKept({ passkeys, identities }: WaysIn): Kept {
   return { passkeys: passkeys.map(({ id }) => id), identities: identities.map(({ issuer }) => issuer) }
 }
 
-interface KeptWaysInProps {
-  readonly ways: WaysIn
-  readonly kept: Kept
-}
-
-export function KeptWaysIn({ ways: { passkeys, identities }, kept }: KeptWaysInProps) {
+export function KeptWaysIn({ ways: { passkeys, identities }, kept }: { readonly ways: WaysIn; readonly kept: Kept }) {
   if (passkeys.length + identities.length === 0) return null
   return (
     <fieldset>

@@ -3,7 +3,7 @@ import { PASSWORD_LENGTH } from '../../people/passwords.ts'
 import { Field, type FieldProps } from './form.tsx'
 
 interface NewPasswordProps extends Pick<FieldProps, 'name' | 'label'> {
-  /** One more sentence of help. */
+  /** A further sentence of help. */
   readonly more: string
 }
 

@@ -11,7 +11,7 @@ export function Rate({ counts }: { readonly counts: Counts }) {
 
 const WIDTH = 100
 
-/** The same in a table. */
+/** The rate in a cell of a table, with a bar. */
 export function RateCell({ counts }: { readonly counts: Counts }) {
   return (
     <div class="rate">
@@ -23,7 +23,7 @@ export function RateCell({ counts }: { readonly counts: Counts }) {
   )
 }
 
-/** How much of what is decided for or against was verified; the text next to it says the same. */
+/** The share of verified claims as a bar; the text next to it says the same. */
 function RateBar({ counts }: { readonly counts: Counts }) {
   const { percent } = rateOf(counts)
   return (

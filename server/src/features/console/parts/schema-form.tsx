@@ -23,9 +23,9 @@ import { TimeField, utcOf } from './time-field.tsx'
 interface SchemaFieldsProps {
   /** An object schema: each property is a field. */
   readonly schema: TSchema
-  /** By the names of the fields. Secrets are not shown. */
+  /** The values by the names of the fields. Secrets are not shown. */
   readonly values: Fields
-  /** As `problemsByField` returns them. */
+  /** The problems as `problemsByField` returns them. */
   readonly problems: Readonly<Record<string, string>>
   /** The prefix of each property's name: other fields of the page have none. */
   readonly prefix: string
@@ -55,7 +55,7 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
 
 const WITH_EXAMPLES: ReadonlySet<Kind> = new Set(['text', 'integer', 'number', 'lines', 'json'])
 
-/** What the property says, and its first example where that is not in it. */
+/** The description of a property, and its first example where that is not in it. */
 function helpOf(property: Property): ComponentChildren {
   const { description = '', examples, items } = property
   const [example = items?.examples?.[0]] = kindOf(property) === 'lines' ? (examples?.flat() ?? []) : (examples ?? [])
@@ -78,7 +78,7 @@ export function startingValues(schema: TSchema, prefix: string): Fields {
 }
 
 /**
- * What the form says, to be held against the schema. A field that is left empty is not given; what is no number, or no
+ * Reads the form, to be held against the schema. A field that is left empty is not given; what is no number, or no
  * JSON where that is asked for, stays the text that it is, for validation to refuse.
  */
 export function readSchemaForm(schema: TSchema, form: Fields, prefix: string): JsonObject {
@@ -94,7 +94,7 @@ export function readSchemaForm(schema: TSchema, form: Fields, prefix: string): J
 }
 
 /**
- * What is wrong, by the names of the fields; the empty name holds what concerns no single field.
+ * Sorts problems by the names of the fields; the empty name holds what concerns no single field.
  * @param under the location of the object that the form was read into
  */
 export function problemsByField(
@@ -125,9 +125,9 @@ interface ShownProps {
 
 interface KindOfField {
   readonly Shown: (props: ShownProps) => ComponentChildren
-  /** What was typed, for validation. */
+  /** Makes a value of the typed text, for validation. */
   readonly read: (text: string, property: Property) => JsonValue
-  /** A value as it would be typed. */
+  /** Writes a value as it would be typed. */
   readonly write: (value: JsonValue) => string
 }
 
@@ -229,7 +229,7 @@ function browserPattern(property: Property): { readonly pattern?: string; readon
   return pattern === undefined ? {} : { pattern, title: formInWords({ ...property }).replaceAll('`', '') }
 }
 
-/** What people read where programs get a message. */
+/** The words for people, in place of the messages for programs. */
 const IN_WORDS: Readonly<Record<string, (ctx: Readonly<Record<string, unknown>>) => string>> = {
   missing: () => 'This is required.',
   int_type: () => 'Enter a whole number, such as 3.',

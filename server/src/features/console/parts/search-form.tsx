@@ -7,7 +7,7 @@ interface SearchFormProps {
   readonly label: string
   readonly placeholder: string
   readonly value: string | undefined
-  /** How many of the folded filters are set. */
+  /** The number of folded filters that are set. */
   readonly count: number
   readonly from: string | undefined
   readonly to: string | undefined

@@ -6,9 +6,9 @@ import { CsrfField, PostForm } from './form.tsx'
 interface PasskeyFormProps {
   readonly action: string
   readonly class: string
-  /** What its script asks of the browser. */
+  /** The call of `navigator.credentials` that its script makes. */
   readonly ceremony: 'get' | 'create'
-  /** Where the script gets the options of WebAuthn. */
+  /** The address from which the script gets the options of WebAuthn. */
   readonly options: string
   readonly children: ComponentChildren
 }
@@ -25,13 +25,8 @@ export function PasskeyForm({ action, class: className, ceremony, options, child
   )
 }
 
-interface PasskeySignInProps {
-  readonly next: string
-  /** More fields. */
-  readonly children: ComponentChildren
-}
-
-export function PasskeySignIn({ next, children }: PasskeySignInProps) {
+/** @param children more hidden fields */
+export function PasskeySignIn({ next, children }: { readonly next: string; readonly children: ComponentChildren }) {
   return (
     <PasskeyForm action={paths.passkeySignIn} class="form way-in" ceremony="get" options={paths.passkeySignInOptions}>
       <input type="hidden" name="next" value={next} />
@@ -46,7 +41,7 @@ export function PasskeySignIn({ next, children }: PasskeySignInProps) {
 interface OidcSignInProps {
   readonly name: string
   readonly next: string
-  /** So that this page stays, with what it holds. */
+  /** True: this page stays, with what it holds. */
   readonly inNewTab: boolean
 }
 
@@ -68,7 +63,7 @@ interface OidcEntryProps {
   readonly purpose: 'setup' | 'join'
 }
 
-/** In the form of a new account, instead of a password. The provider gives name and e-mail address. */
+/** Makes a new account with the provider instead of a password: it gives name and e-mail address. */
 export function OidcEntry({ name, purpose }: OidcEntryProps) {
   if (name === undefined) return null
   return (

@@ -18,16 +18,16 @@ export function TimeField({ label, value, ...field }: TimeFieldProps) {
   )
 }
 
-/** With its seconds left out where they are zero, as browsers do. */
+/** A chosen time. Browsers leave out seconds that are zero. */
 const CHOSEN = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/
 
-/** What was chosen, as a timestamp. Anything else stays the text that it is, for validation to refuse. */
+/** Makes a timestamp of a chosen time. Anything else stays the text that it is, for validation to refuse. */
 export function utcOf(text: string): string {
   const [, minute, seconds = ':00'] = CHOSEN.exec(text.trim()) ?? []
   return minute === undefined ? text : `${minute.replace(' ', 'T')}${seconds}Z`
 }
 
-/** As such a field shows it: browsers leave a field empty for a value with a zone, or with a fraction finer than its step. */
+/** Writes a timestamp as the field shows it: browsers leave a field empty for a value with a zone, or with a fraction finer than its step. */
 function chosen(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const instant = readTimestamp(utcOf(text))

@@ -45,15 +45,15 @@ export function Timeline({ moments, claim, profile }: TimelineProps) {
   )
 }
 
-interface WhenProps {
-  readonly at: Instant
-  readonly claimedAt: Instant
-  /** The moment before it in the list. */
-  readonly before?: Instant | undefined
-}
-
-/** By the clock, with the distance to the claim: relative times are all alike after a day. */
-function When({ at, claimedAt, before }: WhenProps) {
+/**
+ * A moment by the clock, with its distance to the claim: relative times are all alike after a day.
+ * @param before the moment before it in the list: its day is not repeated
+ */
+function When({
+  at,
+  claimedAt,
+  before,
+}: Readonly<Record<'at' | 'claimedAt', Instant>> & { before: Instant | undefined }) {
   const [day, time] = partsOf(at)
   return (
     <>
@@ -185,14 +185,8 @@ function fieldTitle(name: string, profile: ActionProfile | undefined): string {
   return name === 'target' ? profile.words.target : propertyLabel(profile.params, name)
 }
 
-interface ObjectFactsProps {
-  readonly object: JsonObject
-  /** Has the titles of the members. Undefined where the plugin is not loaded: their names are shown. */
-  readonly schema: TSchema | undefined
-}
-
-/** The members of an object, with the titles of its schema. */
-function ObjectFacts({ object, schema }: ObjectFactsProps) {
+/** The members of an object, with the titles of its schema; with their names where the plugin is not loaded. */
+function ObjectFacts({ object, schema }: { readonly object: JsonObject; readonly schema: TSchema | undefined }) {
   const titles = new Map(schema ? propertiesOf(schema).map(([name, { title }]) => [name, title]) : [])
   const entries = Object.entries(object)
   if (entries.length === 0) return null

@@ -5,7 +5,7 @@ import { type Column, Table } from '../../../web/parts/table.tsx'
 import { dayOf, readableUtc } from '../../../web/parts/values.tsx'
 import { type Counted, type Span, type Standing, type Stretch, sumOf } from '../../claims/claim-statistics.ts'
 
-/** From the bottom of a bar to its top. */
+/** The parts of a bar, from its bottom to its top. */
 const STANDINGS: readonly Standing[] = [...VERDICTS, 'queued']
 
 interface Wording {
@@ -32,7 +32,7 @@ interface ChartProps {
   readonly span: Span
   /** The last day that is counted; undefined: today. */
   readonly lastDay: string | undefined
-  /** Where claims of one verdict are listed. */
+  /** The address of the list of claims of one verdict. */
   readonly path: (standing: Standing) => string
   /** Next to the heading. */
   readonly children: ComponentChildren
@@ -94,15 +94,14 @@ export function VerdictChart({ counted, most: mostCounted, span, lastDay, path, 
   )
 }
 
-interface BarProps {
-  readonly stretch: Stretch
-  readonly most: number
-  readonly index: number
-  readonly of: number
-  readonly label: string
-}
-
-function Bar({ stretch, most, index, of, label }: BarProps) {
+/** @param most the sum of the highest bar */
+function Bar({
+  stretch,
+  most,
+  index,
+  of,
+  label,
+}: Readonly<Record<'most' | 'index' | 'of', number>> & { readonly stretch: Stretch; readonly label: string }) {
   const slot = WIDTH / of
   const present = STANDINGS.map((standing) => ({ standing, count: stretch.counts[standing] ?? 0 })).filter(
     ({ count }) => count > 0,

@@ -10,19 +10,20 @@ import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Codes } from '../../../../web/parts/values.tsx'
-import { Prose } from '../../../../web/words.tsx'
+import { Prose, sentence } from '../../../../web/words.tsx'
 import type { NotConnected } from '../../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
+import type { Refused } from '../../form-page.tsx'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
-import { Actions, Checkbox, Field, PostForm } from '../../parts/form.tsx'
+import { Actions, Checkbox, Field, type FieldProps, PostForm } from '../../parts/form.tsx'
 import { SchemaFields } from '../../parts/schema-form.tsx'
 import { secretsIn } from '../../parts/schema-properties.ts'
 import type { Fields } from '../../request-fields.ts'
 import { optionRows } from './list.tsx'
 import { TRY, TrialField } from './trial-field.tsx'
 
-/** Before the names of the options of the plugin. */
+/** The prefix of fields for options of the plugin. */
 export const PREFIX = 'option_'
 /** The checkbox that keeps a destination that could not be reached. */
 export const INSIST = 'insist'
@@ -30,10 +31,10 @@ export const INSIST = 'insist'
 /** The checkbox that lets receipts name the address. */
 export const PUBLISH = 'publish_address'
 
-/** What the owner calls the connection. */
+/** The field for the name of the connection. */
 export const NAME = 'connection_name'
 
-/** Why the form is shown again. */
+/** The reasons why the form is shown again. */
 export interface Outcome {
   readonly problems?: Readonly<Record<string, string>>
   readonly failed?: NotConnected
@@ -76,31 +77,24 @@ export function ConnectForm({ type, listed, values, outcome }: ConnectFormProps)
   )
 }
 
-interface NameFieldProps {
-  readonly value: string | undefined
-  readonly problem: string | undefined
-  readonly help: string
-}
-
-function NameField(props: NameFieldProps) {
+function NameField(props: Pick<FieldProps, 'value' | 'problem' | 'help'>) {
   return <Field name={NAME} label="Name of the connection" autocomplete="off" maxLength={MAX_NAME_LENGTH} {...props} />
 }
 
-interface RenameFormProps {
+export function RenameForm({
+  connection,
+  refused,
+}: {
   readonly connection: ConnectionSummary
-  /** What was typed. */
-  readonly name?: string | undefined
-  readonly problem?: string | undefined
-}
-
-export function RenameForm({ connection, name, problem }: RenameFormProps) {
+  readonly refused: Refused | undefined
+}) {
   const { id: workspaceId } = useWorkspace()
   return (
     <ConsolePage title={`Rename ${visibleName(connection.name)}`} section="connections">
       <PostForm action={paths.connectionName(workspaceId, connection.id)}>
         <NameField
-          value={name ?? connection.name}
-          problem={problem}
+          value={refused?.values[NAME] ?? connection.name}
+          problem={refused && sentence(refused.problem)}
           help={`What your team calls it. Leave it empty for the usual name, “${connection.usualName}”.`}
         />
         <Actions submit="Rename" href={paths.connections(workspaceId)} />
@@ -109,11 +103,8 @@ export function RenameForm({ connection, name, problem }: RenameFormProps) {
   )
 }
 
-interface ReplaceFormProps extends FormProps {
-  readonly connection: ConnectionSummary
-}
-
-export function ReplaceForm({ connection, type, values, outcome }: ReplaceFormProps) {
+export function ReplaceForm(props: FormProps & { readonly connection: ConnectionSummary }) {
+  const { connection, type, values, outcome } = props
   const { id: workspaceId } = useWorkspace()
   const schema = secretsIn(type)
   return (
@@ -137,12 +128,7 @@ export function ReplaceForm({ connection, type, values, outcome }: ReplaceFormPr
   )
 }
 
-interface Words {
-  readonly submit: string
-  readonly refused: string
-  readonly insist: string
-  readonly insisted: string
-}
+type Words = Readonly<Record<'submit' | 'refused' | 'insist' | 'insisted', string>>
 
 const CONNECT: Words = {
   submit: 'Connect',
@@ -204,7 +190,7 @@ function DestinationForm(props: DestinationFormProps) {
   )
 }
 
-/** Nothing is asked where the address is always the same, and listed. */
+/** Asks whether receipts may name the address, unless that is always the same and listed. */
 function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' | 'listed'> & { ticked: boolean }) {
   const only = type.onlyAddress
   if (only !== undefined && listed.includes(only)) {
@@ -257,7 +243,7 @@ function problemOf(
   )
 }
 
-/** What is wrong with an option that the form does not show: the plugin may require more than when it was connected. */
+/** The problem with an option that the form does not show: the plugin may require more than when it was connected. */
 function unshown(
   type: HostedConnectionType,
   schema: TSchema,

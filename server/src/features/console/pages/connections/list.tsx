@@ -29,7 +29,7 @@ interface ConnectionsProps {
     Registry,
     'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions' | 'verifierFor'
   >
-  /** How receipts name their addresses, by their ids. */
+  /** The ways in which receipts name their addresses, by the ids of connections. */
   readonly addresses: ReadonlyMap<string, AddressInReceipts>
   /** The other connections that their claims may fit, by their ids. */
   readonly overlaps: ReadonlyMap<string, readonly Overlap[]>
@@ -86,7 +86,7 @@ export function Connections(props: ConnectionsProps) {
   )
 }
 
-/** What cannot be read comes first, with what to do about it. */
+/** Shows connections that cannot be read first, with what to do about it. */
 function Failing({ connections }: Pick<ConnectionsProps, 'connections'>) {
   const { isOwner } = useWorkspace()
   if (connections.length === 0) return null
@@ -159,7 +159,7 @@ type NamedOverlap = Overlap & { readonly name: string }
 interface ConnectionCardProps {
   readonly connection: ConnectionSummary
   readonly named: NameAction
-  /** Undefined where its plugin is not loaded. */
+  /** Undefined where the plugin of the connection is not loaded. */
   readonly type: HostedConnectionType | undefined
   readonly address: AddressInReceipts
   readonly overlaps: readonly NamedOverlap[]
@@ -216,9 +216,7 @@ function ConnectionCard({ connection, named, type, address, overlaps, by }: Conn
   )
 }
 
-type OverlapsProps = Pick<ConnectionCardProps, 'overlaps'>
-
-function Ambiguous({ overlaps }: OverlapsProps) {
+function Ambiguous({ overlaps }: Pick<ConnectionCardProps, 'overlaps'>) {
   if (overlaps.length === 0) return null
   return (
     <p class="notice warning">
@@ -233,7 +231,7 @@ function Ambiguous({ overlaps }: OverlapsProps) {
   )
 }
 
-function OnePlace({ overlaps }: OverlapsProps) {
+function OnePlace({ overlaps }: Pick<ConnectionCardProps, 'overlaps'>) {
   return (
     <>
       <ConnectionLinks overlaps={overlaps} />: the oldest that is shown what a claim names reads it
@@ -241,7 +239,7 @@ function OnePlace({ overlaps }: OverlapsProps) {
   )
 }
 
-function ConnectionLinks({ overlaps }: OverlapsProps) {
+function ConnectionLinks({ overlaps }: Pick<ConnectionCardProps, 'overlaps'>) {
   return overlaps.map(({ id, name }, index) => (
     <>
       {index > 0 ? ', ' : null}
@@ -252,9 +250,8 @@ function ConnectionLinks({ overlaps }: OverlapsProps) {
   ))
 }
 
-type ActionsProps = Pick<ConnectionCardProps, 'connection' | 'type'>
-
-function ConnectionActions({ connection: { id, name, trialTarget }, type }: ActionsProps) {
+function ConnectionActions({ connection, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
+  const { id, name, trialTarget } = connection
   const { id: workspaceId } = useWorkspace()
   const hasSecrets = type !== undefined && secretNames(type).length > 0
   return (
@@ -303,10 +300,8 @@ const REFUSED_WORDS: Readonly<Record<string, string>> = {
   refused: 'Refused',
 }
 
-type HealthProps = Pick<ConnectionCardProps, 'connection'>
-
-/** Its state, and since when. Green is only what a read proved. */
-function Health({ connection }: HealthProps) {
+/** The state of a connection, and since when. Only what a read proved is green. */
+function Health({ connection }: Pick<ConnectionCardProps, 'connection'>) {
   const { state, stateAt, trialTarget, lastFailureAt } = connection
   const failure = failureOf(connection)
   if (failure !== null) {

@@ -4,16 +4,14 @@ import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import { Prose } from '../../../../web/words.tsx'
 import { Field } from '../../parts/form.tsx'
 
-/** What is to be read through the connection. */
+/** The field for what is to be read through the connection. */
 export const TRY = 'try'
 
-interface TrialFieldProps {
-  readonly type: HostedConnectionType
-  readonly value: string | undefined
-  readonly problem: string | undefined
-}
-
-export function TrialField({ type: { trial }, value, problem }: TrialFieldProps) {
+export function TrialField({
+  type: { trial },
+  value,
+  problem,
+}: Readonly<Record<'value' | 'problem', string | undefined>> & { readonly type: HostedConnectionType }) {
   if (!trial) return null
   return (
     <Field

@@ -51,12 +51,7 @@ export function BoundAgents({ agents }: { readonly agents: readonly NamedAgent[]
   )
 }
 
-interface ReleaseProps {
-  readonly agentId: string
-  readonly problem?: string | undefined
-}
-
-export function ReleaseAgent({ agentId, problem }: ReleaseProps) {
+export function ReleaseAgent({ agentId, problem }: { readonly agentId: string; readonly problem?: string }) {
   const { id: workspaceId } = useWorkspace()
   return (
     <ConsolePage title="Release this agent?" section="developers" problem={problem}>

@@ -80,7 +80,7 @@ function LimitFields({ values }: Pick<KeyFieldsProps, 'values'>) {
   )
 }
 
-/** What the fields show of a key. */
+/** The values of the fields for a key. */
 export function fieldsOf({ name, expiresAt, networks, agentIds }: ApiKey): Fields {
   return {
     name,

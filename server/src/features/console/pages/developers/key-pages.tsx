@@ -9,14 +9,16 @@ import type { Fields } from '../../request-fields.ts'
 import { KeyFields } from './key-fields.tsx'
 import { HeldTo, KeyState, KeyText, LastUse } from './key-table.tsx'
 
-interface NewKeyProps {
+/** @param replaced the key that it replaces, which still works for some time */
+export function NewKey({
+  secret,
+  command,
+  replaced,
+}: {
   readonly secret: string
   readonly command: string
-  /** The key that it replaces, which still works for some time. */
-  readonly replaced?: ApiKey | undefined
-}
-
-export function NewKey({ secret, command, replaced }: NewKeyProps) {
+  readonly replaced: ApiKey | undefined
+}) {
   const { id: workspaceId } = useWorkspace()
   return (
     <ConsolePage title="Your new key" section="developers">

@@ -9,13 +9,8 @@ import { useWorkspace } from '../../page.tsx'
 
 const COMMAND_LINE = 'command line'
 
-interface KeyTableProps {
-  readonly keys: readonly ApiKey[]
-  /** Names of the people who made keys, by their ids. */
-  readonly names: ReadonlyMap<string, string>
-}
-
-export function KeyTable({ keys, names }: KeyTableProps) {
+/** @param names of the people who made keys, by their ids */
+export function KeyTable({ keys, names }: { keys: readonly ApiKey[]; names: ReadonlyMap<string, string> }) {
   const { isOwner } = useWorkspace()
   const columns: readonly Column<ApiKey>[] = [
     ['Name', ({ name }) => <Name of={name} />, ROW_HEAD],
@@ -34,13 +29,8 @@ export function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
   return <code>{`${KEY_PREFIX}…${apiKey.lastFour}`}</code>
 }
 
-interface KeyStateProps {
-  readonly apiKey: ApiKey
-  /** The key that replaced it, where one did. */
-  readonly successor?: ApiKey | undefined
-}
-
-export function KeyState({ apiKey, successor }: KeyStateProps) {
+/** @param successor the key that replaced it, where one did */
+export function KeyState({ apiKey, successor }: { readonly apiKey: ApiKey; readonly successor?: ApiKey | undefined }) {
   const now = useNow()
   const { expiresAt, revokedAt } = apiKey
   const replaced = successor ? (
