@@ -1,6 +1,18 @@
 /** The parts that all connections to code hosts share: options for the base URL and the repositories' owners, and the claims that fit them. */
-import { type Claim, DestinationError, type Proven, parseUrl, type Trial, Type, Value } from '@claimcheck/core/plugin'
+import {
+  type Claim,
+  type ConnectionType,
+  DestinationError,
+  defineConnectionType,
+  type Proven,
+  parseUrl,
+  type Static,
+  type Trial,
+  Type,
+  Value,
+} from '@claimcheck/core/plugin'
 import { RepositoryPath } from './actions/fields.ts'
+import { defineProvider, type Provider, type Readers } from './code-host.ts'
 
 export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people, and a host that a program would take for an option.
@@ -20,6 +32,31 @@ export const Owners = Type.Optional(
     description: 'The owners, or groups, whose repositories are read through this connection. When left out: all.',
   }),
 )
+
+/** Defines a host by what distinguishes it from the others. @param names the names that claims give a host with this base address */
+export function defineCodeHost<O extends ConnectionType['options'], A extends { readonly baseUrl: string }>({
+  access,
+  names = (baseUrl) => [hostName(baseUrl)],
+  readers,
+  ...type
+}: Pick<ConnectionType<O>, 'provider' | 'title' | 'options' | 'help' | 'trial' | 'probe'> & {
+  access(options: Static<O>): A
+  names?(baseUrl: string): readonly string[]
+  readonly readers: Readers<A>
+}): Provider {
+  const ownersOf = (options: unknown) => (options as { readonly owners?: readonly string[] }).owners
+  return defineProvider<A>({
+    connectionType: defineConnectionType({
+      ...type,
+      baseUrl: (options) => access(options).baseUrl,
+      fits: (options, claim) => fitsClaim(claim, names(access(options).baseUrl), ownersOf(options)),
+      refusesHidden: true,
+    }),
+    access: ({ options }) => access(options as Static<O>),
+    ownersOf: ({ options }) => ownersOf(options),
+    readers,
+  })
+}
 
 /** Asks people for a repository to try a connection with. @param form how the host writes a repository @param example of one */
 export function repositoryTrial(form: string, example: string): Trial {

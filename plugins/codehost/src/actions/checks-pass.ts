@@ -158,15 +158,12 @@ export const checksPass = defineAction({
     const tally = tallyOf(checks, params.checks)
     const { counted, missing, red } = tally
     const facts = { ...repository, ...factsOf(tally, found) }
-    if (missing > 0 || red.length > 0) {
+    if (missing > 0 || red.length > 0 || facts.passed === 0) {
       const told = { facts, ageMs, ...historyOf(tally, found, query) }
-      return missing === 0 && facts.pending === 0
+      const hasEnded = red.length > 0 && missing === 0 && facts.pending === 0
+      return hasEnded
         ? { kind: 'present', differs: [params.checks ? 'checks' : 'sha'], ...told }
         : { kind: 'absent', ...told }
-    }
-    // There may be nothing yet.
-    if (facts.passed === 0) {
-      return { kind: 'absent', facts, ageMs, ...(counted.length > 0 ? MAY_HAVE_BEEN : historyOf(tally, found, query)) }
     }
     const unsettled = await findUnsettled(found, tally, query)
     if (unsettled) {
@@ -264,7 +261,8 @@ function historyOf(
   )
   // All that was awaited was green: what is red now may be newer than the claim.
   const wasGreen = previous.some(({ observation: { facts } }) => facts.settling === true && facts.awaited === undefined)
-  if (hadMore || wasGreen) return MAY_HAVE_BEEN
+  const isAllSkipped = counted.length > 0 && missing === 0 && red.length === 0
+  if (hadMore || wasGreen || isAllSkipped) return MAY_HAVE_BEEN
   const claimed = Math.min(claimedAt, submittedAt)
   const isWatched = (previous[0]?.sentAt ?? sentAt) - claimed <= WATCHED_MS
   const isBefore = (time: LogTime | undefined, moment: number) =>

@@ -1,4 +1,4 @@
-/** The forms of what claims and receipts of several actions name: repositories, commits, branches, hosts. */
+/** The schemas of what claims and receipts of several actions name: repositories, commits, branches, hosts. */
 import { Type, Value } from '@claimcheck/core/plugin'
 
 export const MINUTE_MS = 60_000
@@ -25,10 +25,10 @@ export const RepositoryPath = Type.String({
   examples: ['octo-org/hello-world'],
 })
 
-/** As hosts write it. */
+/** A commit's id as hosts write it. */
 export const Sha = Type.String({ pattern: '^(?:[0-9a-f]{40}|[0-9a-f]{64})$' })
 
-/** As claims may write it. */
+/** A commit's id as claims may write it. */
 export const claimedSha = (title: string, description: string) =>
   Type.String({
     title,
@@ -38,11 +38,11 @@ export const claimedSha = (title: string, description: string) =>
     description,
   })
 
-/** Of a pull request or an issue. */
+/** The number of a pull request or an issue. */
 export const claimedNumber = (description: string, example: number) =>
   Type.Integer({ title: 'Number', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description, examples: [example] })
 
-/** What branches and tags may be called. */
+/** The names that branches and tags may have. */
 const refName = { pattern: BRANCH_PATTERN, not: { pattern: NO_BRANCH_PATTERN }, minLength: 1, maxLength: 255 }
 
 export const BranchName = Type.String({
@@ -61,7 +61,7 @@ export const TagName = Type.String({
   examples: ['v1.0.0'],
 })
 
-/** For names from a host's answers, before they are used or recorded. */
+/** Tells whether a name from a host's answer is one of a branch, before it is used or recorded. */
 export function isBranchName(name: string): boolean {
   return Value.Check(BranchName, name)
 }
@@ -87,7 +87,7 @@ export const timeFact = (title: string, description: string) =>
 export const shaFact = (title: string, description: string) =>
   Type.Optional(Type.String({ ...Sha, title, description }))
 
-/** What every receipt can say of the repository. */
+/** The facts that every receipt can have of the repository. */
 export const repositoryFacts = {
   repository: Type.Optional(
     Type.String({
@@ -108,3 +108,6 @@ export const repositoryFacts = {
 
 export const preexistingFact = (description: string) =>
   Type.Optional(Type.Literal(true, { title: 'There before', description }))
+
+/** The value of a fact that is there only where it is true. */
+export const onlyTrue = (isTrue: boolean | undefined): true | undefined => isTrue || undefined

@@ -3,7 +3,16 @@ import { type ActionProfile, isLongBefore, type Stay, Type } from '@claimcheck/c
 import type { Issue, RepositoryQuery } from '../code-host.ts'
 import { atLast, timeAsFact } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
-import { claimedNumber, Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, timeFact } from './fields.ts'
+import {
+  claimedNumber,
+  Host,
+  MINUTE_MS,
+  onlyTrue,
+  preexistingFact,
+  RepositoryPath,
+  repositoryFacts,
+  timeFact,
+} from './fields.ts'
 import { isLogDue, type Past, pastClosings, staysClosed } from './past.ts'
 
 const reason = (options: { readonly title: string; readonly description: string }) =>
@@ -91,7 +100,7 @@ export const issueClose = defineAction({
         state,
         closed_as: reason,
         closed_at: timeAsFact(closedAt),
-        preexisting: isLongBefore(closedAt, found, query) || undefined,
+        preexisting: onlyTrue(isLongBefore(closedAt, found, query)),
       },
       ageMs,
     }

@@ -2,7 +2,7 @@
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { timeAsFact } from '../times.ts'
 import { defineAction } from './action.ts'
-import { claimedSha, MINUTE_MS, RepositoryPath, shaFact, timeFact } from './fields.ts'
+import { claimedSha, MINUTE_MS, onlyTrue, RepositoryPath, shaFact, timeFact } from './fields.ts'
 import {
   comparedPullRequest,
   differingFields,
@@ -100,7 +100,7 @@ export const pullRequestMerge = defineAction({
       merge_commit: commit,
       merge_commit_on_base: mergeCommit === undefined || onBase === 'gone' ? undefined : onBase,
       merged_at: timeAsFact(mergedAt),
-      preexisting: isLongBefore(mergedAt, found, query) || undefined,
+      preexisting: onlyTrue(isLongBefore(mergedAt, found, query)),
     }
     const isUnsure = pullRequest.isBaseUnsure === true && params.base !== undefined
     if (!onBase || isUnsure) return { kind: 'absent', facts, ageMs, mark: 'may_have_been' }

@@ -1,7 +1,7 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import { defineAction } from './action.ts'
-import { MINUTE_MS, RepositoryPath } from './fields.ts'
+import { MINUTE_MS, onlyTrue, RepositoryPath } from './fields.ts'
 import { isLogDue, pastOf, staysAsClaimed } from './past.ts'
 import {
   comparedPullRequest,
@@ -77,7 +77,7 @@ export const pullRequestOpen = defineAction({
       facts: {
         ...pullRequestFactsOf(found),
         draft: pullRequest?.isDraft,
-        preexisting: isLongBefore(pullRequest?.openedAt, found, query) || undefined,
+        preexisting: onlyTrue(isLongBefore(pullRequest?.openedAt, found, query)),
       },
       ageMs,
     }

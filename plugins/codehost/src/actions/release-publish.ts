@@ -7,6 +7,7 @@ import {
   claimedSha,
   Host,
   MINUTE_MS,
+  onlyTrue,
   preexistingFact,
   RepositoryPath,
   repositoryFacts,
@@ -121,7 +122,7 @@ export const releasePublish = defineAction({
       prerelease: isPrerelease,
       published_at: timeAsFact(publishedAt),
       assets_missing: missing?.length,
-      preexisting: isLongBefore(publishedAt, found, query) || undefined,
+      preexisting: onlyTrue(isLongBefore(publishedAt, found, query)),
     }
     const isOtherCommit = params.commit !== undefined && params.commit !== commit
     const differs = [...(isOtherCommit ? ['commit'] : []), ...(missing?.length ? ['assets'] : [])]

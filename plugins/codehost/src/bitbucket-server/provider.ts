@@ -1,10 +1,8 @@
 /** Connections to Bitbucket Data Center, which was Bitbucket Server. */
-import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
-import { defineProvider } from '../code-host.ts'
+import { type Static, secret, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,
-  fitsClaim,
-  hostName,
+  defineCodeHost,
   Owners,
   ownerAndName,
   proveBy,
@@ -30,38 +28,32 @@ type ServerOptions = Static<typeof ServerOptions>
 const HELP = `In the settings of the repository or of its project, under "HTTP access tokens", create a token with the permission "Repository
 read". It belongs to no person. It can also post builds of commits, as everybody can who may read the repository.`
 
-export const bitbucketServer = defineProvider<ServerAccess>({
-  connectionType: defineConnectionType({
-    provider: 'bitbucket-server',
-    title: 'Bitbucket Data Center',
-    options: ServerOptions,
-    help: HELP,
-    baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
-    fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
-    refusesHidden: true,
-    trial: repositoryTrial('`PROJECT/name`', 'ACME/api'),
-    async probe(options, context) {
-      const api = createServerApi(access(options), context)
-      const { value } = await api.get('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
-      const isUnencrypted = new URL(options.base_url).protocol === 'http:'
-      return {
-        proves: await proveBy(context.target, (repository) => {
-          const [project, name] = ownerAndName(repository)
-          return api.get(`/api/latest/projects/${project}/repos/${name}`, Type.Object({}))
-        }),
-        // Nothing tells a token's own permission.
-        scopes: [],
-        warnings: [
-          ...(value.values.length > 0
-            ? ['This token, or the account that it belongs to, can also write, which is more than is needed.']
-            : []),
-          ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
-        ],
-      }
-    },
-  }),
-  access: ({ options }) => access(options as ServerOptions),
-  ownersOf: ({ options }) => (options as ServerOptions).owners,
+export const bitbucketServer = defineCodeHost({
+  provider: 'bitbucket-server',
+  title: 'Bitbucket Data Center',
+  options: ServerOptions,
+  help: HELP,
+  trial: repositoryTrial('`PROJECT/name`', 'ACME/api'),
+  async probe(options, context) {
+    const api = createServerApi(access(options), context)
+    const { value } = await api.get('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
+    const isUnencrypted = new URL(options.base_url).protocol === 'http:'
+    return {
+      proves: await proveBy(context.target, (repository) => {
+        const [project, name] = ownerAndName(repository)
+        return api.get(`/api/latest/projects/${project}/repos/${name}`, Type.Object({}))
+      }),
+      // Nothing tells a token's own permission.
+      scopes: [],
+      warnings: [
+        ...(value.values.length > 0
+          ? ['This token, or the account that it belongs to, can also write, which is more than is needed.']
+          : []),
+        ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
+      ],
+    }
+  },
+  access,
   readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
 })
 

@@ -1,10 +1,9 @@
 /** Connections to Bitbucket Cloud. */
-import { bearer, defineConnectionType, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
-import { defineProvider } from '../code-host.ts'
+import { bearer, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,
+  defineCodeHost,
   excessWarnings,
-  fitsClaim,
   grantedScopes,
   hostName,
   Owners,
@@ -53,48 +52,39 @@ function isReadScope(scope: string): boolean {
   return scope.startsWith('read:') || READING.has(scope)
 }
 
-export const bitbucket = defineProvider<BitbucketAccess>({
-  connectionType: defineConnectionType({
-    provider: 'bitbucket',
-    title: 'Bitbucket Cloud',
-    options: BitbucketOptions,
-    help: HELP,
-    baseUrl: (options) => access(options).baseUrl,
-    fits: (options, claim) => fitsClaim(claim, namesOf(access(options).baseUrl), options.owners),
-    refusesHidden: true,
-    trial: repositoryTrial('`workspace/name`', 'acme/api'),
-    async probe(options, { fetch, http, now, target }) {
-      const { baseUrl, token } = access(options)
-      const response = await fetch(`${baseUrl}/user`, { headers: { accept: 'application/json' }, auth: bearer(token) })
-      await response.body?.cancel()
-      // Tokens of a repository, a project or a workspace may not see an account: they are accepted and refused.
-      if (response.status !== 200 && response.status !== 403) throw statusError(response, now())
-      const granted = grantedScopes(response.headers)
-      if (response.status === 403 && granted === undefined) throw statusError(response, now())
-      const scopes = granted ?? []
-      return {
-        proves: await proveBy(target, (repository) => {
-          const [workspace, name] = ownerAndName(repository)
-          const url = `${baseUrl}/repositories/${workspace}/${name}`
-          return http.json(url, { schema: Type.Object({}), auth: bearer(token) })
-        }),
-        scopes,
-        warnings: [
-          ...excessWarnings(scopes, isReadScope),
-          ...(scopes.length === 0 ? ['It is not known what this token can do: make sure that it can only read.'] : []),
-        ],
-      }
-    },
-  }),
-  access: ({ options }) => access(options as BitbucketOptions),
-  ownersOf: ({ options }) => (options as BitbucketOptions).owners,
+export const bitbucket = defineCodeHost({
+  provider: 'bitbucket',
+  title: 'Bitbucket Cloud',
+  options: BitbucketOptions,
+  help: HELP,
+  trial: repositoryTrial('`workspace/name`', 'acme/api'),
+  async probe(options, { fetch, http, now, target }) {
+    const { baseUrl, token } = access(options)
+    const response = await fetch(`${baseUrl}/user`, { headers: { accept: 'application/json' }, auth: bearer(token) })
+    await response.body?.cancel()
+    // Tokens of a repository, a project or a workspace may not see an account: they are accepted and refused.
+    if (response.status !== 200 && response.status !== 403) throw statusError(response, now())
+    const granted = grantedScopes(response.headers)
+    if (response.status === 403 && granted === undefined) throw statusError(response, now())
+    const scopes = granted ?? []
+    return {
+      proves: await proveBy(target, (repository) => {
+        const [workspace, name] = ownerAndName(repository)
+        const url = `${baseUrl}/repositories/${workspace}/${name}`
+        return http.json(url, { schema: Type.Object({}), auth: bearer(token) })
+      }),
+      scopes,
+      warnings: [
+        ...excessWarnings(scopes, isReadScope),
+        ...(scopes.length === 0 ? ['It is not known what this token can do: make sure that it can only read.'] : []),
+      ],
+    }
+  },
+  access,
+  // Also behind a proxy.
+  names: (apiUrl) => ['bitbucket.org', hostName(apiUrl, '/2.0')],
   readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
 })
-
-/** The values of `params.host`, also behind a proxy. */
-function namesOf(apiUrl: string): string[] {
-  return ['bitbucket.org', hostName(apiUrl, '/2.0')]
-}
 
 function access({ token, base_url }: BitbucketOptions): BitbucketAccess {
   return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), token }

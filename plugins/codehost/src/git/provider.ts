@@ -3,20 +3,18 @@
 import {
   type Auth,
   basic,
-  type ConnectionType,
   DestinationError,
-  defineConnectionType,
   isRefused,
   type ProbeContext,
+  type ProbeResult,
   type Static,
   secret,
   Type,
 } from '@claimcheck/core/plugin'
-import { defineProvider, type Provider } from '../code-host.ts'
+import type { Provider } from '../code-host.ts'
 import {
   baseUrl,
-  fitsClaim,
-  hostName,
+  defineCodeHost,
   Owners,
   proveBy,
   repositoryTrial,
@@ -60,53 +58,44 @@ const HELP = `Create a user, deploy token or access token that can only read the
 secret as password. Public repositories need neither. The credentials must see all branches: a branch that is hidden from them looks deleted.`
 
 export function createGitProvider(repositories: Repositories): Provider {
-  return defineProvider<GitAccess>({
-    connectionType,
-    ownersOf: ({ options }) => (options as GitOptions).owners,
-    access({ options }) {
-      const { base_url, prunes_at_once = false, ...credentials } = options as GitOptions
-      return {
-        baseUrl: withoutTrailingSlash(base_url),
-        prunesAtOnce: prunes_at_once,
-        auth: authOf(credentials),
-      }
-    },
+  return defineCodeHost({
+    provider: 'git',
+    title: 'git over HTTP',
+    options: GitOptions,
+    help: HELP,
+    trial: repositoryTrial('`owner/name`', 'acme/api'),
+    probe,
+    access: ({ base_url, prunes_at_once = false, ...credentials }): GitAccess => ({
+      baseUrl: withoutTrailingSlash(base_url),
+      prunesAtOnce: prunes_at_once,
+      auth: authOf(credentials),
+    }),
     readers: { commit: (access, query, context) => findCommit(access, query, context, repositories) },
   })
 }
 
-const connectionType: ConnectionType = defineConnectionType({
-  provider: 'git',
-  title: 'git over HTTP',
-  options: GitOptions,
-  help: HELP,
-  baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
-  fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
-  refusesHidden: true,
-  trial: repositoryTrial('`owner/name`', 'acme/api'),
-  async probe(options, context) {
-    const auth = authOf(options)
-    const { target } = context
-    if (target === undefined) await reach(options.base_url, auth, context)
-    const base = withoutTrailingSlash(options.base_url)
-    const read = (repository: string, as: Auth | undefined) => discover(base, repository, as, context)
-    const found = await proveBy(target, (repository) => read(repository, auth))
-    // A server may show a public repository whatever the password is.
-    const isOpen = found === 'works' && auth !== undefined && !(await isRefused(() => read(target!, undefined)))
-    const isUnencrypted = auth !== undefined && new URL(options.base_url).protocol === 'http:'
-    return {
-      proves: isOpen ? 'reached' : found,
-      scopes: [],
-      warnings: [
-        ...(isOpen ? [OPEN] : []),
-        ...(isUnencrypted ? ['The credentials are sent unencrypted: use https.'] : []),
-        ...(auth === undefined
-          ? []
-          : ['It is not known what these credentials can do: make sure that they can only read.']),
-      ],
-    }
-  },
-})
+async function probe(options: GitOptions, context: ProbeContext): Promise<ProbeResult> {
+  const auth = authOf(options)
+  const { target } = context
+  if (target === undefined) await reach(options.base_url, auth, context)
+  const base = withoutTrailingSlash(options.base_url)
+  const read = (repository: string, as: Auth | undefined) => discover(base, repository, as, context)
+  const found = await proveBy(target, (repository) => read(repository, auth))
+  // A server may show a public repository whatever the password is.
+  const isOpen = found === 'works' && auth !== undefined && !(await isRefused(() => read(target!, undefined)))
+  const isUnencrypted = auth !== undefined && new URL(options.base_url).protocol === 'http:'
+  return {
+    proves: isOpen ? 'reached' : found,
+    scopes: [],
+    warnings: [
+      ...(isOpen ? [OPEN] : []),
+      ...(isUnencrypted ? ['The credentials are sent unencrypted: use https.'] : []),
+      ...(auth === undefined
+        ? []
+        : ['It is not known what these credentials can do: make sure that they can only read.']),
+    ],
+  }
+}
 
 const OPEN =
   'Anybody can read the repository that was tried, so that it shows nothing of these credentials: try a private one.'

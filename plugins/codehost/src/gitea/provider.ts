@@ -1,8 +1,6 @@
 /** Connections to servers of Gitea and Forgejo. */
 import {
-  type ConnectionType,
   DestinationError,
-  defineConnectionType,
   type ProbeContext,
   type ProbeResult,
   readJson,
@@ -12,12 +10,11 @@ import {
   Type,
   Value,
 } from '@claimcheck/core/plugin'
-import { defineProvider, type Provider } from '../code-host.ts'
+import type { Provider } from '../code-host.ts'
 import {
   baseUrl,
+  defineCodeHost,
   excessWarnings,
-  fitsClaim,
-  hostName,
   Owners,
   proveBy,
   repositoryTrial,
@@ -51,10 +48,14 @@ function isReadScope(scope: string): boolean {
 }
 
 export function createGiteaProvider(repositories: Repositories): Provider {
-  return defineProvider<GiteaAccess>({
-    connectionType,
-    ownersOf: ({ options }) => (options as GiteaOptions).owners,
-    access: ({ options }) => accessOf(options as GiteaOptions),
+  return defineCodeHost({
+    provider: 'gitea',
+    title: 'Gitea or Forgejo',
+    options: GiteaOptions,
+    help: HELP,
+    trial: repositoryTrial('`owner/name`', 'acme/api'),
+    probe,
+    access: accessOf,
     readers: {
       commit: (access, query, context) => findCommit(access, query, context, repositories),
       pullRequest: (access, query, context) => readPullRequest(access, query, context, repositories),
@@ -65,38 +66,28 @@ export function createGiteaProvider(repositories: Repositories): Provider {
   })
 }
 
-const connectionType: ConnectionType = defineConnectionType({
-  provider: 'gitea',
-  title: 'Gitea or Forgejo',
-  options: GiteaOptions,
-  help: HELP,
-  baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
-  fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
-  refusesHidden: true,
-  trial: repositoryTrial('`owner/name`', 'acme/api'),
-  async probe(options, context) {
-    const access = accessOf(options)
-    const auth = tokenOf(access)
-    const api = access.baseUrl + API_PATH
-    const { value: server } = await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
-    const read = (repository: string) =>
-      context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth })
-    const rights = auth === undefined ? { scopes: [], warnings: [] } : await readRights(access, context)
-    const proves = await proveBy(context.target, read)
-    const isUnencrypted = auth !== undefined && new URL(api).protocol === 'http:'
-    const hasRuns =
-      context.target === undefined ? mayListRuns(server.version) : await listsRuns(access, context.target, context)
-    return {
-      proves,
-      scopes: rights.scopes,
-      warnings: [
-        ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
-        ...rights.warnings,
-        ...(hasRuns ? [] : [NO_RUNS]),
-      ],
-    }
-  },
-})
+async function probe(options: GiteaOptions, context: ProbeContext): Promise<ProbeResult> {
+  const access = accessOf(options)
+  const auth = tokenOf(access)
+  const api = access.baseUrl + API_PATH
+  const { value: server } = await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
+  const read = (repository: string) =>
+    context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth })
+  const rights = auth === undefined ? { scopes: [], warnings: [] } : await readRights(access, context)
+  const proves = await proveBy(context.target, read)
+  const isUnencrypted = auth !== undefined && new URL(api).protocol === 'http:'
+  const hasRuns =
+    context.target === undefined ? mayListRuns(server.version) : await listsRuns(access, context.target, context)
+  return {
+    proves,
+    scopes: rights.scopes,
+    warnings: [
+      ...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []),
+      ...rights.warnings,
+      ...(hasRuns ? [] : [NO_RUNS]),
+    ],
+  }
+}
 
 const NO_RUNS =
   'No runs of Actions are listed, by this version or for these credentials: checks that runners report end as unverifiable.'

@@ -20,9 +20,7 @@ export async function readTimeline(
   { number, windowFrom }: Pick<NumberQuery, 'number' | 'windowFrom'>,
 ): Promise<Log<TimelineEntry> | undefined> {
   const entries = new Map<number, TimelineEntry>()
-  const from = letsChooseTimes ? Number.NEGATIVE_INFINITY : byHostsClock(windowFrom, found)
-  // The server takes whole seconds.
-  const since = Number.isFinite(from) ? `&since=${new Date(from - 1000).toISOString().slice(0, 19)}Z` : ''
+  const since = sinceQuery(letsChooseTimes ? Number.NEGATIVE_INFINITY : byHostsClock(windowFrom, found))
   let empty = 0
   for (let page = 1; page <= MOST_PAGES; page++) {
     const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}${since}`
@@ -40,4 +38,9 @@ export async function readTimeline(
     if (empty === EMPTY_AT_END) return [...entries.values()]
   }
   return 'cut'
+}
+
+/** Leaves out older entries. The server takes whole seconds. */
+function sinceQuery(from: number): string {
+  return Number.isFinite(from) ? `&since=${new Date(from - 1000).toISOString().slice(0, 19)}Z` : ''
 }

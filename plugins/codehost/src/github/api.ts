@@ -3,6 +3,7 @@ import {
   bearer,
   type CheckContext,
   DestinationError,
+  type Instant,
   parseUrl,
   readJson,
   type Static,
@@ -72,12 +73,7 @@ export function createGitHubApi(
     const { status, headers } = response
     // The value was checked when it was remembered: a URL is always read with the same schema.
     if (status === 304 && known) return { value: known.value as Static<T>, link: known.link, headers }
-    if (status !== 200) {
-      const failure = httpFailure(response, now(), await failureMessage(response))
-      const refused = refusals.find((refusal) => refusal === status)
-      if (refused === undefined || failure.code === 'rate_limited') throw failure
-      return { refused }
-    }
+    if (status !== 200) return requireRefusal(response, refusals, now())
     const value = await readJson(response, MAX_ANSWER_BYTES)
     if (!Value.Check(schema, value)) throw new DestinationError('unexpected_response', { status })
     const link = headers.get('link')
@@ -149,12 +145,12 @@ export function lastPage(link: string | null): number | undefined {
   return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : undefined
 }
 
-/** The message in the body of an error; empty when there is none. */
-async function failureMessage(response: Response): Promise<string> {
-  try {
-    const body = await readJson(response)
-    return Value.Check(FailureAnswer, body) ? body.message : ''
-  } catch {
-    return ''
-  }
+/** @throws DestinationError for a failure that is none of these refusals */
+async function requireRefusal(response: Response, refusals: readonly Refusal[], now: Instant): Promise<Refused> {
+  const body = await readJson(response).catch(() => undefined)
+  const message = Value.Check(FailureAnswer, body) ? body.message : ''
+  const failure = httpFailure(response, now, message)
+  const refused = refusals.find((refusal) => refusal === response.status)
+  if (refused === undefined || failure.code === 'rate_limited') throw failure
+  return { refused }
 }

@@ -25,6 +25,10 @@ export function entriesOf<T>(list: CheckList<T> | undefined): readonly T[] {
   return typeof list === 'object' ? list.entries : []
 }
 
+export function isCutList(list: CheckList<unknown> | undefined): boolean {
+  return typeof list === 'object' && list.isCut
+}
+
 const PAGE = 100
 /** Statuses by which a list is hidden, or there is no such commit. */
 const UNREAD = [403, 404, 409, 422] as const

@@ -1,7 +1,7 @@
 /** Opens GitHub's lists of the checks of a claimed commit. */
 import type { CheckContext } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
-import { entriesOf, readCheckRuns, readCheckSuites, readStatuses } from './check-lists.ts'
+import { entriesOf, isCutList, readCheckRuns, readCheckSuites, readStatuses } from './check-lists.ts'
 import { comparableTo } from './comparable.ts'
 import { readJobs, type WantedJobs } from './jobs.ts'
 import type { ClaimedRepository } from './repository.ts'
@@ -41,13 +41,12 @@ export function openLists(claimed: ClaimedRepository, { sha, windowFrom }: Check
     if (names.size > MOST_NAMES) {
       const what = `checks ${JSON.stringify([...names].sort())}`
       const all = await shared(what, () => readCheckRuns(claimed, sha, names))
-      const isWhole = all === undefined || all === 'hidden' || !all.isCut
-      if (isWhole || names.size > MOST_NAMES_IN_NOISE) return all
+      if (!isCutList(all) || names.size > MOST_NAMES_IN_NOISE) return all
     }
     const lists = await Promise.all([...names].map(checkRunsOfName))
     if (lists.includes(undefined)) return undefined
     if (lists.includes('hidden')) return 'hidden'
-    return { entries: lists.flatMap(entriesOf), isCut: lists.some((list) => typeof list === 'object' && list.isCut) }
+    return { entries: lists.flatMap(entriesOf), isCut: lists.some(isCutList) }
   }
 
   return {

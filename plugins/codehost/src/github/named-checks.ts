@@ -7,7 +7,7 @@ import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check, WantedCheck } from '../code-host.ts'
 import { GITHUB_JOBS, isBy, isNamed, isOfAccount, isSame, nameOf } from '../reporters.ts'
 import type { CheckRun, WorkflowRun } from './answers.ts'
-import { entriesOf } from './check-lists.ts'
+import { entriesOf, isCutList } from './check-lists.ts'
 import {
   checksOfRuns,
   checksOfStatuses,
@@ -40,8 +40,7 @@ export async function findNamedChecks(
   // What is left out cannot make it green.
   const hasRed = checks.some((check) => check.outcome === 'failed' && wanted.some((one) => isNamed(check, one)))
   const isLeftOut = (one: WantedCheck) =>
-    !isIn(checks, one) &&
-    ((statuses !== 'hidden' && statuses.isCut && isOfAccount(one)) || (areReadable && runs.isCut && isOfApp(one)))
+    !isIn(checks, one) && ((isCutList(statuses) && isOfAccount(one)) || (areReadable && runs.isCut && isOfApp(one)))
   if (wanted.some(isLeftOut) || (reported.isCut && !hasRed)) throw new DestinationError('too_large')
 
   // A list of jobs does not tell whether there is the commit, and neither does what is hidden.

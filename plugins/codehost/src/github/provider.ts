@@ -1,10 +1,9 @@
 /** Connections to GitHub: github.com or an Enterprise server. */
-import { defineConnectionType, type Instant, type Static, secret, Type } from '@claimcheck/core/plugin'
-import { defineProvider } from '../code-host.ts'
+import { type Instant, type Static, secret, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,
+  defineCodeHost,
   excessWarnings,
-  fitsClaim,
   grantedScopes,
   hostName,
   Owners,
@@ -51,41 +50,35 @@ function isReadScope(scope: string): boolean {
   return scope.startsWith('read:') || scope === 'user:email'
 }
 
-export const github = defineProvider<GitHubAccess>({
-  connectionType: defineConnectionType({
-    provider: 'github',
-    title: 'GitHub',
-    options: GitHubOptions,
-    help: HELP,
-    baseUrl: (options) => access(options).baseUrl,
-    fits: ({ base_url, owners }, claim) =>
-      fitsClaim(claim, githubNames(withoutTrailingSlash(base_url ?? PUBLIC_API)), owners),
-    refusesHidden: true,
-    trial: repositoryTrial('`owner/name`', 'acme/api'),
-    async probe(options, context) {
-      const api = createGitHubApi(access(options), context)
-      // GitHub refuses a token that it does not know, whatever is asked. An Enterprise server without rate limits answers 404, but only then.
-      const answer = await api.find('/rate_limit', RateLimitAnswer, [404])
-      const granted = 'value' in answer ? grantedScopes(answer.headers) : undefined
-      const scopes = granted ?? []
-      const expiresAt = 'value' in answer ? expiryOf(answer.headers) : undefined
-      return {
-        proves: await proveBy(context.target, (repository) => {
-          const [owner, name] = ownerAndName(repository)
-          return api.get(`/repos/${owner}/${name}`, RepositoryAnswer)
-        }),
-        ...(expiresAt !== undefined && { expiresAt }),
-        scopes,
-        warnings: [
-          ...excessWarnings(scopes, isReadScope),
-          // Only of classic tokens GitHub tells the scopes.
-          ...(granted === undefined && options.token !== undefined ? [UNKNOWN_RIGHTS] : []),
-        ],
-      }
-    },
-  }),
-  access: ({ options }) => access(options as GitHubOptions),
-  ownersOf: ({ options }) => (options as GitHubOptions).owners,
+export const github = defineCodeHost({
+  provider: 'github',
+  title: 'GitHub',
+  options: GitHubOptions,
+  help: HELP,
+  trial: repositoryTrial('`owner/name`', 'acme/api'),
+  async probe(options, context) {
+    const api = createGitHubApi(access(options), context)
+    // GitHub refuses a token that it does not know, whatever is asked. An Enterprise server without rate limits answers 404, but only then.
+    const answer = await api.find('/rate_limit', RateLimitAnswer, [404])
+    const granted = 'value' in answer ? grantedScopes(answer.headers) : undefined
+    const scopes = granted ?? []
+    const expiresAt = 'value' in answer ? expiryOf(answer.headers) : undefined
+    return {
+      proves: await proveBy(context.target, (repository) => {
+        const [owner, name] = ownerAndName(repository)
+        return api.get(`/repos/${owner}/${name}`, RepositoryAnswer)
+      }),
+      ...(expiresAt !== undefined && { expiresAt }),
+      scopes,
+      warnings: [
+        ...excessWarnings(scopes, isReadScope),
+        // Only of classic tokens GitHub tells the scopes.
+        ...(granted === undefined && options.token !== undefined ? [UNKNOWN_RIGHTS] : []),
+      ],
+    }
+  },
+  access,
+  names: githubNames,
   readers: {
     commit: findCommit,
     pullRequest: findPullRequest,
@@ -110,6 +103,6 @@ export function githubNames(apiUrl: string): string[] {
   return [hostName(apiUrl, ENTERPRISE_PATH)]
 }
 
-function access({ token, base_url }: GitHubOptions) {
+function access({ token, base_url }: GitHubOptions): GitHubAccess {
   return { baseUrl: withoutTrailingSlash(base_url ?? PUBLIC_API), token }
 }

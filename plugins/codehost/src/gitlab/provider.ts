@@ -1,11 +1,9 @@
 /** Connections to GitLab: gitlab.com or a server of one's own. */
-import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
-import { defineProvider } from '../code-host.ts'
+import { type Static, secret, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,
+  defineCodeHost,
   excessWarnings,
-  fitsClaim,
-  hostName,
   Owners,
   proveBy,
   repositoryTrial,
@@ -50,49 +48,43 @@ function isReadScope(scope: string): boolean {
   return scope.startsWith('read_') || ['openid', 'profile', 'email'].includes(scope)
 }
 
-export const gitlab = defineProvider<GitLabAccess>({
-  connectionType: defineConnectionType({
-    provider: 'gitlab',
-    title: 'GitLab',
-    options: GitLabOptions,
-    help: HELP,
-    baseUrl: (options) => access(options).baseUrl,
-    fits: (options, claim) => fitsClaim(claim, [hostName(access(options).baseUrl)], options.owners),
-    refusesHidden: true,
-    trial: repositoryTrial('`group/project`', 'acme/api'),
-    async probe(options, context) {
-      const api = createGitLabApi(access(options), context)
-      const proven = () =>
-        proveBy(context.target, (project) => api.get(`/projects/${encodeURIComponent(project)}`, AnyAnswer))
-      if (options.token === undefined) {
-        await api.get('/projects?simple=true&per_page=1', AnyListAnswer)
-        return { proves: await proven(), scopes: [], warnings: [NO_TOKEN] }
-      }
-      const { value: token } = await api.find('/personal_access_tokens/self', TokenAnswer)
-      if (!token) {
-        // An older server, which has accepted the token if it tells its version.
-        await api.get('/version', AnyAnswer)
-        return { proves: await proven(), scopes: [], warnings: [UNKNOWN_SCOPES, UNKNOWN_ROLE] }
-      }
-      const { scopes } = token
-      // The day after which it is refused, in UTC.
-      const expiresAt = Date.parse(token.expires_at ?? '')
-      return {
-        proves: await proven(),
-        ...(Number.isNaN(expiresAt) ? {} : { expiresAt }),
-        scopes,
-        warnings: [
-          ...excessWarnings(scopes, isReadScope),
-          ...(scopes.includes('read_api') || scopes.includes('api')
-            ? []
-            : ['This token cannot read the API: it needs the scope read_api.']),
-          UNKNOWN_ROLE,
-        ],
-      }
-    },
-  }),
-  access: ({ options }) => access(options as GitLabOptions),
-  ownersOf: ({ options }) => (options as GitLabOptions).owners,
+export const gitlab = defineCodeHost({
+  provider: 'gitlab',
+  title: 'GitLab',
+  options: GitLabOptions,
+  help: HELP,
+  trial: repositoryTrial('`group/project`', 'acme/api'),
+  async probe(options, context) {
+    const api = createGitLabApi(access(options), context)
+    const proven = () =>
+      proveBy(context.target, (project) => api.get(`/projects/${encodeURIComponent(project)}`, AnyAnswer))
+    if (options.token === undefined) {
+      await api.get('/projects?simple=true&per_page=1', AnyListAnswer)
+      return { proves: await proven(), scopes: [], warnings: [NO_TOKEN] }
+    }
+    const { value: token } = await api.find('/personal_access_tokens/self', TokenAnswer)
+    if (!token) {
+      // An older server, which has accepted the token if it tells its version.
+      await api.get('/version', AnyAnswer)
+      return { proves: await proven(), scopes: [], warnings: [UNKNOWN_SCOPES, UNKNOWN_ROLE] }
+    }
+    const { scopes } = token
+    // The day after which it is refused, in UTC.
+    const expiresAt = Date.parse(token.expires_at ?? '')
+    return {
+      proves: await proven(),
+      ...(Number.isNaN(expiresAt) ? {} : { expiresAt }),
+      scopes,
+      warnings: [
+        ...excessWarnings(scopes, isReadScope),
+        ...(scopes.includes('read_api') || scopes.includes('api')
+          ? []
+          : ['This token cannot read the API: it needs the scope read_api.']),
+        UNKNOWN_ROLE,
+      ],
+    }
+  },
+  access,
   readers: {
     commit: findCommit,
     pullRequest: findMergeRequest,

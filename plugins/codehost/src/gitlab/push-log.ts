@@ -143,13 +143,13 @@ export async function historyOf(
   const tips = [...moves.map(({ after }) => after), ...moves.slice(-1).map(({ before }) => before)]
   let isOpen = false
   for (const [index, tip] of tips.entries()) {
-    const holds = tip === NO_COMMIT ? false : await has(tip)
+    const holds = tip !== NO_COMMIT && (await has(tip))
     if (holds === undefined) return { stays, isWhole: false }
     const followed = isOpen ? stays.pop() : undefined
     if (holds) {
       // What the oldest move came upon was there by then.
       const arrival = moves[index] ?? moves.at(-1)!
-      const stay = { arrival, isExact: false, removal: followed ? followed.removal : moves[index - 1] }
+      const stay = { arrival, isExact: false, removal: (followed ?? { removal: moves[index - 1] }).removal }
       stays.push(stay)
       if (isEnough(stay)) return { stays, isWhole: false }
     } else if (followed) stays.push({ ...followed, isExact: true })
