@@ -1,4 +1,4 @@
-/** Evidence: what a check saw, as it is recorded. */
+/** Evidence: the records of checks. */
 import type { JsonObject } from './json.ts'
 
 /** A moment, in milliseconds since the Unix epoch. */
@@ -16,14 +16,14 @@ export interface LogTime {
 /** A time in which the outcome was there, by the destination's own log. */
 export interface Stay {
   readonly appeared: LogTime
-  /** Absent while it is there. */
+  /** The time of its removal; absent while it is there. */
   readonly removed?: LogTime
-  /** What held the outcome was removed as a whole: the branch was deleted, the commit was not forced away from it. */
+  /** Tells whether the holder of the outcome was removed as a whole: the branch was deleted, the commit was not forced away from it. */
   readonly removedWhole?: boolean
 }
 
 /**
- * What a read that does not show the outcome as claimed says beyond that:
+ * Marks of a read that does not show the outcome as claimed:
  * - `final`: nothing later can differ, such as the digest of a published version.
  * - `never_before`: by the destination's own record, it was not there as claimed at any time before this read.
  * - `may_have_been`: this place forgets, so it may have been there and gone.
@@ -32,10 +32,10 @@ export interface Stay {
 export const MARKS = ['final', 'never_before', 'may_have_been', 'unsettled'] as const
 export type Mark = (typeof MARKS)[number]
 
-/** Limits of one observation. */
+/** Limit of the stays of one observation. */
 export const MAX_STAYS = 8
 
-interface Observed<F> {
+interface ObservationBase<F> {
   /** Identifiers, times, counts, booleans and fingerprints. Never content, never a credential. */
   readonly facts: F
   /**
@@ -45,21 +45,21 @@ interface Observed<F> {
    */
   readonly stays?: readonly Stay[]
   readonly mark?: Mark
-  /** How old the answer may be, because replicas lag behind. Milliseconds. The host adds what an `Age` header says. */
+  /** Largest age of the answer in milliseconds, because replicas lag behind. The host adds the age of an `Age` header. */
   readonly ageMs?: number
 }
 
-/** What a verifier reports: what it saw, never a verdict. */
+/** The report of a verifier: what it saw, never a verdict. */
 export type Observation<F = JsonObject> =
-  | (Observed<F> & {
+  | (ObservationBase<F> & {
       readonly kind: 'present'
       /** The profile's required fields that do not match; empty when the outcome is there as claimed. */
       readonly differs: readonly string[]
     })
   /** The destination was read, and the outcome is not there. */
-  | (Observed<F> & { readonly kind: 'absent' })
+  | (ObservationBase<F> & { readonly kind: 'absent' })
 
-/** Why a verifier could not read its destination. */
+/** Reasons why a verifier could not read its destination. */
 export const DESTINATION_ERROR_CODES = [
   'unauthorized',
   'forbidden',
@@ -78,23 +78,23 @@ export const DESTINATION_ERROR_CODES = [
 ] as const
 export type DestinationErrorCode = (typeof DESTINATION_ERROR_CODES)[number]
 
-/** Why a check saw nothing. It is never evidence for or against the agent. */
+/** Reasons why a check saw nothing. None is evidence for or against the agent. */
 export const FAILURE_CODES = [...DESTINATION_ERROR_CODES, 'unsupported_action', 'verifier_error'] as const
 export type FailureCode = (typeof FAILURE_CODES)[number]
 
 export interface Failure {
   readonly code: FailureCode
-  /** The destination asked not to be read again before this. */
+  /** The moment before which the destination asked not to be read again. */
   readonly retryAt?: Instant
   /** The HTTP status of the answer, where there was one. */
   readonly status?: number
-  /** With `no_connection`: the claim was submitted under a connection that its owner removed since. */
+  /** With `no_connection`, tells that the claim was submitted under a connection that its owner has removed since. */
   readonly connectionRemoved?: true
-  /** The check ended its plugin's process. It is not part of the published evidence. */
+  /** Tells that the check ended its plugin's process. It is not part of the published evidence. */
   readonly endedProcess?: true
 }
 
-/** Where the host read, by its own account. `listed`: the operator lists the address as the public place of that provider. */
+/** The place that the host read, by its own account. `listed` tells whether the operator lists the address as that provider's public place. */
 export type Source =
   | { readonly provider: string; readonly listed: boolean; readonly baseUrl: string }
   /** The workspace withholds the address. The id is the same for every read through one connection, and does not reveal the address. */
@@ -102,51 +102,51 @@ export type Source =
 
 /** The code that made a check, as receipts name it. */
 export interface PluginName {
-  /** The package's name; the plugin's own, where it is a lone file. */
+  /** The package's name; the plugin's own name if it is a lone file. */
   readonly package: string
   readonly version?: string
   /** The digest of its files: `sha256:` and base64url. */
   readonly codeHash?: string
 }
 
-interface Checked {
-  /** Just before the first request was sent. */
+interface CheckTimes {
+  /** Time just before the first request was sent. */
   readonly sentAt: Instant
-  /** Just after the last answer had arrived. */
+  /** Time just after the last answer had arrived. */
   readonly answeredAt: Instant
-  /** Absent where no plugin was asked, and in records from before receipts named plugins. */
+  /** The plugin that was asked. Absent where none was, and in records from before receipts named plugins. */
   readonly plugin?: PluginName
 }
 
 /** A check that read the destination. */
-export interface ReadRecord extends Checked {
+export interface ReadRecord extends CheckTimes {
   readonly observation: Observation
-  /** The most that the destination's clock can be off from ours, without sign. Milliseconds. */
+  /** The largest difference between the destination's clock and ours, in milliseconds, without sign. */
   readonly clockOffsetMs: number
-  /** The destination stated its time. Without it nothing bounds the offset, and its log gives no points in time. */
+  /** Tells whether the destination stated its time. Otherwise nothing bounds the offset, and its log gives no points in time. */
   readonly dated?: boolean
-  /** How old the answer may be. Milliseconds, 0 when absent. */
+  /** Largest age of the answer in milliseconds. Defaults to 0. */
   readonly ageMs?: number
   readonly source?: Source
   /**
-   * How many answers of the source's origin the check had, or the read that it joined. Absent in records from before hosts counted.
+   * Number of answers of the source's origin that the check, or the read that it joined, had. Absent in records from before hosts counted.
    */
   readonly answers?: number
 }
 
-/** A check that could not read it. */
-interface FailedRecord extends Checked {
+/** A check that could not read the destination. */
+interface FailedRecord extends CheckTimes {
   readonly failure: Failure
 }
 
 /** One check of a claim, as recorded. A verdict follows from a claim's records alone. */
 export type CheckRecord = ReadRecord | FailedRecord
 
-/** When the outcome appeared. `notBefore` is absent when nothing is known of it. */
+/** The interval in which the outcome appeared. `notBefore` is absent if it is not known. */
 export interface Interval {
   readonly notBefore?: Instant
   readonly notAfter: Instant
-  /** `destination`: its own log narrowed it. `observation`: our reads alone. */
+  /** `destination` if its own log narrowed the interval, `observation` if our reads alone did. */
   readonly source: 'destination' | 'observation'
 }
 
@@ -154,12 +154,12 @@ export function isRead(record: CheckRecord): record is ReadRecord {
   return 'observation' in record
 }
 
-/** Undefined also for a check that could not read. */
+/** The mark of a read; undefined for a check that could not read, too. */
 export function markOf(check: CheckRecord | undefined): Mark | undefined {
   return check && isRead(check) ? check.observation.mark : undefined
 }
 
-/** The read shows the outcome, all required fields equal. */
+/** Tells whether a read shows the outcome, all required fields equal. */
 export function showsOutcome(record: CheckRecord): boolean {
   return isRead(record) && record.observation.kind === 'present' && record.observation.differs.length === 0
 }

@@ -1,4 +1,4 @@
-/** The types of plain JSON data. */
+/** Plain JSON data: its types and its lenient reading. */
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
 
@@ -10,7 +10,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** As most readers take it, and undefined for what is no JSON. What a checker judges is read strictly: see `parseStrictJson`. */
+/** Parses JSON as most readers do; undefined for any other text. A checker reads strictly, by `parseStrictJson`. */
 export function jsonIn(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text)
@@ -19,7 +19,7 @@ export function jsonIn(text: string): JsonValue | undefined {
   }
 }
 
-/** Empty for what is no JSON object. */
+/** Parses a JSON object; an empty one for any other text. */
 export function objectIn(text: string): JsonObject {
   const value = jsonIn(text)
   return isJsonObject(value) ? value : {}

@@ -3,7 +3,7 @@ import type { TSchema, TString } from 'typebox'
 import type { Words } from './contract/words.ts'
 import type { Comparator } from './rules/comparators.ts'
 
-/** Whether a field that differs means another target or another content: the reason of a `mismatch`. */
+/** Tells whether a field that differs means another target or another content, which is the reason of a `mismatch`. */
 export type FieldRole = 'target' | 'content'
 
 /**
@@ -15,9 +15,9 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly action: string
   /** Digits only. */
   readonly version: string
-  /** What a claim of this action says, in one sentence. */
+  /** The meaning of a claim of this action, in one sentence. */
   readonly summary: string
-  /** What people read of its claims. Each param and each fact has a `title`, too. */
+  /** Sentences about its claims. Each param and each fact has a `title`, too. */
   readonly words: Words
   /** Other names of the action. A claim under such a name is read only through connections of these providers. */
   readonly aliases?: Readonly<Record<string, { readonly providers: readonly string[] }>>
@@ -30,15 +30,15 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly facts: F
   /** The fields that must match. A verifier lists those that do not in `Observation.differs`. */
   readonly required: Readonly<Record<string, FieldRole>>
-  /** An outcome that appears later than this after `claimed_at` is late. Milliseconds. */
+  /** Milliseconds after `claimed_at` within which an outcome is in time. A later one is late. */
   readonly toleranceMs: number
-  /** From `claimed_at` to the deadline, when the claim sets none. Milliseconds. */
+  /** Milliseconds from `claimed_at` to the deadline, if the claim sets none. */
   readonly deadlineMs: number
-  /** From `claimed_at` to the latest deadline that a claim may set. Milliseconds. */
+  /** Milliseconds from `claimed_at` to the latest deadline that a claim may set. */
   readonly maxDeadlineMs: number
   /** The version of core's verdict rules that judges its claims. A new profile takes the newest. */
   readonly rulesVersion: 1 | 2
-  /** How old an answer of the destination may be, because replicas lag behind. Milliseconds, 0 when absent. */
+  /** Largest age of an answer in milliseconds, because replicas lag behind. Defaults to 0. */
   readonly ageMs?: number
   /**
    * An outcome that came and went with the whole of what held it (a branch that was merged and deleted) before `claimed_at` counts
@@ -50,7 +50,7 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
    * first look comes just after the act. Milliseconds, 10,000 when absent.
    */
   readonly freshMs?: number
-  /** The place has no time of the outcome: where it came after the tolerance, the verdict is `claim_ambiguous`. */
+  /** Marks a place without a time of the outcome: if it came after the tolerance, the verdict is `claim_ambiguous`. */
   readonly neverLate?: true
   /** The fact, an integer or a boolean, that says that something is under way: while it is above 0 or true, the host looks often. */
   readonly underWay?: string
@@ -69,19 +69,19 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly access: {
     /** The smallest read-only permission that a check needs, in words. */
     readonly permission: string
-    /** Claims can be read without a connection; the verifier's `anonymousSource` says which. */
+    /** Tells whether claims can be read without a connection; the verifier's `anonymousSource` says which. */
     readonly anonymous: boolean
   }
 }
 
 type Plain = string | number | boolean
 
-/** A fact's value, its possible values, the least that it is, or what it is not where it is there at all. */
+/** A fact's value, its possible values, its least value, or a value that it does not have. */
 export type Shown = Plain | readonly Plain[] | { readonly atLeast: number } | { readonly not: Plain }
 
-/** What a fact says of a field of the claim. */
+/** The comparison of a field of the claim with facts. */
 export type Comparison = {
-  /** What a claim means that leaves the param out. */
+  /** The meaning of a claim that leaves the param out. */
   readonly default?: Plain
   /**
    * `same`: another value of the fact, or none, says nothing, as of the tip of a branch that goes on. `other`: a read that shows the outcome
@@ -107,8 +107,8 @@ export interface Rules
 /** A claim is fresh where `claimed_at` is at most this long before the submission, unless its profile says otherwise. Milliseconds. */
 export const FRESH_MS = 10_000
 
-/** From the published schema of receipts. */
+/** The form of an action, from the published schema of receipts. */
 export const ACTION_PATTERN = '^[a-z0-9]+(\\.[a-z0-9_]+){2}$'
 
-/** From `claimed_at` to the deadline of a claim whose action no plugin can check. */
+/** Milliseconds from `claimed_at` to the deadline of a claim whose action no plugin can check. */
 export const UNSUPPORTED_DEADLINE_MS = 15 * 60_000

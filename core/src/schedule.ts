@@ -1,11 +1,11 @@
-/** When a claim is checked next: at growing gaps, and around each moment that decides. */
+/** Schedules the checks of a claim: at growing gaps, and around each moment that decides. */
 import { type CheckRecord, type Instant, isRead, markOf, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
 import { CONFIRMATION_MS, graceEnd, largestAge, toleranceEnd } from './rules/moments.ts'
 import { mayStillBlame } from './rules/v2.ts'
 import type { ClaimTimes, Closing } from './verdict.ts'
 
-/** The second read comes soon: blame needs two. */
+/** Gap before the second read, which comes soon because blame needs two. */
 const FIRST_GAP_MS = CONFIRMATION_MS
 const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
@@ -14,24 +14,24 @@ const CLOSE_GAPS = [
   { untilMs: 3 * 60_000, gapMs: 12_000 },
   { untilMs: 60 * 60_000, gapMs: 18_000 },
 ]
-/** A minute that has to be quiet ends by the third look. */
+/** Gap by which a minute that has to be quiet ends by the third look. */
 const SETTLING_GAP_MS = 20_200
-/** Between the sendings of looks on whose gaps blame rests. Half of the largest gap, so that one look may fail or take long. */
+/** Gap between the sendings of looks on whose gaps blame rests: half of the largest gap, so that one look may fail or take long. */
 const WATCH_GAP_MS = 15_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 15_000
 const SHORTEST_LEAD_MS = 500
 const LONGEST_LEAD_MS = 10_000
-/** A first look before a deciding moment, so that a short fault around the moment itself does not hide everything. */
+/** Lead of a first look before a deciding moment, so that a short fault around the moment itself does not hide everything. */
 const EARLY_LEAD_MS = 5_000
-/** A failed check this near to a deciding moment is made again within a second or two. */
+/** Distance from a deciding moment within which a failed check is made again within a second or two. */
 const NEAR_MS = 10_000
 const NEAR_RETRY_MS = 1_000
 
 export interface NextCheck {
   /** A time in the past means at once. */
   readonly at: Instant
-  /** From then on a check of this claim decides, or repeats one that was to decide: it goes before checks that only look. */
+  /** The moment from which a check of this claim decides, or repeats one that was to decide. It goes before checks that only look. */
   readonly momentAt: Instant
 }
 
@@ -87,14 +87,14 @@ function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecor
   return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
 }
 
-/** When the looks of a claim that is watched go on. One that failed is made again before the gap becomes too large. */
+/** The time of the next look of a claim that is watched. A failed look is made again before the gap becomes too large. */
 function watchAt(checks: readonly CheckRecord[], last: CheckRecord): Instant {
   if (isRead(last)) return Math.max(last.answeredAt, last.sentAt + WATCH_GAP_MS)
   const failures = checks.length - 1 - checks.findLastIndex(isRead)
   return last.answeredAt + growing(FIRST_RETRY_MS, 2, WATCH_GAP_MS, failures)
 }
 
-/** The destination says that something is under way, by the fact that the profile names. */
+/** Tells whether the destination says that something is under way, by the fact that the profile names. */
 function isUnderWay(last: CheckRecord, { underWay }: Rules): boolean {
   const fact = underWay !== undefined && isRead(last) && last.observation.facts[underWay]
   return fact === true || (typeof fact === 'number' && fact > 0)
@@ -105,7 +105,7 @@ function closeGap(waitedMs: number): number {
   return close?.gapMs ?? Math.min(Math.max(40_000, Math.round(waitedMs / 120)), LONGEST_GAP_MS)
 }
 
-/** Two checks of the claim ended the process of their plugin: it is read again only where that decides. */
+/** Tells whether two checks of the claim ended their plugin's process, so that it is read again only where that decides. */
 function isPoison(checks: readonly CheckRecord[]): boolean {
   return checks.filter((check) => !isRead(check) && check.failure.endedProcess === true).length >= 2
 }
@@ -115,7 +115,7 @@ function isNearMoment(last: CheckRecord, rules: Rules, claim: ClaimTimes): boole
   return moments.some((moment) => Math.abs(last.answeredAt - moment) <= NEAR_MS)
 }
 
-/** The last one when all of them are over. */
+/** The first moment after a time, or the last moment if all are over. */
 function firstAfter(time: Instant, moments: readonly Instant[]): Instant {
   const later = moments.filter((moment) => moment > time)
   return later.length > 0 ? Math.min(...later) : moments.at(-1)!

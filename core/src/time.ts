@@ -4,13 +4,13 @@ import type { Instant } from './evidence.ts'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const DAY_MS = 86_400_000
-/** The last that a receipt can express: its year has four digits. */
+/** The last moment that a receipt can express, because a year has four digits. */
 export const LATEST_INSTANT: Instant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 // Moments written one after the other are mostly of the same day, and the day is the slow part of the text.
 let latest = { day: Number.NaN, text: '' }
 
-/** As `2026-09-25T14:02:11.000Z`. @throws RangeError for a moment outside the years 0000 to 9999 */
+/** Writes a moment: `2026-09-25T14:02:11.000Z`. @throws RangeError for a moment outside the years 0000 to 9999 */
 export function formatInstant(instant: Instant): string {
   const whole = Math.trunc(instant)
   const day = Math.floor(whole / DAY_MS)
@@ -36,7 +36,7 @@ function threeDigits(value: number): string {
   return value < 100 ? `0${twoDigits(value)}` : String(value)
 }
 
-/** `undefined` unless the text is exactly what `formatInstant` writes for some moment. */
+/** Reads a moment; undefined unless the text is exactly what `formatInstant` writes for one. */
 export function parseInstant(text: string): Instant | undefined {
   if (!TIMESTAMP.test(text)) return undefined
   const instant = Date.parse(text)

@@ -29,7 +29,7 @@ export interface Verdict {
 }
 
 /**
- * Why a claim is fresh, or is not:
+ * Reasons why a claim is fresh, or is not:
  * - `claimed_at`: fresh, by its time alone.
  * - `claimed_ago`: fresh, by its time and by what the client's monotonic clock measured.
  * - `too_old`: one of the two says that the deed was earlier than the profile allows.
@@ -44,15 +44,15 @@ export interface ClaimTimes {
   readonly claimedAt: Instant
   readonly deadlineAt: Instant
   readonly submittedAt: Instant
-  /** As intake found. Rules of version 1 do not use it; without it, those of version 2 go by the two times. */
+  /** The finding of intake. Rules of version 1 do not use it; without it, those of version 2 go by the two times. */
   readonly freshBy?: FreshReason | null
 }
 
-/** How the end of a claim's time is handled. Milliseconds. */
+/** Limits around the end of a claim's time, in milliseconds. */
 export interface Closing {
-  /** Absence blames only when it was read within this long of the deadline. */
+  /** Time after the deadline within which a read of absence blames. */
   readonly closingMs: number
-  /** How long failing reads are tried again after the deadline (or the submission, when that is later). */
+  /** Time after the deadline, or the submission if it is later, in which failing reads are tried again. */
   readonly graceMs: number
 }
 
@@ -60,11 +60,11 @@ export const CLOSING: Closing = { closingMs: 30_000, graceMs: 120_000 }
 
 export interface Decision {
   readonly verdict: Verdict
-  /** When the outcome appeared, where the evidence shows it. */
+  /** The interval in which the outcome appeared, if the evidence shows it. */
   readonly appeared?: Interval
   /** The record that the verdict rests on. */
   readonly basis: CheckRecord
-  /** Where blame rests on looks alone, by rules from version 2 on: for how long the outcome may have been there in time, unseen. Milliseconds. */
+  /** Milliseconds for which the outcome may have been there in time, unseen, if blame rests on looks alone, by rules from version 2 on. */
   readonly largestGapMs?: number
 }
 
@@ -85,7 +85,7 @@ export const FAILURE_REASONS: Readonly<Record<FailureCode, ReasonCode>> = {
   verifier_error: 'verifier_error',
 }
 
-/** Looking again cannot help. */
+/** Failures after which looking again cannot help. */
 export const FINAL_FAILURES: ReadonlySet<FailureCode> = new Set([
   'ambiguous_claim',
   'no_connection',

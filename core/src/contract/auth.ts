@@ -1,21 +1,16 @@
 /**
- * How a plugin names the credential of a request without holding it. A plugin gets a handle instead of each secret option; the host
+ * Credentials that a plugin names without holding them. A plugin gets a handle instead of each secret option; the host
  * replaces the handle as it sends the request.
  */
 import { type TObject, Type } from '../typebox.ts'
 
-/** The credential that a request carries. Its secrets are handles, as a connection's options have them. */
+/** The credential of a request. Its secrets are handles, as a connection's options have them. */
 export type Auth =
   | { readonly scheme: 'bearer'; readonly token: string }
   | { readonly scheme: 'basic'; readonly username: string; readonly password: string }
   | { readonly scheme: 'header'; readonly name: string; readonly prefix: string; readonly value: string }
-  | DeclaredAuth
-
-/** A credential that the connection type declares. The host spends it. */
-interface DeclaredAuth {
-  readonly scheme: 'credential'
-  readonly name: string
-}
+  /** A credential that the connection type declares, and the host spends. */
+  | { readonly scheme: 'credential'; readonly name: string }
 
 /** `Authorization: Bearer <token>`. Without a token the request carries no credential. */
 export function bearer(token: string): Auth
@@ -24,7 +19,7 @@ export function bearer(token: string | undefined): Auth | undefined {
   return token === undefined ? undefined : { scheme: 'bearer', token }
 }
 
-/** `Authorization: Basic`, RFC 7617. */
+/** `Authorization: Basic` (RFC 7617). */
 export function basic(username: string, password: string): Auth {
   return { scheme: 'basic', username, password }
 }
@@ -34,7 +29,7 @@ export function header(name: string, value: string, prefix = ''): Auth {
   return { scheme: 'header', name, value, prefix }
 }
 
-/** @param name of one of the `credentials` of the connection type */
+/** A credential that the connection type declares. @param name its name among the type's `credentials` */
 export function credential(name: string): Auth {
   return { scheme: 'credential', name }
 }
@@ -60,15 +55,15 @@ export function secretNames({ options }: { readonly options: TObject }): string[
   return Object.keys(options.properties).filter((name) => isSecret(options.properties[name]!))
 }
 
-/** What a plugin gets instead of a secret option. */
+/** The handle that a plugin gets instead of a secret option. */
 export function secretHandle(name: string): string {
   return HANDLE + name
 }
 
-/** By handle. */
+/** Secrets by handle. */
 export type SecretValues = ReadonlyMap<string, string>
 
-/** A connection's options as its plugin gets them, and the secrets apart. */
+/** Separates a connection's options, as its plugin gets them, from the secrets. */
 export function withoutSecretValues<O extends object>(
   type: { readonly options: TObject },
   options: O,
@@ -89,7 +84,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /**
  * The header that carries a credential.
  *
- * @throws TypeError for what names no secret of this connection, or has not the form of an `Auth`; its text repeats no secret
+ * @throws TypeError for an `Auth` that names no secret of this connection, or has another form; its text repeats no secret
  */
 export function authHeader(auth: Auth, secrets: SecretValues): { readonly name: string; readonly value: string } {
   const secretOf = (handle: unknown) => {

@@ -1,9 +1,9 @@
-/** What is wrong with what a profile says of its facts beside its claims: names that it does not have, and what can never be equal. */
+/** Finds mistakes in a profile's comparisons of facts with claims: names that it does not have, and values that can never be equal. */
 import type { ActionProfile, Comparison, Shown } from '../profile.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** @param profile its schemas are of the form of the contract. @returns phrases that follow "the profile" */
+/** @param profile a profile whose schemas have the form of the contract @returns phrases that follow "the profile" */
 export function comparisonProblems({
   target,
   params,
@@ -80,7 +80,7 @@ function typeProblems(member: string, field: string, said: Schema, fact: string,
   ]
 }
 
-/** As JSON Schema names them, whole numbers as numbers; undefined for any. */
+/** The types that a schema allows, named as JSON Schema does, whole numbers as numbers; undefined for any. */
 function typesOf({ type, anyOf, const: constant, enum: values }: Schema): ReadonlySet<string> | undefined {
   if (constant !== undefined) return new Set([typeOf(constant)])
   if (Array.isArray(values)) return new Set(values.map(typeOf))

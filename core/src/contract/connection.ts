@@ -1,11 +1,11 @@
-/** A kind of destination that a workspace can connect to. */
+/** The contract of a connection type: a kind of destination that a workspace can connect to. */
 import type { Static, TObject } from 'typebox'
 import type { Instant } from '../evidence.ts'
 import type { Credential } from './credentials.ts'
 import { isDestinationError } from './destination-error.ts'
 import type { CheckContext, Claim } from './verifier.ts'
 
-/** The console, the command line and the API get their forms from it. Its secret options are handles wherever a plugin gets them. */
+/** A kind of destination. The console, the command line and the API get their forms from it. A plugin gets handles for its secret options. */
 export interface ConnectionType<O extends TObject = TObject> {
   /** The name in the API: `github`. */
   readonly provider: string
@@ -13,13 +13,13 @@ export interface ConnectionType<O extends TObject = TObject> {
   readonly title: string
   /** The options of a connection. Secrets are marked with `secret()`. */
   readonly options: O
-  /** How the host spends its secrets, by the names that `credential()` takes. A secret that none names is spent in a header, by the other `Auth`. */
+  /** Uses of its secrets by the host, by the names that `credential()` takes. A secret that none names goes into a header, by another `Auth`. */
   readonly credentials?: Readonly<Record<string, Credential>>
-  /** How to make credentials that can only read, for the person who connects. */
+  /** Help for the person who connects, which says how to make credentials that can only read. */
   readonly help: string
   /** The base address of the destination, from the options or by default. The host refuses requests of a check to other origins. */
   baseUrl(options: Static<O>): string
-  /** Whether this claim can be read through a connection with these options. */
+  /** Tells whether this claim can be read through a connection with these options. */
   fits(options: Static<O>, claim: Claim): boolean
   /**
    * Promises that other credentials show the same at the same address, except for what they may not see. A check answers that with
@@ -27,10 +27,10 @@ export interface ConnectionType<O extends TObject = TObject> {
    * target is used. Left out, as for mailboxes, each has a view of its own, and a claim that fits two is ambiguous unless their options are the same.
    */
   readonly refusesHidden?: true
-  /** What a probe can try: the form asks for one. Left out: the credentials alone say what they can read. */
+  /** The thing that a probe can try, and the form asks for. Left out where the credentials alone say what they can read. */
   readonly trial?: Trial
   /**
-   * Reads with these options, and says what that proved.
+   * Reads with these options, and tells what that proved.
    * @throws DestinationError `unauthorized` or `forbidden` where the destination refuses the credentials, or does not show what is to be tried
    */
   probe(options: Static<O>, context: ProbeContext): Promise<ProbeResult>
@@ -40,7 +40,7 @@ export interface ConnectionType<O extends TObject = TObject> {
 export interface Trial {
   /** `Repository` */
   readonly title: string
-  /** How it is written. */
+  /** The form in which it is written. */
   readonly description: string
   readonly example?: string
 }
@@ -49,13 +49,13 @@ export type ProbeContext = Pick<
   CheckContext,
   'fetch' | 'http' | 'connect' | 'query' | 'resolve' | 'reveal' | 'signal' | 'now' | 'logger'
 > & {
-  /** What `trial` asks for. Absent: nothing was named. A person wrote it: throw `unsupported_target` for what is none. */
+  /** The thing that `trial` asks for, if a person named one. Throw `unsupported_target` for a text that names none. */
   readonly target?: string
 }
 
 /**
- * `works`: the destination accepted the credentials, and showed with them what was to be tried. What is public proves that only where
- * the destination says who asks, or refuses wrong credentials. `reached`: it answered, and more is not shown.
+ * Proof of a probe. `works`: the destination accepted the credentials, and showed with them what was to be tried. A public thing proves that
+ * only where the destination says who asks, or refuses wrong credentials. `reached`: it answered, and nothing more is proven.
  */
 export type Proven = 'works' | 'reached'
 
@@ -63,13 +63,13 @@ export interface ProbeResult {
   readonly proves: Proven
   /** The permissions that the credentials have, in the destination's own names. */
   readonly scopes: readonly string[]
-  /** What the owner should know, above all that the credentials can do more than read. */
+  /** Warnings to the owner, above all that the credentials can do more than read. */
   readonly warnings: readonly string[]
-  /** When the credentials end, where the destination says so. */
+  /** The end of the credentials, if the destination says it. */
   readonly expiresAt?: Instant
 }
 
-/** Whether a read is refused. One that is refused without credentials, and works with them, proves that they were accepted. */
+/** Tells whether a read is refused. One that is refused without credentials, and works with them, proves that they were accepted. */
 export async function isRefused(read: () => Promise<unknown>): Promise<boolean> {
   try {
     await read()

@@ -1,5 +1,5 @@
 /**
- * How the host spends a connection's secrets on the requests of its checks. A connection type declares each use as data, by the names of
+ * Uses of a connection's secrets by the host, on the requests of its checks. A connection type declares each use as data, by the names of
  * its options; a request names the declaration and nothing else, so that a plugin has no text signed that it could choose. A secret that
  * a declaration names is spent by that declaration alone.
  */
@@ -26,10 +26,10 @@ export interface ChallengeCredential {
   readonly password?: string
 }
 
-/** Signature version 4 of AWS, and of what speaks S3. The host signs GET and HEAD as it sends them. */
+/** Signature version 4 of AWS, and of other services that speak S3. The host signs GET and HEAD as it sends them. */
 export interface SigV4Credential {
   readonly scheme: 'awsSigV4'
-  /** Such as `s3`. */
+  /** The name of the service, such as `s3`. */
   readonly service: string
   /** The name of an option; `us-east-1` where nothing was typed. */
   readonly region: string
@@ -39,11 +39,11 @@ export interface SigV4Credential {
   readonly secretAccessKey: string
   /** The name of a secret option, for temporary credentials. */
   readonly sessionToken?: string
-  /** What a query may name as its `Action`, for services that take actions with GET. None, when left out: an action may change something. */
+  /** The values that a query may have as its `Action`, for services that take actions with GET. Defaults to none, as an action may change something. */
   readonly actions?: readonly string[]
 }
 
-/** HTTP digest authentication, RFC 7616, with `qop=auth` and MD5, SHA-256 or SHA-512-256. */
+/** HTTP digest authentication (RFC 7616) with `qop=auth` and MD5, SHA-256 or SHA-512-256. */
 export interface DigestCredential {
   readonly scheme: 'digest'
   /** The name of an option. */
@@ -61,12 +61,12 @@ export interface HmacCredential {
   readonly scheme: 'hmac'
   /** The name of a secret option. */
   readonly key: string
-  /** How the key is written. `text`, when left out. */
+  /** The encoding of the key. Defaults to `text`. */
   readonly keyEncoding?: 'text' | 'base64' | 'hex'
   readonly hash: 'sha1' | 'sha256' | 'sha512'
-  /** Of the signature, and of the digest of the body. */
+  /** The encoding of the signature, and of the digest of the body. */
   readonly encoding: 'hex' | 'base64'
-  /** How `{date}` is written: RFC 9110, RFC 3339, or since 1970. */
+  /** The form of `{date}`: RFC 9110, RFC 3339, or time since 1970. */
   readonly date?: 'http' | 'iso' | 'seconds' | 'milliseconds'
   readonly message: string
   /** Templates of the headers that the host sets, by name. */
@@ -78,7 +78,7 @@ export interface PathCredential {
   readonly scheme: 'path'
   /** The name of a secret option. */
   readonly secret: string
-  /** What precedes the secret in its segment, such as `bot`. */
+  /** Text before the secret in its segment, such as `bot`. */
   readonly prefix?: string
 }
 
@@ -100,13 +100,13 @@ export type OAuth2Credential = ClientCredentials | RefreshTokenCredential | JwtB
 /** Text in which `{option.<name>}` is what the workspace typed into an option that is not secret. */
 type OptionTemplate = string
 
-/** How the client proves to the token endpoint who it is. Without a secret and a key it names its id only. */
+/** The client's authentication at the token endpoint. Without a secret and a key it names its id only. */
 interface OAuth2Client {
   /** The name of an option. */
   readonly clientId: string
   /** The name of a secret option. */
   readonly clientSecret?: string
-  /** Where the secret is sent. `basic`, when left out. */
+  /** The place of the secret in the request. Defaults to `basic`. */
   readonly authentication?: 'basic' | 'post'
   /** The name of a secret option, in PEM: `private_key_jwt` of OpenID Connect, signed with RS256 or ES256 as the key has it. */
   readonly privateKey?: string
@@ -121,28 +121,28 @@ interface TokenRequest {
   readonly audience?: OptionTemplate
 }
 
-/** RFC 6749 4.4. */
+/** The grant of client credentials (RFC 6749 4.4). */
 export interface ClientCredentials extends TokenRequest, OAuth2Client {
   readonly grant: 'clientCredentials'
 }
 
-/** RFC 6749 6. Each refresh may bring another refresh token, which the host stores before it uses what came with it. */
+/** The grant of a refresh token (RFC 6749 6). Each refresh may bring another refresh token, which the host stores before it uses the access token. */
 export interface RefreshTokenCredential extends TokenRequest, OAuth2Client {
   readonly grant: 'refreshToken'
   /** The name of a secret option. */
   readonly refreshToken: string
 }
 
-/** RFC 7523 2.1, signed with RS256 or ES256 as the key has it. */
+/** The grant of a JWT (RFC 7523 2.1), signed with RS256 or ES256 by the kind of key. */
 export interface JwtBearerCredential extends TokenRequest {
   readonly grant: 'jwtBearer'
   /** The name of a secret option: a private key in PEM, or the JSON file of a service account of Google. */
   readonly privateKey: string
-  /** The name of an option: `iss`. Left out: the JSON file says it. */
+  /** The name of an option: `iss`. Left out where the JSON file says it. */
   readonly issuer?: string
-  /** The name of an option: `sub`. The issuer, where nothing was typed. */
+  /** The name of an option: `sub`. Defaults to the issuer. */
   readonly subject?: string
-  /** The name of an option: `kid`. Left out: the JSON file may say it. */
+  /** The name of an option: `kid`. Left out where the JSON file says it, if at all. */
   readonly keyId?: string
 }
 
@@ -150,7 +150,7 @@ export interface JwtBearerCredential extends TokenRequest {
 export interface GitHubAppCredential {
   readonly scheme: 'oauth2'
   readonly grant: 'githubApp'
-  /** Such as `https://api.github.com`. */
+  /** The address of the API, such as `https://api.github.com`. */
   readonly apiUrl: OptionTemplate
   /** The name of an option: the app's id or its client id. */
   readonly appId: string
@@ -158,6 +158,6 @@ export interface GitHubAppCredential {
   readonly installationId: string
   /** The name of a secret option, in PEM. */
   readonly privateKey: string
-  /** What the tokens may read, of what the installation may. All of it, when left out, and writing too. */
+  /** The permissions of the tokens, out of the installation's. Defaults to all of them, writing included. */
   readonly permissions?: Readonly<Record<string, 'read'>>
 }

@@ -1,20 +1,25 @@
 /** The error of a read that could not be made. */
 import type { DestinationErrorCode } from '../evidence.ts'
 
-/** The destination could not be read. It is never evidence for or against the agent. */
+/** Tells that the destination could not be read. It is never evidence for or against the agent. */
 export class DestinationError extends Error {
   override readonly name = 'DestinationError'
   readonly code: DestinationErrorCode
-  /** How long the destination asks to wait. Milliseconds. */
+  /** Milliseconds that the destination asks to wait. */
   readonly retryAfterMs?: number
   /** The HTTP status of the answer, if there was an answer. */
   readonly status?: number
-  /** With `unsupported_target`: the param that cannot be. Without one it is the target. */
+  /** With `unsupported_target`, the param that cannot be read. Without it, the target cannot. */
   readonly param?: string
   /** The code of the error that a JSON-RPC method answered with. */
   readonly rpcCode?: number
 
-  constructor(code: DestinationErrorCode, options: DestinationErrorOptions = {}) {
+  constructor(
+    code: DestinationErrorCode,
+    options: Partial<Pick<DestinationError, 'retryAfterMs' | 'status' | 'param' | 'rpcCode'>> & {
+      readonly cause?: unknown
+    } = {},
+  ) {
     super(`could not read the destination: ${code}`, { cause: options.cause })
     this.code = code
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
@@ -24,12 +29,7 @@ export class DestinationError extends Error {
   }
 }
 
-interface DestinationErrorOptions
-  extends Partial<Pick<DestinationError, 'retryAfterMs' | 'status' | 'param' | 'rpcCode'>> {
-  readonly cause?: unknown
-}
-
-/** Compares the name, because a plugin and its host can have different copies of core. */
+/** Recognizes the error by its name, because a plugin and its host can have different copies of core. */
 export function isDestinationError(error: unknown): error is DestinationError {
   return error instanceof Error && error.name === 'DestinationError'
 }

@@ -1,19 +1,19 @@
 /**
- * Whether the pattern of a fact keeps free text out. Facts are signed and public: prose, markup that spans lines, or characters that nobody sees
+ * Finds patterns of facts that let free text through. Facts are signed and public: prose, markup that spans lines, or characters that nobody sees
  * could be content, a credential that the destination repeats, or a message to the agent that reads the receipt.
  *
- * The rule is on each atom of the pattern, and not on samples of text, which a prefix would avoid.
+ * The rule tests each atom of the pattern, and not samples of text, which a prefix would avoid.
  */
 
-/** An escape, a class, the beginning of a group, a quantifier, or one character. */
+/** Matches an escape, a class, the beginning of a group, a quantifier, or one character. */
 const TOKEN =
   /\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c[A-Za-z]|\\[pP]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|\(\?<?[:=!]|(?:[*+?]|\{\d+(?:,\d*)?\})\??|./gsu
 const GROUP = /^\(/
 const QUANTIFIER = /^(?:[*+?]|\{\d)/
-/** A longer repetition needs a `maxLength`, which then has a limit. */
+/** The longest repetition that a pattern may have without a `maxLength`. */
 const LONGEST_REPETITION = 1024
 
-/** White space but the plain space, control characters, and those that reorder text. */
+/** White space other than the plain space, control characters, and characters that reorder text. */
 const HIDDEN = [
   ...range(0x00, 0x1f),
   ...range(0x7f, 0xa0),
@@ -27,10 +27,10 @@ const HIDDEN = [
   0x3000,
   0xfeff,
 ].map((code) => String.fromCodePoint(code))
-/** A list has a space behind each of these; words have not. */
+/** Characters that have a space behind them in lists, and not in words. */
 const SEPARATORS = [',', ';', ':']
 
-/** What lets free text through; undefined when nothing does. The phrase follows "a pattern that". */
+/** The part of a pattern that lets free text through, as a phrase that follows "a pattern that"; undefined if none does. */
 export function freeTextIn(pattern: string): string | undefined {
   try {
     new RegExp(pattern, 'u')
@@ -47,7 +47,7 @@ export function freeTextIn(pattern: string): string | undefined {
   return undefined
 }
 
-/** Every repetition in the pattern has an end. */
+/** Tells whether every repetition in the pattern has an end. */
 export function boundsItself(pattern: string): boolean {
   return (pattern.match(TOKEN) ?? [])
     .filter((token) => QUANTIFIER.test(token))
@@ -79,7 +79,7 @@ function atomProblem(token: string, before: string | undefined): string | undefi
     : `lets words with spaces through at ${token === ' ' ? 'its space' : token}: a space stands only behind a comma, semicolon or colon`
 }
 
-/** The service matches with RE2, where `\s` is less: `[^\s]` lets other white space through, and the vertical tab. */
+/** A matcher as the service's, which is RE2: its `\s` is less, so that `[^\s]` lets other white space and the vertical tab through. */
 function matcherOf(atom: string): ((character: string) => boolean) | undefined {
   if (/^\\(?:[1-9]|k)/.test(atom)) return undefined
   const plain = atom.startsWith('[')

@@ -1,34 +1,34 @@
-/** The requests that a check may send, and how many. */
+/** The requests that a check may send, and their limits. */
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { Auth } from './auth.ts'
 
-/** What one check may use. A plugin asks for less or more than usual; the host allows no more than `CEILING`. */
+/** Limits of one check. A plugin asks for less or more than usual; the host allows no more than `CEILING`. */
 export interface CheckLimits {
   readonly requests?: number
-  /** Bytes of one answer. More than usual is for what is read in parts, of which little is kept. */
+  /** Bytes of one answer. More than usual is for answers that are read in parts, of which little is stored. */
   readonly bodyBytes?: number
   readonly timeMs?: number
 }
 
 export const CEILING = { requests: 64, bodyBytes: 40 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
 
-/** Bytes of one answer, where the plugin names no limit. */
+/** Bytes of one answer if the plugin names no limit. */
 export const USUAL_ANSWER_BYTES = 5 * 1024 * 1024
 
 /**
- * Bytes of all answers and connections of a check together, without those that it only computes digests of; twice the declared size of an answer,
- * where that is more. A check that is made again has no more.
+ * Bytes of all answers and connections of a check together, without those that it only computes digests of. Twice the declared size of an
+ * answer if that is more. A check that is made again has no more.
  */
 export const MAX_CHECK_BYTES = 32 * 1024 * 1024
 
 export interface FetchInit {
-  /** GET when left out. */
+  /** Defaults to GET. */
   readonly method?: 'GET' | 'HEAD'
   readonly headers?: Readonly<Record<string, string>>
   readonly auth?: Auth | undefined
-  /** A redirect is the answer, and is not followed. */
+  /** Returns a redirect as the answer, in place of following it. */
   readonly redirect?: 'manual'
-  /** Sent with POST, or the method of WebDAV, in a body that the host writes. */
+  /** The call, which the host writes into the body of a POST or a method of WebDAV. */
   readonly call?: ReadCall
 }
 
@@ -39,9 +39,9 @@ export type ReadCall =
   | DavCall
 
 export interface DavCall {
-  /** Its name in the manifest. */
+  /** The name of the method in the manifest. */
   readonly dav: string
-  /** What belongs into the places of its body. The host escapes it. */
+  /** Values for the places of its body. The host escapes them. */
   readonly parameters?: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,4 @@
-/** What most checks need of HTTP, on top of a guarded `fetch`: JSON of a known shape, headers alone, pages, and the usual meaning of statuses. */
+/** HTTP for most checks, on top of a guarded `fetch`: JSON of a known shape, headers alone, pages, and the usual meaning of statuses. */
 import type { Static, TSchema } from 'typebox'
 import type { Instant } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
@@ -9,28 +9,28 @@ import { DestinationError } from './destination-error.ts'
 import { type CheckLimits, type FetchInit, type GuardedFetch, USUAL_ANSWER_BYTES } from './fetch.ts'
 import { readJson, USUAL_JSON_BYTES } from './json-answer.ts'
 
-/** How a request is sent, and which answers it takes besides a successful one. */
+/** The options of a request, and the answers that it takes besides a successful one. */
 export interface HttpInit extends Omit<FetchInit, 'method' | 'call'> {
   /** Statuses that say something about the outcome, such as 404 for a part of something that was seen. Their answers have no value. */
   readonly also?: readonly number[]
 }
 
 export interface JsonInit<T extends TSchema> extends HttpInit {
-  /** What the answer looks like, at least. An answer of another shape is an `unexpected_response`. */
+  /** The least shape of the answer. An answer of another shape is an `unexpected_response`. */
   readonly schema: T
 }
 
 export interface PageInit<T extends TSchema> extends JsonInit<T> {
-  /** The URL of the next page; undefined at the end. When left out: the link `next` of the Link header, RFC 8288. */
+  /** Returns the URL of the next page; undefined at the end. Defaults to the link `next` of the Link header (RFC 8288). */
   readonly next?: (page: JsonAnswer<Static<T>>) => string | undefined
-  /** More pages than this are an error: what was not read is no evidence of absence. */
+  /** Number of pages beyond which the list is an error, because what was not read is no evidence of absence. */
   readonly most?: number
 }
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** After redirects. */
+  /** The address after redirects. */
   readonly url: string
 }
 
@@ -38,7 +38,7 @@ export interface JsonAnswer<T> extends Answer {
   readonly value: T
 }
 
-/** Each throws DestinationError for an answer that says nothing about the outcome. See `statusError`. */
+/** Requests, each of which throws DestinationError for an answer that says nothing about the outcome. See `statusError`. */
 export interface Http {
   json<T extends TSchema>(
     url: string,
@@ -47,28 +47,30 @@ export interface Http {
   /** `value` is undefined for a status in `also`. */
   json<T extends TSchema>(url: string, init: JsonInit<T>): Promise<JsonAnswer<Static<T> | undefined>>
   head(url: string, init?: HttpInit): Promise<Answer>
-  /** The pages of a list. @throws DestinationError `too_large` where there are more than `most`, 10 when left out */
+  /** Reads the pages of a list. @throws DestinationError `too_large` for more pages than `most`, which defaults to 10 */
   paginate<T extends TSchema>(url: string, init: PageInit<T>): AsyncIterable<JsonAnswer<Static<T>>>
   /**
-   * A method of JSON-RPC 2.0 that the manifest declares. A refusal in the answer is an `unexpected_response` with its `rpcCode`: only the
+   * Calls a method of JSON-RPC 2.0 that the manifest declares. A refusal in the answer is an `unexpected_response` with its `rpcCode`: only the
    * plugin knows which code means absence.
    * @returns its result
    */
   rpc<T extends TSchema>(url: string, method: string, params: JsonValue, init: JsonInit<T>): Promise<Static<T>>
-  /** A GraphQL query whose text the manifest declares. An answer with errors is an `unexpected_response`. @returns its data */
+  /** Sends a GraphQL query whose text the manifest declares. An answer with errors is an `unexpected_response`. @returns its data */
   graphql<T extends TSchema>(url: string, query: string, variables: JsonObject, init: JsonInit<T>): Promise<Static<T>>
 }
 
 const MOST_PAGES = 10
 
-interface HttpOptions {
+export function createHttp({
+  fetch,
+  now,
+  limits,
+}: {
   readonly fetch: GuardedFetch
   readonly now: () => Instant
   readonly limits?: CheckLimits | undefined
-}
-
-export function createHttp({ fetch, now, limits }: HttpOptions): Http {
-  // What is larger is read in parts: to parse it at once would hold up every other check.
+}): Http {
+  // Larger answers are read in parts, because parsing one at once would hold up every other check.
   const maxBytes = Math.min(limits?.bodyBytes ?? USUAL_JSON_BYTES, USUAL_ANSWER_BYTES)
 
   async function read<T extends TSchema>(url: string, init: JsonInit<T>, call?: FetchInit['call']) {
@@ -76,7 +78,7 @@ export function createHttp({ fetch, now, limits }: HttpOptions): Http {
     const response = await fetch(url, {
       ...request,
       headers: { accept: 'application/json', ...request.headers },
-      ...(call === undefined ? {} : { call }),
+      ...(call && { call }),
     })
     const { status, headers } = response
     const answer = { status, headers, url: response.url }
@@ -132,10 +134,10 @@ function rpcCodeOf({ error }: JsonObject): { readonly rpcCode?: number } {
   return Number.isSafeInteger(code) ? { rpcCode: code as number } : {}
 }
 
-/** Any object. */
+/** The shape of an answer to a call: any object. */
 const CALL_ANSWER = { type: 'object' } as unknown as TSchema
 
-/** The target of the link `next`, RFC 8288. */
+/** The target of the link `next` (RFC 8288). */
 function linkedNext({ headers, url }: Answer): string | undefined {
   for (const link of (headers.get('link') ?? '').split(/,\s*(?=<)/)) {
     const [, target, parameters] = /^<([^>]*)>(.*)$/.exec(link.trim()) ?? []
@@ -147,15 +149,16 @@ function linkedNext({ headers, url }: Answer): string | undefined {
 }
 
 /**
- * The usual meaning of a status that is no success: 401 and 407 `unauthorized`, 403, 404 and 451 `forbidden`, 429 (or 403 with a limit's
+ * The usual meaning of a status other than success: 401 and 407 `unauthorized`, 403, 404 and 451 `forbidden`, 429 (or 403 with a limit's
  * headers) `rate_limited`, 408 `timeout`, 5xx `unavailable`, others `unexpected_response`. 404 is not absence: destinations answer it for
  * what these credentials may not see.
  */
 export function statusError(response: Pick<Response, 'status' | 'headers'>, now: Instant): DestinationError {
   const { status, headers } = response
   const wait = waitMs(headers, now)
-  const options = { status, ...(wait === undefined ? {} : { retryAfterMs: wait }) }
-  if (status === 429 || (status === 403 && tellsLimit(headers))) return new DestinationError('rate_limited', options)
+  const options = { status, ...(wait !== undefined && { retryAfterMs: wait }) }
+  const tellsLimit = headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
+  if (status === 429 || (status === 403 && tellsLimit)) return new DestinationError('rate_limited', options)
   if (status === 401 || status === 407) return new DestinationError('unauthorized', { status })
   if (status === 403 || status === 404 || status === 451) return new DestinationError('forbidden', { status })
   if (status === 408) return new DestinationError('timeout', { status })
@@ -163,11 +166,7 @@ export function statusError(response: Pick<Response, 'status' | 'headers'>, now:
   return new DestinationError('unexpected_response', { status })
 }
 
-function tellsLimit(headers: Headers): boolean {
-  return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
-}
-
-/** How long the destination asks to wait: `Retry-After`, or the end of a limit that is used up. */
+/** Milliseconds that the destination asks to wait, by `Retry-After` or the end of a limit that is used up. */
 function waitMs(headers: Headers, now: Instant): number | undefined {
   // A date in the answer is by the destination's clock, which the answer's Date header shows.
   const theirNow = Date.parse(headers.get('date') ?? '') || now

@@ -1,4 +1,4 @@
-/** A plugin as a package offers it: what it may reach, its options, and what it adds to an installation. */
+/** The contract of a plugin: its manifest, its options, and the parts that it adds to an installation. */
 import type { Static, TObject } from 'typebox'
 import type { Anchorer } from '../anchor/anchorer.ts'
 import type { Instant } from '../evidence.ts'
@@ -10,21 +10,21 @@ import type { Logger, Verifier } from './verifier.ts'
 /** The version of the contract. A host loads plugins of this version only. */
 export const PLUGIN_API = 2
 
-/** All that a plugin may reach. Operators see it, and the host refuses everything else. */
+/** Everything that a plugin may reach. Operators see it, and the host refuses everything else. */
 export interface Manifest {
   /**
-   * The hosts that it may ask: names such as `api.example.com` or `*.example.com`; `connection.<name>` for the address that a workspace typed
+   * Hosts that it may ask: names such as `api.example.com` or `*.example.com`; `connection.<name>` for the address that a workspace typed
    * into that option of its connection, with its scheme and port; `options.<name>` for the address in that option of the operator's; `target`
    * for any public host that a claim names, which gets no credentials. An entry without a port means the usual one; of sockets, those in
    * `sockets`.
    */
   readonly hosts: readonly string[]
   /**
-   * Where the host exchanges the credentials of connections for tokens, besides the destination itself: named as in `hosts`, without
-   * `target`. The plugin cannot ask them.
+   * Hosts at which the host exchanges the credentials of connections for tokens, besides the destination itself. They are named as in
+   * `hosts`, without `target`. The plugin cannot ask them.
    */
   readonly tokenHosts?: readonly string[]
-  /** What it may send besides GET and HEAD, because it only reads. */
+  /** Calls that it may send besides GET and HEAD, because they only read. */
   readonly methods?: {
     /** The names of methods of JSON-RPC 2.0. */
     readonly jsonRpc?: readonly string[]
@@ -32,23 +32,23 @@ export interface Manifest {
     readonly graphql?: readonly string[]
     /** Methods of WebDAV. */
     readonly dav?: readonly DavMethod[]
-    /** The paths of the URLs that take calls of JSON-RPC and GraphQL, such as `/graphql`; the base address itself, when left out. */
+    /** The paths of the URLs that take calls of JSON-RPC and GraphQL, such as `/graphql`. Defaults to the base address itself. */
     readonly paths?: readonly string[]
   }
-  /** The TCP ports at which it speaks another protocol than HTTP, and all that it may say there. One entry for a port with, and without, TLS. */
+  /** The TCP ports at which it speaks another protocol than HTTP, and everything that it may say there. One entry for a port with, and without, TLS. */
   readonly sockets?: readonly SocketGrant[]
   /** The programs that it starts, such as `git`. Only a plugin that the operator trusts may start any. */
   readonly programs?: readonly string[]
 }
 
 export interface DavMethod {
-  /** What a check calls it. */
+  /** The name by which a check calls it. */
   readonly name: string
   readonly method: 'PROPFIND' | 'REPORT'
-  /** Below the base address, such as `/calendars/*`, where `*` at the end stands for all that is below. */
+  /** The path below the base address, such as `/calendars/*`, where `*` at the end stands for every path below. */
   readonly path: string
   readonly depth: '0' | '1'
-  /** XML, with `{name}` where a parameter belongs: in the text of an element, or in the value of an attribute. */
+  /** XML with `{name}` in the place of a parameter, in the text of an element or in the value of an attribute. */
   readonly body: string
 }
 
@@ -73,7 +73,7 @@ export interface Plugin<O extends TObject = TObject> {
   readonly name: string
   readonly api: typeof PLUGIN_API
   readonly manifest: Manifest
-  /** The schema of what the configuration gives the plugin under `with`. */
+  /** The schema of the options that the configuration gives the plugin under `with`. */
   readonly options: O
   setup(host: PluginHost, options: Static<O>): PluginParts | Promise<PluginParts>
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a profile beyond the form of its members: the rules that make receipts safe to publish and plain to read. */
+/** Finds mistakes of a profile beyond the form of its members, by the rules that make receipts safe to publish and plain to read. */
 import type { TSchema } from 'typebox'
 import type { ActionProfile } from '../profile.ts'
 import { PROMPT_MS } from '../rules/moments.ts'
@@ -9,7 +9,7 @@ import { isSentence, namesIn, type Sentence } from './words.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** @param profile has the form of a profile. @returns phrases that follow "the profile" */
+/** @param profile a profile of valid form @returns phrases that follow "the profile" */
 export function profileProblems(profile: ActionProfile): string[] {
   const { target, params, facts, required, words, underWay } = profile
   const unknown = Object.entries({ target, params, facts }).flatMap(([where, schema]) => keywordProblems(schema, where))
@@ -18,7 +18,11 @@ export function profileProblems(profile: ActionProfile): string[] {
   return [
     ...closedProblems('facts', facts),
     ...closedProblems('params', params),
-    ...Object.entries(propertiesOf(facts)).flatMap(([name, schema]) => factProblems(name, schema)),
+    // Free text in a receipt could be content, or a credential that the destination repeats.
+    ...Object.entries(propertiesOf(facts)).flatMap(([name, schema]) => {
+      const problem = factProblem(schema)
+      return problem === undefined ? [] : [`has the fact ${name}, which ${problem}`]
+    }),
     ...Object.entries({ params, facts }).flatMap(([where, schema]) => titleProblems(where, schema)),
     ...Object.keys(required)
       .filter((name) => name !== 'target' && !paramNames!.includes(name))
@@ -32,7 +36,7 @@ export function profileProblems(profile: ActionProfile): string[] {
   ]
 }
 
-/** Finds what an author may not mean, and a host loads. @returns phrases that follow "the profile" */
+/** Finds what an author may not mean, although a host loads it. @returns phrases that follow "the profile" */
 export function profileWarnings({ ageMs = 0 }: Pick<ActionProfile, 'ageMs'>): string[] {
   if (ageMs <= PROMPT_MS) return []
   return [
@@ -58,12 +62,6 @@ function titleProblems(where: string, schema: TSchema): string[] {
 
 const NO_FACT =
   'is no integer, boolean, time, or text of a bounded form: give it a format, a list of values, or a pattern and a maxLength'
-
-/** Free text in a receipt could be content, or a credential that the destination repeats. */
-function factProblems(name: string, schema: Schema): string[] {
-  const problem = factProblem(schema)
-  return problem === undefined ? [] : [`has the fact ${name}, which ${problem}`]
-}
 
 function factProblem(schema: Schema): string | undefined {
   const { type, anyOf, const: constant, enum: values } = schema

@@ -1,16 +1,16 @@
-/** The words of profiles as a service publishes them, for readers that have no plugins. */
+/** Reads the words of profiles that a service publishes, for readers that have no plugins. */
 import { isJsonObject } from '../json.ts'
 import { profilesIn } from '../receipt/published-profiles.ts'
 import { array, object, type Shape, text } from '../receipt/shape.ts'
 import type { Worded } from './words.ts'
 
-/** What people read of an action's claims, as `GET /v1/profiles` publishes it. */
+/** The words for an action's claims, as `GET /v1/profiles` publishes them. */
 export interface PublishedWords extends Worded {
   readonly titles: {
     readonly params: Readonly<Record<string, string>>
     readonly facts: Readonly<Record<string, string>>
   }
-  /** The words are those of a stranger's plugin: they stand apart from what the issuer says. */
+  /** Marks words of a stranger's plugin, which stand apart from the issuer's own. */
   readonly plugin_says?: true
 }
 
@@ -41,7 +41,7 @@ function recordOf(each: Shape): Shape {
 
 /**
  * @param profiles the answer of `GET /v1/profiles`
- * @returns undefined for what it does not name, or names without words of their form
+ * @returns a function that gives undefined for a profile that the answer does not name, or names without words of valid form
  */
 export function publishedWords(profiles: string): (action: string, version: string) => PublishedWords | undefined {
   const find = profilesIn(profiles)

@@ -1,16 +1,16 @@
 /**
- * The keywords of JSON Schema that a plugin's schemas may use. The list is closed: the host applies these schemas to what strangers send, so
- * each keyword has a cost that grows with the value alone, and none lets members or text through that the schema does not describe.
+ * Allows a plugin's schemas a closed list of keywords of JSON Schema. The host applies these schemas to what strangers send, so each keyword has
+ * a cost that grows with the value alone, and none lets members or text through that the schema does not describe.
  */
 
 type Json = Readonly<Record<string, unknown>>
 type Check = (value: unknown) => boolean
 
-/** Deeper schemas have no use in a claim, and each level multiplies what `anyOf` costs. */
+/** Limit of the depth of schemas: deeper ones have no use in a claim, and each level multiplies the cost of `anyOf`. */
 const MOST_LEVELS = 8
-/** A claim may have two thousand values: for each of them, each rule that is applied to it may find a mistake. */
+/** Limit of the rules for each value, because a claim may have two thousand values, each with a mistake by each rule. */
 const MOST_RULES = 32
-/** So many values of `enum` take as long as a mistake. */
+/** Number of values of `enum` that take as long as a mistake. */
 const VALUES_OF_RULE = 100
 
 const isText: Check = (value) => typeof value === 'string'
@@ -64,7 +64,7 @@ const ALTERNATIVES: Readonly<Record<string, string>> = {
   multipleOf: 'use type: integer',
 }
 
-/** @param where names the schema in messages. @returns phrases that follow what has the schema, such as "the profile" */
+/** @param where the schema's name in messages @returns phrases that follow the owner of the schema, such as "the profile" */
 export function keywordProblems(schema: unknown, where: string): string[] {
   const problems = problemsAt(schema, where, 1)
   if (problems.length > 0 || repeatedRules(schema as Json) <= MOST_RULES) return problems
@@ -73,7 +73,7 @@ export function keywordProblems(schema: unknown, where: string): string[] {
   ]
 }
 
-/** @param within what applies it to each item of a list, or beside others to one value; nothing, when left out */
+/** Counts the rules that apply to each value. @param within `items` in a list's items, `anyOf` among alternatives */
 function repeatedRules(schema: Json, within?: 'items' | 'anyOf'): number {
   const {
     properties = {},

@@ -1,27 +1,27 @@
-/** What a plugin may say where another protocol than HTTP is spoken. It reads: the manifest declares each command, line and statement. */
+/** The contract of other protocols than HTTP. A plugin only reads: the manifest declares each command, line and statement. */
 import type { Instant } from '../evidence.ts'
 
 /** One entry of a manifest's `sockets`. */
 export type SocketGrant = CommandGrant | LineGrant | StatementGrant
 
-/** A protocol of which core knows the commands that only read. The host carries out the login, and TLS before it. */
+/** A port with a protocol of which core knows the commands that only read. The host starts TLS and logs in. */
 export interface CommandGrant {
   readonly port: number
-  /** `starttls`: the connection begins in plain, and the host goes over to TLS before anything else. Its address is `tls://host:port`, too. */
+  /** With `starttls`, the connection begins in plain, and the host starts TLS before anything else. Its address is `tls://host:port`, too. */
   readonly tls: boolean | 'starttls'
   readonly protocol: 'imap' | 'smtp' | 'pop3'
-  /** Of those that only read: `EXAMINE`, `UID FETCH`. */
+  /** Commands that only read: `EXAMINE`, `UID FETCH`. */
   readonly commands: readonly string[]
-  /** The greeting tells the destination's time, as RFC 3339 or RFC 5322 write it. */
+  /** Given if the greeting tells the destination's time, in the form of RFC 3339 or RFC 5322. */
   readonly clock?: 'greeting'
 }
 
-/** Any other protocol of lines. A check with such a connection sends no secret. */
+/** A port with any other protocol of lines. A check with such a connection sends no secret. */
 export interface LineGrant {
   readonly port: number
   readonly tls: boolean
   readonly protocol: 'custom'
-  /** All lines that the plugin may write: `DATE`, `GROUP *`. Each `*` is one word of letters, digits and `._:@/+=-`. */
+  /** Lines that the plugin may write: `DATE`, `GROUP *`. Each `*` is one word of letters, digits and `._:@/+=-`. */
   readonly lines: readonly string[]
   /** `greeting`, or the one of `lines` to which the first line of the answer tells the destination's time. */
   readonly clock?: string
@@ -43,11 +43,11 @@ export interface Statement {
   readonly parameters?: readonly string[]
 }
 
-/** `login`: LOGIN of IMAP and SMTP, USER and PASS of POP3. */
+/** Mechanisms of a login. `login` is LOGIN of IMAP and SMTP, and USER and PASS of POP3. */
 export const LOGIN_MECHANISMS = ['login', 'plain', 'scram-sha-256', 'xoauth2'] as const
 export type LoginMechanism = (typeof LOGIN_MECHANISMS)[number]
 
-/** The host sends it, after TLS where the address is `tls://`, and hands over the connection once it is accepted. */
+/** A login, which the host sends, after TLS if the address is `tls://`. It hands over the connection once the login is accepted. */
 export interface Login {
   readonly mechanism: LoginMechanism
   /** A text, or the handle of a secret option. */
@@ -63,7 +63,7 @@ export interface ConnectInit {
 export interface Query {
   /** The name of a declared statement. */
   readonly statement: string
-  /** By their names. */
+  /** Values by the names of parameters. */
   readonly parameters?: Readonly<Record<string, string | number | boolean | null>>
   readonly database: string
   readonly login: Pick<Login, 'user' | 'secret'>
@@ -77,10 +77,10 @@ export interface QueryAnswer {
   readonly now: Instant
 }
 
-/** More rows than this are `too_large`. */
+/** Number of rows beyond which an answer is `too_large`. */
 export const MAX_ROWS = 1000
 
-/** A connection that is logged in. What is written are whole lines, each of them declared. */
+/** A connection that is logged in. The plugin writes whole lines, each of them declared. */
 export interface Socket {
   readonly readable: ReadableStream<Uint8Array>
   readonly writable: WritableStream<Uint8Array>

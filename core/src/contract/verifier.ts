@@ -26,20 +26,20 @@ export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSche
   readonly providers: readonly string[]
   readonly limits?: CheckLimits
   /**
-   * Where a claim is read without a connection, for `access.anonymous`; undefined for a claim that needs one. The host refuses requests
-   * of such a check to other origins, and signs `provider` and `baseUrl` into the receipt.
+   * The source of a claim that is read without a connection, for `access.anonymous`; undefined for a claim that needs one. The host refuses
+   * requests of such a check to other origins, and signs `provider` and `baseUrl` into the receipt.
    */
   anonymousSource?(claim: Claim<Static<P>>): AnonymousSource | undefined
   /**
-   * The base address at which a claim is read through a connection, where it is not the connection's own. The manifest must allow its host.
+   * The base address at which a claim is read through a connection, if it is not the connection's own. The manifest must allow its host.
    * The host signs it into the receipt, and shares out what it can do at a time by it.
    * @throws DestinationError `unsupported_target` for a target that leads nowhere, or with the `param` that cannot be. The claim is refused,
    * as it is for any other error
    */
   destination?(claim: Claim<Static<P>>, connection: Connection): string
   /**
-   * Brings what can be written in several ways into one form, such as a commit id in upper case. Applied before the claim's digest is made.
-   * Where several plugins can read a claim, all have to make the same of it.
+   * Brings values that can be written in several ways into one form, such as a commit id in upper case, before the claim's digest is made.
+   * If several plugins can read a claim, all have to normalize it to the same.
    */
   normalize?(claim: { target: string; params: Static<P> }): { target: string; params: Static<P> }
   /**
@@ -51,7 +51,7 @@ export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSche
   /**
    * Checks claims that wait for the same destination with the same credentials in one go, where one read serves many. The host then
    * calls it instead of `check`, also for a single claim.
-   * @returns for each claim, in their order, what it saw or why it could not read
+   * @returns for each claim, in their order, its observation or the error of the read
    */
   checkMany?(
     checks: readonly { readonly claim: Claim<Static<P>>; readonly previous: readonly PreviousRead[] }[],
@@ -68,10 +68,10 @@ export interface AnonymousSource {
 export const MAX_DIGEST_BYTES = 512 * 1024 * 1024
 
 export interface CheckContext {
-  /** `null` for a public action that is read without a connection. */
+  /** The connection to read through; `null` for a public action that is read without one. */
   readonly connection: Connection | null
   /**
-   * GET and HEAD, and the calls that the manifest declares. Private addresses are refused, time and size are limited, and only redirects
+   * Sends GET and HEAD, and the calls that the manifest declares. Private addresses are refused, time and size are limited, and only redirects
    * to the same origin are followed. An answer of any status is returned; its `url` is the address after redirects. A check asks its own origin;
    * one that reads a place that its claim names, by the manifest's `target`, may also ask the same with `www.` before its name, or without it.
    * @throws DestinationError `unavailable` or `timeout` when there is no answer; reading the body throws `too_large`, too
@@ -80,13 +80,13 @@ export interface CheckContext {
   /** `fetch` with JSON, schemas and the usual meaning of statuses. */
   readonly http: Http
   /**
-   * Reads an answer of any status to its end as `fetch` does, and gives digests of its content, of which nothing is kept: of up to 512 MiB, and of
-   * `bodyBytes` where it comes compressed.
+   * Reads an answer of any status to its end as `fetch` does, and gives digests of its content, which is not stored: of up to 512 MiB, or of
+   * `bodyBytes` if it comes compressed.
    * @throws DestinationError as `fetch` and the reading of a body do
    */
   readonly digest: (url: string, init: DigestInit) => Promise<DigestAnswer>
   /**
-   * A TCP connection to the host of the base address, whose URL is `tls://host:port` or `tcp://host:port`; the manifest declares the port,
+   * Opens a TCP connection to the host of the base address, whose URL is `tls://host:port` or `tcp://host:port`; the manifest declares the port,
    * the protocol, and what may be written. Secrets go into `login` and nowhere else.
    * @throws DestinationError `unauthorized` where the login is refused, `misconfigured` where its mechanism is not offered
    */
@@ -97,12 +97,12 @@ export interface CheckContext {
    */
   readonly query: (url: string, query: Query) => Promise<QueryAnswer>
   /**
-   * The IP address of a URL's host, checked as `fetch` does it, for programs that send their own requests.
+   * Resolves a URL's host to an IP address, checked as `fetch` does it, for programs that send their own requests.
    * @throws DestinationError `unavailable`
    */
   readonly resolve: (url: string) => Promise<ResolvedAddress>
   /**
-   * The header that carries a credential, for programs that send their own requests.
+   * Makes the header that carries a credential, for programs that send their own requests.
    * @throws TypeError unless the operator trusts the plugin and its manifest names programs
    */
   readonly reveal: (auth: Auth) => { readonly name: string; readonly value: string }
@@ -122,7 +122,7 @@ export interface CheckContext {
    * by this name.
    */
   readonly share: string
-  /** What earlier checks of this claim saw, oldest first. Checks that could not read are not among them. */
+  /** Earlier reads of this claim, oldest first. Checks that could not read are not among them. */
   readonly previous: readonly PreviousRead[]
 }
 
@@ -148,9 +148,9 @@ export interface DigestInit extends Pick<FetchInit, 'headers' | 'auth' | 'redire
 export interface DigestAnswer extends Answer {
   /** The size of the content after decompression. */
   readonly bytes: number
-  /** The first bytes, 16 at most, in hexadecimal: they show what kind of file it is. */
+  /** The first bytes, at most 16, in hexadecimal, which show the kind of file. */
   readonly start: string
-  /** In base64. */
+  /** The digests in base64, by algorithm. */
   readonly digests: Readonly<Partial<Record<DigestAlgorithm, string>>>
 }
 
@@ -175,16 +175,16 @@ export interface CheckCache {
   get(key: string): unknown
   set(key: string, value: unknown): void
   /**
-   * One read for all checks that wait for it. A caller never joins a read that has already begun: the answer could be older than its
-   * check.
+   * Shares one read among all checks that wait for it. A caller never joins a read that has already begun, because the answer could be older
+   * than its check.
    */
   share<T>(key: string, read: () => Promise<T>): Promise<T>
 }
 
 /**
- * The same check under an earlier version of the profile, for claims that were submitted under it and wait.
+ * Makes the same check under an earlier version of the profile, for claims that were submitted under it and wait.
  *
- * @param earlier what its rules were, where they differ; undefined leaves a member out
+ * @param earlier the members of the profile that differed; undefined leaves a member out
  */
 export function earlierVersion(
   verifier: Verifier,

@@ -1,4 +1,4 @@
-/** What people read of a claim, made from plain-data templates: the console, receipts, the command line and others say the same. */
+/** Sentences about a claim from templates of plain data, so that the console, receipts, the command line and others say the same. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { VerdictValue } from '../verdict.ts'
 
@@ -9,56 +9,56 @@ import type { VerdictValue } from '../verdict.ts'
 export type Sentence = string | readonly string[]
 
 export interface Words {
-  /** What was done, as a title: `Push of a commit`. */
+  /** The deed as a title: `Push of a commit`. */
   readonly title: string
-  /** What kind of thing the target is: `Repository`. */
+  /** The kind of thing that the target is: `Repository`. */
   readonly target: string
-  /** What the claim says: `Commit {sha:short} was pushed to {branch} of {target}.` */
+  /** The claim as a sentence: `Commit {sha:short} was pushed to {branch} of {target}.` */
   readonly claim: Sentence
-  /** What was found. Unverifiable claims have sentences of the host's, by their reason. */
+  /** Sentences for what was found. Unverifiable claims have the host's sentences, by their reason. */
   readonly outcomes: Readonly<Record<Exclude<VerdictValue, 'unverifiable'>, Sentence>>
-  /** What a fact says beyond the outcome: always, or by its value (`true`, `false`, or a text). A fact that equals the target says nothing. */
+  /** Sentences for facts beyond the outcome: for any value, or by value (`true`, `false`, or a text). A fact that equals the target has none. */
   readonly facts?: Readonly<Record<string, Sentence | Readonly<Record<string, Sentence>>>>
-  /** The fact that shows what was found for a param or for `target`, where it has another name: `{ branch: 'found_on' }`. */
+  /** The fact that shows what was found for a param or for `target`, if it has another name: `{ branch: 'found_on' }`. */
   readonly found?: Readonly<Record<string, string>>
 }
 
-/** What sentences of a claim can name. */
+/** The values that sentences of a claim can name. */
 export interface Named {
   readonly target: string
   readonly params: JsonObject
   readonly facts?: JsonObject
 }
 
-/** A profile, or what a service publishes of it. */
+/** A profile, or its published part. */
 export interface Worded {
   readonly words: Words
 }
 
-/** What the claim says: a fact may have the name of a param. */
+/** The claim as a sentence. It reads no fact, because a fact may have the name of a param. */
 export function claimSentence({ words }: Worded, { target, params }: Named): string {
   return fill(words.claim, { target, params }) ?? words.title
 }
 
-/** What was found; undefined for `unverifiable`. */
+/** The sentence for what was found; undefined for `unverifiable`. */
 export function outcomeSentence({ words }: Worded, verdict: VerdictValue, named: Named): string | undefined {
   return verdict === 'unverifiable' ? undefined : fill(words.outcomes[verdict], named)
 }
 
-/** What the facts say beyond the outcome, in the order of the profile's words. */
+/** The sentences for facts beyond the outcome, in the order of the profile's words. */
 export function factSentences({ words }: Worded, named: Named): string[] {
   const { facts = {}, target } = named
   return Object.entries(words.facts ?? {}).flatMap(([name, told]) => {
     const value = Object.hasOwn(facts, name) ? facts[name] : undefined
     if (value === undefined || value === target) return []
-    const sentence = isSentence(told) ? told : ownSentence(told, value)
+    const sentence = isSentence(told) ? told : sentenceFor(told, value)
     const text = sentence === undefined ? undefined : fill(sentence, named)
     return text === undefined ? [] : [text]
   })
 }
 
-/** A fact's value comes from the destination: a text may be the name of what every object inherits, and an object's own `toString` would throw. */
-function ownSentence(told: Readonly<Record<string, Sentence>>, value: JsonValue): Sentence | undefined {
+/** The sentence for a value. It comes from the destination: a text may name what every object inherits, and an object's `toString` may throw. */
+function sentenceFor(told: Readonly<Record<string, Sentence>>, value: JsonValue): Sentence | undefined {
   if (value !== null && !isPlain(value)) return undefined
   const key = String(value)
   return Object.hasOwn(told, key) ? told[key] : undefined
@@ -77,7 +77,7 @@ export function namesIn(template: string): string[] {
   return [...template.matchAll(NAME)].map(([, name]) => name!)
 }
 
-/** Undefined where no template has all its values. */
+/** Fills in the first template that has all its values; undefined if none has. */
 function fill(sentence: Sentence, { target, params, facts = {} }: Named): string | undefined {
   const lookUp = (name: string): JsonValue | undefined => {
     for (const from of [facts, params]) if (Object.hasOwn(from, name)) return from[name]
