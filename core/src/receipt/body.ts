@@ -1,4 +1,4 @@
-/** The wire format of receipts, and how a receipt is made from a decided claim. */
+/** The wire format of receipts, and the making of a receipt from a decided claim. */
 import type { Instant, Interval, PluginName, Source } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { Signature } from '../signing/message.ts'
@@ -10,7 +10,7 @@ import { canonicalize } from './jcs.ts'
 export type Receipt = {
   readonly body: ReceiptBody
   readonly signature: Signature
-  /** Not signed: it proves itself, and can be replaced by one at a larger tree size. */
+  /** The proof, which is not signed: it proves itself, and can be replaced by one at a larger tree size. */
   readonly proof?: Proof
 }
 
@@ -21,7 +21,7 @@ export type ReceiptBody = {
   readonly issuer: { readonly key_id: string; readonly name?: string }
   readonly agent: {
     readonly id: string
-    /** Ours: true where the workspace lets only certain keys speak for the agent, and the claim came through one of them. */
+    /** True if the workspace lets only certain keys speak for the agent, and the claim came through one of them. An addition of Claimcheck's. */
     readonly bound?: boolean
   } & AgentNames
   readonly claim: ReceiptClaim
@@ -30,16 +30,16 @@ export type ReceiptBody = {
   readonly trust_level: number
 }
 
-/** By what a bound agent is told from those of other workspaces. Other issuers may mean something else by these members. */
+/** Names that distinguish a bound agent from those of other workspaces. Other issuers may mean something else by these members. */
 export type AgentNames = {
-  /** The same in every receipt of this issuer for this agent of this workspace, and in no other; base64url, 32 bytes. */
+  /** A pseudonym that is the same in every receipt of this issuer for this agent of this workspace, and in no other; base64url, 32 bytes. */
   readonly pseudonym?: string
-  /** In DNS as it is written there; the workspace proved that it is its own. */
+  /** A domain as DNS writes it, which the workspace proved to be its own. */
   readonly domain?: string
 }
 
 type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
-  /** Claimcheck always writes it; other issuers may leave it out. */
+  /** The client's id of the claim. Claimcheck always writes it; other issuers may leave it out. */
   readonly client_claim_id?: string
   readonly claim_digest: string
 }
@@ -50,25 +50,25 @@ export type ReceiptObservation = {
   readonly deadline_at: string
   readonly attempts: number
   readonly facts: JsonObject
-  /** When the outcome appeared, if a read showed it. */
+  /** The interval in which the outcome appeared, if a read showed it. */
   readonly appeared?: {
     readonly not_before?: string
     readonly not_after: string
     readonly source: Interval['source']
   }
-  /** Where blame rests on looks alone: for how long the outcome may have been there in time, between two of them. Milliseconds. */
+  /** Milliseconds for which the outcome may have been there in time between two looks, if blame rests on looks alone. */
   readonly largest_gap_ms?: number
-  /** Where the host read. Absent where nothing was read. */
+  /** The place that the host read. Absent if nothing was read. */
   readonly source?: WireSource
   /** base64url(SHA-256) of the evidence, which is published with the receipt. */
   readonly evidence_digest?: string
 }
 
-/** The action and the version of its rules; and the code that made the check on which the verdict rests, where a plugin made it. */
+/** The action, the version of its rules, and the code of the plugin that made the check on which the verdict rests. */
 export type WireVerifier = {
   readonly id: string
   readonly version: string
-  /** `package` and `package_version` are ours: other issuers may mean something else by them. */
+  /** The plugin's package, an addition of Claimcheck's as `package_version`: other issuers may mean something else by them. */
   readonly package?: string
   readonly package_version?: string
   readonly code_hash?: string
@@ -90,9 +90,9 @@ export type Proof = {
 
 export type AnchoredProof = Required<Proof>
 
-/** Where the log's root is attested on a public chain. */
+/** The attestation of the log's root on a public chain. */
 export type ProofAnchor = {
-  /** CAIP-2. */
+  /** The chain by its CAIP-2 id. */
   readonly chain: string
   readonly scheme: 'eas'
   readonly uid: string
@@ -106,15 +106,15 @@ export interface DecidedClaim {
   readonly issuedAt: Instant
   readonly issuer: { readonly keyId: string; readonly name?: string }
   readonly agentId: string
-  /** The claim came through a key that is bound to the agent. */
+  /** Tells whether the claim came through a key that is bound to the agent. */
   readonly agentBound?: boolean
-  /** Of a bound agent. */
+  /** The names of a bound agent. */
   readonly agentNames?: AgentNames | undefined
-  /** With the digest that was made when it was submitted. */
+  /** The claim with the digest that was made when it was submitted. */
   readonly claim: SubmittedClaim & { readonly claimDigest: string }
   readonly observation: {
     readonly verifier: { readonly id: string; readonly version: string; readonly plugin?: PluginName }
-    /** When the check was made on which the verdict is based. */
+    /** The time of the check on which the verdict is based. */
     readonly observedAt: Instant
     readonly deadlineAt: Instant
     readonly attempts: number
@@ -155,7 +155,7 @@ function toWireAgent({ agentId, agentBound, agentNames = {} }: DecidedClaim): Re
 }
 
 const PSEUDONYM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
-/** In letters of ASCII, so that no other name looks like it. */
+/** A domain in letters of ASCII, so that no other name looks like it. */
 const DOMAIN = /^(?=.{4,240}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/
 
 /** Tells whether a text is a domain's name in the form that receipts have. */
@@ -199,17 +199,14 @@ function toWireObservation(observed: DecidedClaim['observation']): ReceiptObserv
 }
 
 function toWireVerifier({ id, version, plugin }: DecidedClaim['observation']['verifier']): WireVerifier {
-  const { code_hash, ...code } = toWirePlugin(plugin)
-  return { ...(code_hash === undefined ? {} : { code_hash }), id, ...code, version }
-}
-
-function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier, 'id' | 'version'> {
-  if (!plugin) return {}
-  const { package: name, version, codeHash } = plugin
+  if (!plugin) return { id, version }
+  const { package: name, version: package_version, codeHash: code_hash } = plugin
   return {
+    ...(code_hash === undefined ? {} : { code_hash }),
+    id,
     package: name,
-    ...(version === undefined ? {} : { package_version: version }),
-    ...(codeHash === undefined ? {} : { code_hash: codeHash }),
+    ...(package_version === undefined ? {} : { package_version }),
+    version,
   }
 }
 

@@ -26,41 +26,41 @@ export interface Bundle {
 export interface BundleOptions extends Partial<CheckOptions> {
   /** The keys to trust instead of those in the bundle: anyone can put any key into a bundle. */
   readonly keys?: KeySet
-  /** The keys were fetched from the issuer's own address, which vouches for them then. */
+  /** Tells that the keys were fetched from the issuer's own address, which then vouches for them. */
   readonly fromIssuer?: boolean
   /** The id of the one key that must have signed: nothing else vouches then. With the keys of the bundle it must have signed the tree head, too. */
   readonly pinnedKey?: string
 }
 
 /**
- * What says that the key is the issuer's: the id that the reader pinned, the keys that the reader gave, or the address from which they were
- * fetched. `nothing`: the keys came with the bundle, which anyone can make in the name of any issuer, or another key signed than the pinned one.
+ * The voucher that the key is the issuer's: the id that the reader pinned, the keys that the reader gave, or the address from which they were
+ * fetched. `nothing` if the keys came with the bundle, which anyone can make in any issuer's name, or another key than the pinned one signed.
  */
 export type VouchedBy = 'pin' | 'keys' | 'issuer' | 'nothing'
 
 /**
- * The report of `checkReceipt`, where `valid` asks for one thing more: something vouches for the key. The optional members are there for a
- * receipt whose checks all hold, as far as the bundle has what they need.
+ * The report of `checkReceipt`, in which `valid` also needs that something vouches for the key. The optional members are there for a receipt
+ * whose checks all hold, as far as the bundle has what they need.
  */
 export interface BundleReport extends Report {
   readonly vouched_by: VouchedBy
-  /** Whether the key document names accounts that anchor. Where it names none, no anchor will follow. */
+  /** Tells whether the key document names accounts that anchor. If it names none, no anchor will follow. */
   readonly issuer_anchors?: boolean
   readonly evidence?: EvidenceFinding
   readonly tree_head?: TreeHeadFinding
-  /** Whether the pinned key signed it. Absent when none was pinned. */
+  /** Tells whether the pinned key signed it. Absent if none was pinned. */
   readonly key_pinned?: boolean
   readonly source?: WireSource
   readonly verifier?: WireVerifier
 }
 
-/** @throws KeySetError when there are no keys to check with; what a checker of anchors throws */
+/** @throws KeySetError if there are no keys to check with, and the errors of checkers of anchors */
 export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): Promise<BundleReport> {
   const { keys = parseKeySet(bundle.keys ?? ''), pinnedKey, pipeline, anchorCheckers, readConsistency } = options
   const checked = await checkReceipt(bundle.receipt, {
     keys,
     ...(pipeline === undefined ? {} : { pipeline }),
-    // Which accounts anchor is as good as the document that names them: that of a bundle may name anyone's.
+    // The accounts that anchor are as good as the document that names them, and a bundle's may name anyone's.
     ...(anchorCheckers && keysVouchedBy(options) !== 'nothing' ? { anchorCheckers } : {}),
     ...(readConsistency ? { readConsistency } : {}),
   })
@@ -69,7 +69,7 @@ export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): 
   const { signature, proof } = document as Pick<Receipt, 'signature' | 'proof'>
   const voucher = vouchedBy(options, signature.key_id)
   return {
-    ...(voucher === 'nothing' ? { ...checked, ...SAYS_NOTHING } : checked),
+    ...(voucher === 'nothing' ? { ...checked, ...UNPROVEN } : checked),
     vouched_by: voucher,
     issuer_anchors: keys.anchorAddresses.length > 0,
     ...(pinnedKey === undefined ? {} : { key_pinned: voucher === 'pin' }),
@@ -80,12 +80,12 @@ export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): 
   }
 }
 
-/** Every check holds, but nothing vouches for the key that signed: the author of the documents can have made it. */
+/** Tells whether every check holds, but nothing vouches for the key: the author of the documents can have made it. */
 export function isUnvouched({ vouched_by, checks }: BundleReport): boolean {
   return vouched_by === 'nothing' && !Object.values(checks).includes(false)
 }
 
-const SAYS_NOTHING = { valid: false, achieved_trust_level: 0, verdict: null } as const
+const UNPROVEN = { valid: false, achieved_trust_level: 0, verdict: null } as const
 
 function vouchedBy(options: BundleOptions, keyId: string): VouchedBy {
   if (options.pinnedKey === undefined) return keysVouchedBy(options)

@@ -1,4 +1,4 @@
-/** The checker: whether a receipt is valid, check by check, from its text and the issuer's published keys alone. */
+/** Checks a receipt, check by check, from its text and the issuer's published keys alone. */
 import {
   type AnchorChecker,
   type AnchorFinding,
@@ -22,9 +22,9 @@ export interface CheckOptions {
   readonly keys: KeySet
   /** The text of the pipeline document that an entry's policy names. */
   readonly pipeline?: string
-  /** Check anchors, one kind each. The first that knows the anchor of a valid entry checks it. */
+  /** Checkers of anchors, one kind each. The first that knows the anchor of a valid entry checks it. */
   readonly anchorCheckers?: readonly AnchorChecker[]
-  /** Where consistency proofs come from. Needed when an anchor and the proof have different tree sizes. */
+  /** Fetches consistency proofs, which are needed if an anchor and the proof have different tree sizes. */
   readonly readConsistency?: ReadConsistency
 }
 
@@ -33,22 +33,22 @@ export interface Checks {
   readonly spec_version: boolean
   readonly schema: boolean
   readonly integers_only: boolean
-  /** The signature's key is the one that the body names, is published, and was in use when the entry was issued. */
+  /** Tells whether the signature's key is the one that the body names, is published, and was in use when the entry was issued. */
   readonly key: boolean
   readonly signature: boolean
   /** Absent in change entries. */
   readonly claim_digest?: boolean
   readonly inclusion: boolean | 'absent'
-  /** Absent when the entry names no policy. */
+  /** Absent if the entry names no policy. */
   readonly policy?: boolean | 'not_checked'
-  /** This check never makes an entry invalid. */
+  /** The anchor, which never makes an entry invalid. */
   readonly anchor: 'anchored' | AnchorProblem | 'absent' | 'not_checked_offline'
 }
 
 export interface Report {
   readonly valid: boolean
   readonly checks: Checks
-  /** The trust level that was proven, and at most the one that the entry states; 0 when it is not valid. */
+  /** The trust level that was proven, at most the one that the entry states; 0 if it is not valid. */
   readonly achieved_trust_level: number
   readonly verdict: VerdictValue | null
   readonly entry_kind?: 'change'
@@ -72,7 +72,7 @@ const UNREADABLE: Report = {
   verdict: null,
 }
 
-/** Checks a receipt or a change entry. Any text gives a report. Throws only what a checker of anchors throws. */
+/** Checks a receipt or a change entry. Any text gives a report. It throws only the errors of checkers of anchors. */
 export async function checkReceipt(text: string, options: CheckOptions): Promise<Report> {
   const entry = readEntry(text)
   if (!entry) return UNREADABLE
@@ -110,7 +110,7 @@ interface Entry {
   readonly integersOnly: boolean
 }
 
-/** `undefined` when the text is not a JSON object, read strictly. */
+/** Reads an entry; undefined if the text is not a JSON object, read strictly. */
 function readEntry(text: string): Entry | undefined {
   const read = tryParse(text)
   if (!read || !isJsonObject(read.value)) return undefined
@@ -153,7 +153,7 @@ function hasItsDigest(claim: JsonValue | undefined): boolean {
   return claim_digest === digestOf(digested)
 }
 
-/** Whether the entry is in the tree with the proof's root. That this is the log's root is proven by the anchor or a signed tree head. */
+/** Tells whether the entry is in the tree with the proof's root. An anchor or a signed tree head proves that this is the log's root. */
 function checkInclusion({ body, signature, proof }: JsonObject): boolean | 'absent' {
   if (proof === undefined) return 'absent'
   if (body === undefined || signature === undefined || !isInclusion(proof)) return false

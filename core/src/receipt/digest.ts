@@ -15,7 +15,7 @@ export interface SubmittedClaim {
   readonly clientClaimId: string
 }
 
-/** A claim as in a receipt, without its digest: what the digest is made from. */
+/** A claim as in a receipt, without its digest, which is made from it. */
 export type WireClaim = {
   readonly action: string
   readonly target: string
@@ -29,7 +29,7 @@ export function toWireClaim({ action, target, params, claimedAt, clientClaimId }
   return { action, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId, params, target }
 }
 
-/** @param digest as `sha256Text`. A host can give a faster one than the default, which runs in browsers, too. */
+/** The digest of a claim. @param digest a faster `sha256Text` of a host, as the default runs in browsers, too */
 export function claimDigest(claim: SubmittedClaim, digest = sha256Text): string {
   return digest(canonicalize(toWireClaim(claim)))
 }

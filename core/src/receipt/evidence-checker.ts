@@ -1,4 +1,4 @@
-/** Whether a receipt's verdict follows from its evidence. It shows that the two are consistent; it cannot show that no check was left out. */
+/** Checks that a receipt's verdict follows from its evidence. It cannot show that no check was left out. */
 import { utf8 } from '../encoding.ts'
 import { type CheckRecord, FAILURE_CODES, isRead, MARKS, type ReadRecord } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
@@ -33,7 +33,7 @@ export type EvidenceFinding =
   | { readonly evidence: 'digest_differs' }
   | {
       readonly evidence: 'does_not_follow'
-      /** What does not agree with the signed body: `form`, or a member's name. */
+      /** Parts that do not agree with the signed body: `form`, or a member's name. */
       readonly differs: readonly string[]
     }
   | { readonly evidence: 'follows'; readonly rules: 'published' | 'unknown' | 'differs' }
@@ -46,12 +46,14 @@ export interface PublishedProfile extends Rules, Expected {
   readonly others?: readonly PublishedProfile[]
 }
 
-/** `undefined` where the reader knows none. */
+/** Finds the rules of a profile; `undefined` if the reader knows none. */
 export type PublishedRules = (action: string, version: string) => PublishedProfile | undefined
 
 /**
+ * Checks a verdict against its evidence.
+ *
  * @param body a receipt's body, checked already
- * @param evidence the text of the file; undefined where there is none
+ * @param evidence the text of the file; undefined if there is none
  */
 export function checkEvidence(
   body: JsonObject,
@@ -68,20 +70,20 @@ export function checkEvidence(
   if (isOfUnknownVersion(value)) return { evidence: 'not_checked' }
   if (!isDocument(value)) return { evidence: 'does_not_follow', differs: ['form'] }
   const document = value as unknown as EvidenceDocument
-  const published = thoseOf(document, publishedRules(document.profile.action, document.profile.version))
+  const published = rulesNamedBy(document, publishedRules(document.profile.action, document.profile.version))
   const differs = tryDifferences(body, document, published)
   if (differs.length > 0) return { evidence: 'does_not_follow', differs }
   return { evidence: 'follows', rules: compareRules(document, published) }
 }
 
-/** Asked before the form is, which another version may change. */
+/** Tells whether a version is unknown. It is asked before the form, which another version may change. */
 function isOfUnknownVersion(value: JsonValue | undefined): boolean {
   if (!isVersioned(value)) return false
   const { evidence_version, rules_version } = value as EvidenceDocument
   return !EVIDENCE_VERSIONS.includes(evidence_version) || !knowsRules(rules_version)
 }
 
-/** Lengths of time in a hostile document can lead to moments that no timestamp expresses. */
+/** Compares as `differences`. Times in a hostile document can lead to moments that no timestamp expresses. */
 function tryDifferences(
   body: JsonObject,
   document: EvidenceDocument,
@@ -95,7 +97,7 @@ function tryDifferences(
   }
 }
 
-/** The members of the signed body that the evidence says otherwise. */
+/** Names the members of the signed body that the evidence contradicts. */
 function differences(body: JsonObject, document: EvidenceDocument, published: PublishedProfile | undefined): string[] {
   const decided = caseOf(document)
   const decision = decide(decided.rules, decided.claim, decided.checks, decided.decidedAt, decided.closing)
@@ -149,8 +151,8 @@ function isOrdered({ claim, checks }: Case): boolean {
 }
 
 /**
- * An earlier check decided: what a host that goes on until it likes the verdict would write. Up to version 1 of the rules a host looked again
- * where it could not sign. A time to wait that is configured shorter later may have ended before a look that was made.
+ * Tells whether an earlier check decided, as in the evidence of a host that goes on until it likes the verdict. Up to version 1 of the rules, a
+ * host looked again if it could not sign. A time to wait that is configured shorter later may have ended before a look that was made.
  */
 function goesOn({ rules, claim, checks, closing }: Case, { verdict }: Decision): boolean {
   const isStrict = rules.rulesVersion > 1
@@ -162,7 +164,7 @@ function goesOn({ rules, claim, checks, closing }: Case, { verdict }: Decision):
   })
 }
 
-/** No host takes an answer for younger than the profile says. */
+/** Tells whether no read is younger than the profile says, because no host takes an answer for younger. */
 function isAsOldAsPublished({ rules: { ageMs: least = 0 }, checks }: Case): boolean {
   return checks.every((check) => !isRead(check) || (check.ageMs ?? 0) >= least)
 }
@@ -170,7 +172,7 @@ function isAsOldAsPublished({ rules: { ageMs: least = 0 }, checks }: Case): bool
 function publishedDifferences({ claim, rules }: Case, published: PublishedProfile): string[] {
   const { maxDeadlineMs, required, neverLate = false } = published
   const isTooLate = claim.deadlineAt - claim.claimedAt > maxDeadlineMs
-  // Settings change lengths of time. What is compared, and whether an outcome can be late, are the action's own.
+  // Settings change lengths of time, and neither the compared fields nor whether an outcome can be late.
   const isOfAction = isSame(required, rules.required) && neverLate === (rules.neverLate ?? false)
   return [
     ...(isTooLate ? ['observation.deadline_at'] : []),
@@ -178,7 +180,7 @@ function publishedDifferences({ claim, rules }: Case, published: PublishedProfil
   ]
 }
 
-/** What reads contradict: each that has its facts, and the two that must have them. */
+/** Finds contradictions of reads: of each that has its facts, and of the two that must have them. */
 function contradictions(
   { target = '', params = {} }: Partial<Said>,
   { rules, checks }: Case,
@@ -202,7 +204,7 @@ function differsOf({ observation }: ReadRecord): readonly string[] {
   return observation.kind === 'present' ? observation.differs : []
 }
 
-/** A read at another place must not carry the verdict of one that is signed as read here. */
+/** Tells whether all reads are of one place: a read at another must not carry the verdict of one that is signed as read here. */
 function isOfOnePlace(checks: readonly CheckRecord[]): boolean {
   const places = checks.flatMap((check) =>
     isRead(check) && check.source ? [canonicalize(toWireSource(check.source))] : [],
@@ -215,8 +217,11 @@ function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boole
   return canonicalize(one) === canonicalize(other)
 }
 
-/** Of the rules that are published, those that the evidence names. */
-function thoseOf(document: EvidenceDocument, published: PublishedProfile | undefined): PublishedProfile | undefined {
+/** Selects from the published rules those that the evidence names. */
+function rulesNamedBy(
+  document: EvidenceDocument,
+  published: PublishedProfile | undefined,
+): PublishedProfile | undefined {
   const named = published?.others?.find((one) => compareRules(document, one) === 'published')
   return published && compareRules(document, published) !== 'published' ? (named ?? published) : published
 }
@@ -297,7 +302,7 @@ const claim2: Shape = (value) =>
   closedObject({ ...claim1, fresh: boolean, fresh_by: oneOf(...FRESH_REASONS) })(value) &&
   isFreshBy((value as EvidenceDocument['claim']).fresh_by!) === (value as EvidenceDocument['claim']).fresh
 
-/** Documents of a version that was published stay readable as they are: what is stricter belongs to the next version. */
+/** The forms by version. A published version stays readable as it is: a stricter form belongs to the next version. */
 const DOCUMENTS: Readonly<Record<EvidenceVersion, Shape>> = {
   1: documentOf(1, { claim: closedObject(claim1), check: checkOf(read(readOptional1), failure1) }),
   2: documentOf(2, { claim: claim2, check: checkOf(read({ ...readOptional1, answers: integer(1) }), failure2) }),

@@ -1,4 +1,4 @@
-/** The evidence of a receipt as a document: everything that its verdict follows from, so that anyone recomputes the verdict. */
+/** The evidence of a receipt as a document, with everything that its verdict follows from, so that anyone can recompute the verdict. */
 import type { DeepReadonly } from '../api/primitives.ts'
 import type { Evidence } from '../api/receipt.ts'
 import {
@@ -18,7 +18,7 @@ import type { ClaimTimes, Closing, Decision } from '../verdict.ts'
 import { toWireSource, type WireSource } from './body.ts'
 import { canonicalize } from './jcs.ts'
 
-/** Larger evidence is not published. Bytes. */
+/** Bytes of the largest evidence that is published. */
 export const LARGEST_EVIDENCE_BYTES = 256 * 1024
 
 export type EvidenceDocument = DeepReadonly<Evidence>
@@ -27,7 +27,7 @@ type EvidenceRead = Exclude<WireCheck, { readonly failure: unknown }>
 type WireStay = NonNullable<EvidenceRead['stays']>[number]
 type WireLogTime = WireStay['appeared']
 
-/** The versions of the form. The rules say which: those of version 2 need to know whether the claim was fresh. */
+/** The versions of the form, chosen by the rules: those of version 2 need to know whether the claim was fresh. */
 export const EVIDENCE_VERSIONS = [1, 2] as const
 export type EvidenceVersion = (typeof EVIDENCE_VERSIONS)[number]
 
@@ -35,7 +35,7 @@ export function evidenceVersionOf(rulesVersion: number): EvidenceVersion {
   return rulesVersion === 1 ? 1 : 2
 }
 
-/** What a verdict was decided from. */
+/** The input of a verdict. */
 export interface Case {
   readonly profile: { readonly action: string; readonly version: string }
   readonly rules: Rules
@@ -45,14 +45,14 @@ export interface Case {
   readonly decidedAt: Instant
 }
 
-/** What a receipt signs of the checks. */
+/** The part of the checks that a receipt signs. */
 interface SignedEvidence {
   readonly observedAt: Instant
   readonly facts: JsonObject
   readonly source: Source | undefined
 }
 
-/** The facts and the source of the check that the verdict rests on; where that one failed, of the last one that did not, with the failure. */
+/** The facts and the source of the check that the verdict rests on; if it failed, those of the last read, with the failure. */
 export function signedEvidence({ basis }: Pick<Decision, 'basis'>, checks: readonly CheckRecord[]): SignedEvidence {
   const observedAt = basis.answeredAt
   if (isRead(basis)) return { observedAt, facts: basis.observation.facts, source: basis.source }
@@ -63,7 +63,7 @@ export function signedEvidence({ basis }: Pick<Decision, 'basis'>, checks: reado
   return { observedAt, facts, source: seen?.source }
 }
 
-/** Canonical JSON; the receipt signs its SHA-256. */
+/** The evidence in canonical JSON, whose SHA-256 the receipt signs. */
 export function evidenceText(decided: Case, decision: Pick<Decision, 'basis'>): string {
   return canonicalize(evidenceDocument(decided, decision))
 }
@@ -152,7 +152,7 @@ function toWireLogTime({ notBefore, notAfter }: LogTime): WireLogTime {
   }
 }
 
-/** The way back. @param document of that form, its times too */
+/** Reads the input of a verdict from its evidence. @param document a document of valid form, its times included */
 export function caseOf(document: EvidenceDocument): Case {
   const { profile, rules, claim } = document
   return {
@@ -230,7 +230,7 @@ function fromWireSource(source: WireSource): Source {
     : { provider: source.provider, listed: false, sourceId: source.source_id }
 }
 
-/** The shape was checked: it is a time. */
+/** Reads a time of a document whose form was checked. */
 function instant(text: string): Instant {
   return parseInstant(text)!
 }

@@ -1,14 +1,14 @@
-/** Finds profiles in what a service publishes of them. What a service says may be anything. */
+/** Finds profiles in the answer of a service, which may be anything. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { parseStrictJson } from './strict-json.ts'
 
-/** @param text the answer of `GET /v1/profiles`; any other text has none, nor has one that two readers could understand differently */
+/** @param text the answer of `GET /v1/profiles`. Any other text, and one that two readers could understand differently, has no profiles */
 export function profilesIn(text: string): (action: string, version: string) => JsonObject | undefined {
   const find = rulesIn(text)
   return (action, version) => find(action, version).profile
 }
 
-/** The profile, and the settings under which its claims were judged, now and earlier. Services from before they were published have none. */
+/** Finds a profile, and the settings under which its claims were judged, now and earlier. Older services publish no settings. */
 export function rulesIn(
   text: string,
 ): (action: string, version: string) => { readonly profile: JsonObject | undefined; readonly settings: JsonObject[] } {

@@ -1,4 +1,4 @@
-/** The rules of profiles as a service publishes them, against which the rules in evidence are held. */
+/** Reads the rules of profiles that a service publishes, to compare the rules in evidence with them. */
 import type { ProfileList } from '../api/profile.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { Comparison, Rules, Shown } from '../profile.ts'
@@ -21,7 +21,7 @@ export function publishedRules(profiles: string): PublishedRules {
   }
 }
 
-/** Undefined where they are no rules. */
+/** The rules of a published profile; undefined if it has none of valid form. */
 function rulesOf(profile: Profile): PublishedProfile | undefined {
   const { required, rules_version, tolerance_ms, age_ms, removed_within_ms, fresh_ms, never_late } = profile
   const { closing_ms, grace_ms, max_deadline_ms, shows, compared, past, words } = profile
@@ -48,7 +48,7 @@ function rulesOf(profile: Profile): PublishedProfile | undefined {
   }
 }
 
-/** Those that are of the form: a service may publish more, which is not understood. */
+/** Selects the members of a form, because a service may publish more, which is not understood. */
 function membersOf<T>(value: unknown, shape: Shape): Readonly<Record<string, T>> {
   if (!isJsonObject(value as JsonValue)) return {}
   const members = Object.entries(value as JsonObject).filter(([, member]) => shape(member))

@@ -1,4 +1,4 @@
-/** The structure of receipts, change entries, proofs and signed tree heads: the published schemas and the rules that the format's text adds. */
+/** The structure of receipts, change entries, proofs and signed tree heads, by the published schemas and the rules that the format's text adds. */
 import { isJsonObject, type JsonValue } from '../json.ts'
 import type { ConsistencyDocument, InclusionDocument, SignedTreeHead } from '../log/tree-head.ts'
 import { ACTION_PATTERN } from '../profile.ts'

@@ -27,7 +27,7 @@ export class JsonError extends Error {
 
 export interface StrictJson {
   readonly value: JsonValue
-  /** Every number is written as an integer within ±(2^53 - 1). `1.0` and `1e3` are not written as integers. */
+  /** Tells whether every number is written as an integer within ±(2^53 - 1). `1.0` and `1e3` are not written as integers. */
   readonly integersOnly: boolean
 }
 
@@ -53,8 +53,8 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
 /**
- * @param maxDepth of nested objects and arrays
- * @param maxValues of all members and items, each object and array included
+ * @param maxDepth limit of nested objects and arrays
+ * @param maxValues limit of all members and items, each object and array included
  * @throws JsonError and nothing else, for any text
  */
 export function parseStrictJson(
@@ -178,13 +178,13 @@ class Reader {
     }
     this.#at++
     const value = escaped
-      ? this.#unescaped(this.#text.slice(start, this.#at))
+      ? this.#unescape(this.#text.slice(start, this.#at))
       : this.#text.slice(start + 1, this.#at - 1)
     if (LONE_SURROGATE.test(value)) this.#fail('lone_surrogate')
     return value
   }
 
-  #unescaped(quoted: string): string {
+  #unescape(quoted: string): string {
     try {
       return JSON.parse(quoted)
     } catch {

@@ -1,47 +1,47 @@
-/** When an outcome appeared, by the destination's log and by the issuer's reads. */
+/** Finds when an outcome appeared, by the destination's log and by the issuer's reads. */
 import { type Instant, type Interval, type ReadRecord, type Stay, showsOutcome } from '../evidence.ts'
 
-/** Further off than this, a destination's clock says nothing about when. Milliseconds. */
+/** Milliseconds by which a destination's clock may be off before it says nothing about when. */
 const LARGEST_CLOCK_OFFSET_MS = 24 * 60 * 60_000
 
-/** A stay, its times widened by what the destination's clock may be off. */
+/** A stay, its times widened by the largest error of the destination's clock. */
 interface Bounds {
   readonly from: Instant
   readonly until: Instant
-  /** Infinity: it is there. */
+  /** Infinity while it is there. */
   readonly removedFrom: Instant
   readonly removedUntil: Instant
   readonly removedWhole: boolean
 }
 
 export interface Window {
-  /** The submission, where that is earlier: a client's clock may be ahead. */
+  /** The claim's time, or the submission if it is earlier, because a client's clock may be ahead. */
   readonly claimedAt: Instant
-  /** How long before `claimedAt` an outcome may have come and gone again, and still be what was claimed. Milliseconds. */
+  /** Milliseconds before `claimedAt` in which an outcome may have come and gone again, and still be what was claimed. */
   readonly removedWithinMs: number
   /** The end of the tolerance. */
   readonly inTimeUntil: Instant
 }
 
 export interface Account {
-  /** `contradictory`: the evidence excludes itself. Undefined: nothing shows that it appeared. */
+  /** `contradictory` if the evidence excludes itself, undefined if nothing shows that it appeared. */
   readonly interval: Interval | 'contradictory' | undefined
-  /** The last read that shows it, itself or in the destination's log. Undefined: none does. */
+  /** The last read that shows it, itself or in the destination's log; undefined if none does. */
   readonly shownBy: ReadRecord | undefined
-  /** A log can be read here. */
+  /** Tells whether a log can be read here. */
   readonly hasLog: boolean
-  /** The log lists it. */
+  /** Tells whether the log lists it. */
   readonly isListed: boolean
-  /** The log shows a stay that may have been in time and may be what was claimed, though neither is certain. It forbids blame. */
+  /** Tells whether the log shows a stay that may have been in time and may be what was claimed, though neither is certain. It forbids blame. */
   readonly mayHaveBeenInTime: boolean
 }
 
-/** The stays that a read tells. */
+/** Selects stays that a read tells. */
 export type StaysOf = (read: ReadRecord) => readonly Stay[]
 
 export const everyStay: StaysOf = ({ observation }) => observation.stays ?? []
 
-/** @param staysOf those that are believed. The others verify nothing and bound nothing; they still forbid blame. */
+/** @param staysOf selects the stays that are believed. The others verify nothing and bound nothing; they still forbid blame. */
 export function accountOf(reads: readonly ReadRecord[], window: Window, staysOf: StaysOf = everyStay): Account {
   const listed = reads.flatMap((read) => {
     const first = boundsOf(read, staysOf(read))
@@ -69,7 +69,7 @@ export function accountOf(reads: readonly ReadRecord[], window: Window, staysOf:
   }
 }
 
-/** Without a `Date` of the destination its times have no bounds, and give no point. */
+/** The bounds of stays. Without a `Date` of the destination, its times have no bounds, and give no point. */
 export function boundsOf(read: ReadRecord, stays = everyStay(read)): Bounds[] {
   const { clockOffsetMs, dated = false } = read
   const offset = dated && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS ? clockOffsetMs : Number.POSITIVE_INFINITY
@@ -83,41 +83,36 @@ export function boundsOf(read: ReadRecord, stays = everyStay(read)): Bounds[] {
 }
 
 /**
- * The stay is one that the claim can mean. What was forced away before the claim may be pushed again and is not; what went with
+ * Tells whether the claim can mean a stay. One that was forced away before the claim may be pushed again and is not meant; one that went with
  * its whole branch ("merged, done") is, if it came within the window.
  */
 function counts({ from, removedFrom, removedWhole }: Bounds, { claimedAt, removedWithinMs }: Window): boolean {
   return removedFrom >= claimedAt || (removedWhole && from >= claimedAt - removedWithinMs)
 }
 
-/** As `counts`, where what is not certain is taken in favour of the agent. */
+/** Tells whether the claim may mean a stay, like `counts`, but with every doubt taken in favour of the agent. */
 function mayCount({ from, until, removedUntil, removedWhole }: Bounds, window: Window): boolean {
   const { claimedAt, removedWithinMs, inTimeUntil } = window
   if (from > inTimeUntil) return false
   return removedUntil >= claimedAt || (removedWhole && until >= claimedAt - removedWithinMs)
 }
 
-/** The stay is recent enough that its end must not be blamed on the agent. */
+/** Tells whether a stay is so recent that its end must not be blamed on the agent. */
 function isRemembered({ removedUntil }: Bounds, { claimedAt, removedWithinMs }: Window): boolean {
   return removedUntil >= claimedAt - removedWithinMs
-}
-
-interface Point {
-  readonly from: Instant
-  readonly until: Instant
 }
 
 function intervalOf(
   reads: readonly ReadRecord[],
   shown: readonly ReadRecord[],
-  points: readonly Point[],
+  points: readonly Pick<Bounds, 'from' | 'until'>[],
 ): Account['interval'] {
   const answers = shown.map(({ answeredAt }) => answeredAt)
   if (answers.length === 0 && points.length === 0) return undefined
   const pointFrom = Math.max(...points.map(({ from }) => from))
   const pointUntil = Math.min(...points.map(({ until }) => until))
   const notAfter = Math.min(...answers, pointUntil)
-  // Points that exclude each other, or that lie after an answer that showed the outcome.
+  // The points exclude each other, or lie after an answer that showed the outcome.
   if (points.length > 0 && pointFrom > notAfter) return 'contradictory'
 
   const unseenFrom = unseenUntil(reads)
@@ -134,8 +129,8 @@ function intervalOf(
 }
 
 /**
- * Until when reads did not show the outcome. Only those before the first that showed it count: later absence means that it went,
- * not that it had not come. Before is by order, so that a clock that was set back shows as a contradiction.
+ * The time until which reads did not show the outcome. Only reads before the first that showed it count, because later absence means that it
+ * went, not that it had not come. They are before it in order, so that a clock that was set back shows as a contradiction.
  */
 function unseenUntil(reads: readonly ReadRecord[]): Instant {
   const first = reads.findIndex(showsOutcome)

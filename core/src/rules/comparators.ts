@@ -1,4 +1,4 @@
-/** How what a claim says is compared with the fact that shows it: a closed list, which checkers of other languages have, too. */
+/** Compares a claim's value with the fact that shows it, by a closed list of comparators, which checkers of other languages have, too. */
 import { fromBase64url, toBase64url } from '../encoding.ts'
 import type { JsonValue } from '../json.ts'
 import { canonicalize } from '../receipt/jcs.ts'
@@ -37,7 +37,7 @@ const FORMS: Readonly<Record<Comparator, Form>> = {
   none: () => undefined,
 }
 
-/** ASCII alone: other letters have other rules in other languages. */
+/** Lowers the letters of ASCII alone, because others have other rules in other languages. */
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
@@ -46,7 +46,7 @@ const LENGTHS_BYTES: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, 
 const DIGEST = /^(?:(sha1|sha256|sha384|sha512)[:-])?([A-Za-z0-9+/_-]+)={0,2}$/i
 const HEX = /^(?:[0-9a-f]{2})+$/i
 
-/** Undefined for what is no digest. Hexadecimal names its algorithm by its length. */
+/** The one form of a digest; undefined for any other text. Hexadecimal names its algorithm by its length. */
 function digestForm(text: string): string | undefined {
   const [, named, digits = ''] = DIGEST.exec(text) ?? []
   const isHex = HEX.test(digits)
@@ -71,17 +71,17 @@ const USUAL_PORTS: ReadonlyMap<string, RegExp> = new Map([
 ])
 const UNRESERVED = /^[A-Za-z0-9._~-]$/
 
-/** RFC 3986 6.2.2 and 6.2.3, without what needs tables of names. Undefined for what is no address. */
+/** The one form of an address by RFC 3986 6.2.2 and 6.2.3, without what needs tables of names; undefined for any other text. */
 function addressForm(text: string): string | undefined {
   const [, scheme = '', host = '', path = '', query = ''] = ADDRESS.exec(text) ?? []
   if (scheme === '') return undefined
   const named = lowerCase(scheme)
   const place = lowerCase(host).replace(USUAL_PORTS.get(named) ?? /:$/, '')
-  return `${named}://${place}${unescaped(path).replace(/\/$/, '')}${unescaped(query)}`
+  return `${named}://${place}${normalizeEscapes(path).replace(/\/$/, '')}${normalizeEscapes(query)}`
 }
 
-/** Escapes that stand for what needs none are that, and all others are in upper case. */
-function unescaped(text: string): string {
+/** Decodes escapes of characters that need none, and writes all others in upper case. */
+function normalizeEscapes(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (written, pair: string) => {
     const letter = String.fromCharCode(Number.parseInt(pair, 16))
     return UNRESERVED.test(letter) ? letter : written.toUpperCase()

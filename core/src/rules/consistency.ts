@@ -1,6 +1,6 @@
 /**
- * Whether a read agrees with itself, with its claim, and with what its profile says that facts show. A host records one that does not as a
- * failed check, and checkers refuse evidence with one.
+ * Finds reads that contradict themselves, their claim, or their profile's account of facts. A host records such a read as a failed check, and
+ * checkers refuse evidence with one.
  */
 import {
   type Instant,
@@ -16,13 +16,13 @@ import type { ActionProfile, Comparison, Shown } from '../profile.ts'
 import { parseInstant } from '../time.ts'
 import { isSameBy } from './comparators.ts'
 
-/** The part of a profile to which reads are held. */
+/** The part of a profile that reads are compared with. */
 export interface Expected {
   readonly required: ActionProfile['required']
   readonly shows?: ActionProfile['shows'] | undefined
   readonly compared?: ActionProfile['compared'] | undefined
   readonly past?: ActionProfile['past'] | undefined
-  /** As in its words: compared exactly where the profile has no `compared`. */
+  /** The `found` of its words, which are compared exactly if the profile has no `compared`. */
   readonly found?: Readonly<Record<string, string>> | undefined
 }
 
@@ -30,36 +30,36 @@ export function expectedOf({ required, shows, compared, past, words: { found } }
   return { required, shows, compared, past, found }
 }
 
-/** What a claim says. */
+/** The content of a claim. */
 export interface Said {
   readonly target: JsonValue
   readonly params: JsonObject
 }
 
-/** By its name in evidence, or in the body of a receipt. */
-export type Contradicted = 'order' | 'answers' | 'age_ms' | 'stays' | 'mark' | 'differs' | 'observation.facts'
+/** The contradicted part, by its name in evidence or in the body of a receipt. */
+export type ContradictedPart = 'order' | 'answers' | 'age_ms' | 'stays' | 'mark' | 'differs' | 'observation.facts'
 
 export interface Contradiction {
-  readonly of: Contradicted
+  readonly of: ContradictedPart
   /** A clause for the log, and for the plugin's author. */
   readonly problem: string
 }
 
-/** No answer is taken for older. Milliseconds. */
+/** Largest age of an answer in milliseconds. */
 export const MAX_AGE_MS = 24 * 60 * 60_000
-/** From sending to answer: twice what a host allows, for one that is slow to notice. Milliseconds. */
+/** Milliseconds from sending to answer: twice what a host allows, for one that is slow to notice. */
 export const LONGEST_CHECK_MS = 120_000
-/** The machines of one place do not agree to the second, and a log may have whole seconds. Milliseconds. */
+/** Milliseconds by which times of one place may disagree: its machines do not agree to the second, and a log may have whole seconds. */
 const CLOCKS_MS = 2000
-/** How far a clock may be off that nothing bounds. Milliseconds. */
+/** Milliseconds by which a clock may be off that nothing bounds. */
 const UNDATED_MS = 24 * 60 * 60_000
-/** Reads before then may be of hosts that did not count answers yet. */
+/** The moment before which reads may be of hosts that did not count answers yet. */
 const COUNTED_SINCE = Date.UTC(2026, 10, 29, 2)
 
 /**
  * The first contradiction of a read that is recorded by rules of this version; undefined where there is none.
- * @param expected undefined where the reader does not know the profile
- * @param facts undefined where evidence leaves them out
+ * @param expected undefined if the reader does not know the profile
+ * @param facts undefined if evidence leaves them out
  */
 export function contradictionOf(
   read: ReadRecord,
@@ -72,7 +72,7 @@ export function contradictionOf(
   return limitProblem(read) ?? (expected && factsProblem(read, facts, said, expected))
 }
 
-/** Only reads that show the outcome are held to their facts, where they have them. */
+/** Contradictions by version 1, which compares the facts of reads that show the outcome alone. */
 function byRules1(
   read: ReadRecord,
   facts: JsonObject,
@@ -85,7 +85,7 @@ function byRules1(
   return wrong === undefined ? undefined : contradiction('observation.facts', wrong)
 }
 
-/** A contradiction within a read, whatever was claimed. */
+/** Finds a contradiction within a read, whatever was claimed. */
 function limitProblem(read: ReadRecord): Contradiction | undefined {
   const { sentAt, answeredAt, ageMs = 0, answers, observation } = read
   const { mark, stays = [] } = observation
@@ -101,11 +101,11 @@ function limitProblem(read: ReadRecord): Contradiction | undefined {
   return wrong === undefined ? undefined : contradiction('stays', wrong)
 }
 
-function contradiction(of: Contradicted, problem: string): Contradiction {
+function contradiction(of: ContradictedPart, problem: string): Contradiction {
   return { of, problem }
 }
 
-/** What a read tells of was so by then, by the destination's clock. */
+/** The latest moment that a read can tell of, by the destination's clock. */
 function latestMoment({ answeredAt, dated = false, clockOffsetMs }: ReadRecord): Instant {
   return answeredAt + CLOCKS_MS + (dated ? clockOffsetMs : UNDATED_MS)
 }
@@ -122,7 +122,7 @@ function earliestOf({ notBefore, notAfter }: LogTime): Instant {
   return notBefore ?? notAfter - CLOCKS_MS
 }
 
-/** A contradiction between a read, its claim and its profile. */
+/** Finds a contradiction between a read, its claim and its profile. */
 function factsProblem(
   read: ReadRecord,
   facts: JsonObject | undefined,
@@ -131,7 +131,7 @@ function factsProblem(
 ): Contradiction | undefined {
   const { observation } = read
   const differs = observation.kind === 'present' ? observation.differs : undefined
-  // What a claim means by leaving a field out is told by `compared` alone.
+  // Only `compared` tells the meaning of a field that a claim leaves out.
   const isSaid = (field: string) => expected.compared === undefined || saidOf(field, said, expected) !== undefined
   const odd = differs?.find((field) => !Object.hasOwn(expected.required, field) || !isSaid(field))
   if (odd !== undefined) return contradiction('differs', `${odd} differs, which is no required field of this claim`)
@@ -143,7 +143,7 @@ function factsProblem(
   return wrong === undefined ? undefined : contradiction('observation.facts', wrong)
 }
 
-/** What the claim says of a field, or means where it leaves it out. */
+/** The claim's value of a field, or its meaning if the claim leaves it out. */
 function saidOf(field: string, { target, params }: Said, { compared }: Expected): JsonValue | undefined {
   if (field === 'target') return target
   const comparison = compared && ownOf(compared, field)
@@ -158,7 +158,7 @@ function futureProblem(facts: JsonObject, { past = [] }: Expected, latest: Insta
   return wrong === undefined ? undefined : `the fact ${wrong} is no time up to the answer`
 }
 
-/** The facts that every read has which shows the outcome. */
+/** Finds a fact that every read which shows the outcome has, and this one lacks. */
 function shownProblem(facts: JsonObject, { shows = {}, compared }: Expected): string | undefined {
   const wrong = Object.entries(shows).find(([name, shown]) => {
     const seen = ownOf(facts, name)
@@ -173,7 +173,7 @@ function isShown(seen: JsonValue | undefined, shown: Shown): boolean {
   return 'not' in shown ? seen !== shown.not : shown.some((one) => one === seen)
 }
 
-/** The fields that differ, and no others, are something else by their facts. */
+/** Finds a field whose fact says otherwise than `differs`. */
 function differsProblem(
   differs: readonly string[],
   facts: JsonObject,
@@ -190,7 +190,7 @@ function differsProblem(
   return undefined
 }
 
-/** What a place that forgets does not show, or not yet, blames nobody. */
+/** Finds a read that denies the outcome although its facts show it. A place that forgets, or is unsettled, may do so: it blames nobody. */
 function unseenProblem(mark: Mark | undefined, facts: JsonObject, said: Said, expected: Expected): string | undefined {
   const { compared, shows = {} } = expected
   if (compared === undefined || mark === 'may_have_been' || mark === 'unsettled') return undefined
@@ -201,15 +201,15 @@ function unseenProblem(mark: Mark | undefined, facts: JsonObject, said: Said, ex
   return isShown && isTold ? 'it is not there as claimed, and is by its facts' : undefined
 }
 
-interface Compared {
+interface FieldComparison {
   readonly field: string
-  /** What the facts say of the field, beside the claim. */
+  /** The facts' answer, whether the field is as claimed. */
   readonly told: 'same' | 'other' | 'nothing'
   readonly tells: Comparison['tells']
 }
 
-/** Of the fields that the claim has, those that a fact can show. */
-function comparisonsOf(facts: JsonObject, said: Said, expected: Expected): Compared[] {
+/** Compares the fields of the claim that a fact can show. */
+function comparisonsOf(facts: JsonObject, said: Said, expected: Expected): FieldComparison[] {
   return Object.entries(expected.compared ?? byWords(expected)).flatMap(([field, comparison]) => {
     const claimed = saidOf(field, said, expected)
     if (claimed === undefined || comparison === 'none') return []
@@ -217,7 +217,7 @@ function comparisonsOf(facts: JsonObject, said: Said, expected: Expected): Compa
   })
 }
 
-/** Where names are written in several ways, what was found for a target is compared by verifiers alone. */
+/** Comparisons by the profile's words, without the target, which only verifiers compare, because names are written in several ways. */
 function byWords({ found = {} }: Expected): Readonly<Record<string, Comparison>> {
   return Object.fromEntries(
     Object.entries(found)
@@ -226,7 +226,7 @@ function byWords({ found = {} }: Expected): Readonly<Record<string, Comparison>>
   )
 }
 
-function toldBy(comparison: Comparison, claimed: JsonValue, facts: JsonObject): Compared['told'] {
+function toldBy(comparison: Comparison, claimed: JsonValue, facts: JsonObject): FieldComparison['told'] {
   const names = 'facts' in comparison ? comparison.facts : [comparison.fact]
   const seen = names.map((name) => ownOf(facts, name))
   if (seen.some((value) => value === undefined)) return 'nothing'

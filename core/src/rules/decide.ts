@@ -1,4 +1,4 @@
-/** The verdict rules in all their versions: a claim is judged by the version that its profile names. */
+/** The verdict rules in all their versions. The version that a profile names judges its claims. */
 import type { CheckRecord, Instant } from '../evidence.ts'
 import type { Rules } from '../profile.ts'
 import { CLOSING, type ClaimTimes, type Closing, type Decision } from '../verdict.ts'
@@ -6,7 +6,7 @@ import { decideBy, type Version } from './decision.ts'
 import { RULES_1 } from './v1.ts'
 import { RULES_2 } from './v2.ts'
 
-/** How one version decides; see `decide`. */
+/** The decision by one version, with the parameters of `decide`. */
 type Decide = (
   rules: Rules,
   claim: ClaimTimes,
@@ -15,10 +15,13 @@ type Decide = (
   closing: Closing,
 ) => Decision | undefined
 
-/** A version that has signed receipts never changes and never goes: a change is the next version, in another file. */
-export const RULE_VERSIONS: Readonly<Record<number, Decide>> = { 1: by(RULES_1), 2: by(RULES_2) }
+/** The versions of the rules. One that has signed receipts never changes and never goes: a change is the next version, in another file. */
+export const RULE_VERSIONS: Readonly<Record<number, Decide>> = {
+  1: decideWith(RULES_1),
+  2: decideWith(RULES_2),
+}
 
-function by(version: Version): Decide {
+function decideWith(version: Version): Decide {
   return (...given) => decideBy(version, ...given)
 }
 
@@ -27,7 +30,7 @@ export function knowsRules(rulesVersion: number): boolean {
 }
 
 /**
- * The verdict on a claim, or `undefined` while it is too early. Pure: the same checks always give the same verdict.
+ * Decides a claim, or gives `undefined` while it is too early. The same checks always give the same verdict.
  *
  * @param checks every check so far, oldest first
  * @param now a time not before the last check's; it only ends the waiting, it never counts as evidence

@@ -1,4 +1,4 @@
-/** The order of the decision, which the versions of the rules share. What each decides in its own way is its `Version`, in its own file. */
+/** The order of the decision, which the versions of the rules share. The decisions that differ are a `Version`, in a file of its own. */
 import {
   type CheckRecord,
   type Instant,
@@ -21,21 +21,21 @@ import {
 import { type Account, accountOf, type StaysOf } from './appearance.ts'
 import { graceEnd, hasLooks, isApart, largestAge, seenIn, shownAt, toleranceEnd } from './moments.ts'
 
-/** What a version of the rules decides in its own way. One that has signed receipts never changes. */
+/** The decisions that a version of the rules makes in its own way. A version that has signed receipts never changes. */
 export interface Version {
-  /** A clock that jumps by more between two reads of one claim makes them worthless for absence. Milliseconds. */
+  /** Milliseconds by which a clock may jump between two reads of one claim, before they are worthless for absence. */
   readonly largestJumpMs: number
-  /** Before a claim ends undecided, it gets this many looks that are made after its deadline. */
+  /** Number of looks after its deadline that a claim gets before it ends undecided. */
   readonly leastLooks: 1 | 2
-  /** The stays that verify and bound. */
+  /** Selects the stays that verify and bound. */
   believedStays(reads: readonly ReadRecord[]): StaysOf
-  /** At a destination without a log: the looks leave no room for an outcome that came and went. */
+  /** Tells whether the looks leave no room for an outcome that came and went, at a destination without a log. */
   wasLookedFor(looks: Looks): boolean
-  /** The room that they do leave. Milliseconds. */
+  /** The largest room between looks for an outcome that came and went, in milliseconds. */
   largestGapMs?(looks: Looks): number
 }
 
-/** The reads of a claim, and what says which of them tell something. */
+/** The reads of a claim, with what decides which of them tell something. */
 export interface Looks {
   readonly rules: Pick<Rules, 'freshMs'>
   readonly claim: Pick<ClaimTimes, 'claimedAt' | 'submittedAt' | 'freshBy'>
@@ -45,8 +45,8 @@ export interface Looks {
   readonly inTimeUntil: Instant
 }
 
-/** The checks of a claim, with what several steps of the decision need of them. */
-interface Case extends Looks {
+/** The checks of a claim, with what several steps of the decision read of them. */
+interface ClaimEvidence extends Looks {
   readonly version: Version
   readonly rules: Rules
   readonly claim: ClaimTimes
@@ -54,19 +54,19 @@ interface Case extends Looks {
   readonly last: CheckRecord
   readonly staysOf: StaysOf
   readonly account: Account
-  /** No further check is worth waiting for. */
+  /** Tells whether no further check is worth waiting for. */
   readonly isOver: boolean
-  /** The least number of looks was made after the deadline. */
+  /** Tells whether the least number of looks was made after the deadline. */
   readonly wasLookedAtAgain: boolean
   /** The reads that show the state at the deadline or later. */
   readonly atDeadline: readonly ReadRecord[]
   readonly closingEnd: Instant
-  /** Those of `atDeadline` on which an absence can rest. */
+  /** The reads at the deadline that can prove absence. */
   readonly inClosing: readonly ReadRecord[]
 }
 
 /**
- * The verdict on a claim, or `undefined` while it is too early.
+ * Decides a claim, or gives `undefined` while it is too early.
  *
  * @param checks every check so far, oldest first
  * @param now a time not before the last check's; it only ends the waiting, it never counts as evidence
@@ -84,32 +84,39 @@ export function decideBy(
   if (!isRead(last) && FINAL_FAILURES.has(last.failure.code))
     return unverifiable(FAILURE_REASONS[last.failure.code], last)
 
-  const it = caseOf(version, rules, claim, checks, last, now, closing)
-  const { reads, account, isOver, wasLookedAtAgain, atDeadline, inClosing } = it
-  const placed = placedInTime(it)
+  const evidence = evidenceOf(version, rules, claim, checks, now, closing)
+  const { account, isOver, wasLookedAtAgain, atDeadline, inClosing } = evidence
+  const placed = placeInTime(evidence)
   if (placed?.verdict.value === 'verified') return placed
-  const blame = placed ?? blamed(it)
-  if (blame && isConfirmed(blame.basis as ReadRecord, reads)) return blame
-  if (blame && !isOver) return undefined
-  if (blame) return isContradicted(blame.basis, reads) ? unverifiable('claim_ambiguous', blame.basis) : unread(it)
+  const blame = placed ?? blameAbsence(evidence)
+  if (blame) return confirmBlame(blame, evidence)
   if (account.shownBy) {
     if (atDeadline.length === 0 && !isOver) return undefined
     return { ...unverifiable('claim_ambiguous', account.shownBy), ...shownInterval(account) }
   }
   const [closingRead] = atDeadline
   if (closingRead && inClosing.includes(closingRead)) return unverifiable('claim_ambiguous', closingRead)
-  return isOver || (closingRead && wasLookedAtAgain) ? unread(it) : undefined
+  return isOver || (closingRead && wasLookedAtAgain) ? unread(evidence) : undefined
 }
 
-function caseOf(
+/** Blames only where another read saw the same, and waits for one as long as it is worth evidence. */
+function confirmBlame(blame: Decision, evidence: ClaimEvidence): Decision | undefined {
+  const { reads, isOver } = evidence
+  if (isConfirmed(blame.basis as ReadRecord, reads)) return blame
+  if (!isOver) return undefined
+  const isContradicted = reads.some((other) => isApart(other, blame.basis))
+  return isContradicted ? unverifiable('claim_ambiguous', blame.basis) : unread(evidence)
+}
+
+function evidenceOf(
   version: Version,
   rules: Rules,
   claim: ClaimTimes,
   checks: readonly CheckRecord[],
-  last: CheckRecord,
   now: Instant,
   closing: Closing,
-): Case {
+): ClaimEvidence {
+  const last = checks.at(-1)!
   const { deadlineAt, submittedAt } = claim
   const reads = checks.filter(isRead)
   const inTimeUntil = toleranceEnd(rules, claim)
@@ -136,44 +143,44 @@ function caseOf(
   }
 }
 
-/** It is, or was, there as claimed. */
-function placedInTime(it: Case): Decision | undefined {
-  const { rules, claim, reads, account, inTimeUntil } = it
+/** Decides an outcome that is, or was, there as claimed. */
+function placeInTime(evidence: ClaimEvidence): Decision | undefined {
+  const { rules, claim, reads, account, inTimeUntil } = evidence
   const { interval, shownBy, hasLog, isListed, mayHaveBeenInTime } = account
   if (!shownBy || interval === undefined || interval === 'contradictory') return undefined
-  const verdict = placeInTime(interval, inTimeUntil, claim.deadlineAt)
+  const verdict = verdictIn(interval, inTimeUntil, claim.deadlineAt)
   if (verdict === undefined || (verdict.value === 'late' && rules.neverLate)) return undefined
   const placed: Decision = { verdict, appeared: interval, basis: shownBy }
   if (verdict.value === 'verified') return placed
   // A log that can be read and does not list it yet may still say that it came in time.
-  if (mayHaveBeenInTime || (hasLog && !isListed) || !isSteady(it)) return undefined
-  // Nothing of it can have come and gone before the first read: the destination's record says so, or the looks do.
-  if (reads.some((read) => saysSinceWhen(read, it))) return placed
-  return it.version.wasLookedFor(it) ? withGap(placed, it) : undefined
+  if (mayHaveBeenInTime || (hasLog && !isListed) || !isSteady(evidence)) return undefined
+  // The destination's record, or the looks, say that it cannot have come and gone before the first read.
+  if (reads.some((read) => saysSinceWhen(read, evidence))) return placed
+  return evidence.version.wasLookedFor(evidence) ? withGap(placed, evidence) : undefined
 }
 
-/** Nothing shows it, and the evidence says that it was not there. */
-function blamed(it: Case): Decision | undefined {
-  const { rules, last, reads, account, atDeadline, inClosing } = it
+/** Blames where nothing shows the outcome, and the evidence says that it was not there. */
+function blameAbsence(evidence: ClaimEvidence): Decision | undefined {
+  const { rules, last, reads, account, atDeadline, inClosing } = evidence
   if (account.shownBy) return undefined
   if (markOf(last) === 'final') return blameBy(rules, last as ReadRecord)
-  if (!isSteady(it)) return undefined
+  if (!isSteady(evidence)) return undefined
   const never = atDeadline.findLast((read) => markOf(read) === 'never_before')
   if (never) return blameBy(rules, never)
   if (reads.some((read) => markOf(read) === 'may_have_been')) return undefined
-  const wasLookedFor = it.version.wasLookedFor(it)
+  const wasLookedFor = evidence.version.wasLookedFor(evidence)
   const telling = inClosing.filter(
     ({ observation: { stays, mark } }) => mark !== 'unsettled' && (stays !== undefined || wasLookedFor),
   )
   const basis = telling.find((read) => isConfirmed(read, reads)) ?? telling[0]
   if (!basis) return undefined
   const blame = blameBy(rules, basis)
-  return basis.observation.stays === undefined ? withGap(blame, it) : blame
+  return basis.observation.stays === undefined ? withGap(blame, evidence) : blame
 }
 
-/** The verdict rests on the looks alone. */
-function withGap(decision: Decision, it: Case): Decision {
-  const largestGapMs = it.version.largestGapMs?.(it)
+/** Adds the largest gap to a verdict that rests on the looks alone. */
+function withGap(decision: Decision, evidence: ClaimEvidence): Decision {
+  const largestGapMs = evidence.version.largestGapMs?.(evidence)
   return largestGapMs === undefined ? decision : { ...decision, largestGapMs }
 }
 
@@ -189,8 +196,8 @@ function shownInterval({ interval }: Account): { readonly appeared?: Interval } 
   return interval === undefined || interval === 'contradictory' ? {} : { appeared: interval }
 }
 
-/** No read says how it was at the deadline. */
-function unread({ claim: { deadlineAt, submittedAt }, checks, last, closingEnd }: Case): Decision {
+/** Ends a claim of which no read says how it was at the deadline. */
+function unread({ claim: { deadlineAt, submittedAt }, checks, last, closingEnd }: ClaimEvidence): Decision {
   if (submittedAt > closingEnd) return unverifiable('claim_ambiguous', last)
   const failed = checks.findLast(
     (check) => !isRead(check) && Math.max(check.answeredAt, check.failure.retryAt ?? 0) >= deadlineAt,
@@ -200,36 +207,28 @@ function unread({ claim: { deadlineAt, submittedAt }, checks, last, closingEnd }
     : unverifiable('verifier_error', last)
 }
 
-/** The destination's record says that it was not there before: by its mark, by a log that does not show it, or by a time since when it is there. */
-function saysSinceWhen(read: ReadRecord, { staysOf }: Case): boolean {
+/** Tells whether the destination's record says that it was not there before: by its mark, a log that does not show it, or a time of its beginning. */
+function saysSinceWhen(read: ReadRecord, { staysOf }: ClaimEvidence): boolean {
   const { mark, stays } = read.observation
   if (mark === 'never_before' || stays === undefined) return mark === 'never_before'
   return !showsOutcome(read) || staysOf(read).some(({ appeared }) => appeared.notBefore !== undefined)
 }
 
-/** Neither the issuer's clock nor the destination's jumped between the reads. */
-function isSteady({ reads, version }: Case): boolean {
+/** Tells whether neither the issuer's clock nor the destination's jumped between the reads. */
+function isSteady({ reads, version }: ClaimEvidence): boolean {
   const offsets = reads.filter(({ dated }) => dated).map(({ clockOffsetMs, ageMs = 0 }) => ({ clockOffsetMs, ageMs }))
   const least = Math.min(...offsets.map(({ clockOffsetMs }) => clockOffsetMs))
-  // A cache keeps the date of what it holds.
+  // A cache repeats the date of the answer that it holds.
   return offsets.every(({ clockOffsetMs, ageMs }) => clockOffsetMs - ageMs - least <= version.largestJumpMs)
 }
 
-/** Another read saw the same. */
+/** Tells whether another read saw the same. */
 function isConfirmed(read: ReadRecord, reads: readonly ReadRecord[]): boolean {
   return reads.some((other) => isApart(other, read) && seenIn(other) === seenIn(read))
 }
 
-function isContradicted(basis: CheckRecord, reads: readonly ReadRecord[]): boolean {
-  return reads.some((other) => isApart(other, basis))
-}
-
-/** The rows for an outcome that is there as claimed; `undefined` when its interval straddles a boundary. */
-function placeInTime(
-  { notBefore, notAfter }: Interval,
-  inTimeUntil: Instant,
-  deadlineAt: Instant,
-): Verdict | undefined {
+/** The verdict on an outcome that is there as claimed; `undefined` if its interval straddles a boundary. */
+function verdictIn({ notBefore, notAfter }: Interval, inTimeUntil: Instant, deadlineAt: Instant): Verdict | undefined {
   if (notAfter <= inTimeUntil) return { value: 'verified' }
   if (notBefore === undefined) return undefined
   if (notBefore >= deadlineAt) return { value: 'failed', reasonCode: 'not_found' }

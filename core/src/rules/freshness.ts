@@ -1,9 +1,9 @@
-/** Freshness: whether a claim was submitted so soon after the deed that the first look leaves no room for what came and went before. */
+/** Freshness of a claim: it is submitted so soon after the deed that the first look leaves no room for what came and went before. */
 import type { Instant } from '../evidence.ts'
 import { FRESH_MS, type Rules } from '../profile.ts'
 import type { FreshReason } from '../verdict.ts'
 
-/** Rounding and the way to the service explain no more. Milliseconds. */
+/** Milliseconds by which rounding and the way to the service can date a claim after its submission. */
 export const LARGEST_AHEAD_MS = 1000
 
 const FRESH: readonly FreshReason[] = ['claimed_at', 'claimed_ago']
@@ -12,19 +12,19 @@ export function isFreshBy(reason: FreshReason): boolean {
   return FRESH.includes(reason)
 }
 
-interface Submission {
+interface SubmissionTimes {
   readonly claimedAt: Instant
   readonly submittedAt: Instant
-  /** How long before the submission the deed was, by a monotonic clock of the client. Milliseconds. */
+  /** Milliseconds between the deed and the submission, by a monotonic clock of the client. */
   readonly claimedAgoMs?: number | undefined
-  /** The key dated a claim ahead within a day. */
+  /** Tells whether the key dated a claim ahead within a day. */
   readonly isClockAhead?: boolean
 }
 
-/** Freshness only ever enables blame. So whatever says that the claim is old, or that its time is wrong, counts. */
+/** Judges freshness, which only ever enables blame. So whatever says that the claim is old, or that its time is wrong, counts. */
 export function freshnessOf(
   { freshMs = FRESH_MS }: Pick<Rules, 'freshMs'>,
-  { claimedAt, submittedAt, claimedAgoMs, isClockAhead = false }: Submission,
+  { claimedAt, submittedAt, claimedAgoMs, isClockAhead = false }: SubmissionTimes,
 ): FreshReason {
   if (claimedAt - submittedAt > LARGEST_AHEAD_MS) return 'claimed_ahead'
   if (Math.max(submittedAt - claimedAt, claimedAgoMs ?? 0) > freshMs) return 'too_old'

@@ -14,7 +14,7 @@ export const RULES_1: Version = {
   wasLookedFor,
 }
 
-/** It was not shown just after the submission, nor by any later read. */
+/** Tells whether a fresh claim was read just after its submission, so that what no read showed was never there. */
 function wasLookedFor({ rules: { freshMs = FRESH_MS }, claim, reads }: Looks): boolean {
   return claim.submittedAt - claim.claimedAt <= freshMs && reads.some((read) => isPrompt(read, claim))
 }

@@ -2,7 +2,7 @@
  * Verdict rules, version 2. As version 1, and: what the looks saw outweighs a stay that a log tells afterwards; without a log, blame needs looks
  * so close together that the receipt can say how long the outcome may have been there between two; and a fresh claim is one that intake found fresh.
  */
-import { type CheckRecord, isRead, type Mark, markOf, type ReadRecord, type Stay, showsOutcome } from '../evidence.ts'
+import { type CheckRecord, isRead, type Mark, markOf, type ReadRecord, showsOutcome } from '../evidence.ts'
 import type { Rules } from '../profile.ts'
 import type { ClaimTimes } from '../verdict.ts'
 import { boundsOf, everyStay, type StaysOf } from './appearance.ts'
@@ -10,10 +10,10 @@ import type { Looks, Version } from './decision.ts'
 import { freshnessOf, isFreshBy } from './freshness.ts'
 import { CONFIRMATION_MS, isPrompt, PROMPT_MS, seenIn, shownAt, toleranceEnd } from './moments.ts'
 
-/** Without a log, looks that are further apart blame nobody. Milliseconds. */
+/** Milliseconds between looks beyond which they blame nobody, where there is no log. */
 export const LARGEST_GAP_MS = 30_000
 
-/** A replica may lag by so much behind what its log will tell. Milliseconds. */
+/** Milliseconds by which a replica may lag behind what its log will tell. */
 const LAG_MS = 60_000
 
 export const RULES_2: Version = {
@@ -24,26 +24,22 @@ export const RULES_2: Version = {
   largestGapMs,
 }
 
-/** A stay that looks contradict, or that begins after the answer that tells of it, is none. */
+/** Selects the stays that no looks contradict, and that begin before the answer that tells of them. */
 function believedStays(reads: readonly ReadRecord[]): StaysOf {
   const without = reads.filter((read) => !showsOutcome(read) && read.observation.mark !== 'unsettled')
   return (read) =>
     everyStay(read).filter((stay) => {
       const [{ from, until }] = boundsOf(read, [stay]) as [ReturnType<typeof boundsOf>[number]]
-      return from <= read.answeredAt && !(goesOn(stay) && isContradicted(until, read, without))
+      return from <= read.answeredAt && !(stay.removed === undefined && isContradicted(until, read, without))
     })
 }
 
-function goesOn({ removed }: Stay): boolean {
-  return removed === undefined
-}
-
 /**
- * Two reads that agree did not show it long after it began, and before the answer that says it began then: as where a run is deleted, and what is
- * left ended earlier.
+ * Tells whether two reads that agree did not show the outcome long after it began, and before the answer that tells of that beginning. A deleted
+ * run leaves such stays, when an earlier run remains.
  */
 function isContradicted(begunUntil: number, told: ReadRecord, without: readonly ReadRecord[]): boolean {
-  // When the first and the last that saw the same were sent: documents are hostile, and pairs would be too many.
+  // The sendings of the first and the last read that saw the same: hostile documents would have too many pairs.
   const extents = new Map<string, readonly [first: number, last: number]>()
   return without.some((read) => {
     if (shownAt(read) < begunUntil + LAG_MS || read.sentAt > told.answeredAt) return false
@@ -59,14 +55,14 @@ function wasLookedFor(looks: Looks): boolean {
   return isFresh(looks) && reads.some((read) => isPrompt(read, claim)) && largestGapMs(looks) <= LARGEST_GAP_MS
 }
 
-/** What intake found, and the times do not contradict. */
+/** Tells whether intake found the claim fresh, and its times do not contradict that. */
 function isFresh({ rules, claim }: Pick<Looks, 'rules' | 'claim'>): boolean {
   return isFreshBy(freshnessOf(rules, claim)) && (!claim.freshBy || isFreshBy(claim.freshBy))
 }
 
 /**
- * Further looks can leave a lie without a log to blame: so far none shows the outcome or tells of a log or a record, and none came too late. False
- * by rules of version 1, which need no such looks.
+ * Tells whether further looks can lead to blame where there is no log: so far none shows the outcome or tells of a log or a record, and none came
+ * too late. False by rules of version 1, which need no such looks.
  */
 export function mayStillBlame(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[]): boolean {
   const inTimeUntil = toleranceEnd(rules, claim)
