@@ -62,6 +62,11 @@ export function normalAddress(text: string): string {
   return socketAddress(text) ? requireOrigin(text) : new URL(text).href.replace(/\/+$/, '')
 }
 
+/** The port of a URL of http or https. */
+export function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === 'https:' ? 443 : 80)
+}
+
 export function unbracketed(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }

@@ -3,7 +3,7 @@ import { DestinationError } from '../contract/destination-error.ts'
 import type { FetchInit } from '../contract/fetch.ts'
 import type { DigestAnswer, DigestInit, ResolvedAddress } from '../contract/verifier.ts'
 import { parseUrl } from '../url.ts'
-import { isOwnWww, unbracketed } from './base-address.ts'
+import { isOwnWww, portOf, unbracketed } from './base-address.ts'
 import { callRequest } from './calls.ts'
 import type { RequestGuard, SendInit, Transport } from './check-guard.ts'
 import { guardSockets } from './check-sockets.ts'
@@ -23,10 +23,11 @@ export type GuardedRequests = ReturnType<typeof guardRequests>
 
 export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
   type AdmittedUrl = A & { readonly url: URL }
-  const { connected, manifest, origin, now, timer } = guard
+  const { connected, origin, now, timer } = guard
   const usage = new CheckUsage(guard)
 
-  async function fetch(text: string, init: FetchInit = {}, use: Use = 'body'): Promise<Response> {
+  /** Applies the rules to what a check asks for, before anything is sent. */
+  function prepare(text: string, init: FetchInit, use: Use) {
     const spend = usage.under('credentials', () => declaredSpend(init.auth, connected))
     const auth = spend ? undefined : init.auth
     const headerSecrets = unboundSecrets(guard.secrets, connected)
@@ -35,30 +36,42 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
     )
     if (spend && headers.has('authorization'))
       throw usage.refused('headers', new BreachError('the header authorization is set twice, by headers and by auth'))
-    let admitted = admit(text)
-    const call = usage.under('methods', () => callOf(admitted.url, init))
+    const admitted = admit(text)
+    const call = usage.under('methods', () => callOf(admitted.url, init, guard))
     for (const [name, value] of Object.entries(call?.headers ?? {})) headers.set(name, value)
     const { method, body } = call ?? { method: init.method ?? 'GET', body: undefined }
-    for (let redirects = 0; ; redirects++) {
-      const response = await sendWith(spend, admitted, { method, headers, body }, call ? 'body' : use).catch(
-        (error: unknown) => {
-          // The destination, not the plugin, chose where a redirect leads.
-          if (redirects > 0 && error instanceof BreachError) throw new DestinationError('unexpected_response')
-          throw usage.refused('credentials', error)
-        },
-      )
-      const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
-      if (location === null || (init.redirect === 'manual' && !call)) return response
-      await response.body?.cancel()
-      const next = parseUrl(location, admitted.url.href)
-      const isLast = redirects === MAX_REDIRECTS || !usage.hasRequestsLeft
-      // Another origin would receive the credentials of this one, another path a body that was not declared for it.
-      if (next?.origin !== admitted.url.origin || isLast || call)
-        throw new DestinationError('unexpected_response', { status: response.status })
-      // A fragment is for browsers.
-      next.hash = ''
-      admitted = admit(next.href)
+    return {
+      spend,
+      admitted,
+      request: { method, headers, body },
+      isCall: call !== undefined,
+      used: call ? 'body' : use,
     }
+  }
+
+  async function fetch(text: string, init: FetchInit = {}, use: Use = 'body'): Promise<Response> {
+    const { spend, request, isCall, used, ...prepared } = prepare(text, init, use)
+    let { admitted } = prepared
+    for (let redirects = 0; ; redirects++) {
+      const response = await sendWith(spend, admitted, request, used).catch((error: unknown) => {
+        throw refusalOf(error, redirects)
+      })
+      const location = locationOf(response)
+      if (location === null || (init.redirect === 'manual' && !isCall)) return response
+      await response.body?.cancel()
+      // A call follows no redirect, because another path would receive a body that was not declared for it.
+      const mayFollow = redirects < MAX_REDIRECTS && usage.hasRequestsLeft && !isCall
+      const next = mayFollow ? redirectWithin(admitted.url, location) : undefined
+      if (next === undefined) throw new DestinationError('unexpected_response', { status: response.status })
+      admitted = admit(next)
+    }
+  }
+
+  /** The error of a request. The destination, not the plugin, chose where a redirect leads. */
+  function refusalOf(error: unknown, redirects: number): unknown {
+    return redirects > 0 && error instanceof BreachError
+      ? new DestinationError('unexpected_response')
+      : usage.refused('credentials', error)
   }
 
   /** Admits an address of the origin that the receipt says was read. One that a claim names may have `www.` before its name. */
@@ -73,16 +86,6 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
     if (lost !== undefined)
       throw usage.refuse('address', `asks an address with ${lost}, which leads elsewhere`, 'ambiguous_claim')
     return admitted
-  }
-
-  /** @returns undefined for GET and HEAD @throws BreachError */
-  function callOf(url: URL, { method, call }: FetchInit) {
-    if (call === undefined) {
-      if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
-      throw new BreachError('a check may use GET and HEAD only')
-    }
-    if (method !== undefined) throw new BreachError('a call has no other method')
-    return callRequest(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(guard.baseUrl)) })
   }
 
   async function sendWith(
@@ -147,10 +150,9 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
       const { requests: most } = usage.most
       // Each may ask a name server.
       if (usage.count('names') > most) throw usage.refuse('limits', `resolves more than ${most} names in a check`)
-      const { hostname, port, protocol } = admitted.url
+      const { hostname } = admitted.url
       const address = await transport.lookUp(hostname, admitted)
-      const usual = protocol === 'https:' ? 443 : 80
-      return { hostname: unbracketed(hostname), port: Number(port) || usual, address }
+      return { hostname: unbracketed(hostname), port: portOf(admitted.url), address }
     },
     async ask<T>(text: string, run: () => Promise<T>): Promise<T> {
       admit(text)
@@ -169,6 +171,31 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
     /** Counts requests anew, because the check is made again. The readings and the count of bytes stay. */
     again: () => usage.again(),
   }
+}
+
+/** @returns undefined for GET and HEAD @throws BreachError */
+function callOf(url: URL, { method, call }: FetchInit, { manifest, baseUrl }: RequestGuard) {
+  if (call === undefined) {
+    if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
+    throw new BreachError('a check may use GET and HEAD only')
+  }
+  if (method !== undefined) throw new BreachError('a call has no other method')
+  return callRequest(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(baseUrl)) })
+}
+
+function locationOf({ status, headers }: Response): string | null {
+  return REDIRECTS.has(status) ? headers.get('location') : null
+}
+
+/**
+ * The address of a redirect within an origin; undefined for any other. Another origin would receive the credentials of this one.
+ */
+function redirectWithin(url: URL, location: string): string | undefined {
+  const next = parseUrl(location, url.href)
+  if (next?.origin !== url.origin) return undefined
+  // A fragment is for browsers.
+  next.hash = ''
+  return next.href
 }
 
 /** @throws DestinationError once it is aborted */

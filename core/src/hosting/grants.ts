@@ -1,7 +1,7 @@
 /** Finds the entry of a plugin's manifest that allows a check to read an origin. */
 import type { Manifest } from '../contract/plugin.ts'
 import { parseUrl } from '../url.ts'
-import { isLiteral, originOf, socketAddress } from './base-address.ts'
+import { isLiteral, originOf, portOf, socketAddress } from './base-address.ts'
 
 /** The reason a check may read an origin: an entry names it, a workspace typed it, or a claim names it, which then has to be public. */
 export type Grant = 'named' | 'connection' | 'target'
@@ -64,8 +64,8 @@ interface HostAndPort {
 function placeOf(origin: string): HostAndPort {
   const socket = socketAddress(origin)
   if (socket) return { ...socket, isUsualPort: true }
-  const { hostname, port, protocol } = new URL(origin)
-  return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80), isUsualPort: port === '' }
+  const url = new URL(origin)
+  return { hostname: url.hostname, port: portOf(url), isUsualPort: url.port === '' }
 }
 
 function isNamed(entry: string, { hostname, port, isUsualPort }: HostAndPort): boolean {

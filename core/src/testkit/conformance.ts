@@ -61,8 +61,7 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
   }
   const lanes: Lane[] = []
   try {
-    const isValid = Value.Check(options.plugin.options, valueAt(options.options ?? {}, running.url))
-    findings.tell('plugin.options', isValid ? undefined : 'the options are not what the plugin says that it takes')
+    tellOptions(options, running.url, findings)
     for (let count = 0; count < LANES; count++) lanes.push(await openLane(laneOptions))
     findings.tell('plugin.setup', undefined)
     lintPlugin(options.plugin, lanes[0]!.parts, findings)
@@ -114,6 +113,11 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
   const found = new Set(findings.report().checks.map(({ name }) => name))
   for (const name of MISUSES.filter((one) => !found.has(one))) findings.tell(name, undefined)
   return findings.report()
+}
+
+function tellOptions({ plugin, options = {} }: ConformanceOptions, url: string, { tell }: Findings): void {
+  const isValid = Value.Check(plugin.options, valueAt(options, url))
+  tell('plugin.options', isValid ? undefined : 'the options are not what the plugin says that it takes')
 }
 
 function messageOf(error: unknown): string {
