@@ -22,7 +22,7 @@ export {
   socketAddress,
   unbracketed,
 } from './hosting/base-address.ts'
-export type { Pace, RequestGuard, SendInit } from './hosting/check-guard.ts'
+export type { RequestGuard, SendInit } from './hosting/check-guard.ts'
 export { type GuardedRequests, guardRequests } from './hosting/check-requests.ts'
 export { type CredentialMemory, createCredentialMemories } from './hosting/credential-memory.ts'
 export {
@@ -55,4 +55,4 @@ export { MOST_MODULUS_BITS } from './hosting/schemes/jwt.ts'
 export type { Refreshes } from './hosting/schemes/scheme.ts'
 export { socketProblems } from './hosting/sockets/grants.ts'
 export type { QueryResult, SecretQuery } from './hosting/sockets/query.ts'
-export type { Dialed } from './hosting/sockets/streams.ts'
+export type { Dialed, Pace } from './hosting/sockets/streams.ts'

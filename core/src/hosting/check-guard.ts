@@ -8,10 +8,7 @@ import type { ClientCertificate, Connected } from './credentials.ts'
 import type { CreateHash } from './digest.ts'
 import type { BreachError } from './failures.ts'
 import type { QueryResult, SecretQuery } from './sockets/query.ts'
-import type { Dialed, RawSocket } from './sockets/streams.ts'
-
-/** Says when bytes that came may be passed on. @returns undefined for at once */
-export type Pace = (bytes: number) => Promise<void> | undefined
+import type { Dialed, Pace, RawSocket } from './sockets/streams.ts'
 
 /** The rule that a check broke. */
 export type RequestRule = 'hosts' | 'origin' | 'address' | 'methods' | 'headers' | 'credentials' | 'sockets' | 'limits'

@@ -10,13 +10,12 @@ import {
   type SocketGrant,
 } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
-import type { Pace } from '../check-guard.ts'
 import { BreachError } from '../failures.ts'
 import { type ToldTime, timeIn } from './clock.ts'
 import { Conversation, type Handover } from './conversation.ts'
 import { lineGuard, PROTOCOLS } from './lines.ts'
 import type { SecretLogin } from './sasl.ts'
-import { type Dialed, openRaw, type SocketBounds } from './streams.ts'
+import { type Dialed, openRaw, type Pace, type SocketBounds } from './streams.ts'
 
 interface ConnectionRequest {
   readonly grant: CommandGrant | LineGrant

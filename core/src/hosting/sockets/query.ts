@@ -2,11 +2,11 @@
 import type { SecretValues } from '../../contract/auth.ts'
 import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
-import type { Pace } from '../check-guard.ts'
 import { BreachError } from '../failures.ts'
 import type { ToldTime } from './clock.ts'
 import { CONTROL, fillSecrets } from './open.ts'
 import { statementProblem } from './statements.ts'
+import type { Pace } from './streams.ts'
 
 /** A declared statement, with the values that the check gives for it. */
 interface QueryRequest {

@@ -31,6 +31,9 @@ export interface RawConnection extends Socket {
   hasUnread(): boolean
 }
 
+/** Says when bytes that came may be passed on. @returns undefined for at once */
+export type Pace = (bytes: number) => Promise<void> | undefined
+
 export interface SocketBounds {
   /** Ends the connection. */
   readonly signal: AbortSignal
