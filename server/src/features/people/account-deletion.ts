@@ -3,8 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { reservedAddress } from '../../base/reserved-addresses.ts'
-import type { UserRow } from '../../storage/people.ts'
-import type { Storage, Writes } from '../../storage/storage.ts'
+import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import { deleteWorkspace } from '../workspaces/workspaces.ts'
 import { endAccess, requireAccount, requireCurrent } from './current.ts'
 import type { User } from './sessions.ts'
@@ -17,30 +16,17 @@ export interface OwnedAlone {
   readonly hasOthers: boolean
 }
 
-export interface AccountDeletion {
-  ownedAlone(userId: string): Promise<readonly OwnedAlone[]>
-  /** Deletes the workspaces without other members. @throws ServiceError `conflict` for the only owner of a workspace with other members */
-  close(user: Pick<User, 'id' | 'generation'>, by?: Acting): Promise<void>
-  /**
-   * Lets the operator close it. Returns the names of the workspaces that were deleted with it.
-   * @throws ServiceError `not_found`; `conflict` as above, and, unless `withWorkspaces`, when workspaces would be deleted
-   */
-  closeByEmail(email: string, options: { readonly withWorkspaces: boolean }, by?: Acting): Promise<readonly string[]>
-}
-
 export const CLOSED_NAME = 'closed account'
 
-export function createAccountDeletion({ storage, now }: { storage: Storage; now: () => Instant }): AccountDeletion {
-  async function close(
-    tx: Writes,
-    { id }: Pick<UserRow, 'id'>,
-    withWorkspaces: boolean,
-    by: Acting,
-  ): Promise<readonly string[]> {
+export type AccountDeletion = ReturnType<typeof createAccountDeletion>
+
+/** Each method takes as `by` who does it; by default the command line. */
+export function createAccountDeletion({ storage, now }: { storage: Storage; now: () => Instant }) {
+  async function closeIn(tx: Writes, id: string, withWorkspaces: boolean, by: Acting): Promise<readonly string[]> {
     const alone = await ownedAlone(tx, id, 'locked')
-    const kept = alone.filter(({ hasOthers }) => hasOthers).map(({ name }) => name)
-    if (kept.length > 0) {
-      const problem = `this account is the only owner of ${kept.join(', ')}, which has other members`
+    const shared = alone.filter(({ hasOthers }) => hasOthers).map(({ name }) => name)
+    if (shared.length > 0) {
+      const problem = `this account is the only owner of ${shared.join(', ')}, which has other members`
       throw new ServiceError('conflict', `${problem}: make one of them an owner, or delete the workspace, first`)
     }
     const names = alone.map(({ name }) => name)
@@ -62,19 +48,26 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
   }
 
   return {
-    ownedAlone: (userId) => ownedAlone(storage.read, userId),
-    async close(user, by = byCommand()) {
-      await storage.write(async (tx) => close(tx, await requireCurrent(tx, user), true, by))
+    ownedAlone: (userId: string) => ownedAlone(storage.read, userId),
+    /** Deletes the workspaces without other members. @throws ServiceError `conflict` for the only owner of a workspace with other members */
+    async close(user: Pick<User, 'id' | 'generation'>, by = byCommand()): Promise<void> {
+      await storage.write(async (tx) => closeIn(tx, (await requireCurrent(tx, user)).id, true, by))
     },
-    closeByEmail: (email, { withWorkspaces }, by = byCommand()) =>
-      storage.write(async (tx) => close(tx, await requireAccount(tx, email), withWorkspaces, by)),
+    /**
+     * Lets the operator close it. Returns the names of the workspaces that were deleted with it.
+     * @throws ServiceError `not_found`; `conflict` as above, and, unless `withWorkspaces`, when workspaces would be deleted
+     */
+    closeByEmail: (email: string, { withWorkspaces }: { readonly withWorkspaces: boolean }, by = byCommand()) =>
+      storage.write(async (tx) => closeIn(tx, (await requireAccount(tx, email)).id, withWorkspaces, by)),
   }
 }
 
-type Reading = Pick<Storage['read'], 'members'>
-
-/** @param locked so that no other owner leaves before the transaction ends */
-async function ownedAlone(from: Reading | Writes, userId: string, locked?: 'locked'): Promise<OwnedAlone[]> {
+/** @param locked locks the owners, so that none leaves before the transaction ends */
+async function ownedAlone(
+  from: Pick<Reads, 'members'> | Writes,
+  userId: string,
+  locked?: 'locked',
+): Promise<OwnedAlone[]> {
   const found: OwnedAlone[] = []
   for (const { id, name, role } of await from.members.workspacesOf(userId)) {
     if (role !== 'owner') continue

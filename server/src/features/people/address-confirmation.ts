@@ -5,32 +5,22 @@ import { ServiceError } from '../../base/errors.ts'
 import { allowanceOf } from '../../base/payers.ts'
 import { isReservedAddress } from '../../base/reserved-addresses.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import { type DailyLimits, DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
+import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { requireCurrent } from './current.ts'
 import { mailboxSubject, spendDaily } from './daily-limits.ts'
 import { type MailedLink, OF_NOBODY, openLinks, unusableLink } from './links.ts'
 import type { User } from './sessions.ts'
 
-/** @param by who does it; by default the command line */
-export interface AddressConfirmation {
-  /** Mails a link. @throws ServiceError `too_many`; `conflict` for an account without an address */
-  ask(user: Pick<User, 'id' | 'email' | 'payer'>, mail: MailedLink['mail'], by?: Acting): Promise<void>
-  /** @throws ServiceError `not_found` for an unusable link, and for one of another account or address */
-  confirm(user: User, token: string, by?: Acting): Promise<void>
-}
-
-interface Parts {
-  readonly storage: Storage
-  readonly now: () => Instant
-  readonly config?: LimitsConfig
-}
-
-export function createAddressConfirmation({ storage, now, config }: Parts): AddressConfirmation {
-  const { invitationsPerRecipient: most }: DailyLimits = config?.limits ?? DEFAULT_LIMITS
+/** Each method takes as `by` who does it; by default the command line. */
+export function createAddressConfirmation(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
+  const { storage, now, config } = parts
+  const { invitationsPerRecipient: most } = config?.limits ?? DEFAULT_LIMITS
   const links = openLinks({ storage, now })
 
   return {
-    async ask({ id, email, payer }, mail, by = byCommand()) {
+    /** Mails a link. @throws ServiceError `too_many`; `conflict` for an account without an address */
+    async ask(user: Pick<User, 'id' | 'email' | 'payer'>, mail: MailedLink['mail'], by = byCommand()): Promise<void> {
+      const { id, email, payer } = user
       if (isReservedAddress(email)) {
         throw new ServiceError('conflict', 'your account has no address any more: ask an owner for another invitation')
       }
@@ -42,7 +32,8 @@ export function createAddressConfirmation({ storage, now, config }: Parts): Addr
         await mail(tx, await links.make(tx, { kind: 'address', ...OF_NOBODY, userId: id, recipient: email }, by))
       })
     },
-    async confirm(user, token, by = byCommand()) {
+    /** @throws ServiceError `not_found` for an unusable link, and for one of another account or address */
+    async confirm(user: User, token: string, by = byCommand()): Promise<void> {
       const link = await links.require(token, 'address')
       await storage.write(async (tx) => {
         const { email } = await requireCurrent(tx, user)

@@ -15,11 +15,11 @@ export interface OidcProvider {
   readonly name: string
 }
 
-/** When sessions at the console end. */
+/** The times after which sessions at the console end. */
 export interface SessionEnds {
-  /** After this time without a request. */
+  /** The time without a request. */
   readonly idleMs: number
-  /** After this time however often it is used. */
+  /** The time since the sign-in, however often the session is used. */
   readonly longestMs: number
 }
 
@@ -46,7 +46,6 @@ const OidcSection = Type.Object(
   },
   { additionalProperties: false },
 )
-type OidcSection = Static<typeof OidcSection>
 
 const SignInSection = Type.Object(
   {
@@ -56,11 +55,10 @@ const SignInSection = Type.Object(
   },
   { additionalProperties: false },
 )
-type SignInSection = Static<typeof SignInSection>
 
 type ReportMember = (member: string, problem: string) => void
 
-function readSessionEnds(section: SignInSection, report: Report): SessionEnds {
+function readSessionEnds(section: Static<typeof SignInSection>, report: Report): SessionEnds {
   const { session_idle_hours: hours = DEFAULT_IDLE_HOURS, session_days: days = DEFAULT_DAYS } = section
   const ends = { idleMs: hours * HOUR_MS, longestMs: days * DAY_MS }
   if (ends.idleMs > ends.longestMs) {
@@ -70,7 +68,7 @@ function readSessionEnds(section: SignInSection, report: Report): SessionEnds {
 }
 
 function readOidcProvider(
-  oidc: OidcSection,
+  oidc: Static<typeof OidcSection>,
   { folder, allowPrivate, report }: Pick<ConfigContext, 'folder' | 'allowPrivate' | 'report'>,
 ): OidcProvider {
   const reportOf: ReportMember = (member, problem) => report(`sign_in.oidc.${member}: ${problem}`)
@@ -96,7 +94,7 @@ function isIssuer(issuer: string, allowPrivate: readonly string[]): boolean {
 }
 
 function readSecret(
-  { client_secret: given, client_secret_file: file }: OidcSection,
+  { client_secret: given, client_secret_file: file }: Static<typeof OidcSection>,
   folder: string,
   reportOf: ReportMember,
 ): string {
@@ -115,11 +113,9 @@ function readSecret(
   }
 }
 
-const file = { sign_in: Type.Optional(SignInSection), ...limitsConfig.file }
-
 export const peopleConfig: ConfigSection<PeopleConfig> = {
-  file,
-  read: ({ sign_in: section = {}, ...others }: { readonly sign_in?: SignInSection }, context) => ({
+  file: { sign_in: Type.Optional(SignInSection), ...limitsConfig.file },
+  read: ({ sign_in: section = {}, ...others }: { readonly sign_in?: Static<typeof SignInSection> }, context) => ({
     ...limitsConfig.read(others, context),
     sessionEnds: readSessionEnds(section, context.reportInFile),
     oidcSignIn: section.oidc && readOidcProvider(section.oidc, context),

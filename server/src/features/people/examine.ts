@@ -1,5 +1,5 @@
 /** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
-import { jsonIn } from '@claimcheck/core/rules'
+import { isJsonObject, jsonIn } from '@claimcheck/core/rules'
 import { instantOf } from '../../base/ids.ts'
 import { readNetwork } from '../../base/networks.ts'
 import type { Row } from '../../storage/db.ts'
@@ -44,17 +44,21 @@ export async function examineAccounts({ read: { doctor }, problems }: Examinatio
     api_keys: (row: Row) => [
       ...timeProblems(row, 'created_at', 'revoked_at', 'last_used_at'),
       ...hashProblems(row, 'key_hash'),
-      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a key']),
-      ...(isListOf(row.networks, isNetwork) ? [] : ['networks is not a list of networks']),
-      ...(row.agent_ids === null || isListOf(row.agent_ids, (id) => id !== '')
-        ? []
-        : ['agent_ids is not a list of agents']),
+      ...unless(LAST_FOUR.test(String(row.last_four)), 'last_four is not the end of a key'),
+      ...unless(isListOf(row.networks, isNetwork), 'networks is not a list of networks'),
+      ...unless(
+        row.agent_ids === null || isListOf(row.agent_ids, (id) => id !== ''),
+        'agent_ids is not a list of agents',
+      ),
     ],
     machines: (row: Row) => [
       ...timeProblems(row, 'created_at', 'revoked_at', 'last_used_at'),
       ...hashProblems(row, 'secret_hash'),
-      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a secret']),
-      ...(isListOf(row.scopes, (scope) => SCOPE.test(scope)) ? [] : ['scopes is not a list of scopes']),
+      ...unless(LAST_FOUR.test(String(row.last_four)), 'last_four is not the end of a secret'),
+      ...unless(
+        isListOf(row.scopes, (scope) => SCOPE.test(scope)),
+        'scopes is not a list of scopes',
+      ),
     ],
     connections: (row: Row) => [...timeProblems(row, 'connected_at', 'disconnected_at'), ...connectionProblems(row)],
   } as const
@@ -65,6 +69,10 @@ export async function examineAccounts({ read: { doctor }, problems }: Examinatio
       after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
     }
   }
+}
+
+function unless(isRight: boolean, problem: string): string[] {
+  return isRight ? [] : [problem]
 }
 
 function isListOf(text: unknown, isItem: (item: string) => boolean): boolean {
@@ -84,7 +92,7 @@ function timeProblems(row: Row, begin: string, ...ends: readonly string[]): stri
   const began = Number(row[begin])
   const madeAt = instantOf(String(row.id)) ?? began
   return [
-    ...(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS ? [] : [`${begin} is not the time in its id`]),
+    ...unless(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS, `${begin} is not the time in its id`),
     ...ends
       .filter((end) => row[end] !== null && !(Number(row[end]) >= madeAt))
       .map((end) => `${end} is before the time in its id`),
@@ -92,20 +100,19 @@ function timeProblems(row: Row, begin: string, ...ends: readonly string[]): stri
 }
 
 function hashProblems(row: Row, column: string): string[] {
-  return HASH.test(String(row[column])) ? [] : [`${column} is not a SHA-256 hash in hex`]
+  return unless(HASH.test(String(row[column])), `${column} is not a SHA-256 hash in hex`)
 }
 
 function oneOf(row: Row, column: string, values: readonly string[]): string[] {
-  return values.includes(String(row[column])) ? [] : [`${column} is not one of ${values.join(', ')}`]
+  return unless(values.includes(String(row[column])), `${column} is not one of ${values.join(', ')}`)
 }
 
 function userProblems({ email, password_hash: hash }: Row): string[] {
-  const problems: string[] = []
-  if (!/^[^@\s]+@[^@\s]+$/.test(String(email)) || String(email) !== String(email).toLowerCase()) {
-    problems.push('email is not an address in lower case')
-  }
-  if (hash !== null && !PASSWORD_HASH.test(String(hash))) problems.push('password_hash is not an argon2id hash')
-  return problems
+  const text = String(email)
+  return [
+    ...unless(/^[^@\s]+@[^@\s]+$/.test(text) && text === text.toLowerCase(), 'email is not an address in lower case'),
+    ...unless(hash === null || PASSWORD_HASH.test(String(hash)), 'password_hash is not an argon2id hash'),
+  ]
 }
 
 /** Each kind of link has the columns of LINKS, and no others. */
@@ -122,12 +129,7 @@ function linkProblems(row: Row): string[] {
 
 const CONNECTION_STATES = ['works', 'reached', 'refused']
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function connectionProblems(row: Row): string[] {
-  const problems: string[] = []
   const [options, scopes, notes, sealed, tokens] = [
     row.options,
     row.scopes,
@@ -135,15 +137,17 @@ function connectionProblems(row: Row): string[] {
     row.sealed_secrets,
     row.sealed_tokens,
   ].map((text) => jsonIn(String(text)))
-  if (!isObject(options)) problems.push('options is not an object')
-  if (!Array.isArray(scopes)) problems.push('scopes is not a list')
-  if (!Array.isArray(notes)) problems.push('notes is not a list')
-  if (row.state !== null) problems.push(...oneOf(row, 'state', CONNECTION_STATES))
-  if (!isObject(sealed)) return [...problems, 'sealed_secrets is not an object']
-  if (!isObject(tokens)) return [...problems, 'sealed_tokens is not an object']
+  const problems = [
+    ...unless(isJsonObject(options), 'options is not an object'),
+    ...unless(Array.isArray(scopes), 'scopes is not a list'),
+    ...unless(Array.isArray(notes), 'notes is not a list'),
+    ...(row.state === null ? [] : oneOf(row, 'state', CONNECTION_STATES)),
+  ]
+  if (!isJsonObject(sealed)) return [...problems, 'sealed_secrets is not an object']
+  if (!isJsonObject(tokens)) return [...problems, 'sealed_tokens is not an object']
   const hasSecrets = Object.keys({ ...sealed, ...tokens }).length > 0 || row.source_key !== null
-  if (row.disconnected_at !== null && hasSecrets) {
-    problems.push('it is disconnected and still has secrets')
-  }
-  return problems
+  return [
+    ...problems,
+    ...unless(row.disconnected_at === null || !hasSecrets, 'it is disconnected and still has secrets'),
+  ]
 }

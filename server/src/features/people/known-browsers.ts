@@ -7,18 +7,8 @@ import type { Secrets } from '../../base/secrets.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { User } from './sessions.ts'
 
-/** An account, and how many passwords it has had. */
-type Known = Pick<User, 'id' | 'generation'>
-
-/** `kept` is what the browser keeps. */
-export interface KnownBrowsers {
-  /** The id of the browser, if it is known to have signed in to the account. */
-  idFor(kept: string | undefined, user: Known): string | undefined
-  /** The same for the account with this e-mail address, if there is one. */
-  idForEmail(kept: string | undefined, email: string): Promise<string | undefined>
-  /** What the browser is to keep from now on; undefined when it does so already. */
-  add(kept: string | undefined, user: Known): string | undefined
-}
+/** An account, and the number of its password. */
+type MarkedAccount = Pick<User, 'id' | 'generation'>
 
 const MOST_ACCOUNTS = 5
 /** An id and marks, all of which are base64url. */
@@ -29,8 +19,9 @@ interface KnownBrowsersParts {
   readonly secrets: Pick<Secrets, 'derive'>
 }
 
-export function createKnownBrowsers(parts: KnownBrowsersParts): KnownBrowsers {
-  function markOf(browserId: string, { id, generation }: Known): string {
+/** Each method takes as `kept` what the browser keeps. */
+export function createKnownBrowsers(parts: KnownBrowsersParts) {
+  function markOf(browserId: string, { id, generation }: MarkedAccount): string {
     // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
     const key = parts.secrets.derive('known browsers')
     return createHmac('sha256', key)
@@ -38,19 +29,22 @@ export function createKnownBrowsers(parts: KnownBrowsersParts): KnownBrowsers {
       .digest('base64url')
   }
 
-  function idFor(kept: string | undefined, user: Known): string | undefined {
+  /** The id of the browser, if it is known to have signed in to the account. */
+  function idFor(kept: string | undefined, user: MarkedAccount): string | undefined {
     const browser = read(kept)
     return browser && has(browser.marks, markOf(browser.id, user)) ? browser.id : undefined
   }
 
   return {
     idFor,
-    async idForEmail(kept, email) {
+    /** The id of the browser, if it is known to have signed in to the account with this e-mail address. */
+    async idForEmail(kept: string | undefined, email: string): Promise<string | undefined> {
       if (!read(kept)) return undefined
       const user = await parts.storage.read.users.byEmail(email.trim().toLowerCase())
       return user && idFor(kept, user)
     },
-    add(kept, user) {
+    /** Returns what the browser is to keep from now on; undefined when it does so already. */
+    add(kept: string | undefined, user: MarkedAccount): string | undefined {
       const { id, marks } = read(kept) ?? { id: randomBytes(16).toString('base64url'), marks: [] }
       const mark = markOf(id, user)
       if (has(marks, mark)) return undefined

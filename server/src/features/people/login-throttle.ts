@@ -11,10 +11,10 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Throttle } from '../../storage/throttles.ts'
 
-/** How long to wait after this many failures. */
+/** The growth of the wait with the failures. */
 interface Growth {
   readonly free: number
-  /** After the last free failure. It doubles with each further one. */
+  /** The wait after the last free failure. It doubles with each further one. */
   readonly firstMs: number
   readonly mostMs: number
 }
@@ -23,11 +23,11 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 
 export const GROWTH = {
-  /** One source at one account. */
+  /** The failures of one source at one account. */
   pair: { free: 5, firstMs: 2 * SECOND, mostMs: 15 * MINUTE },
-  /** All strangers at one account. */
+  /** The failures of all strangers at one account. */
   account: { free: 20, firstMs: SECOND, mostMs: 10 * MINUTE },
-  /** The strangers of one network, at all accounts: an office may be behind one address. */
+  /** The failures of one network's strangers at all accounts: an office may be behind one address. */
   network: { free: 50, firstMs: SECOND, mostMs: MINUTE },
 } as const satisfies Readonly<Record<string, Growth>>
 
@@ -39,8 +39,9 @@ export function waitAfter(failures: number, { free, firstMs, mostMs }: Growth): 
   return failures < free ? 0 : Math.min(mostMs, firstMs * 2 ** (failures - free))
 }
 
+/** The source of an attempt. */
 export interface Place {
-  /** As requests are counted by it. */
+  /** The network by which requests are counted. */
   readonly network: string
   /** The id of a browser that is known to have signed in to the account. */
   readonly browser: string | undefined
@@ -51,21 +52,9 @@ export interface Attempt {
   succeeded(): Promise<void>
 }
 
-export interface LoginThrottle {
-  /**
-   * Counts an attempt before it is checked, so that concurrent attempts are all counted.
-   * @param account what is attempted at, whether it exists or not: an e-mail address, or `code` and the id of a user
-   * @throws ServiceError `too_many`; StorageError `unavailable`: no attempt goes uncounted
-   */
-  begin(account: string, place: Place): Promise<Attempt>
-}
+export type LoginThrottle = ReturnType<typeof createLoginThrottle>
 
-export interface LoginThrottleOptions {
-  readonly storage: Pick<Storage, 'write'>
-  readonly now: () => Instant
-}
-
-export function createLoginThrottle({ storage, now }: LoginThrottleOptions): LoginThrottle {
+export function createLoginThrottle({ storage, now }: { storage: Pick<Storage, 'write'>; now: () => Instant }) {
   let removedAt: Instant = Number.NEGATIVE_INFINITY
 
   async function removeForgotten(): Promise<void> {
@@ -76,12 +65,19 @@ export function createLoginThrottle({ storage, now }: LoginThrottleOptions): Log
   }
 
   return {
-    async begin(account, place) {
+    /**
+     * Counts an attempt before it is checked, so that concurrent attempts are all counted.
+     * @param account what is attempted at, whether it exists or not: an e-mail address, or `code` and the id of a user
+     * @throws ServiceError `too_many`; StorageError `unavailable`: no attempt goes uncounted
+     */
+    async begin(account: string, place: Place): Promise<Attempt> {
       await removeForgotten()
       const subjects = subjectsOf(account, place)
+      const ofStrangers = [subjects.account, subjects.network].filter((subject) => subject !== undefined)
+      const all = [subjects.pair, ...ofStrangers]
       const waitMs = await storage.write(async (tx) => {
         const at = now()
-        const taken = await tx.throttles.take(Object.values(subjects), at)
+        const taken = await tx.throttles.take(all, at)
         const { changed, waitMs } = count(subjects, taken, at)
         await tx.throttles.put(changed)
         return waitMs
@@ -91,11 +87,10 @@ export function createLoginThrottle({ storage, now }: LoginThrottleOptions): Log
         succeeded: () =>
           storage.write(async (tx) => {
             const at = now()
-            const { pair, ...others } = subjects
-            const taken = await tx.throttles.take(Object.values(subjects), at)
-            await tx.throttles.remove(pair)
+            const taken = await tx.throttles.take(all, at)
+            await tx.throttles.remove(subjects.pair)
             // Taken back, and no more: who knows one secret must not wipe out the failures at others.
-            const back = Object.values(others).map((subject) => taken.get(subject)!)
+            const back = ofStrangers.map((subject) => taken.get(subject)!)
             await tx.throttles.put(
               back.map((throttle) => ({ ...throttle, count: Math.max(0, throttle.count - 1), nextAt: at })),
             )
@@ -105,19 +100,25 @@ export function createLoginThrottle({ storage, now }: LoginThrottleOptions): Log
   }
 }
 
-type Subjects = { readonly [Kind in 'pair' | 'account' | 'network']?: string } & { readonly pair: string }
+/** The counts that an attempt belongs to. An attempt from a known browser belongs to its pair alone. */
+interface Subjects {
+  readonly pair: string
+  readonly account?: string
+  readonly network?: string
+}
 
-/** Hashed, as an address is no business of who reads the database, and may be of any length. */
+/** Hashes the account: an address is no business of who reads the database, and may be of any length. */
 function subjectsOf(account: string, { network, browser }: Place): Subjects {
   const name = hash('sha256', account)
   if (browser !== undefined) return { pair: `guess ${name} in browser ${browser}` }
   return { pair: `guess ${name} from ${network}`, account: `guess ${name}`, network: `guess from ${network}` }
 }
 
-/** The throttles that an attempt changes, and how long it has to wait: 0 for one that is looked at. */
+/** Returns the throttles that an attempt changes, and how long it has to wait; 0 for one that may be checked. */
 function count(subjects: Subjects, taken: ReadonlyMap<string, Throttle>, at: Instant) {
-  const tallyOf = (subject: string | undefined) => (subject === undefined ? undefined : taken.get(subject))
-  const [pair, account, network] = [tallyOf(subjects.pair)!, tallyOf(subjects.account), tallyOf(subjects.network)]
+  const pair = taken.get(subjects.pair)!
+  const account = taken.get(subjects.account ?? '')
+  const network = taken.get(subjects.network ?? '')
   const expiresAt = at + FORGOTTEN_AFTER_MS
   const accountMs = account ? waitAfter(account.count, GROWTH.account) : 0
 
@@ -128,17 +129,13 @@ function count(subjects: Subjects, taken: ReadonlyMap<string, Throttle>, at: Ins
     return { changed: [{ ...pair, nextAt: at + accountMs, expiresAt }], waitMs: accountMs }
   }
 
-  const counted = (throttle: Throttle, waitMs: (failures: number) => number): Throttle => {
-    const failures = throttle.count + 1
-    return { ...throttle, count: failures, nextAt: at + waitMs(failures), expiresAt }
+  const failed = (throttle: Throttle, waitMs: number): Throttle => {
+    return { ...throttle, count: throttle.count + 1, nextAt: at + waitMs, expiresAt }
   }
-  const changed = [
-    counted(pair, (failures) =>
-      Math.max(waitAfter(failures, GROWTH.pair), account ? waitAfter(account.count + 1, GROWTH.account) : 0),
-    ),
-    ...(account ? [counted(account, () => 0)] : []),
-    ...(network ? [counted(network, (failures) => waitAfter(failures, GROWTH.network))] : []),
-  ]
+  const pairMs = waitAfter(pair.count + 1, GROWTH.pair)
+  const changed = [failed(pair, Math.max(pairMs, account ? waitAfter(account.count + 1, GROWTH.account) : 0))]
+  if (account) changed.push(failed(account, 0))
+  if (network) changed.push(failed(network, waitAfter(network.count + 1, GROWTH.network)))
   return { changed, waitMs: 0 }
 }
 

@@ -12,44 +12,31 @@ import { requireStrongPassword } from './password-strength.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 
-/** Further ways in that stay, by their ids. */
-export interface Kept {
+/** The sign-in methods beside the password that stay. */
+export interface RemainingSignInMethods {
+  /** The ids of passkeys. */
   readonly passkeys: readonly string[]
-  /** By the issuer: an account has at most one identity of each. */
+  /** The issuers of identities: an account has at most one identity of each. */
   readonly identities: readonly string[]
 }
 
 export interface PasswordChange {
-  /** Not looked at when the account has no password. */
+  /** Ignored when the account has no password. */
   readonly current: string
   readonly next: string
-  readonly keep: Kept
+  readonly keep: RemainingSignInMethods
   /** The session that stays. */
   readonly sessionId: string
 }
 
-/** @param by who does it; by default the command line */
-export interface NewPasswords {
-  /**
-   * Ends all sessions, tokens of applications, reset links and invitations of the user, and removes the ways in that are not kept. A
-   * second step stays.
-   * @throws ServiceError `bad_request`, `not_found`
-   */
-  reset(token: string, password: string, keep: Kept, by?: Acting): Promise<User>
-  /**
-   * Ends all other sessions, and all tokens of applications and reset links of the user, and removes the ways in that are not kept.
-   * @throws ServiceError `bad_request`, also when `current` is wrong; `conflict` when the password was changed meanwhile
-   */
-  changePassword(user: User, change: PasswordChange, by?: Acting): Promise<void>
-}
-
-interface Parts {
+interface NewPasswordParts {
   readonly storage: Storage
   readonly now: () => Instant
   readonly links: Pick<OpenLinks, 'require' | 'use'>
 }
 
-export function createNewPasswords({ storage, now, links }: Parts): NewPasswords {
+/** Each method takes as `by` who does it; by default the command line. */
+export function createNewPasswords({ storage, now, links }: NewPasswordParts) {
   async function check(userId: string, password: string): Promise<string> {
     const user = await storage.read.users.byId(userId)
     if (!user) throw unusableLink()
@@ -58,7 +45,7 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
     return hashPassword(password)
   }
 
-  async function removeOthers(tx: Writes, userId: string, keep: Kept, by: Acting): Promise<void> {
+  async function removeOthers(tx: Writes, userId: string, keep: RemainingSignInMethods, by: Acting): Promise<void> {
     for (const { id, name } of await tx.passkeys.ofUser(userId)) {
       if (keep.passkeys.includes(id)) continue
       await tx.passkeys.remove(userId, id)
@@ -72,7 +59,12 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
   }
 
   return {
-    async reset(token, password, keep, by = byCommand()) {
+    /**
+     * Ends all sessions, tokens of applications, reset links and invitations of the user, and removes the ways in that are not kept. A
+     * second step stays.
+     * @throws ServiceError `bad_request`, `not_found`
+     */
+    async reset(token: string, password: string, keep: RemainingSignInMethods, by = byCommand()): Promise<User> {
       const link = await links.require(token, 'reset')
       const userId = link.userId!
       const passwordHash = await check(userId, password)
@@ -89,7 +81,12 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
         return toUser({ ...row, passwordHash, generation: row.generation + 1 })
       })
     },
-    async changePassword(user, { current, next, keep, sessionId }, by = byCommand()) {
+    /**
+     * Ends all other sessions, and all tokens of applications and reset links of the user, and removes the ways in that are not kept.
+     * @throws ServiceError `bad_request`, also when `current` is wrong; `conflict` when the password was changed meanwhile
+     */
+    async changePassword(user: User, change: PasswordChange, by = byCommand()): Promise<void> {
+      const { current, next, keep, sessionId } = change
       const row = await storage.read.users.byId(user.id)
       const isAllowed = row && (row.passwordHash === null || (await isPassword(current, row.passwordHash)))
       if (!isAllowed) throw new ServiceError('bad_request', 'the current password is wrong')

@@ -18,7 +18,7 @@ export type SignInPurpose =
   | { readonly kind: 'join'; readonly token: string; readonly takesAddress: boolean }
   | { readonly kind: 'link'; readonly userId: string }
 
-export interface Returned {
+export interface ReturnedPerson {
   readonly purpose: SignInPurpose
   readonly identity: Identity
   readonly name: string
@@ -28,24 +28,15 @@ export interface Returned {
   readonly isVerified: boolean
 }
 
-export interface OidcSignIn {
-  /** The provider's name on the sign-in page. */
-  readonly name: string
-  readonly issuer: string
-  /** Returns the URL to send the browser to, and the ticket that the browser keeps until it returns. @throws ServiceError `unavailable` */
-  begin(purpose: SignInPurpose, callbackUrl: string): Promise<{ readonly url: string; readonly ticket: string }>
-  /** @param returnUrl the URL to which the provider sent the browser back. @throws ServiceError `bad_request`, `unavailable` */
-  finish(ticket: string | undefined, returnUrl: URL): Promise<Returned>
-}
-
-interface OidcDependencies {
+interface OidcParts {
   readonly config: Pick<PeopleConfig, 'oidcSignIn'>
   readonly outbound: Outbound
   readonly tickets: TicketService
   readonly logger: Pick<Logger, 'warn'>
 }
 
-interface Expected {
+/** The payload of a ticket: what the provider's answer must fit. */
+interface ExpectedAnswer {
   readonly purpose: SignInPurpose
   readonly state: string
   readonly nonce: string
@@ -58,78 +49,30 @@ const CLOCK_TOLERANCE_SECONDS = 60
 const TIMEOUT_SECONDS = 10
 const SCOPE = 'openid profile email'
 
-export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | undefined {
-  const provider = dependencies.config.oidcSignIn
+/** Undefined when no provider is configured. */
+export function createOidcSignIn(parts: OidcParts) {
+  const provider = parts.config.oidcSignIn
   if (!provider) return undefined
   const { name, issuer } = provider
   let loaded: Promise<ReturnType<typeof createSteps>> | undefined
-  /** The library is loaded at the first sign-in: most processes see none. */
+  // Loaded at the first sign-in: most processes see none.
   const load = () => {
-    const { outbound, tickets, logger } = dependencies
-    loaded ??= import('openid-client').then((openid) => createSteps({ openid, provider, outbound, tickets, logger }))
+    loaded ??= import('openid-client').then((openid) => createSteps(openid, provider, parts))
     return loaded
   }
   return {
+    /** The provider's name on the sign-in page. */
     name,
     issuer,
-    begin: async (...args) => (await load()).begin(...args),
-    finish: async (...args) => (await load()).finish(...args),
+    /** Returns the URL to send the browser to, and the ticket that the browser keeps until it returns. @throws ServiceError `unavailable` */
+    begin: async (purpose: SignInPurpose, callbackUrl: string) => (await load()).begin(purpose, callbackUrl),
+    /** @param returnUrl the URL to which the provider sent the browser back. @throws ServiceError `bad_request`, `unavailable` */
+    finish: async (ticket: string | undefined, returnUrl: URL) => (await load()).finish(ticket, returnUrl),
   }
 }
 
-interface StepsParts extends Omit<OidcDependencies, 'config'> {
-  readonly openid: typeof Openid
-  readonly provider: OidcProvider
-}
-
-function createSteps(parts: StepsParts): Pick<OidcSignIn, 'begin' | 'finish'> {
-  const { openid, provider, outbound, tickets } = parts
+function createSteps(openid: typeof Openid, provider: OidcProvider, { outbound, tickets, logger }: OidcParts) {
   let discovered: { readonly since: number; readonly configuration: Promise<Openid.Configuration> } | undefined
-
-  async function begin(purpose: SignInPurpose, callbackUrl: string) {
-    const configuration = await withServiceErrors(discover)
-    const state = openid.randomState()
-    const nonce = openid.randomNonce()
-    const verifier = openid.randomPKCECodeVerifier()
-    const url = openid.buildAuthorizationUrl(configuration, {
-      redirect_uri: callbackUrl,
-      scope: SCOPE,
-      state,
-      nonce,
-      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    })
-    const expected: Expected = { purpose, state, nonce, verifier }
-    return { url: url.href, ticket: await tickets.issue('outside_sign_in', expected) }
-  }
-
-  async function finish(ticket: string | undefined, returnUrl: URL): Promise<Returned> {
-    const expected = (await tickets.take('outside_sign_in', ticket)) as Expected | undefined
-    if (!expected) {
-      throw new ServiceError(
-        'bad_request',
-        'this sign-in cannot be completed: it was started in another browser, was used before, or took too long. Start again',
-      )
-    }
-    return withServiceErrors(async () => {
-      const configuration = await discover()
-      const tokens = await openid.authorizationCodeGrant(configuration, returnUrl, {
-        expectedState: expected.state,
-        expectedNonce: expected.nonce,
-        pkceCodeVerifier: expected.verifier,
-      })
-      const claims = tokens.claims()!
-      const person =
-        expected.purpose.kind === 'sign_in'
-          ? claims
-          : await completeClaims(openid, configuration, tokens.access_token, claims)
-      return {
-        purpose: expected.purpose,
-        identity: { issuer: provider.issuer, subject: claims.sub },
-        ...nameAndEmail(person),
-      }
-    })
-  }
 
   /**
    * Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in
@@ -154,34 +97,73 @@ function createSteps(parts: StepsParts): Pick<OidcSignIn, 'begin' | 'finish'> {
     return configuration
   }
 
+  function toServiceError(error: unknown): ServiceError {
+    const { name, issuer } = provider
+    if (error instanceof openid.AuthorizationResponseError) {
+      const isRefused = error.error === 'access_denied'
+      const message = isRefused ? `${name} did not let you in` : `${name} refused the sign-in`
+      if (!isRefused) logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
+      return new ServiceError('bad_request', message, { cause: error })
+    }
+    // Logs the code only: the rest of the error may contain personal data.
+    logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
+    if (isUnavailable(error)) {
+      const message = `${name} cannot be reached now: use another sign-in method, or try again later`
+      return new ServiceError('unavailable', message, { cause: error })
+    }
+    const message = `the answer of ${name} does not belong to this sign-in: start again`
+    return new ServiceError('bad_request', message, { cause: error })
+  }
+
   async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw toServiceError(error, parts)
+      throw toServiceError(error)
     }
   }
 
-  return { begin, finish }
-}
+  return {
+    async begin(purpose: SignInPurpose, callbackUrl: string) {
+      const configuration = await withServiceErrors(discover)
+      const state = openid.randomState()
+      const nonce = openid.randomNonce()
+      const verifier = openid.randomPKCECodeVerifier()
+      const url = openid.buildAuthorizationUrl(configuration, {
+        redirect_uri: callbackUrl,
+        scope: SCOPE,
+        state,
+        nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      })
+      const expected: ExpectedAnswer = { purpose, state, nonce, verifier }
+      return { url: url.href, ticket: await tickets.issue('outside_sign_in', expected) }
+    },
 
-function toServiceError(error: unknown, { openid, provider, logger }: StepsParts): ServiceError {
-  const { name, issuer } = provider
-  if (error instanceof openid.AuthorizationResponseError) {
-    const isRefused = error.error === 'access_denied'
-    const message = isRefused ? `${name} did not let you in` : `${name} refused the sign-in`
-    if (!isRefused) logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
-    return new ServiceError('bad_request', message, { cause: error })
+    async finish(ticket: string | undefined, returnUrl: URL): Promise<ReturnedPerson> {
+      const expected = (await tickets.take('outside_sign_in', ticket)) as ExpectedAnswer | undefined
+      if (!expected) {
+        throw new ServiceError(
+          'bad_request',
+          'this sign-in cannot be completed: it was started in another browser, was used before, or took too long. Start again',
+        )
+      }
+      const { purpose, state, nonce, verifier } = expected
+      return withServiceErrors(async () => {
+        const configuration = await discover()
+        const tokens = await openid.authorizationCodeGrant(configuration, returnUrl, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+        })
+        const claims = tokens.claims()!
+        const isKnown = purpose.kind === 'sign_in'
+        const person = isKnown ? claims : await completeClaims(openid, configuration, tokens.access_token, claims)
+        return { purpose, identity: { issuer: provider.issuer, subject: claims.sub }, ...nameAndEmail(person) }
+      })
+    },
   }
-  // Logs the code only: the rest of the error may contain personal data.
-  logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
-  if (isUnavailable(error)) {
-    const message = `${name} cannot be reached now: use another sign-in method, or try again later`
-    return new ServiceError('unavailable', message, { cause: error })
-  }
-  return new ServiceError('bad_request', `the answer of ${name} does not belong to this sign-in: start again`, {
-    cause: error,
-  })
 }
 
 /** Adds name and address from the userinfo endpoint when the ID token lacks them. */

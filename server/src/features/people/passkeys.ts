@@ -13,12 +13,7 @@ import { toUser, type User } from './sessions.ts'
 import { requireAnotherSignInMethod } from './sign-in-methods.ts'
 import type { TicketService } from './tickets.ts'
 
-export interface Passkey {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: Instant
-  readonly lastUsedAt: Instant | null
-}
+export type Passkey = Pick<PasskeyRow, 'id' | 'name' | 'createdAt' | 'lastUsedAt'>
 
 /** The WebAuthn relying party: the console at this origin. */
 export interface RelyingParty {
@@ -27,14 +22,15 @@ export interface RelyingParty {
   readonly origin: string
 }
 
-/** A WebAuthn ceremony that has begun: what the server sends to the browser. */
+/** A WebAuthn ceremony that has begun. */
 export interface Ceremony {
   /** The options of WebAuthn, for the browser. */
   readonly options: object
-  /** The browser keeps it where scripts cannot read it, and sends it back with the answer. */
+  /** The browser keeps the ticket where scripts cannot read it, and sends it back with the answer. */
   readonly ticket: string
 }
 
+/** The browser's answer in a ceremony. */
 export interface PasskeyAnswer {
   readonly party: RelyingParty
   readonly ticket: string | undefined
@@ -42,7 +38,7 @@ export interface PasskeyAnswer {
   readonly credential: string
 }
 
-export interface PasskeyParts {
+interface PasskeyParts {
   readonly storage: Storage
   readonly tickets: TicketService
   readonly now: () => Instant
@@ -69,134 +65,29 @@ const NOT_ACCEPTED = 'this passkey was not accepted: try again, or use another s
 // Loaded on first use: it is large, and commands and most hosts do not need it.
 const loadWebAuthn = () => import('@simplewebauthn/server')
 
-/** @param by who does it; by default the command line */
-export class PasskeyService {
-  readonly #storage: Storage
-  readonly #tickets: TicketService
-  readonly #now: () => Instant
-  readonly #config: Pick<PeopleConfig, 'oidcSignIn'>
-
-  constructor({ storage, tickets, now, config }: PasskeyParts) {
-    this.#storage = storage
-    this.#tickets = tickets
-    this.#now = now
-    this.#config = config
-  }
-
-  /** Oldest first. */
-  async list(userId: string): Promise<readonly Passkey[]> {
-    const rows = await this.#storage.read.passkeys.ofUser(userId)
-    return rows.map(({ id, name, createdAt, lastUsedAt }) => ({ id, name, createdAt, lastUsedAt }))
-  }
-
-  async beginRegistration(user: User, party: RelyingParty): Promise<Ceremony> {
-    const known = await this.#storage.read.passkeys.ofUser(user.id)
-    const { generateRegistrationOptions } = await loadWebAuthn()
-    const options = await generateRegistrationOptions({
-      rpName: 'Claimcheck',
-      rpID: party.id,
-      userID: new TextEncoder().encode(user.id),
-      userName: user.email,
-      userDisplayName: user.name,
-      attestationType: 'none',
-      excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
-      authenticatorSelection: { residentKey: 'required', userVerification: USER_VERIFICATION },
-      supportedAlgorithmIDs: ALGORITHMS,
-    })
-    return this.#begin(options, user.id)
-  }
-
-  /** @throws ServiceError `bad_request`, `conflict` */
-  async register(
-    user: User,
-    { party, ticket, credential, name }: PasskeyAnswer & { readonly name: string },
-    by: Acting = byCommand(),
-  ): Promise<void> {
-    const expectedChallenge = await this.#takeChallenge(ticket, user.id)
-    const response = parse<RegistrationResponseJSON>(credential)
-    const passkeyName = readName(name)
-    const { verifyRegistrationResponse } = await loadWebAuthn()
-    const { registrationInfo } = await verifyOrRefuse(() =>
-      verifyRegistrationResponse({
-        response,
-        ...expectationsOf(party, expectedChallenge),
-        supportedAlgorithmIDs: ALGORITHMS,
-      }),
-    )
-    const { id, publicKey, counter, transports } = registrationInfo!.credential
-    const passkey: PasskeyRow = {
-      id,
-      userId: user.id,
-      publicKey: Buffer.from(publicKey).toString('base64url'),
-      counter,
-      transports: readTransports(transports),
-      name: passkeyName,
-      createdAt: this.#now(),
-      lastUsedAt: null,
-    }
-    await this.#storage.write(async (tx) => {
-      await requireCurrent(tx, user)
-      if ((await tx.passkeys.ofUser(user.id)).length >= MAX_PASSKEYS) {
-        throw new ServiceError('conflict', `an account has at most ${MAX_PASSKEYS} passkeys: remove one first`)
-      }
-      if (!(await tx.passkeys.insert(passkey))) throw new ServiceError('conflict', 'this passkey is already registered')
-      const about = { userId: user.id, subject: id, details: { name: passkeyName } }
-      tx.audit.record({ event: 'passkey.added', at: this.#now(), by, ...about })
-    })
-  }
-
-  async beginSignIn(party: RelyingParty): Promise<Ceremony> {
-    const { generateAuthenticationOptions } = await loadWebAuthn()
-    const options = await generateAuthenticationOptions({ rpID: party.id, userVerification: USER_VERIFICATION })
-    return this.#begin(options, null)
-  }
-
-  /** Records a refusal. @throws ServiceError `bad_request` */
-  async signIn(answer: PasskeyAnswer, by: Acting): Promise<User> {
-    const asked: { userId: string | null } = { userId: null }
-    try {
-      return await this.#signIn(answer, asked)
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'bad_request') throw error
-      const about = { userId: asked.userId, details: { method: 'passkey' } }
-      const entry = { event: 'sign_in.failed', at: this.#now(), by, ...about } as const
-      await this.#storage.write((tx) => recordFailedSignIn(tx, entry))
-      throw error
-    }
-  }
-
-  /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
-  remove(userId: string, passkeyId: string, by: Acting = byCommand()): Promise<void> {
-    return this.#storage.write(async (tx) => {
-      await requireAnotherSignInMethod(tx, userId, { passkeyId }, this.#config.oidcSignIn?.issuer)
-      const passkey = await tx.passkeys.byId(passkeyId)
-      if (!passkey || !(await tx.passkeys.remove(userId, passkeyId))) {
-        throw new ServiceError('not_found', 'your account has no such passkey')
-      }
-      const about = { userId, subject: passkeyId, details: { name: passkey.name } }
-      tx.audit.record({ event: 'passkey.removed', at: this.#now(), by, ...about })
-    })
-  }
-
-  async #begin(options: { readonly challenge: string }, userId: string | null): Promise<Ceremony> {
+/** Each method takes as `by` who does it; by default the command line. */
+export function createPasskeyService({ storage, tickets, now, config }: PasskeyParts) {
+  async function begin(options: { readonly challenge: string }, userId: string | null): Promise<Ceremony> {
     const challenge: Challenge = { challenge: options.challenge, userId }
-    return { options, ticket: await this.#tickets.issue('passkey_challenge', challenge) }
+    return { options, ticket: await tickets.issue('passkey_challenge', challenge) }
   }
 
   /** @throws ServiceError `bad_request` */
-  async #takeChallenge(ticket: string | undefined, userId: string | null): Promise<string> {
-    const taken = (await this.#tickets.take('passkey_challenge', ticket)) as Challenge | undefined
+  async function takeChallenge(ticket: string | undefined, userId: string | null): Promise<string> {
+    const taken = (await tickets.take('passkey_challenge', ticket)) as Challenge | undefined
     if (taken?.userId !== userId) throw new ServiceError('bad_request', CHALLENGE_EXPIRED)
     return taken.challenge
   }
 
-  async #signIn({ party, ticket, credential }: PasskeyAnswer, asked: { userId: string | null }): Promise<User> {
-    const expectedChallenge = await this.#takeChallenge(ticket, null)
+  /** @param onUser called with the owner of the passkey before the credential is verified */
+  async function verifySignIn(answer: PasskeyAnswer, onUser: (userId: string) => void): Promise<User> {
+    const { party, ticket, credential } = answer
+    const expectedChallenge = await takeChallenge(ticket, null)
     const response = parse<AuthenticationResponseJSON>(credential)
-    const passkey = isId(response.id) ? await this.#storage.read.passkeys.byId(response.id) : undefined
-    const user = passkey && (await this.#storage.read.users.byId(passkey.userId))
+    const passkey = isId(response.id) ? await storage.read.passkeys.byId(response.id) : undefined
+    const user = passkey && (await storage.read.users.byId(passkey.userId))
     const { userHandle } = response.response ?? {}
-    asked.userId = user?.id ?? null
+    if (user) onUser(user.id)
     // The authenticator names the account, which must be the owner of the passkey.
     if (!user || userHandle !== Buffer.from(user.id).toString('base64url')) {
       throw new ServiceError(
@@ -215,13 +106,106 @@ export class PasskeyService {
     )
     const counters = { from: counter, to: authenticationInfo.newCounter }
     // Fails when the passkey was removed, or when another sign-in already used this counter: then one of the two is a copy.
-    const isCurrent = await this.#storage.write((tx) => tx.passkeys.used(id, counters, this.#now()))
+    const isCurrent = await storage.write((tx) => tx.passkeys.used(id, counters, now()))
     if (!isCurrent) throw new ServiceError('bad_request', NOT_ACCEPTED)
     return toUser(user)
   }
+
+  return {
+    /** The passkeys of a user, oldest first. */
+    async list(userId: string): Promise<readonly Passkey[]> {
+      const rows = await storage.read.passkeys.ofUser(userId)
+      return rows.map(({ id, name, createdAt, lastUsedAt }) => ({ id, name, createdAt, lastUsedAt }))
+    },
+
+    async beginRegistration(user: User, party: RelyingParty): Promise<Ceremony> {
+      const known = await storage.read.passkeys.ofUser(user.id)
+      const { generateRegistrationOptions } = await loadWebAuthn()
+      const options = await generateRegistrationOptions({
+        rpName: 'Claimcheck',
+        rpID: party.id,
+        userID: new TextEncoder().encode(user.id),
+        userName: user.email,
+        userDisplayName: user.name,
+        attestationType: 'none',
+        excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+        authenticatorSelection: { residentKey: 'required', userVerification: USER_VERIFICATION },
+        supportedAlgorithmIDs: ALGORITHMS,
+      })
+      return begin(options, user.id)
+    },
+
+    /** @throws ServiceError `bad_request`, `conflict` */
+    async register(user: User, answer: PasskeyAnswer & { name: string }, by = byCommand()): Promise<void> {
+      const expectedChallenge = await takeChallenge(answer.ticket, user.id)
+      const response = parse<RegistrationResponseJSON>(answer.credential)
+      const name = readName(answer.name)
+      const { verifyRegistrationResponse } = await loadWebAuthn()
+      const { registrationInfo } = await verifyOrRefuse(() =>
+        verifyRegistrationResponse({
+          response,
+          ...expectationsOf(answer.party, expectedChallenge),
+          supportedAlgorithmIDs: ALGORITHMS,
+        }),
+      )
+      const { id, publicKey, counter, transports } = registrationInfo!.credential
+      const passkey: PasskeyRow = {
+        id,
+        userId: user.id,
+        publicKey: Buffer.from(publicKey).toString('base64url'),
+        counter,
+        transports: readTransports(transports),
+        name,
+        createdAt: now(),
+        lastUsedAt: null,
+      }
+      await storage.write(async (tx) => {
+        await requireCurrent(tx, user)
+        if ((await tx.passkeys.ofUser(user.id)).length >= MAX_PASSKEYS) {
+          throw new ServiceError('conflict', `an account has at most ${MAX_PASSKEYS} passkeys: remove one first`)
+        }
+        if (!(await tx.passkeys.insert(passkey)))
+          throw new ServiceError('conflict', 'this passkey is already registered')
+        const about = { userId: user.id, subject: id, details: { name } }
+        tx.audit.record({ event: 'passkey.added', at: now(), by, ...about })
+      })
+    },
+
+    async beginSignIn(party: RelyingParty): Promise<Ceremony> {
+      const { generateAuthenticationOptions } = await loadWebAuthn()
+      return begin(await generateAuthenticationOptions({ rpID: party.id, userVerification: USER_VERIFICATION }), null)
+    },
+
+    /** Records a refusal. @throws ServiceError `bad_request` */
+    async signIn(answer: PasskeyAnswer, by: Acting): Promise<User> {
+      let userId: string | null = null
+      try {
+        return await verifySignIn(answer, (id) => {
+          userId = id
+        })
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'bad_request') throw error
+        const entry = { event: 'sign_in.failed', at: now(), by, userId, details: { method: 'passkey' } } as const
+        await storage.write((tx) => recordFailedSignIn(tx, entry))
+        throw error
+      }
+    },
+
+    /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
+    remove: (userId: string, passkeyId: string, by = byCommand()) =>
+      storage.write(async (tx) => {
+        await requireAnotherSignInMethod(tx, userId, { passkeyId }, config.oidcSignIn?.issuer)
+        const passkey = await tx.passkeys.byId(passkeyId)
+        if (!passkey || !(await tx.passkeys.remove(userId, passkeyId))) {
+          throw new ServiceError('not_found', 'your account has no such passkey')
+        }
+        const about = { userId, subject: passkeyId, details: { name: passkey.name } }
+        tx.audit.record({ event: 'passkey.removed', at: now(), by, ...about })
+      }),
+  }
 }
 
-function expectationsOf(party: PasskeyAnswer['party'], expectedChallenge: string) {
+function expectationsOf(party: RelyingParty, expectedChallenge: string) {
   return { expectedChallenge, expectedOrigin: party.origin, expectedRPID: party.id, requireUserVerification: true }
 }
 

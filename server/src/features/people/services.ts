@@ -1,33 +1,31 @@
 /** The services of people. */
 
-import { construct } from '../../base/construct.ts'
 import { createAccountDeletion } from './account-deletion.ts'
-import { AccountService } from './accounts.ts'
+import { createAccountService } from './accounts.ts'
 import { createAddressConfirmation } from './address-confirmation.ts'
 import { createAllowances } from './allowances.ts'
 import { createIdentityService } from './identities.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
 import { createLoginThrottle } from './login-throttle.ts'
-import { MemberService } from './members.ts'
+import { createMemberService } from './members.ts'
 import { createOidcSignIn } from './oidc-sign-in.ts'
-import { PasskeyService } from './passkeys.ts'
-import { SecondStepService } from './second-steps.ts'
+import { createPasskeyService } from './passkeys.ts'
+import { createSecondStepService } from './second-steps.ts'
 import { createSessionService } from './sessions.ts'
 import { createTicketService } from './tickets.ts'
 
 export const services = {
   allowances: createAllowances,
-  accounts: construct(AccountService),
+  accounts: createAccountService,
   addressConfirmation: createAddressConfirmation,
   sessions: createSessionService,
-  members: construct(MemberService),
+  members: createMemberService,
   tickets: createTicketService,
   loginThrottle: createLoginThrottle,
   knownBrowsers: createKnownBrowsers,
-  passkeys: construct(PasskeyService),
+  passkeys: createPasskeyService,
   identities: createIdentityService,
-  secondSteps: construct(SecondStepService),
+  secondSteps: createSecondStepService,
   accountDeletion: createAccountDeletion,
-  /** Undefined when no OpenID provider is configured. */
   oidcSignIn: createOidcSignIn,
 }

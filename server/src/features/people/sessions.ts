@@ -1,8 +1,8 @@
 /** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
 import type { Instant } from '@claimcheck/core/rules'
-import { type Acting, byCommand, byUser } from '../../base/actor.ts'
+import { byCommand, byUser } from '../../base/actor.ts'
 import { newId } from '../../base/ids.ts'
-import { type Payer, payerOf } from '../../base/payers.ts'
+import { payerOf } from '../../base/payers.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { SessionRow, SignedInBy } from '../../storage/sign-in.ts'
@@ -10,27 +10,10 @@ import type { Storage } from '../../storage/storage.ts'
 import type { PeopleConfig } from './config.ts'
 import { requireCurrent } from './current.ts'
 
-export interface User {
-  readonly id: string
-  readonly email: string
-  readonly name: string
-  readonly hasPassword: boolean
-  /** Whether this person showed that they read mails to the address. */
-  readonly isConfirmed: boolean
-  /** Who pays for what the account uses. */
-  readonly payer: Payer
-  /** Another one after everything that acts for the user has ended. */
-  readonly generation: number
-}
+export type User = Readonly<ReturnType<typeof toUser>>
 
-export interface Session {
-  readonly id: string
-  readonly createdAt: Instant
-  readonly lastSeenAt: Instant
-  readonly userAgent: string
-  readonly address: string
-  readonly method: SignedInBy
-  /** When it ends if nothing is asked in it until then. */
+export interface Session extends Omit<SessionRow, 'tokenHash' | 'userId' | 'expiresAt'> {
+  /** The time at which the session ends unless a request in it comes before. */
   readonly endsAt: Instant
 }
 
@@ -45,24 +28,6 @@ export interface Visitor {
   readonly address: string
 }
 
-/** @param by who does it; by default the command line */
-export interface SessionService {
-  /**
-   * Returns the token for the cookie, which the service does not store.
-   * @param user as they were when they proved who they are. @throws ServiceError `conflict` when they got another password since
-   */
-  start(user: Pick<User, 'id' | 'generation'>, method: SignedInBy, visitor: Visitor): Promise<string>
-  /** Reads the database each time. */
-  find(token: string): Promise<SignedIn | undefined>
-  /** Newest first. */
-  list(userId: string): Promise<readonly Session[]>
-  /** Returns false when the user has no such session. */
-  end(userId: string, sessionId: string, by?: Acting, why?: 'signed out'): Promise<boolean>
-  endOthers(userId: string, sessionId: string, by?: Acting): Promise<void>
-  /** That what this user began still counts. @throws ServiceError `conflict` */
-  confirm(user: User): Promise<void>
-}
-
 const TOUCH_EVERY_MS = 60_000
 const MAX_USER_AGENT_LENGTH = 256
 
@@ -72,7 +37,10 @@ interface SessionParts {
   readonly config: Pick<PeopleConfig, 'sessionEnds'>
 }
 
-export function createSessionService({ storage, now, config }: SessionParts): SessionService {
+export type SessionService = ReturnType<typeof createSessionService>
+
+/** Each method takes as `by` who does it; by default the command line. */
+export function createSessionService({ storage, now, config }: SessionParts) {
   const { idleMs, longestMs } = config.sessionEnds
 
   /** Applies today's configuration, so that a shorter time holds for earlier sessions as well. */
@@ -86,7 +54,12 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
   }
 
   return {
-    async start(user, method, { userAgent, address }) {
+    /**
+     * Returns the token for the cookie, which the service does not store.
+     * @param user as they were when they proved who they are. @throws ServiceError `conflict` when they got another password since
+     */
+    async start(user: Pick<User, 'id' | 'generation'>, method: SignedInBy, visitor: Visitor): Promise<string> {
+      const { userAgent, address } = visitor
       const token = newToken()
       const at = now()
       const session: SessionRow = {
@@ -109,7 +82,8 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
       })
       return token
     },
-    async find(token) {
+    /** Reads the database each time. */
+    async find(token: string): Promise<SignedIn | undefined> {
       if (!isToken(token)) return undefined
       const row = await storage.read.sessions.byHash(hashToken(token))
       const at = now()
@@ -122,38 +96,44 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
       }
       return { user: toUser(user), session: toSession(row) }
     },
-    async list(userId) {
+    /** The sessions of a user, newest first. */
+    async list(userId: string): Promise<readonly Session[]> {
       const at = now()
       const rows = await storage.read.sessions.ofUser(userId, at)
       return rows.map(toSession).filter(({ endsAt }) => endsAt > at)
     },
-    end: (userId, sessionId, by = byCommand(), why) =>
+    /** Returns false when the user has no such session. */
+    end: (userId: string, sessionId: string, by = byCommand(), why?: 'signed out') =>
       storage.write(async (tx) => {
         if (!(await tx.sessions.end(userId, sessionId))) return false
         const event = why === 'signed out' ? 'session.signed_out' : 'session.ended'
         tx.audit.record({ event, at: now(), by, userId, subject: sessionId })
         return true
       }),
-    endOthers: (userId, sessionId, by = byCommand()) =>
+    endOthers: (userId: string, sessionId: string, by = byCommand()) =>
       storage.write(async (tx) => {
         const ended = await tx.sessions.endAll(userId, sessionId)
         tx.audit.record({ event: 'session.others_ended', at: now(), by, userId, details: { sessions: ended } })
       }),
-    async confirm(user) {
+    /** Confirms that what this user began still counts. @throws ServiceError `conflict` */
+    async confirm(user: User): Promise<void> {
       await storage.write((tx) => requireCurrent(tx, user))
     },
   }
 }
 
-export function toUser(row: UserRow): User {
+export function toUser(row: UserRow) {
   const { id, email, name, passwordHash, generation, confirmedAt } = row
   return {
     id,
     email,
     name,
     hasPassword: passwordHash !== null,
+    /** True when this person showed that they read mails to the address. */
     isConfirmed: confirmedAt !== null,
+    /** The account that pays for what this one uses. */
     payer: payerOf(row),
+    /** A number that changes after everything that acts for the user has ended. */
     generation,
   }
 }

@@ -2,8 +2,6 @@
 import { ServiceError } from '../../base/errors.ts'
 import type { Writes } from '../../storage/storage.ts'
 
-export type SignInMethod = { readonly passkeyId: string } | { readonly issuer: string }
-
 /**
  * Locks the user until the transaction ends, so that two requests cannot remove the last two methods at once.
  * @param removed the method that the transaction removes
@@ -13,7 +11,7 @@ export type SignInMethod = { readonly passkeyId: string } | { readonly issuer: s
 export async function requireAnotherSignInMethod(
   tx: Writes,
   userId: string,
-  removed: SignInMethod,
+  removed: { readonly passkeyId: string } | { readonly issuer: string },
   issuer: string | undefined,
 ): Promise<void> {
   const user = await tx.users.lock(userId)

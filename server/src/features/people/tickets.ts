@@ -4,35 +4,22 @@ import type { Secrets } from '../../base/secrets.ts'
 import { hashToken, isToken, newToken, recordContext } from '../../base/tokens.ts'
 import type { Storage } from '../../storage/storage.ts'
 
-export interface TicketService {
-  /** Stores the payload encrypted, and returns the ticket for the browser. @param payload JSON data */
-  issue(kind: TicketKind, payload: object): Promise<string>
-  /**
-   * Returns the payload and ends the ticket; undefined when it was taken before, has expired, or does not exist. Of two calls at the
-   * same time, one gets the payload.
-   */
-  take(kind: TicketKind, ticket: string | undefined): Promise<unknown>
-}
-
-export type TicketKind = 'passkey_challenge' | 'outside_sign_in' | 'second_step'
-
-const TTL_MS: Readonly<Record<TicketKind, number>> = {
+const TTL_MS = {
   passkey_challenge: 5 * 60_000,
   // The person may have to sign in at the provider first.
   outside_sign_in: 10 * 60_000,
   second_step: 5 * 60_000,
 }
 
-interface TicketParts {
-  readonly storage: Storage
-  readonly secrets: Secrets
-  readonly now: () => Instant
-}
+type TicketKind = keyof typeof TTL_MS
 
-export function createTicketService(parts: TicketParts): TicketService {
+export type TicketService = ReturnType<typeof createTicketService>
+
+export function createTicketService(parts: { storage: Storage; secrets: Secrets; now: () => Instant }) {
   const { storage, now } = parts
   return {
-    async issue(kind, payload) {
+    /** Stores the payload encrypted, and returns the ticket for the browser. @param payload JSON data */
+    async issue(kind: TicketKind, payload: object): Promise<string> {
       const ticket = newToken()
       const idHash = hashToken(ticket)
       const at = now()
@@ -45,7 +32,11 @@ export function createTicketService(parts: TicketParts): TicketService {
       })
       return ticket
     },
-    async take(kind, ticket) {
+    /**
+     * Returns the payload and ends the ticket; undefined when it was taken before, has expired, or does not exist. Of two calls at the
+     * same time, one gets the payload.
+     */
+    async take(kind: TicketKind, ticket: string | undefined): Promise<unknown> {
       if (ticket === undefined || !isToken(ticket)) return undefined
       const idHash = hashToken(ticket)
       const row = await storage.read.records.find(kind, idHash)

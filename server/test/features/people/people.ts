@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import type { Config } from '@claimcheck/server/features'
 import { createAccountDeletion } from '@claimcheck/server/features/people/account-deletion'
-import { AccountService } from '@claimcheck/server/features/people/accounts'
+import { createAccountService } from '@claimcheck/server/features/people/accounts'
 import { createAddressConfirmation } from '@claimcheck/server/features/people/address-confirmation'
 import { createAllowances } from '@claimcheck/server/features/people/allowances'
 import { createIdentityService } from '@claimcheck/server/features/people/identities'
-import { MemberService } from '@claimcheck/server/features/people/members'
-import { PasskeyService } from '@claimcheck/server/features/people/passkeys'
-import { SecondStepService } from '@claimcheck/server/features/people/second-steps'
+import { createMemberService } from '@claimcheck/server/features/people/members'
+import { createPasskeyService } from '@claimcheck/server/features/people/passkeys'
+import { createSecondStepService } from '@claimcheck/server/features/people/second-steps'
 import { createSessionService } from '@claimcheck/server/features/people/sessions'
 import { createTicketService } from '@claimcheck/server/features/people/tickets'
 import { KeyService } from '@claimcheck/server/features/workspaces/keys'
@@ -50,16 +50,16 @@ export async function openPeople(t: Test, options: PeopleOptions = {}) {
     secrets,
     tickets,
     allowances: createAllowances({ storage, now }),
-    accounts: new AccountService({ storage, now }),
+    accounts: createAccountService({ storage, now }),
     addressConfirmation: createAddressConfirmation({ storage, now }),
     sessions: createSessionService({ storage, now, config }),
-    secondSteps: new SecondStepService({ storage, secrets, tickets, now }),
+    secondSteps: createSecondStepService({ storage, secrets, tickets, now }),
     accountDeletion: createAccountDeletion({ storage, now }),
     workspaces: createWorkspaceService({ storage, now }),
     keys: new KeyService({ storage, now, activity: { keyUsed() {} } }),
-    members: new MemberService({ storage, now }),
+    members: createMemberService({ storage, now }),
     identities: createIdentityService({ storage, now, config }),
-    passkeys: new PasskeyService({ storage, tickets, now, config }),
+    passkeys: createPasskeyService({ storage, tickets, now, config }),
   }
 }
 

@@ -3,7 +3,7 @@ import { defineConnectionType, Type } from '@claimcheck/core/plugin'
 import { byUser } from '@claimcheck/server/base/actor'
 import { createMachineService } from '@claimcheck/server/features/oauth/machines'
 import { createAllowances } from '@claimcheck/server/features/people/allowances'
-import { MemberService } from '@claimcheck/server/features/people/members'
+import { createMemberService } from '@claimcheck/server/features/people/members'
 import { ConnectionService } from '@claimcheck/server/features/workspaces/connections'
 import { KeyService } from '@claimcheck/server/features/workspaces/keys'
 import { DEFAULT_LIMITS, type Limits } from '@claimcheck/server/features/workspaces/limits-config'
@@ -57,7 +57,7 @@ async function open(t: Test, dialect: Dialect) {
       now,
       config: { ...config, checks: { timeoutMs: 1000 } },
     }),
-    members: new MemberService({ storage, now, config }),
+    members: createMemberService({ storage, now, config }),
     keys: new KeyService({ storage, now, config, ...ACTIVITY }),
     machines: createMachineService({ storage, now, config }),
     allowances: createAllowances({ storage, now, config }),

@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sentence } from '../../../web/words.tsx'
-import type { Kept } from '../../people/new-passwords.ts'
+import type { RemainingSignInMethods } from '../../people/new-passwords.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage, type Forms, type Refused, type Visit } from '../form-page.tsx'
 import { beginAttempt } from '../known-browser.ts'
@@ -135,7 +135,15 @@ async function accountPage(
   )
 }
 
-function Password({ ways, kept, isFresh }: { readonly ways: WaysIn; readonly kept: Kept; readonly isFresh: boolean }) {
+function Password({
+  ways,
+  kept,
+  isFresh,
+}: {
+  readonly ways: WaysIn
+  readonly kept: RemainingSignInMethods
+  readonly isFresh: boolean
+}) {
   const { user } = useViewer()
   if (!user.hasPassword && !isFresh) {
     return (

@@ -6,7 +6,7 @@ import type { App } from '../../../http/instance.ts'
 import { paths, returnPath } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { HeldAddress, type NewUser } from '../../people/new-accounts.ts'
-import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
+import type { ReturnedPerson, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -77,7 +77,7 @@ async function arrive(
   services: ConsoleDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  { purpose, identity, ...person }: Returned,
+  { purpose, identity, ...person }: ReturnedPerson,
 ): Promise<FastifyReply> {
   const { accounts, identities } = services
   const { name } = services.oidcSignIn!

@@ -8,7 +8,7 @@ import { Name, Now } from '../../../web/parts/values.tsx'
 import type { Link } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
 import type { NewUser } from '../../people/new-accounts.ts'
-import type { Kept } from '../../people/new-passwords.ts'
+import type { RemainingSignInMethods } from '../../people/new-passwords.ts'
 import type { User } from '../../people/sessions.ts'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -333,7 +333,7 @@ interface ResetProps {
   /** Undefined when signed out. */
   readonly csrf: string | undefined
   readonly ways: WaysIn
-  readonly kept: Kept
+  readonly kept: RemainingSignInMethods
   readonly hasSecondStep: boolean
   readonly problem: string | undefined
 }

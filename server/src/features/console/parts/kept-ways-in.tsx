@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { Name, Time } from '../../../web/parts/values.tsx'
 import type { LinkedIdentity } from '../../people/identities.ts'
-import type { Kept } from '../../people/new-passwords.ts'
+import type { RemainingSignInMethods } from '../../people/new-passwords.ts'
 import type { Passkey } from '../../people/passkeys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { listOf } from '../request-fields.ts'
@@ -30,16 +30,22 @@ export async function waysInOf(
 }
 
 /** Reads the ways in that the form ticked. */
-export function keptIn(request: FastifyRequest): Kept {
+export function keptIn(request: FastifyRequest): RemainingSignInMethods {
   return { passkeys: listOf(request, PASSKEY), identities: listOf(request, IDENTITY) }
 }
 
 /** Ticks every way in. */
-export function allKept({ passkeys, identities }: WaysIn): Kept {
+export function allKept({ passkeys, identities }: WaysIn): RemainingSignInMethods {
   return { passkeys: passkeys.map(({ id }) => id), identities: identities.map(({ issuer }) => issuer) }
 }
 
-export function KeptWaysIn({ ways: { passkeys, identities }, kept }: { readonly ways: WaysIn; readonly kept: Kept }) {
+export function KeptWaysIn({
+  ways: { passkeys, identities },
+  kept,
+}: {
+  readonly ways: WaysIn
+  readonly kept: RemainingSignInMethods
+}) {
   if (passkeys.length + identities.length === 0) return null
   return (
     <fieldset>

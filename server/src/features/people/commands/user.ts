@@ -21,20 +21,6 @@ interface Services extends Pick<HostServices, 'config'> {
   readonly accountDeletion: AccountDeletion
 }
 
-interface ResetOptions extends OutputOptions {
-  readonly withoutSecondStep?: boolean
-}
-
-interface AllowanceOptions extends OutputOptions {
-  readonly separate?: boolean
-  readonly sharedWith?: string
-}
-
-interface CloseOptions extends OutputOptions {
-  readonly withWorkspaces?: boolean
-  readonly yes?: boolean
-}
-
 const CLOSING = `This cannot be undone. The name, the e-mail address, the password, the passkeys and the sessions of the account are
 deleted, and it is a member of no workspace any more. What it did stays, by a "closed account". API keys that it made go on
 working: their workspaces own them.`
@@ -66,7 +52,7 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
     .argument('<email>')
     .addOption(new Option('--separate', 'give it an allowance').conflicts('sharedWith'))
     .option('--shared-with <email>', 'let it, and those that share with it, share the allowance of this account')
-    .action(async (email: string, options: AllowanceOptions) => {
+    .action(async (email: string, options: OutputOptions & { separate?: boolean; sharedWith?: string }) => {
       const { separate, sharedWith } = options
       if (sharedWith !== undefined) {
         await withServices(({ allowances }) => allowances.share(email, sharedWith))
@@ -87,7 +73,7 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
       '--without-second-step',
       'switch the second step of the account off, for who has lost phone and recovery codes',
     )
-    .action(async (email: string, options: ResetOptions) => {
+    .action(async (email: string, options: OutputOptions & { withoutSecondStep?: boolean }) => {
       const { url, isOff } = await withServices(async ({ accounts, secondSteps, config }) => {
         const url = publicAddress(config) + paths.reset(await accounts.resetToken(email))
         return { url, isOff: options.withoutSecondStep === true && (await secondSteps.remove(email)) }
@@ -105,7 +91,7 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
     .argument('<email>')
     .option('--with-workspaces', 'also delete the workspaces without another member')
     .option('--yes', 'do not ask for confirmation')
-    .action(async (email: string, options: CloseOptions) => {
+    .action(async (email: string, options: OutputOptions & { withWorkspaces?: boolean; yes?: boolean }) => {
       if (!options.yes) await confirm(CLOSING, `Close the account ${email}?`)
       const withWorkspaces = options.withWorkspaces === true
       const deleted = await withServices(({ accountDeletion }) =>
