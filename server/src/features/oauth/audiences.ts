@@ -1,27 +1,23 @@
 /** The audiences that tokens may have (RFC 8707): this service, its MCP server, and the resources in the configuration. */
 import { parseUrl } from '@claimcheck/core/plugin'
 
-export interface Audiences {
-  /** The REST API. */
-  readonly own: string
-  /** The server of the Model Context Protocol: its tokens open nothing else but whoami. */
-  readonly mcp: string
-  /** Of tokens that were asked for without a resource: clients of MCP leave it out, and no other token opens that server. */
-  readonly unnamed: string
-  /** The name of the audience in tokens; undefined when the audience is unknown. */
-  find(resource: string): string | undefined
-}
+export type Audiences = ReturnType<typeof createAudiences>
 
-export function createAudiences(
-  own: string,
-  others: readonly string[],
-  { hasMcp }: { readonly hasMcp: boolean },
-): Audiences {
+export function createAudiences(own: string, others: readonly string[], { hasMcp }: { readonly hasMcp: boolean }) {
   // Clients may write the same URL with or without the slash after the host, and people the MCP server's with one at its end.
   const mcp = `${own}/mcp`
   const known = new Map([...others, own, mcp].map((name) => [normalize(name), name]))
   known.set(`${normalize(mcp)}/`, mcp)
-  return { own, mcp, unnamed: hasMcp ? mcp : own, find: (resource) => known.get(normalize(resource)) }
+  return {
+    /** The REST API. */
+    own,
+    /** The server of the Model Context Protocol: its tokens open nothing else but whoami. */
+    mcp,
+    /** The audience of tokens that were asked for without a resource: clients of MCP leave it out, and no other token opens that server. */
+    unnamed: hasMcp ? mcp : own,
+    /** The name of the audience in tokens; undefined when the audience is unknown. */
+    find: (resource: string) => known.get(normalize(resource)),
+  }
 }
 
 function normalize(resource: string): string {

@@ -19,13 +19,13 @@ export interface OAuthClient {
 
 export interface OAuthConfig {
   readonly clients: readonly OAuthClient[]
-  /** The further audiences that tokens may have. */
+  /** Further audiences that tokens may have. */
   readonly resources: readonly string[]
-  /** Whether clients may register themselves (RFC 7591). */
+  /** True when clients may register themselves (RFC 7591). */
   readonly dynamicRegistration: boolean
 }
 
-/** Those that people know by their names: of the operator, and the command line. */
+/** The clients that people know by their names: those of the operator, and the command line. */
 export function configuredClients({ clients }: Pick<OAuthConfig, 'clients'>): readonly OAuthClient[] {
   return [COMMAND_LINE_CLIENT, ...clients]
 }
@@ -65,39 +65,40 @@ const OAuthFile = Type.Object(
 type OAuthFile = Static<typeof OAuthFile>
 
 function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
-  const { clients = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
-  for (const [index, { client_id: id, client_name: name, redirect_uris: uris }] of clients.entries()) {
-    const isTaken = clients.findIndex((client) => client.client_id === id) < index
-    if (id === COMMAND_LINE_CLIENT.clientId) report(`clients.${index}.client_id: ${id} is the command line's own`)
-    if (isTaken) report(`clients.${index}.client_id: another client has the id ${id}`)
-    const names = [
-      COMMAND_LINE_CLIENT.clientName,
-      ...clients.slice(0, index).map((client) => composed(client.client_name)),
-    ]
-    const nameProblem = clientNameProblem(composed(name)) ?? likeness(composed(name), names)
-    if (nameProblem !== undefined) report(`clients.${index}.client_name: ${nameProblem}`)
-    for (const [position, uri] of uris.entries()) {
-      const problem = redirectProblem(uri)
-      if (problem !== undefined) report(`clients.${index}.redirect_uris.${position}: ${problem}`)
-    }
+  const { clients: given = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
+  const clients = given.map((client) => ({
+    clientId: client.client_id,
+    clientName: composed(client.client_name),
+    redirectUris: client.redirect_uris,
+    clientSecret: client.client_secret,
+  }))
+  for (const [index, client] of clients.entries()) {
+    for (const problem of clientProblems(client, clients.slice(0, index))) report(`clients.${index}.${problem}`)
   }
   for (const [index, resource] of resources.entries()) {
     const problem = resourceProblem(resource)
     if (problem !== undefined) report(`resources.${index}: ${problem}`)
   }
-  return {
-    clients: clients.map((client) => ({
-      clientId: client.client_id,
-      clientName: composed(client.client_name),
-      redirectUris: client.redirect_uris,
-      clientSecret: client.client_secret,
-    })),
-    resources,
-    dynamicRegistration,
-  }
+  return { clients, resources, dynamicRegistration }
 }
 
-/** Two clients of the operator may have one name, such as one with a secret and one without. */
+/** @param others the clients before it */
+function clientProblems({ clientId, clientName, redirectUris }: OAuthClient, others: readonly OAuthClient[]): string[] {
+  const problems: string[] = []
+  if (clientId === COMMAND_LINE_CLIENT.clientId) problems.push(`client_id: ${clientId} is the command line's own`)
+  if (others.some((other) => other.clientId === clientId))
+    problems.push(`client_id: another client has the id ${clientId}`)
+  const names = configuredClients({ clients: others }).map((other) => other.clientName)
+  const nameProblem = clientNameProblem(clientName) ?? likeness(clientName, names)
+  if (nameProblem !== undefined) problems.push(`client_name: ${nameProblem}`)
+  for (const [position, uri] of redirectUris.entries()) {
+    const problem = redirectProblem(uri)
+    if (problem !== undefined) problems.push(`redirect_uris.${position}: ${problem}`)
+  }
+  return problems
+}
+
+/** Finds a name that looks alike. Two clients of the operator may have one name, such as one with a secret and one without. */
 function likeness(name: string, others: readonly string[]): string | undefined {
   const other = name === COMMAND_LINE_CLIENT.clientName ? name : lookAlike(name, others)
   return other && `it is, or looks like, the name ${other} of another client`
@@ -109,10 +110,8 @@ function resourceProblem(resource: string): string | undefined {
   return resource.includes('#') ? 'must have no fragment' : undefined
 }
 
-const file = { oauth: Type.Optional(OAuthFile) }
-
 export const oauthConfig: ConfigSection<{ readonly oauth: OAuthConfig }> = {
-  file,
+  file: { oauth: Type.Optional(OAuthFile) },
   read: ({ oauth = {} }: { readonly oauth?: OAuthFile }, { reportInFile }) => ({
     oauth: readOAuth(oauth, (problem) => reportInFile(`oauth.${problem}`)),
   }),

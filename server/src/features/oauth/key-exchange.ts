@@ -9,28 +9,14 @@ import { type Acting, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { TokenCredential } from '../../http/credential.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { KeyService, NewKey } from '../workspaces/keys.ts'
+import type { KeyService } from '../workspaces/keys.ts'
 import type { OAuth } from './oauth.ts'
 import type { OAuthRecords } from './records.ts'
 import { allowedTo } from './scopes.ts'
 
-export interface IssuedKey extends NewKey {
-  readonly workspaceId: string
-  readonly name: string
-  readonly expiresAt: Instant
-}
-
-export interface KeyExchange {
-  /**
-   * @param name what the key is for: the machine
-   * @throws ServiceError `forbidden` for a token that does not permit it; `bad_request` for a name that is none
-   */
-  exchange(token: TokenCredential, name: string, address: string): Promise<IssuedKey>
-}
-
 const LIFETIME_MS = 90 * 24 * 60 * 60_000
 
-interface KeyExchangeOptions {
+interface KeyExchangeParts {
   readonly storage: Pick<Storage, 'write'>
   readonly oauthRecords: Pick<OAuthRecords, 'find' | 'endGrantIn'>
   readonly keys: Pick<KeyService, 'createIn'>
@@ -38,9 +24,16 @@ interface KeyExchangeOptions {
   readonly now: () => Instant
 }
 
-export function createKeyExchange({ storage, oauthRecords, keys, oauth, now }: KeyExchangeOptions): KeyExchange {
+export type KeyExchange = ReturnType<typeof createKeyExchange>
+
+export function createKeyExchange({ storage, oauthRecords, keys, oauth, now }: KeyExchangeParts) {
   return {
-    async exchange({ grantId, workspaceId, scopes, audience }, name, address) {
+    /**
+     * Makes the key of a token, and ends the token.
+     * @param name what the key is for: the machine
+     * @throws ServiceError `forbidden` for a token that does not permit it; `bad_request` for a name that is none
+     */
+    async exchange({ grantId, workspaceId, scopes, audience }: TokenCredential, name: string, address: string) {
       if (audience !== oauth.audiences().own) throw refused(`its token is for ${audience}`)
       if (!scopes.includes(KEY_SCOPE)) throw refused(`its token lacks the scope ${KEY_SCOPE}`)
       const grant = (await oauthRecords.find('Grant', grantId))?.payload

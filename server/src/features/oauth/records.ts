@@ -35,17 +35,18 @@ export interface NewRecord {
   readonly model: string
   readonly id: string
   readonly payload: Payload
-  /** undefined for a record that does not expire */
+  /** undefined for a record that does not expire. */
   readonly ttlMs: number | undefined
   /** Called in the same transaction, for the audit trail. */
   readonly recordAudit?: RecordAudit | undefined
 }
 
-/** A refresh: the token that it uses up, and what it is about to give. */
-export interface Refreshed {
+/** A refresh that is about to be granted. */
+interface GrantedRefresh {
+  /** The refresh token that it uses up. */
   readonly used: string
   readonly grantId: string
-  /** What was asked for with the token. */
+  /** The scope and resource of the request. */
   readonly asked: string
   readonly issued: readonly NewRecord[]
   readonly answer: TokenAnswer
@@ -56,13 +57,13 @@ export type TokenAnswer = Readonly<Record<string, unknown>>
 export type GrantEnd = 'application.returned' | 'application.stopped' | 'application.token_reused'
 
 /** The answer to a refresh, as it is kept for repeats. */
-interface KeptAnswer extends Payload {
+interface RepeatableAnswer extends Payload {
   readonly grantId: string
   readonly asked: string
   readonly answer: TokenAnswer
-  /** The client's address that got it first. */
+  /** The network address of the client that got it first. */
   readonly address: string | null
-  /** The audit trail has a repeat from another address. */
+  /** True when the audit trail has a repeat from another address. */
   readonly isRecorded: boolean
 }
 
@@ -72,126 +73,26 @@ const GRANT = 'Grant'
 export const REFRESH_TOKEN = 'RefreshToken'
 /** The answer to a refresh, by the refresh token that it used up. */
 const REFRESH_ANSWER = 'RefreshAnswer'
-/** How long a client may repeat a refresh: its answer was lost, or several of its processes refreshed at once. */
+/** The time in which a client may repeat a refresh: its answer was lost, or several of its processes refreshed at once. */
 export const REPEATABLE_MS = 10_000
 const REMOVE_EVERY_MS = 10 * 60_000
 
-export interface RecordsOptions {
+interface RecordsParts {
   readonly storage: Storage
   readonly secrets: Pick<Secrets, 'seal' | 'open'>
   readonly now: () => Instant
 }
 
-export class OAuthRecords {
-  readonly #storage: Storage
-  readonly #secrets: Pick<Secrets, 'seal' | 'open'>
-  readonly #now: () => Instant
-  #removedAt: Instant = Number.NEGATIVE_INFINITY
-  #removal: 'none' | 'due' | 'due twice' = 'none'
+export type OAuthRecords = ReturnType<typeof createOAuthRecords>
 
-  constructor({ storage, secrets, now }: RecordsOptions) {
-    this.#storage = storage
-    this.#secrets = secrets
-    this.#now = now
-  }
+export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
+  let removedAt: Instant = Number.NEGATIVE_INFINITY
+  let removal: 'none' | 'due' | 'due twice' = 'none'
 
-  /** Undefined when it does not exist or has expired. */
-  async find(model: string, id: string): Promise<StoredRecord | undefined> {
-    const row = await this.#storage.read.records.find(kindOf(model), hashToken(id))
-    return row && this.#decrypt(row)
-  }
-
-  /** Stores nothing under a grant that has ended. */
-  async put(record: NewRecord): Promise<void> {
-    const at = this.#now()
-    await this.#storage.write(async (tx) => {
-      if (at - this.#removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
-      const { grantId } = record.payload
-      if (grantId === undefined || (await lockGrant(tx, grantId))) await this.#putIn(tx, record, at)
-    })
-    if (at - this.#removedAt >= REMOVE_EVERY_MS) this.#removedAt = at
-  }
-
-  /** Returns false, and ends the grant, when the record was consumed before, on any host. */
-  consume(model: string, id: string, by: Acting): Promise<boolean> {
-    const kind = kindOf(model)
-    const idHash = hashToken(id)
-    return this.#storage.write(async (tx) => {
-      if (await tx.records.consume(kind, idHash, this.#now())) return true
-      const row = await tx.records.find(kind, idHash)
-      if (row?.grantId) await this.endGrantIn(tx, row.grantId, 'application.token_reused', by)
-      return false
-    })
-  }
-
-  /**
-   * Uses up a refresh token, and stores what replaces it together with the answer: all of it happens, or nothing does. A repeat gets the
-   * answer that the first time got, and stores nothing, while the answer is kept and the next refresh token is unused. Any other second
-   * use ends the grant, and returns undefined.
-   */
-  async rotate(refreshed: Refreshed, by: Acting): Promise<TokenAnswer | undefined> {
-    const { used, grantId, asked, issued, answer } = refreshed
-    const given = await this.#storage.write(async (tx) => {
-      const grant = await lockGrant(tx, grantId)
-      if (!grant) return undefined
-      if (await tx.records.consume(kindOf(REFRESH_TOKEN), hashToken(used), this.#now())) {
-        const payload: KeptAnswer = { grantId, asked, answer, address: by.address, isRecorded: false }
-        const kept = { model: REFRESH_ANSWER, id: used, payload, ttlMs: REPEATABLE_MS }
-        for (const record of [...issued, kept]) await this.#putIn(tx, record, this.#now())
-        return answer
-      }
-      const repeated = await this.#repeatedAnswer(tx, used, asked)
-      if (!repeated) {
-        await this.endGrantIn(tx, grantId, 'application.token_reused', by)
-        return undefined
-      }
-      const { payload, ttlMs } = repeated
-      // A thief of the token gets the same answer: the audit trail shows it, once for each answer.
-      if (by.address !== payload.address && !payload.isRecorded) {
-        const kept = { model: REFRESH_ANSWER, id: used, payload: { ...payload, isRecorded: true }, ttlMs }
-        await this.#putIn(tx, kept, this.#now())
-        await this.#record(tx, 'application.refresh_repeated', grant, by)
-      }
-      return payload.answer
-    })
-    if (given === answer) this.#removeLater()
-    return given
-  }
-
-  async remove(model: string, id: string): Promise<void> {
-    await this.#storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
-  }
-
-  /** Removes the grant and everything that was issued under it, and records why. */
-  async endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void> {
-    await this.#storage.write((tx) => this.endGrantIn(tx, grantId, why, by))
-  }
-
-  /** The same within a transaction. False when it had ended: of two who end it at once, one gets true. */
-  async endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
-    const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
-    if (!(await tx.records.removeGrant(grantId)) || !grant) return false
-    await this.#record(tx, why, grant, by)
-    return true
-  }
-
-  /** The grants of this member. */
-  async grantsOf(memberId: string): Promise<readonly StoredRecord[]> {
-    const rows = await this.#storage.read.records.allByUid(kindOf(GRANT), memberId)
-    return rows.flatMap((row) => this.#decrypt(row) ?? [])
-  }
-
-  async #record(tx: Writes, event: AuditEvent, grant: RecordRow, by: Acting): Promise<void> {
-    const member = grant.uid === null ? undefined : await tx.members.byId(grant.uid)
-    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
-    const clientId = this.#decrypt(grant)?.payload.clientId ?? null
-    tx.audit.record({ event, at: this.#now(), by, ...about, subject: clientId })
-  }
-
-  #decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
-    if (expiresAt !== null && expiresAt <= this.#now()) return undefined
+  function decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
+    if (expiresAt !== null && expiresAt <= now()) return undefined
     try {
-      return { payload: JSON.parse(this.#secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
+      return { payload: JSON.parse(secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
     } catch (error) {
       // The record was sealed under another key, or changed: it counts as missing.
       if (error instanceof SecretError) return undefined
@@ -199,57 +100,148 @@ export class OAuthRecords {
     }
   }
 
-  #toRow({ model, id, payload, ttlMs }: NewRecord, at: Instant): RecordRow {
+  async function putIn(tx: Writes, { model, id, payload, ttlMs, recordAudit }: NewRecord, at: Instant): Promise<void> {
     const kind = kindOf(model)
     const idHash = hashToken(id)
-    return {
+    await tx.records.put({
       kind,
       idHash,
-      payload: this.#secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
+      payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
       grantId: model === GRANT ? id : (payload.grantId ?? null),
       uid: model === GRANT ? (payload.accountId ?? null) : null,
       consumedAt: null,
       expiresAt: ttlMs === undefined ? null : at + ttlMs,
-    }
+    })
+    await recordAudit?.(tx)
   }
 
-  async #putIn(tx: Writes, record: NewRecord, at: Instant): Promise<void> {
-    await tx.records.put(this.#toRow(record, at))
-    await record.recordAudit?.(tx)
+  async function record(tx: Writes, event: AuditEvent, grant: RecordRow, by: Acting): Promise<void> {
+    const member = grant.uid === null ? undefined : await tx.members.byId(grant.uid)
+    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
+    const clientId = decrypt(grant)?.payload.clientId ?? null
+    tx.audit.record({ event, at: now(), by, ...about, subject: clientId })
+  }
+
+  /** Ends a grant within a transaction. False when it had ended: of two who end it at once, one gets true. */
+  async function endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
+    const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
+    if (!(await tx.records.removeGrant(grantId)) || !grant) return false
+    await record(tx, why, grant, by)
+    return true
   }
 
   /** The kept answer to the same refresh, and how long it is kept; undefined when its refresh token was used. */
-  async #repeatedAnswer(tx: Writes, used: string, asked: string) {
+  async function repeatedAnswer(tx: Writes, used: string, asked: string) {
     const row = await tx.records.find(kindOf(REFRESH_ANSWER), hashToken(used))
-    const kept = row && this.#decrypt(row)
+    const kept = row && decrypt(row)
     if (kept?.payload.asked !== asked) return undefined
-    const payload = kept.payload as KeptAnswer
+    const payload = kept.payload as RepeatableAnswer
     const next = await tx.records.find(kindOf(REFRESH_TOKEN), hashToken(String(payload.answer.refresh_token)))
-    return next?.consumedAt === null ? { payload, ttlMs: kept.expiresAt! - this.#now() } : undefined
+    return next?.consumedAt === null ? { payload, ttlMs: kept.expiresAt! - now() } : undefined
   }
 
   /** Removes answers to refreshes once nothing may repeat them, also where no other record follows. */
-  #removeLater(): void {
-    if (this.#removal !== 'none') {
-      this.#removal = 'due twice'
+  function removeLater(): void {
+    if (removal !== 'none') {
+      removal = 'due twice'
       return
     }
-    this.#removal = 'due'
+    removal = 'due'
     const remove = async () => {
-      const isDueAgain = this.#removal === 'due twice'
-      this.#removal = 'none'
-      if (isDueAgain) this.#removeLater()
+      const isDueAgain = removal === 'due twice'
+      removal = 'none'
+      if (isDueAgain) removeLater()
       try {
-        await this.#storage.write((tx) => tx.records.removeExpired(this.#now()))
+        await storage.write((tx) => tx.records.removeExpired(now()))
       } catch {
         // The next record removes them.
       }
     }
     setTimeout(remove, REPEATABLE_MS + 1000).unref()
   }
+
+  return {
+    /** Undefined when it does not exist or has expired. */
+    async find(model: string, id: string): Promise<StoredRecord | undefined> {
+      const row = await storage.read.records.find(kindOf(model), hashToken(id))
+      return row && decrypt(row)
+    },
+
+    /** Stores nothing under a grant that has ended. */
+    async put(record: NewRecord): Promise<void> {
+      const at = now()
+      const isRemovalDue = at - removedAt >= REMOVE_EVERY_MS
+      await storage.write(async (tx) => {
+        if (isRemovalDue) await tx.records.removeExpired(at)
+        const { grantId } = record.payload
+        if (grantId === undefined || (await lockGrant(tx, grantId))) await putIn(tx, record, at)
+      })
+      if (isRemovalDue) removedAt = at
+    },
+
+    /** Returns false, and ends the grant, when the record was consumed before, on any host. */
+    consume(model: string, id: string, by: Acting): Promise<boolean> {
+      const kind = kindOf(model)
+      const idHash = hashToken(id)
+      return storage.write(async (tx) => {
+        if (await tx.records.consume(kind, idHash, now())) return true
+        const row = await tx.records.find(kind, idHash)
+        if (row?.grantId) await endGrantIn(tx, row.grantId, 'application.token_reused', by)
+        return false
+      })
+    },
+
+    /**
+     * Uses up a refresh token, and stores what replaces it together with the answer: all of it happens, or nothing does. A repeat gets the
+     * answer that the first time got, and stores nothing, while the answer is kept and the next refresh token is unused. Any other second
+     * use ends the grant, and returns undefined.
+     */
+    async rotate(refresh: GrantedRefresh, by: Acting): Promise<TokenAnswer | undefined> {
+      const { used, grantId, asked, issued, answer } = refresh
+      const given = await storage.write(async (tx) => {
+        const grant = await lockGrant(tx, grantId)
+        if (!grant) return undefined
+        if (await tx.records.consume(kindOf(REFRESH_TOKEN), hashToken(used), now())) {
+          const payload: RepeatableAnswer = { grantId, asked, answer, address: by.address, isRecorded: false }
+          const kept = { model: REFRESH_ANSWER, id: used, payload, ttlMs: REPEATABLE_MS }
+          for (const record of [...issued, kept]) await putIn(tx, record, now())
+          return answer
+        }
+        const repeated = await repeatedAnswer(tx, used, asked)
+        if (!repeated) {
+          await endGrantIn(tx, grantId, 'application.token_reused', by)
+          return undefined
+        }
+        const { payload, ttlMs } = repeated
+        // A thief of the token gets the same answer: the audit trail shows it, once for each answer.
+        if (by.address !== payload.address && !payload.isRecorded) {
+          await putIn(tx, { model: REFRESH_ANSWER, id: used, payload: { ...payload, isRecorded: true }, ttlMs }, now())
+          await record(tx, 'application.refresh_repeated', grant, by)
+        }
+        return payload.answer
+      })
+      if (given === answer) removeLater()
+      return given
+    },
+
+    async remove(model: string, id: string): Promise<void> {
+      await storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
+    },
+
+    /** Removes the grant and everything that was issued under it, and records why. */
+    async endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void> {
+      await storage.write((tx) => endGrantIn(tx, grantId, why, by))
+    },
+    endGrantIn,
+
+    async grantsOf(memberId: string): Promise<readonly StoredRecord[]> {
+      const rows = await storage.read.records.allByUid(kindOf(GRANT), memberId)
+      return rows.flatMap((row) => decrypt(row) ?? [])
+    },
+  }
 }
 
-/** Call it before storing anything under a grant: what ends the grant at the same moment waits, and then finds what was stored. */
+/** Comes before anything is stored under a grant: what ends the grant at the same moment waits, and then finds what was stored. */
 function lockGrant(tx: Writes, grantId: string): Promise<RecordRow | undefined> {
   return tx.records.lock(kindOf(GRANT), hashToken(grantId))
 }

@@ -1,24 +1,12 @@
-/** How many clients one network may register a day: anyone may register, and a client that no person allows is kept for a week. */
+/** Limits the clients that one network may register a day: anyone may register, and a client that no person allows is kept for a week. */
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'
 
-export interface RegistrationQuota {
-  /** Counts a registration before it is made. @throws ServiceError `too_many`; StorageError `unavailable` */
-  take(network: string): Promise<void>
-  /** It was refused, and keeps nothing. */
-  giveBack(network: string): Promise<void>
-}
-
 export const REGISTRATIONS_A_DAY = 20
 const DAY_MS = 24 * 60 * 60_000
 
-interface RegistrationQuotaParts {
-  readonly storage: Pick<Storage, 'write'>
-  readonly now: () => Instant
-}
-
-export function createRegistrationQuota({ storage, now }: RegistrationQuotaParts): RegistrationQuota {
+export function createRegistrationQuota({ storage, now }: { storage: Pick<Storage, 'write'>; now: () => Instant }) {
   /** Returns the time until the next may come, where it is too many. */
   function add(network: string, change: 1 | -1): Promise<number | undefined> {
     const subject = `registration from ${network}`
@@ -33,13 +21,15 @@ export function createRegistrationQuota({ storage, now }: RegistrationQuotaParts
   }
 
   return {
-    async take(network) {
+    /** Counts a registration before it is made. @throws ServiceError `too_many`; StorageError `unavailable` */
+    async take(network: string): Promise<void> {
       const retryAfterMs = await add(network, 1)
       if (retryAfterMs === undefined) return
       const message = `too many applications were registered from this address: at most ${REGISTRATIONS_A_DAY} a day. Use one that is registered, or ask the operator to configure yours`
       throw new ServiceError('too_many', message, { retryAfterMs })
     },
-    async giveBack(network) {
+    /** Takes a registration back that was refused, and keeps nothing. */
+    async giveBack(network: string): Promise<void> {
       await add(network, -1)
     },
   }

@@ -24,13 +24,6 @@ const ACCEPTED: ReadonlySet<string> = new Set([
 /** Limits the stored JSON of a client that registers itself: anyone may register, and each row stays for a week. */
 const MOST_BYTES = 4096
 
-function limitSize(metadata: ClientMetadata, errors: Library['errors']): void {
-  if (Buffer.byteLength(JSON.stringify(metadata)) <= MOST_BYTES) return
-  throw new errors.InvalidClientMetadata(
-    `the metadata of a client must have at most ${MOST_BYTES} bytes: register fewer or shorter redirect_uris`,
-  )
-}
-
 /** The mistake in the name of a client in its one form (`composed`). People decide by it whether they trust the application. */
 export function clientNameProblem(name: string): string | undefined {
   if (name === '') return 'it is empty'
@@ -45,21 +38,27 @@ function isLikeService(name: string): boolean {
   return beginning.toLowerCase() === SERVICE.toLowerCase() || lookAlike(beginning, [SERVICE]) !== undefined
 }
 
-/** @param taken the names of the operator's clients */
-function readName(name: unknown, taken: readonly string[], errors: Library['errors']): string {
-  if (typeof name !== 'string') throw new errors.InvalidClientMetadata('client_name must be a text')
-  const read = composed(name)
-  const problem = clientNameProblem(read)
-  if (problem !== undefined) throw new errors.InvalidClientMetadata(`client_name must be readable: ${problem}`)
-  if (isLikeService(read)) {
-    throw new errors.InvalidClientMetadata(
-      `client_name begins like the name of this service, ${SERVICE}: register the name of your application`,
-    )
+/** The mistake in the name of a client that registers itself. @param taken the names of the operator's clients */
+function newNameProblem(given: unknown, taken: readonly string[]): string | undefined {
+  if (typeof given !== 'string') return 'must be a text'
+  const name = composed(given)
+  const problem = clientNameProblem(name)
+  if (problem !== undefined) return `must be readable: ${problem}`
+  if (isLikeService(name))
+    return `begins like the name of this service, ${SERVICE}: register the name of your application`
+  if (!taken.includes(name) && lookAlike(name, taken) === undefined) return undefined
+  return 'is, or looks like, that of a client that the operator registered: register another name, or use that client'
+}
+
+function redirectsProblem(uris: unknown): string | undefined {
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS)
+    return `redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} URIs`
+  for (const uri of uris) {
+    const isTooLong = typeof uri !== 'string' || uri.length > MAX_REDIRECT_URI_LENGTH
+    const problem = isTooLong ? `must have at most ${MAX_REDIRECT_URI_LENGTH} characters` : redirectProblem(uri)
+    if (problem !== undefined) return `redirect_uris: each ${problem}`
   }
-  if (!taken.includes(read) && lookAlike(read, taken) === undefined) return read
-  throw new errors.InvalidClientMetadata(
-    'client_name is, or looks like, that of a client that the operator registered: register another name, or use that client',
-  )
+  return undefined
 }
 
 /**
@@ -71,35 +70,35 @@ function readName(name: unknown, taken: readonly string[], errors: Library['erro
 export function restrictMetadata(
   metadata: ClientMetadata,
   taken: readonly string[] | undefined,
-  errors: Library['errors'],
+  { InvalidClientMetadata }: Library['errors'],
 ): void {
+  const refuseFor = (problem: string | undefined) => {
+    if (problem !== undefined) throw new InvalidClientMetadata(problem)
+  }
   for (const [name, value] of Object.entries(metadata)) {
     if (!ACCEPTED.has(name)) delete metadata[name]
     // The library writes values into its messages: lists within a thousand lists would exhaust the stack, and be a fault of the service.
-    else if (!isFlat(value)) throw new errors.InvalidClientMetadata(`${name} must be a text, or a list of texts`)
+    else if (!isFlat(value)) refuseFor(`${name} must be a text, or a list of texts`)
   }
   Object.assign(metadata, FIXED)
   // Clients name what they can do, also what this service does not offer. No client gives itself the grant of machines.
   if (Array.isArray(metadata.grant_types)) {
     metadata.grant_types = metadata.grant_types.filter((type) => GRANT_TYPES.has(type))
-    if (!metadata.grant_types.includes('authorization_code')) {
-      throw new errors.InvalidClientMetadata('grant_types must name authorization_code, and may name refresh_token')
-    }
+    if (!metadata.grant_types.includes('authorization_code'))
+      refuseFor('grant_types must name authorization_code, and may name refresh_token')
   }
   const { client_name: name, redirect_uris: uris } = metadata
-  if (name !== undefined && taken) metadata.client_name = readName(name, taken, errors)
-  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
-    throw new errors.InvalidClientMetadata(`redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} URIs`)
+  if (name !== undefined && taken) {
+    const problem = newNameProblem(name, taken)
+    refuseFor(problem && `client_name ${problem}`)
+    metadata.client_name = composed(name)
   }
-  for (const uri of uris) {
-    const isTooLong = typeof uri !== 'string' || uri.length > MAX_REDIRECT_URI_LENGTH
-    const problem = isTooLong ? `must have at most ${MAX_REDIRECT_URI_LENGTH} characters` : redirectProblem(uri)
-    if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
-  }
-  if (taken) limitSize(metadata, errors)
+  refuseFor(redirectsProblem(uris))
+  if (taken && Buffer.byteLength(JSON.stringify(metadata)) > MOST_BYTES)
+    refuseFor(`the metadata of a client must have at most ${MOST_BYTES} bytes: register fewer or shorter redirect_uris`)
 }
 
-/** The grants of people. */
+/** The grant types that clients of people may have. */
 const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token'])
 
 function isFlat(value: unknown): boolean {

@@ -9,30 +9,24 @@ import { StorageError } from '../../storage/storage.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import type { NewRecord, OAuthRecords, TokenAnswer } from './records.ts'
 
-export interface Rotation {
-  /** Collects the writes of this request. Undefined: it refreshes nothing, and writes at once. */
-  current(): Refresh | undefined
-  /** A middleware of the library. */
-  middleware(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void>
-}
-
-/** What one refresh is about to write. */
-export interface Refresh {
+/** The writes of one refresh, until it is granted. */
+interface Refresh {
   /** The id of the refresh token that it uses up; undefined until then. */
   used: string | undefined
   readonly issued: NewRecord[]
 }
 
-/** @param actingIn who sent a request */
-export function createRotation(
-  records: Pick<OAuthRecords, 'rotate'>,
-  actingIn: (ctx: KoaContextWithOIDC) => Acting,
-): Rotation {
+export type Rotation = ReturnType<typeof createRotation>
+
+/** @param actingIn returns who sent a request */
+export function createRotation(records: Pick<OAuthRecords, 'rotate'>, actingIn: (ctx: KoaContextWithOIDC) => Acting) {
   const requests = new AsyncLocalStorage<Refresh>()
 
   return {
+    /** Collects the writes of this request. Undefined: it refreshes nothing, and writes at once. */
     current: () => requests.getStore(),
-    async middleware(ctx, next) {
+    /** A middleware of the library. */
+    async middleware(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
       if (ctx.path !== OAUTH_PATHS.token) return next()
       const refresh: Refresh = { used: undefined, issued: [] }
       await requests.run(refresh, next)
@@ -41,10 +35,10 @@ export function createRotation(
       const { scope, resource } = ctx.oidc.params!
       // A token for another resource would be sent to the wrong one: such a request is no repeat.
       const asked = JSON.stringify([scope, resource])
-      const { grantId } = ctx.oidc.entities.RefreshToken!
+      const grantId = ctx.oidc.entities.RefreshToken!.grantId!
       try {
-        const refreshed = { used, grantId: grantId!, asked, issued, answer: ctx.body as TokenAnswer }
-        const given = await records.rotate(refreshed, actingIn(ctx))
+        const answer = ctx.body as TokenAnswer
+        const given = await records.rotate({ used, grantId, asked, issued, answer }, actingIn(ctx))
         if (given) ctx.body = given
         else refuse(ctx, 400, 'invalid_grant', 'grant request is invalid')
       } catch (error) {
@@ -55,7 +49,7 @@ export function createRotation(
   }
 }
 
-/** RFC 6749 5.2 */
+/** Answers with an error in the form of RFC 6749 5.2. */
 function refuse(ctx: KoaContextWithOIDC, status: number, error: string, description: string): void {
   ctx.status = status
   ctx.body = { error, error_description: description }

@@ -8,20 +8,16 @@ import { machineScopes } from './machines.ts'
 import type { OAuthRecords } from './records.ts'
 import { allowedTo, readScopes } from './scopes.ts'
 
-export interface TokenService {
-  /** Undefined when the token is unknown, expired or revoked. */
-  authenticate(token: string): Promise<TokenCredential | undefined>
-}
-
-interface TokenServiceOptions {
+interface TokenParts {
   readonly storage: Pick<Storage, 'read'>
   readonly oauthRecords: Pick<OAuthRecords, 'find'>
   readonly config: { readonly oauth: OAuthConfig }
 }
 
-export function createTokenService(options: TokenServiceOptions): TokenService {
-  const { storage, oauthRecords: records } = options
-  const configured = new Set(configuredClients(options.config.oauth).map(({ clientId }) => clientId))
+export type TokenService = ReturnType<typeof createTokenService>
+
+export function createTokenService({ storage, oauthRecords: records, config }: TokenParts) {
+  const configured = new Set(configuredClients(config.oauth).map(({ clientId }) => clientId))
 
   async function isKnown(clientId: string | undefined): Promise<boolean> {
     if (clientId === undefined) return false
@@ -52,7 +48,8 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
   }
 
   return {
-    authenticate: async (token) =>
+    /** Undefined when the token is unknown, expired or revoked. */
+    authenticate: async (token: string) =>
       isToken(token) ? ((await ofApplication(token)) ?? (await ofMachine(token))) : undefined,
   }
 }
