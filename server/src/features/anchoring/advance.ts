@@ -19,7 +19,7 @@ export type Advance =
   | { readonly outcome: 'moved' | 'waiting' }
   | { readonly outcome: 'blocked'; readonly problem: AnchoringProblem; readonly retryAfterMs: number }
 
-export interface AdvanceOptions {
+interface AdvanceParts {
   readonly anchorer: Anchorer
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly logGuard: Pick<LogGuard, 'maySign'>
@@ -30,84 +30,59 @@ export interface AdvanceOptions {
 /** Another host changed the anchor at the same time. */
 class AnchorConflict extends Error {}
 
-/** The time limit of a call, on top of the time that an anchorer may wait for a block. */
+/** The time limit of a call, added to the time that an anchorer may wait for a block. */
 const ANSWER_MS = 60_000
 
-export class Advancer {
-  readonly #anchorer: Anchorer
-  readonly #storage: Pick<Storage, 'read' | 'write'>
-  readonly #logGuard: Pick<LogGuard, 'maySign'>
-  readonly #now: () => Instant
-  readonly #logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
+/** Returns the function that advances an anchor. */
+export function createAdvance({ anchorer, storage, logGuard, now, logger }: AdvanceParts) {
+  const { chain, scheme, stuckAfterMs } = anchorer
 
-  constructor({ anchorer, storage, logGuard, now, logger }: AdvanceOptions) {
-    this.#anchorer = anchorer
-    this.#storage = storage
-    this.#logGuard = logGuard
-    this.#now = now
-    this.#logger = logger
-  }
-
-  /**
-   * @throws ServiceError `read_only` when the step must sign or send, and this host may not; StorageError; the reason of an aborted
-   * signal
-   */
-  async advance(anchor: AnchorRow, signal: AbortSignal): Promise<Advance> {
-    try {
-      try {
-        const next = await this.#step(anchor, signal)
-        if (next !== anchor) return { outcome: 'moved' }
-      } catch (error) {
-        if (!(error instanceof AnchoringError)) throw error
-        return await this.#block(anchor, error)
-      }
-      if (anchor.problem !== null) await this.#store(anchor, { problem: null })
-      return { outcome: 'waiting' }
-    } catch (error) {
-      if (!(error instanceof AnchorConflict)) throw error
-      return { outcome: 'moved' }
-    }
-  }
-
-  async #store(before: AnchorRow, change: Change): Promise<AnchorRow> {
+  async function store(before: AnchorRow, change: Change): Promise<AnchorRow> {
     const after = { ...before, ...change }
-    if (!(await this.#storage.write((tx) => tx.anchors.replace(before, after)))) throw new AnchorConflict()
+    if (!(await storage.write((tx) => tx.anchors.replace(before, after)))) throw new AnchorConflict()
     const { id, treeSize, state, problem } = after
     if (state !== before.state) {
       const level = state === 'dropped' ? 'warn' : 'info'
-      this.#logger[level]({ anchor: id, treeSize, state, problem }, 'the state of an anchor changed')
+      logger[level]({ anchor: id, treeSize, state, problem }, 'the state of an anchor changed')
     }
     return after
   }
 
-  async #subjectOf({ logId, treeSize, rootHash, previousId }: AnchorRow): Promise<AnchorSubject> {
+  async function subjectOf({ logId, treeSize, rootHash, previousId }: AnchorRow): Promise<AnchorSubject> {
     if (previousId === null) return { logId, treeSize, rootHash, previous: null }
-    const previous = (await this.#storage.read.anchors.byId(previousId)) as FinalAnchor
+    const previous = (await storage.read.anchors.byId(previousId)) as FinalAnchor
     const { uid } = previous.landing
     return { logId, treeSize, rootHash, previous: { uid, treeSize: previous.treeSize, rootHash: previous.rootHash } }
   }
 
-  async #sign(anchor: AnchorRow, subject: AnchorSubject, limits: CallOptions): Promise<AnchorRow> {
+  async function sign(anchor: AnchorRow, subject: AnchorSubject, limits: CallOptions): Promise<AnchorRow> {
     const { signed: earlier, attester } = anchor
-    if (attester !== this.#anchorer.identity().attester) {
+    if (attester !== anchorer.identity().attester) {
       throw new AnchoringError(
         'anchorer_changed',
         `configure the account ${attester} until the open anchor has landed: only it can raise the fees`,
       )
     }
-    if (earlier.length === 0) await callAnchorer((limit) => this.#anchorer.prepare(limit), limits)
-    const signed = await callAnchorer((limit) => this.#anchorer.sign(subject, earlier, limit), limits)
+    if (earlier.length === 0) await callAnchorer((limit) => anchorer.prepare(limit), limits)
+    const signed = await callAnchorer((limit) => anchorer.sign(subject, earlier, limit), limits)
     if (earlier[0] && earlier[0].nonce !== signed.nonce) {
       throw new AnchoringError(
         'anchorer_error',
         'the anchorer signed a second transaction with another nonce: both could land',
       )
     }
-    return this.#store(anchor, { state: 'signed', signed: [...earlier, signed], problem: null })
+    return store(anchor, { state: 'signed', signed: [...earlier, signed], problem: null })
   }
 
-  async #look(anchor: AnchorRow, subject: AnchorSubject, limits: CallOptions): Promise<AnchorSighting> {
-    const sighting = await callAnchorer((limit) => this.#anchorer.look(subject, anchor.signed, limit), limits)
+  /** The reason to drop an anchor that costs nothing yet; undefined when there is none. */
+  async function reasonToDrop(anchor: AnchorRow): Promise<AnchoringProblem | undefined> {
+    if (anchor.state !== 'planned') return undefined
+    const { logId } = (await storage.read.log.state())!
+    return outdatedBy(anchor, { logId, chain, scheme, ...anchorer.identity() })
+  }
+
+  async function look(anchor: AnchorRow, subject: AnchorSubject, limits: CallOptions): Promise<AnchorSighting> {
+    const sighting = await callAnchorer((limit) => anchorer.look(subject, anchor.signed, limit), limits)
     if (sighting.state === 'final' && !isOf(sighting.anchor, anchor)) {
       throw new AnchoringError('anchorer_error', 'the anchorer found another anchor on the chain')
     }
@@ -115,38 +90,47 @@ export class Advancer {
   }
 
   /** Looks at the chain first, because a crash or an old database may have lost what was done. */
-  async #step(anchor: AnchorRow, signal: AbortSignal): Promise<AnchorRow> {
-    if (anchor.state === 'planned') {
-      const { logId } = (await this.#storage.read.log.state())!
-      const problem = outdatedBy(anchor, {
-        logId,
-        chain: this.#anchorer.chain,
-        scheme: this.#anchorer.scheme,
-        ...this.#anchorer.identity(),
-      })
-      if (problem) return this.#store(anchor, { state: 'dropped', problem })
-    }
-    if (anchor.chain !== this.#anchorer.chain || anchor.scheme !== this.#anchorer.scheme) {
+  async function step(anchor: AnchorRow, signal: AbortSignal): Promise<AnchorRow> {
+    const problem = await reasonToDrop(anchor)
+    if (problem) return store(anchor, { state: 'dropped', problem })
+    if (anchor.chain !== chain || anchor.scheme !== scheme) {
       const message = `the open anchor is on ${anchor.chain}: configure that chain until the anchor has landed`
       throw new AnchoringError('anchorer_changed', message)
     }
-    const subject = await this.#subjectOf(anchor)
-    const limits = { signal, limitMs: this.#anchorer.stuckAfterMs + ANSWER_MS }
-    const sighting = await this.#look(anchor, subject, limits)
-    const reaction = reactionTo(sighting, anchor, { now: this.#now(), stuckAfterMs: this.#anchorer.stuckAfterMs })
-    if ((reaction.send || reaction.sign) && !(await this.#logGuard.maySign())) {
+    const subject = await subjectOf(anchor)
+    const limits = { signal, limitMs: stuckAfterMs + ANSWER_MS }
+    const sighting = await look(anchor, subject, limits)
+    const reaction = reactionTo(sighting, anchor, { now: now(), stuckAfterMs })
+    if ((reaction.send || reaction.sign) && !(await logGuard.maySign())) {
       throw new ServiceError('read_only', 'this host is read-only: it signs and sends no anchors')
     }
-    if (reaction.send) await callAnchorer((limit) => this.#anchorer.send(anchor.signed.at(-1)!, limit), limits)
-    if (reaction.sign) return this.#sign(anchor, subject, limits)
-    return reaction.change ? this.#store(anchor, reaction.change) : anchor
+    if (reaction.send) await callAnchorer((limit) => anchorer.send(anchor.signed.at(-1)!, limit), limits)
+    if (reaction.sign) return sign(anchor, subject, limits)
+    return reaction.change ? store(anchor, reaction.change) : anchor
   }
 
-  async #block(anchor: AnchorRow, { problem, message, retryAfterMs }: AnchoringError): Promise<Advance> {
+  async function block(anchor: AnchorRow, { problem, message, retryAfterMs }: AnchoringError): Promise<Advance> {
     const { id, treeSize, state } = anchor
-    this.#logger.warn({ anchor: id, treeSize, state, problem, reason: message }, 'anchoring is blocked')
-    if (anchor.problem !== problem) await this.#store(anchor, { problem })
+    logger.warn({ anchor: id, treeSize, state, problem, reason: message }, 'anchoring is blocked')
+    if (anchor.problem !== problem) await store(anchor, { problem })
     return { outcome: 'blocked', problem, retryAfterMs }
+  }
+
+  return async function advance(anchor: AnchorRow, signal: AbortSignal): Promise<Advance> {
+    try {
+      try {
+        const next = await step(anchor, signal)
+        if (next !== anchor) return { outcome: 'moved' }
+      } catch (error) {
+        if (!(error instanceof AnchoringError)) throw error
+        return await block(anchor, error)
+      }
+      if (anchor.problem !== null) await store(anchor, { problem: null })
+      return { outcome: 'waiting' }
+    } catch (error) {
+      if (!(error instanceof AnchorConflict)) throw error
+      return { outcome: 'moved' }
+    }
   }
 }
 

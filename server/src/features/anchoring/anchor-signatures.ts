@@ -3,6 +3,7 @@
 import type { AnchorExaminer, SignedAnchor, StoredAnchor } from '@claimcheck/core/plugin'
 import { isJsonObject, jsonIn } from '@claimcheck/core/rules'
 import type { Row } from '../../storage/db.ts'
+import { problemIf } from '../../storage/row-checks.ts'
 
 /** Undefined when the column is not a list of transactions. */
 export function readSigned({ signed }: Row): readonly SignedAnchor[] | undefined {
@@ -15,12 +16,12 @@ export function readSigned({ signed }: Row): readonly SignedAnchor[] | undefined
 export function signatureProblems(row: Row, previous: Row | undefined, examine: AnchorExaminer): string[] {
   const signed = readSigned(row)
   if (!signed) return ['signed is not a list of transactions']
-  const problems: string[] = []
-  if (new Set(signed.map(({ nonce }) => nonce)).size > 1)
-    problems.push('signed: the transactions have different nonces')
-  if (row.tx_hash !== null && signed.length > 0 && !signed.some(({ txHash }) => txHash === row.tx_hash))
-    problems.push('tx_hash is not the hash of a signed transaction')
-  return [...problems, ...examine(toStored(row, signed), previous && toStored(previous, []))]
+  const isOtherHash = row.tx_hash !== null && signed.length > 0 && !signed.some(({ txHash }) => txHash === row.tx_hash)
+  return [
+    ...problemIf(new Set(signed.map(({ nonce }) => nonce)).size > 1, 'signed: the transactions have different nonces'),
+    ...problemIf(isOtherHash, 'tx_hash is not the hash of a signed transaction'),
+    ...examine(toStored(row, signed), previous && toStored(previous, [])),
+  ]
 }
 
 function toStored(row: Row, signed: readonly SignedAnchor[]): StoredAnchor {

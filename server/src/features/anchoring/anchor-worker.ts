@@ -7,12 +7,6 @@ import type { Storage } from '../../storage/storage.ts'
 import type { Advance } from './advance.ts'
 import type { Anchoring } from './anchoring.ts'
 
-interface AnchorWorkerOptions {
-  readonly anchoring: Anchoring | undefined
-  readonly storage: Pick<Storage, 'write'>
-  readonly logger: Pick<FastifyBaseLogger, 'error' | 'warn'>
-}
-
 const IDLE_PAUSE_MS = 1000
 /** The first pause is short, because the chain may react soon after a step. */
 const MIN_PAUSE_MS = 200
@@ -20,7 +14,13 @@ const MIN_PAUSE_MS = 200
 const MAX_PAUSE_MS = { waiting: RENEW_MS, blocked: 5 * 60_000 } as const
 const PAUSE_AFTER_ERROR_MS = 2000
 
-export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerOptions): Worker {
+interface AnchorWorkerParts {
+  readonly anchoring: Anchoring | undefined
+  readonly storage: Pick<Storage, 'write'>
+  readonly logger: Pick<FastifyBaseLogger, 'error' | 'warn'>
+}
+
+export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerParts): Worker {
   if (!anchoring) return IDLE
   const lease = createLease('anchoring', { storage })
   /** The outcome of the last step, and how many steps in a row repeated it. */
@@ -34,16 +34,29 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
     return next === 'moved' ? 0 : Math.max(atLeastMs, Math.min(MIN_PAUSE_MS * 2 ** repeats, MAX_PAUSE_MS[next]))
   }
 
-  async function round(anchoring: Anchoring, stopping: AbortSignal): Promise<number> {
+  /** Lets another host try, which may not have this host's problem. */
+  async function releaseLease(): Promise<void> {
+    await lease.release().catch((error) => logger.warn({ err: error }, 'cannot release the lease'))
+  }
+
+  /** Advances the open anchor. Returns undefined when there is none, or another host has the lease. */
+  const step = async (stopping: AbortSignal): Promise<Advance | undefined> => {
+    if (!isExamined) await anchoring.examine(stopping)
+    isExamined = true
+    if (!(await anchoring.isNeeded())) return undefined
+    return lease.hold(async (lost) => {
+      const anchor = await anchoring.take()
+      return anchor && anchoring.advance(anchor, AbortSignal.any([stopping, lost]))
+    })
+  }
+
+  async function round(stopping: AbortSignal): Promise<number> {
     try {
-      if (!isExamined) await anchoring.examine(stopping)
-      isExamined = true
-      if (!(await anchoring.isNeeded())) return IDLE_PAUSE_MS
-      const advance = await lease.hold((lost) => work(anchoring, AbortSignal.any([stopping, lost])))
+      const advance = await step(stopping)
       if (!advance) return IDLE_PAUSE_MS
       if (advance.outcome !== 'blocked') return pauseAfter(advance.outcome)
       await releaseLease()
-      return pauseAfter(advance.outcome, advance.retryAfterMs)
+      return pauseAfter('blocked', advance.retryAfterMs)
     } catch (error) {
       if (stopping.aborted) return 0
       if (error instanceof ServiceError) {
@@ -56,15 +69,5 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
     }
   }
 
-  /** Lets another host try, which may not have this host's problem. */
-  async function releaseLease(): Promise<void> {
-    await lease.release().catch((error) => logger.warn({ err: error }, 'cannot release the lease'))
-  }
-
-  return createLoop((stopping) => round(anchoring, stopping), { end: releaseLease })
-}
-
-async function work(anchoring: Anchoring, signal: AbortSignal): Promise<Advance | undefined> {
-  const anchor = await anchoring.take()
-  return anchor && anchoring.advance(anchor, signal)
+  return createLoop(round, { end: releaseLease })
 }

@@ -11,20 +11,19 @@ export interface AnchoringStatus {
   readonly account: AnchorAccount | { readonly problem: AnchoringProblem } | undefined
   /** The cost of the landed anchors by chain, in the smallest unit of its currency. */
   readonly costs: ReadonlyMap<string, bigint>
-  /** The open anchor, and the newest other ones, newest first. */
   readonly open: AnchorRow | undefined
+  /** The newest other anchors, newest first. */
   readonly recent: readonly AnchorRow[]
-}
-
-interface StatusOptions {
-  readonly anchoring: Anchoring | undefined
-  readonly storage: Pick<Storage, 'read'>
 }
 
 const MAX_RECENT = 10
 const ANSWER_MS = 15_000
 
-export async function anchoringStatus({ anchoring, storage }: StatusOptions): Promise<AnchoringStatus> {
+export async function anchoringStatus(parts: {
+  anchoring: Anchoring | undefined
+  storage: Pick<Storage, 'read'>
+}): Promise<AnchoringStatus> {
+  const { anchoring, storage } = parts
   const { anchors } = storage.read
   const anchorer = anchoring?.anchorer
   const [account, costs, open, recent] = await Promise.all([
@@ -36,8 +35,8 @@ export async function anchoringStatus({ anchoring, storage }: StatusOptions): Pr
   return { anchorer, account, costs, open, recent: recent.filter(({ id }) => id !== open?.id) }
 }
 
-async function accountOf(anchorer: Anchorer): Promise<AnchorAccount | { readonly problem: AnchoringProblem }> {
-  const signal = new AbortController().signal
+async function accountOf(anchorer: Anchorer): Promise<AnchoringStatus['account']> {
+  const { signal } = new AbortController()
   try {
     return await callAnchorer((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
   } catch (error) {

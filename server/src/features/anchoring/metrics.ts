@@ -3,12 +3,12 @@ import type { Watch } from '../../host/monitoring.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Anchoring } from './anchoring.ts'
 
-interface Services {
+interface MetricsParts {
   readonly anchoring: Pick<Anchoring, 'problem'> | undefined
   readonly storage: Pick<Storage, 'read'>
 }
 
-export function anchorMetrics({ anchoring, storage: { read } }: Services): Watch {
+export function anchorMetrics({ anchoring, storage }: MetricsParts): Watch {
   return ({ gauge, total }) => {
     const anchoredSize = gauge('log_anchored_tree_size', 'Number of log entries that a landed anchor covers')
     const open = gauge(
@@ -23,7 +23,7 @@ export function anchorMetrics({ anchoring, storage: { read } }: Services): Watch
     ])
 
     return async () => {
-      const { anchors } = read
+      const { anchors } = storage.read
       const [log, anchor, droppedCount] = await Promise.all([anchors.log(), anchors.open(), anchors.droppedCount()])
       anchoredSize.set(log?.anchoredSize ?? 0)
       dropped.set({}, droppedCount)

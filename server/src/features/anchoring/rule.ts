@@ -23,16 +23,13 @@ export function isIntervalOver({ newest }: Anchored, now: Instant, intervalMs: n
 }
 
 /** The reason to drop a planned anchor before it costs anything; undefined when there is none. */
-export function outdatedBy(
-  { logId, chain, scheme, attester }: Pick<AnchorRow, 'logId' | AnchorerColumn>,
-  current: Pick<AnchorRow, 'logId' | AnchorerColumn>,
-): AnchoringProblem | undefined {
-  if (logId !== current.logId) return 'log_ended'
-  const isSame = chain === current.chain && scheme === current.scheme && attester === current.attester
+export function outdatedBy(anchor: AnchorOrigin, current: AnchorOrigin): AnchoringProblem | undefined {
+  if (anchor.logId !== current.logId) return 'log_ended'
+  const isSame = (['chain', 'scheme', 'attester'] as const).every((name) => anchor[name] === current[name])
   return isSame ? undefined : 'anchorer_changed'
 }
 
-type AnchorerColumn = 'chain' | 'scheme' | 'attester'
+type AnchorOrigin = Pick<AnchorRow, 'logId' | 'chain' | 'scheme' | 'attester'>
 
 /** The steps after a look at the chain, in this order. Without any, the anchor waits for the chain. */
 export interface Reaction {

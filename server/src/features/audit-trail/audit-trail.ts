@@ -3,59 +3,50 @@ import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { type AuditWords, auditEventWords, auditGroups, eventsOfGroup } from '../../base/audit-events.ts'
 import { defined } from '../../base/pick.ts'
-import type { AuditFilter, AuditTrailEnds, AuditTrailRow, NewAuditEntry } from '../../storage/audit-trail.ts'
+import type { AuditFilter, AuditTrailRow, NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { exportLines } from './export.ts'
 
 export type { AuditFilter, AuditTrailRow }
 
 export interface ShownEntry extends AuditTrailRow {
-  /** Complete "ACTOR ...": what was done. */
+  /** Words for what was done, which complete "ACTOR ...". */
   readonly words: string
 }
 
 export interface AuditTrailPage {
   /** Newest first. */
   readonly entries: readonly ShownEntry[]
-  /** Asks for older ones; undefined where there are none. */
+  /** The position that asks for older entries; undefined where there are none. */
   readonly before: number | undefined
   /** The users that the entries name as actor or account, by their ids. */
   readonly users: ReadonlyMap<string, { readonly name: string; readonly email: string }>
 }
 
-export interface AuditTrailService {
-  /** Every event that is recorded. */
-  readonly events: readonly string[]
-  /** Groups of events, in the order of the alphabet. */
-  readonly groups: readonly string[]
-  eventsOf(group: string): readonly string[]
-  list(filter: AuditFilter, place: { readonly before?: number; readonly limit: number }): Promise<AuditTrailPage>
-  /** Records the export, and returns its lines, oldest first. @param by who exports, for the record */
-  export(filter: AuditFilter, by: Acting): Promise<AsyncGenerator<string, void>>
-  /** Records what changes nothing that is stored, such as a refusal or an export. */
-  record(entry: Omit<NewAuditEntry, 'at'>): Promise<void>
-  /** Undefined before the first entry. */
-  ends(): Promise<AuditTrailEnds | undefined>
-}
-
-interface AuditTrailOptions {
+interface AuditTrailParts {
   readonly storage: Storage
   readonly auditWords: AuditWords
   readonly now: () => Instant
 }
 
-export function createAuditTrail({ storage, auditWords, now }: AuditTrailOptions): AuditTrailService {
+export type AuditTrailService = ReturnType<typeof createAuditTrail>
+
+export function createAuditTrail({ storage, auditWords, now }: AuditTrailParts) {
   const { read } = storage
 
+  /** Records what changes nothing that is stored, such as a refusal or an export. */
   async function record(entry: Omit<NewAuditEntry, 'at'>): Promise<void> {
     await storage.write(async (tx) => tx.audit.record({ ...entry, at: now() }))
   }
 
   return {
-    events: Object.keys(auditWords).sort(),
+    /** Every event that is recorded. */
+    events: Object.keys(auditWords).sort() as readonly string[],
+    /** Groups of events, in the order of the alphabet. */
     groups: auditGroups(auditWords),
-    eventsOf: (group) => eventsOfGroup(auditWords, group),
-    async list(filter, { before, limit }) {
+    eventsOf: (group: string): readonly string[] => eventsOfGroup(auditWords, group),
+    async list(filter: AuditFilter, place: { before?: number; limit: number }): Promise<AuditTrailPage> {
+      const { before, limit } = place
       const beyond = before === undefined ? {} : { beyond: before }
       // One more than is shown, which tells whether there are older ones.
       const rows = await read.audit.list(filter, { order: 'newest first', ...beyond, limit: limit + 1 })
@@ -68,26 +59,24 @@ export function createAuditTrail({ storage, auditWords, now }: AuditTrailOptions
         users: new Map(users.map(({ id, name, email }) => [id, { name, email }])),
       }
     },
-    async export(filter, by) {
+    /** Records the export, and returns its lines, oldest first. @param by who exports, for the record */
+    async export(filter: AuditFilter, by: Acting): Promise<AsyncGenerator<string, void>> {
       const { scope } = filter
       const workspaceId = typeof scope === 'object' && 'workspaceId' in scope ? scope.workspaceId : null
       await record({ event: 'audit_trail.exported', by, workspaceId, details: detailsOf(filter) })
       return exportLines(read, filter)
     },
     record,
+    /** Undefined before the first entry. */
     ends: () => read.audit.ends(),
   }
 }
 
-function scopeWord(scope: AuditFilter['scope']): string {
-  if (typeof scope === 'string') return scope
-  return 'workspaceId' in scope ? 'workspace' : 'account'
-}
-
-/** What was exported, as far as a filter narrowed it. */
+/** Describes what was exported, as far as a filter narrowed it. */
 function detailsOf({ scope, events, actor, since, until, search }: AuditFilter) {
+  const kind = typeof scope === 'object' && 'workspaceId' in scope ? 'workspace' : 'account'
   return {
-    scope: scopeWord(scope),
+    scope: typeof scope === 'string' ? scope : kind,
     ...defined({ events: events?.join(' '), actor: actor && (actor.id ?? actor.kind), since, until, search }),
   }
 }

@@ -1,7 +1,7 @@
 /** Checks an exported audit trail: each entry must have its own hash and the hash of the one before it. Needs nothing but the file. */
 
 import { parseStrictJson } from '@claimcheck/core/receipts'
-import type { JsonValue } from '@claimcheck/core/rules'
+import { isJsonObject, type JsonValue } from '@claimcheck/core/rules'
 import { documentHash } from '../../base/audit-chain.ts'
 
 export interface FileReport {
@@ -14,11 +14,11 @@ export interface FileReport {
   readonly lastHash: string | null
   /** Gaps between positions: entries of other workspaces, entries that a filter left out, or entries removed from the file. */
   readonly gaps: number
-  /** The first thing that is wrong. */
+  /** The first problem. */
   readonly problem: string | null
 }
 
-/** An entry of the file that fits. */
+/** An entry of the file whose hash fits its content. */
 export interface FileEntry {
   readonly position: number
   readonly previousHash: string
@@ -27,7 +27,7 @@ export interface FileEntry {
 
 const HASH = /^[0-9a-f]{64}$/
 
-/** @param onEntry called for each entry that fits, in order */
+/** @param onEntry called for each entry whose hash fits, in order */
 export async function checkLines(
   lines: AsyncIterable<string>,
   onEntry: (entry: FileEntry) => Promise<void> | void = () => {},
@@ -38,7 +38,7 @@ export async function checkLines(
   let first: number | null = null
   let before: FileEntry | undefined
   const report = (problem: string | null): FileReport => {
-    const [last, lastHash] = [before?.position ?? null, before?.hash ?? null]
+    const { position: last = null, hash: lastHash = null } = before ?? {}
     return { ok: problem === null, entries, first, last, lastHash, gaps, problem }
   }
   for await (const line of lines) {
@@ -60,25 +60,22 @@ export async function checkLines(
   return report(null)
 }
 
-/** The entry, or what is wrong with the line. */
+/** Returns the entry, or what is wrong with the line. */
 function readEntry(line: string): FileEntry | string {
-  const parsed = parse(line)
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is not a JSON object'
-  const { previous_hash: previousHash, hash, ...document } = parsed as Readonly<Record<string, JsonValue>>
+  let parsed: JsonValue | undefined
+  try {
+    parsed = parseStrictJson(line).value
+  } catch {
+    // No JSON is no object.
+  }
+  if (!isJsonObject(parsed)) return 'it is not a JSON object'
+  const { previous_hash: previousHash, hash, ...document } = parsed
   const { position } = document
   if (!Number.isSafeInteger(position) || (position as number) < 1) return 'it has no position'
   if (!isHash(previousHash) || !isHash(hash)) return 'it lacks a hash'
   const computed = Buffer.from(documentHash(Buffer.from(previousHash, 'hex'), document)).toString('hex')
   if (computed !== hash) return `position ${position}: its hash does not fit its content`
   return { position: position as number, previousHash, hash }
-}
-
-function parse(line: string): JsonValue | undefined {
-  try {
-    return parseStrictJson(line).value
-  } catch {
-    return undefined
-  }
 }
 
 function isHash(value: JsonValue | undefined): value is string {

@@ -7,15 +7,15 @@ import type { Reads } from '../../storage/storage.ts'
 
 type Audit = Pick<Reads['audit'], 'ends' | 'after'>
 
-interface ExaminesAudit extends Pick<Examination, 'problems'> {
-  readonly read: { readonly audit: Audit }
-}
-
 const ENTRIES_PER_READ = 1000
 /** While entries are removed, the walk begins again at the new beginning. */
 const MOST_WALKS = 5
 
-export async function examineAuditTrail({ read: { audit }, problems }: ExaminesAudit): Promise<void> {
+interface AuditExamination extends Pick<Examination, 'problems'> {
+  readonly read: { readonly audit: Audit }
+}
+
+export async function examineAuditTrail({ read: { audit }, problems }: AuditExamination): Promise<void> {
   for (let walks = 1; ; walks++) {
     const ends = await audit.ends()
     const problem = ends ? await walk(audit, ends) : await withoutHead(audit)
@@ -34,35 +34,48 @@ async function withoutHead(audit: Audit): Promise<string | undefined> {
   return `${row.position}: there are entries, and audit_trail_head has no row`
 }
 
-/** The first problem. */
+/** Returns the first problem. */
 async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTrailEnds): Promise<string | undefined> {
   if (first < 1 || last < first - 1) return `${first}: audit_trail_head says that it goes from ${first} to ${last}`
   if (first === 1 && !sameBytes(beforeHash, CHAIN_START)) return '1: the hash before the first entry is not all zeros'
   let [position, hash] = [first - 1, beforeHash]
   // The newest cut is in what is left, because each cut appends an entry.
   let isCutRecorded = first === 1
-  while (position < last) {
-    const read = await readAfter(audit, position)
-    if (!read) return `${position + 1}: its details are not JSON`
-    const rows = read.filter((row) => row.position <= last)
-    if (rows.length === 0) return `${position + 1}: the entry is missing`
-    for (const row of rows) {
-      if (row.position !== position + 1) return `${position + 1}: the entry is missing`
-      const computed = hashOf(hash, row)
-      if (!computed || !sameBytes(computed, row.hash)) {
-        return `${row.position}: its hash does not follow from it and the entry before it`
-      }
-      isCutRecorded ||= recordsCut(row, first, beforeHash)
-      position = row.position
-      hash = computed
-    }
+  for await (const row of entriesBetween(audit, first, last)) {
+    if (row === UNREADABLE) return `${position + 1}: its details are not JSON`
+    if (row.position !== position + 1) return `${position + 1}: the entry is missing`
+    const computed = hashOf(hash, row)
+    if (!computed || !sameBytes(computed, row.hash))
+      return `${row.position}: its hash does not follow from it and the entry before it`
+    isCutRecorded ||= recordsCut(row, first, beforeHash)
+    position = row.position
+    hash = computed
   }
+  if (position < last) return `${position + 1}: the entry is missing`
   if (!sameBytes(hash, lastHash)) return `${last}: audit_trail_head has another hash for it`
   if (!isCutRecorded) return `${first}: the entries before it are missing, and no entry tells that they were removed`
   return beyond(audit, last)
 }
 
-/** Undefined: there is no such entry, because a column holds what no entry can. */
+const UNREADABLE = 'unreadable'
+
+/** Reads the entries in order, until one is missing or cannot be read. */
+async function* entriesBetween(
+  audit: Audit,
+  first: number,
+  last: number,
+): AsyncGenerator<AuditTrailRow | typeof UNREADABLE, void> {
+  for (let next = first; next <= last; ) {
+    const rows = await readAfter(audit, next - 1)
+    if (!rows) return yield UNREADABLE
+    const due = rows.filter(({ position }) => position <= last)
+    if (due.length === 0) return
+    yield* due
+    next = due.at(-1)!.position + 1
+  }
+}
+
+/** Undefined when a column holds what no entry can. */
 function hashOf(previous: Uint8Array, row: AuditTrailRow): Uint8Array | undefined {
   try {
     return chainHash(previous, row)
@@ -71,7 +84,7 @@ function hashOf(previous: Uint8Array, row: AuditTrailRow): Uint8Array | undefine
   }
 }
 
-/** Undefined: the first of them cannot be read. */
+/** Undefined when the first of them cannot be read. */
 async function readAfter(audit: Audit, position: number): Promise<AuditTrailRow[] | undefined> {
   for (const limit of [ENTRIES_PER_READ, 1]) {
     try {
@@ -88,7 +101,7 @@ function recordsCut({ event, details }: AuditTrailRow, first: number, beforeHash
   return event === 'audit_trail.cut' && through === first - 1 && hash === Buffer.from(beforeHash).toString('hex')
 }
 
-/** Entries that the head does not know, and entries before the first that it knows. */
+/** Finds an entry that the head does not know, or one before the first that it knows. */
 async function beyond(audit: Audit, last: number): Promise<string | undefined> {
   const [oldest] = (await readAfter(audit, 0)) ?? []
   const [newer] = (await readAfter(audit, last)) ?? []

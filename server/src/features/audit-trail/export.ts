@@ -5,18 +5,16 @@ import type { AuditFilter, AuditTrailRow } from '../../storage/audit-trail.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { toHex } from '../../storage/table.ts'
 
-type Reading = Pick<Reads, 'audit'>
-
 /** Bounds memory. */
 const PAGE_SIZE = 500
 
-/** Oldest first, up to the entry that is the newest when it begins; some lines at a time. */
-export async function* exportLines(read: Reading, filter: AuditFilter): AsyncGenerator<string, void> {
-  const last = (await read.audit.ends())?.last ?? 0
+/** Yields some lines at a time, oldest first, up to the entry that is the newest when it begins. */
+export async function* exportLines({ audit }: Pick<Reads, 'audit'>, filter: AuditFilter): AsyncGenerator<string, void> {
+  const last = (await audit.ends())?.last ?? 0
   for (let beyond = 0; ; ) {
-    const rows = await read.audit.list(filter, { order: 'oldest first', beyond, limit: PAGE_SIZE })
+    const rows = await audit.list(filter, { order: 'oldest first', beyond, limit: PAGE_SIZE })
     const due = rows.filter(({ position }) => position <= last)
-    const previous = await previousHashes(read, due)
+    const previous = await previousHashes(audit, due)
     const lines = due.flatMap((row) => lineOf(row, previous.get(row.position - 1)) ?? [])
     if (lines.length > 0) yield lines.join('')
     if (rows.length < PAGE_SIZE || due.length < rows.length) return
@@ -25,16 +23,13 @@ export async function* exportLines(read: Reading, filter: AuditFilter): AsyncGen
 }
 
 /** The hashes of the entries before these, by their positions. */
-async function previousHashes(
-  { audit }: Reading,
-  rows: readonly AuditTrailRow[],
-): Promise<ReadonlyMap<number, Uint8Array>> {
-  const stored = await audit.hashesOf(rows.map(({ position }) => position - 1))
+async function previousHashes(audit: Reads['audit'], rows: readonly AuditTrailRow[]): Promise<Map<number, Uint8Array>> {
+  const hashes = new Map(await audit.hashesOf(rows.map(({ position }) => position - 1)))
   const ends = await audit.ends()
-  return new Map([...stored, ...(ends ? [[ends.first - 1, ends.beforeHash] as const] : [])])
+  return ends ? hashes.set(ends.first - 1, ends.beforeHash) : hashes
 }
 
-/** Undefined where the entry before was removed since this one was read: then this one was removed, too. */
+/** Undefined where the entry before it was removed since it was read: then it was removed, too. */
 function lineOf(row: AuditTrailRow, previous: Uint8Array | undefined): string | undefined {
   if (!previous) return undefined
   const hashes = { previous_hash: toHex(previous), hash: toHex(row.hash) }

@@ -7,7 +7,7 @@ import { createLease } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { AuditTrailConfig } from './config.ts'
 
-interface RetentionOptions {
+interface AuditRetentionParts {
   readonly storage: Pick<Storage, 'write'>
   readonly now: () => Instant
   readonly config: AuditTrailConfig
@@ -16,10 +16,10 @@ interface RetentionOptions {
 
 const DAY_MS = 24 * 60 * 60_000
 const PAUSE_MS = 60 * 60_000
-/** In one transaction, which others wait for. */
+/** The most entries that one transaction removes, which others wait for. */
 const MOST_AT_ONCE = 5000
 
-export function createAuditRetention({ storage, now, config, logger }: RetentionOptions): Worker {
+export function createAuditRetention({ storage, now, config, logger }: AuditRetentionParts): Worker {
   const days = config.auditTrail.retentionDays
   if (days === null) return IDLE
   const lease = createLease('audit retention', { storage })

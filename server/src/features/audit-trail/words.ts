@@ -6,7 +6,7 @@ type Users = AuditTrailPage['users']
 export const COMMAND_LINE = 'the command line'
 export const THE_SERVICE = 'the service'
 
-/** Who did it. */
+/** Names the actor. */
 export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users): string {
   switch (actorKind) {
     case 'user':
@@ -26,13 +26,13 @@ export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users):
   }
 }
 
-/** The account that it is about, where that is another than the actor's. */
+/** Names the account that an entry is about, where that is another than the actor's. */
 export function accountWords({ actorKind, actorId, userId }: AuditTrailRow, users: Users): string | undefined {
   if (userId === null || (actorKind === 'user' && actorId === userId)) return undefined
   return users.get(userId)?.name ?? userId
 }
 
-/** `name: build, last_four: x1y2`. */
+/** Writes the details as `name: build, last four: x1y2`. */
 export function detailWords({ details }: AuditTrailRow): string {
   return Object.entries(details)
     .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value === null ? 'none' : value}`)

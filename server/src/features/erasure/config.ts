@@ -3,19 +3,17 @@ import { Type } from '@claimcheck/core/plugin'
 import type { ConfigSection } from '../../config/section.ts'
 import { settings } from '../../config/settings.ts'
 
-/** What workspaces may set about the content of their receipts. */
-export interface RetentionSettings {
-  /** Whether owners set a retention; the command line always does. */
-  readonly byOwners: boolean
-  /** The shortest retention. */
-  readonly leastDays: number
-}
-
 export interface ErasureConfig {
-  readonly retention: RetentionSettings
+  /** The limits of what workspaces may set about the content of their receipts. */
+  readonly retention: {
+    /** True when owners set a retention; the command line always does. */
+    readonly byOwners: boolean
+    /** The shortest retention. */
+    readonly leastDays: number
+  }
 }
 
-const retention = settings<RetentionSettings>({
+const retention = settings<ErasureConfig['retention']>({
   byOwners: ['by_owners', Type.Boolean(), true],
   leastDays: ['least_days', Type.Integer({ minimum: 1, maximum: 36_500 }), 30],
 })

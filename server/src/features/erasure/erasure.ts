@@ -10,24 +10,24 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import type { LogArchives } from '../log/log-archives.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 
-/** Why something is erased. */
-export interface Reason {
+/** The reason of an erasure. */
+export interface ErasureReason {
   readonly rule: ErasureRule
-  /** Such as a file number; empty: there is none. */
+  /** A text such as a file number; empty: there is none. */
   readonly reference: string
 }
 
-/** What would be erased. */
-export interface Candidate {
+/** A receipt that may be erased. */
+export interface ErasureCandidate {
   readonly claim: ClaimRow
   readonly receiptId: string
-  /** When it was erased already. */
+  /** Its erasure, if it was erased already. */
   readonly erased: ErasureRow | undefined
   /** Claims with the same target and params: their receipts say the same. */
   readonly same: readonly SameOutcome[]
 }
 
-export interface Erased {
+export interface ErasureOutcome {
   readonly receipt: ErasureRow
   /** False: it was erased before, by the rule that the receipt names. */
   readonly isNew: boolean
@@ -35,39 +35,30 @@ export interface Erased {
   readonly isForgotten: boolean
 }
 
-export interface ErasureService {
-  /** @param id of a receipt, or of its claim @throws ServiceError `not_found`; `conflict` for a claim that is not decided */
-  find(id: string): Promise<Candidate>
-  /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found`; `read_only` on a database that lacks what was signed */
-  erase(receiptId: string, reason: Reason, by: Acting): Promise<Erased>
-  /** The latest first. */
-  list(limit: number): Promise<readonly ErasureRow[]>
-  /** Writes the database's files anew, without what was erased. False: a reader was in the way, as above. */
-  rewriteFiles(): Promise<boolean>
-}
-
 const MOST_SAME = 100
 const LONGEST_REFERENCE = 200
 
-interface ErasureOptions {
-  readonly storage: Storage
+/** The parts of the log that an erasure needs. */
+export interface ErasableLog {
   readonly archives: Pick<LogArchives, 'erase'>
   readonly logGuard: Pick<LogGuard, 'checkOpen'>
+}
+
+interface ErasureParts extends ErasableLog {
+  readonly storage: Storage
   readonly now: () => Instant
 }
 
-export function createErasureService({ storage, archives, logGuard, now }: ErasureOptions): ErasureService {
+export type ErasureService = ReturnType<typeof createErasureService>
+
+export function createErasureService({ storage, archives, logGuard, now }: ErasureParts) {
   const { erasures } = storage.read
 
-  async function claimOf(id: string): Promise<ClaimRow> {
-    const claim = (await erasures.claimOf(id)) ?? (await erasures.claim(id))
-    if (!claim) throw new ServiceError('not_found', `there is no receipt ${id}`)
-    return claim
-  }
-
   return {
-    async find(id) {
-      const claim = await claimOf(id)
+    /** @param id of a receipt, or of its claim @throws ServiceError `not_found`; `conflict` for a claim that is not decided */
+    async find(id: string): Promise<ErasureCandidate> {
+      const claim = (await erasures.claimOf(id)) ?? (await erasures.claim(id))
+      if (!claim) throw new ServiceError('not_found', `there is no receipt ${id}`)
       const { claimId, receiptId, deadlineAt } = claim
       if (receiptId === null) {
         const until = formatInstant(deadlineAt)
@@ -77,21 +68,29 @@ export function createErasureService({ storage, archives, logGuard, now }: Erasu
       const [erased] = await erasures.byReceiptIds([receiptId])
       return { claim, receiptId, erased, same: erased ? [] : await erasures.sameOutcome(claim, MOST_SAME) }
     },
-    async erase(receiptId, reason, by) {
+    /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found`; `read_only` on a database that lacks what was signed */
+    async erase(receiptId: string, reason: ErasureReason, by: Acting): Promise<ErasureOutcome> {
       const at = now()
       const isNew = await storage.write(async (tx) => {
         const [claim] = await eraseIn(tx, { archives, logGuard }, [receiptId], reason, at)
         if (!claim) return false
-        const { workspaceId } = claim
-        const details = { rule: reason.rule, reference: reason.reference }
-        tx.audit.record({ event: 'receipt.erased', at, by, workspaceId, subject: receiptId, details })
+        const about = { workspaceId: claim.workspaceId, subject: receiptId }
+        tx.audit.record({
+          event: 'receipt.erased',
+          at,
+          by,
+          ...about,
+          details: { rule: reason.rule, reference: reason.reference },
+        })
         return true
       })
       const [receipt] = await erasures.byReceiptIds([receiptId])
       if (!receipt) throw new ServiceError('not_found', `there is no receipt ${receiptId}`)
       return { receipt, isNew, isForgotten: await storage.forgetDeleted() }
     },
-    list: (limit) => erasures.list(limit),
+    /** The erasures, the latest first. */
+    list: (limit: number) => erasures.list(limit),
+    /** Writes the database's files anew, without what was erased. False: a reader was in the way, as above. */
     rewriteFiles: () => storage.rewrite(),
   }
 }
@@ -103,9 +102,9 @@ export function createErasureService({ storage, archives, logGuard, now }: Erasu
  */
 export async function eraseIn(
   tx: Pick<Writes, 'erasures' | 'log'>,
-  { archives, logGuard }: { archives: Pick<LogArchives, 'erase'>; logGuard: Pick<LogGuard, 'checkOpen'> },
+  { archives, logGuard }: ErasableLog,
   receiptIds: readonly string[],
-  { rule, reference }: Reason,
+  { rule, reference }: ErasureReason,
   erasedAt: Instant,
 ): Promise<readonly ClaimRow[]> {
   const claims = await tx.erasures.lock(receiptIds)

@@ -1,6 +1,5 @@
 /** Erasure: the content of a receipt goes, by an operator or by a workspace's retention, and its leaf stays in the log. */
 
-import { construct } from '../../base/construct.ts'
 import type { Feature } from '../../host/feature.ts'
 import { claims } from '../../storage/claim-row.ts'
 import { erasures } from '../../storage/erasures.ts'
@@ -33,14 +32,14 @@ export const erasureFeature = {
   },
   config: erasureConfig,
   services: async () => {
-    const [{ createErasureService }, { RetentionService }, { createRetentionWorker }] = await Promise.all([
+    const [{ createErasureService }, { createRetentionService }, { createRetentionWorker }] = await Promise.all([
       import('./erasure.ts'),
       import('./retention.ts'),
       import('./retention-worker.ts'),
     ])
     return {
       erasure: createErasureService,
-      retention: construct(RetentionService),
+      retention: createRetentionService,
       retentionWorker: createRetentionWorker,
     }
   },

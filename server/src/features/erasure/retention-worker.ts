@@ -1,19 +1,14 @@
 /** The worker that erases what workspaces keep no longer, on one host at a time. */
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../../base/actor.ts'
-import { createLoop, type Worker } from '../../base/worker.ts'
+import { createLoop } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { createLease } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { RetentionService } from './retention.ts'
 
-export interface RetentionWorker extends Worker {
-  /** When this host last saw that nothing more is to be erased; at first, when it started. Unix time in milliseconds. */
-  completedAt(): number
-}
-
-interface RetentionWorkerOptions {
+interface RetentionWorkerParts {
   readonly retention: Pick<RetentionService, 'isNeeded' | 'pass'>
   readonly storage: Pick<Storage, 'write'>
   readonly clock: Pick<Clock, 'doubt'>
@@ -21,21 +16,21 @@ interface RetentionWorkerOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-interface Pauses {
-  /** A machine that has just started may still have a wrong clock, which nothing has contradicted yet: what it erases is lost. */
-  readonly firstMs: number
-  /** Between passes that find nothing more. */
-  readonly idleMs: number
-  /** Between passes while there is more: claims go first. */
-  readonly busyMs: number
+const PAUSES = {
+  /** The pause after the start: the machine may still have a wrong clock, which nothing has contradicted yet. What it erases is lost. */
+  firstMs: 10 * 60_000,
+  /** The pause between passes that find nothing more. */
+  idleMs: 10 * 60_000,
+  /** The pause between passes while there is more: claims go first. */
+  busyMs: 1000,
 }
 
-const PAUSES: Pauses = { firstMs: 10 * 60_000, idleMs: 10 * 60_000, busyMs: 1000 }
+export type RetentionWorker = ReturnType<typeof createRetentionWorker>
 
 export function createRetentionWorker(
-  { retention, storage, clock, logGuard, logger }: RetentionWorkerOptions,
-  pauses: Pauses = PAUSES,
-): RetentionWorker {
+  { retention, storage, clock, logGuard, logger }: RetentionWorkerParts,
+  pauses = PAUSES,
+) {
   const lease = createLease('retention', { storage })
   let completedAt = Date.now()
 
@@ -54,5 +49,9 @@ export function createRetentionWorker(
   }
 
   const loop = createLoop(round, { firstMs: pauses.firstMs, end: () => lease.release().catch(() => {}) })
-  return { ...loop, completedAt: () => completedAt }
+  return {
+    ...loop,
+    /** When this host last saw that nothing more is to be erased; at first, when it started. Unix time in milliseconds. */
+    completedAt: () => completedAt,
+  }
 }

@@ -140,6 +140,22 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
     return next?.consumedAt === null ? { payload, ttlMs: kept.expiresAt! - now() } : undefined
   }
 
+  /** Answers a second use of a refresh token, or ends its grant. */
+  async function repeat(tx: Writes, { used, grantId, asked }: GrantedRefresh, grant: RecordRow, by: Acting) {
+    const repeated = await repeatedAnswer(tx, used, asked)
+    if (!repeated) {
+      await endGrantIn(tx, grantId, 'application.token_reused', by)
+      return undefined
+    }
+    const { payload, ttlMs } = repeated
+    // A thief of the token gets the same answer: the audit trail shows it, once for each answer.
+    if (by.address !== payload.address && !payload.isRecorded) {
+      await putIn(tx, { model: REFRESH_ANSWER, id: used, payload: { ...payload, isRecorded: true }, ttlMs }, now())
+      await record(tx, 'application.refresh_repeated', grant, by)
+    }
+    return payload.answer
+  }
+
   /** Removes answers to refreshes once nothing may repeat them, also where no other record follows. */
   function removeLater(): void {
     if (removal !== 'none') {
@@ -207,18 +223,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
           for (const record of [...issued, kept]) await putIn(tx, record, now())
           return answer
         }
-        const repeated = await repeatedAnswer(tx, used, asked)
-        if (!repeated) {
-          await endGrantIn(tx, grantId, 'application.token_reused', by)
-          return undefined
-        }
-        const { payload, ttlMs } = repeated
-        // A thief of the token gets the same answer: the audit trail shows it, once for each answer.
-        if (by.address !== payload.address && !payload.isRecorded) {
-          await putIn(tx, { model: REFRESH_ANSWER, id: used, payload: { ...payload, isRecorded: true }, ttlMs }, now())
-          await record(tx, 'application.refresh_repeated', grant, by)
-        }
-        return payload.answer
+        return repeat(tx, refresh, grant, by)
       })
       if (given === answer) removeLater()
       return given

@@ -3,6 +3,7 @@ import { isJsonObject, jsonIn } from '@claimcheck/core/rules'
 import { instantOf } from '../../base/ids.ts'
 import { readNetwork } from '../../base/networks.ts'
 import type { Row } from '../../storage/db.ts'
+import { inBatches, problemIf } from '../../storage/row-checks.ts'
 import type { Examination } from '../../storage/schema.ts'
 import { SIGN_IN_RULES } from './sign-in-rules.ts'
 
@@ -10,6 +11,7 @@ const ROWS_PER_READ = 500
 /** The time of a row may be this much after the time in its id: the service may probe a destination in between. */
 const MAX_TIME_AFTER_ID_MS = 5 * 60_000
 const HASH = /^[0-9a-f]{64}$/
+const EMAIL = /^[^@\s]+@[^@\s]+$/
 const PASSWORD_HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 const ROLES = ['owner', 'member']
 const METHODS = ['password', 'password_and_code', 'passkey', 'outside']
@@ -44,41 +46,33 @@ export async function examineAccounts({ read: { doctor }, problems }: Examinatio
     api_keys: (row: Row) => [
       ...timeProblems(row, 'created_at', 'revoked_at', 'last_used_at'),
       ...hashProblems(row, 'key_hash'),
-      ...unless(LAST_FOUR.test(String(row.last_four)), 'last_four is not the end of a key'),
-      ...unless(isListOf(row.networks, isNetwork), 'networks is not a list of networks'),
-      ...unless(
-        row.agent_ids === null || isListOf(row.agent_ids, (id) => id !== ''),
-        'agent_ids is not a list of agents',
-      ),
+      ...problemIf(!LAST_FOUR.test(String(row.last_four)), 'last_four is not the end of a key'),
+      ...problemIf(!isListOf(row.networks, isNetwork), 'networks is not a list of networks'),
+      ...problemIf(row.agent_ids !== null && !isListOf(row.agent_ids, isAgent), 'agent_ids is not a list of agents'),
     ],
     machines: (row: Row) => [
       ...timeProblems(row, 'created_at', 'revoked_at', 'last_used_at'),
       ...hashProblems(row, 'secret_hash'),
-      ...unless(LAST_FOUR.test(String(row.last_four)), 'last_four is not the end of a secret'),
-      ...unless(
-        isListOf(row.scopes, (scope) => SCOPE.test(scope)),
-        'scopes is not a list of scopes',
-      ),
+      ...problemIf(!LAST_FOUR.test(String(row.last_four)), 'last_four is not the end of a secret'),
+      ...problemIf(!isListOf(row.scopes, isScope), 'scopes is not a list of scopes'),
     ],
     connections: (row: Row) => [...timeProblems(row, 'connected_at', 'disconnected_at'), ...connectionProblems(row)],
   } as const
   for (const [table, check] of Object.entries(checks)) {
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const rows: readonly Row[] = await doctor.rows(table as keyof typeof checks, after, ROWS_PER_READ)
+    const read = (after: string) => doctor.rows(table as keyof typeof checks, after, ROWS_PER_READ)
+    for await (const rows of inBatches(read, '', ({ id }) => String(id))) {
       for (const row of rows) for (const problem of check(row)) problems.add(`${table} ${row.id}: ${problem}`)
-      after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
     }
   }
-}
-
-function unless(isRight: boolean, problem: string): string[] {
-  return isRight ? [] : [problem]
 }
 
 function isListOf(text: unknown, isItem: (item: string) => boolean): boolean {
   const list = jsonIn(String(text))
   return Array.isArray(list) && list.every((item) => typeof item === 'string' && isItem(item))
 }
+
+const isAgent = (id: string) => id !== ''
+const isScope = (scope: string) => SCOPE.test(scope)
 
 function isNetwork(text: string): boolean {
   try {
@@ -92,7 +86,7 @@ function timeProblems(row: Row, begin: string, ...ends: readonly string[]): stri
   const began = Number(row[begin])
   const madeAt = instantOf(String(row.id)) ?? began
   return [
-    ...unless(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS, `${begin} is not the time in its id`),
+    ...problemIf(!(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS), `${begin} is not the time in its id`),
     ...ends
       .filter((end) => row[end] !== null && !(Number(row[end]) >= madeAt))
       .map((end) => `${end} is before the time in its id`),
@@ -100,18 +94,18 @@ function timeProblems(row: Row, begin: string, ...ends: readonly string[]): stri
 }
 
 function hashProblems(row: Row, column: string): string[] {
-  return unless(HASH.test(String(row[column])), `${column} is not a SHA-256 hash in hex`)
+  return problemIf(!HASH.test(String(row[column])), `${column} is not a SHA-256 hash in hex`)
 }
 
 function oneOf(row: Row, column: string, values: readonly string[]): string[] {
-  return unless(values.includes(String(row[column])), `${column} is not one of ${values.join(', ')}`)
+  return problemIf(!values.includes(String(row[column])), `${column} is not one of ${values.join(', ')}`)
 }
 
 function userProblems({ email, password_hash: hash }: Row): string[] {
   const text = String(email)
   return [
-    ...unless(/^[^@\s]+@[^@\s]+$/.test(text) && text === text.toLowerCase(), 'email is not an address in lower case'),
-    ...unless(hash === null || PASSWORD_HASH.test(String(hash)), 'password_hash is not an argon2id hash'),
+    ...problemIf(!EMAIL.test(text) || text !== text.toLowerCase(), 'email is not an address in lower case'),
+    ...problemIf(hash !== null && !PASSWORD_HASH.test(String(hash)), 'password_hash is not an argon2id hash'),
   ]
 }
 
@@ -138,16 +132,14 @@ function connectionProblems(row: Row): string[] {
     row.sealed_tokens,
   ].map((text) => jsonIn(String(text)))
   const problems = [
-    ...unless(isJsonObject(options), 'options is not an object'),
-    ...unless(Array.isArray(scopes), 'scopes is not a list'),
-    ...unless(Array.isArray(notes), 'notes is not a list'),
+    ...problemIf(!isJsonObject(options), 'options is not an object'),
+    ...problemIf(!Array.isArray(scopes), 'scopes is not a list'),
+    ...problemIf(!Array.isArray(notes), 'notes is not a list'),
     ...(row.state === null ? [] : oneOf(row, 'state', CONNECTION_STATES)),
   ]
   if (!isJsonObject(sealed)) return [...problems, 'sealed_secrets is not an object']
   if (!isJsonObject(tokens)) return [...problems, 'sealed_tokens is not an object']
   const hasSecrets = Object.keys({ ...sealed, ...tokens }).length > 0 || row.source_key !== null
-  return [
-    ...problems,
-    ...unless(row.disconnected_at === null || !hasSecrets, 'it is disconnected and still has secrets'),
-  ]
+  problems.push(...problemIf(row.disconnected_at !== null && hasSecrets, 'it is disconnected and still has secrets'))
+  return problems
 }

@@ -105,17 +105,19 @@ export function createSecondStepService(parts: SecondStepParts) {
     return codes
   }
 
+  async function useRecoveryCode(tx: Writes, userId: string, code: string, by: Acting): Promise<string | undefined> {
+    const isUsed = await tx.secondSteps.useCode(userId, hashOf(userId, code))
+    record(tx, isUsed ? 'second_step.code_used' : 'second_step.failed', userId, by)
+    return isUsed ? undefined : WRONG
+  }
+
   /** Uses the code up. Returns the problem; undefined when it is right. */
   async function useCode(tx: Writes, userId: string, typed: string, by: Acting): Promise<string | undefined> {
     const at = now()
     const row = await tx.secondSteps.lock(userId)
     if (!row) return 'the second step was switched off meanwhile'
     const code = typed.replace(/[\s-]/g, '').toLowerCase()
-    if (!/^\d{6}$/.test(code)) {
-      const isUsed = await tx.secondSteps.useCode(userId, hashOf(userId, code))
-      record(tx, isUsed ? 'second_step.code_used' : 'second_step.failed', userId, by)
-      return isUsed ? undefined : WRONG
-    }
+    if (!/^\d{6}$/.test(code)) return useRecoveryCode(tx, userId, code, by)
     if (row.failures >= MOST_FAILURES && at < row.failedAt! + WAIT_MS) return TOO_MANY
     const counter = await counterOf(parts.secrets.open(row.secret, secondStepContext(userId)), code, at)
     if (counter === undefined || counter <= row.lastCounter) {

@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { BY_SERVICE, byCommand } from '@claimcheck/server/base/actor'
 import { ServiceError } from '@claimcheck/server/base/errors'
-import { RetentionService } from '@claimcheck/server/features/erasure/retention'
+import { createRetentionService } from '@claimcheck/server/features/erasure/retention'
 import { createRetentionWorker } from '@claimcheck/server/features/erasure/retention-worker'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
@@ -59,7 +59,7 @@ async function begin(t: Test, url: string, aged: readonly Aged[]) {
   const head = { ...LOG, number: 1, treeSize: receipts.length, signed: '{}' }
   await storage.apply({ log: LOG, head, newClaims: claims, receipts })
   let now = NOON
-  const retention = new RetentionService({ storage, archives: NO_ARCHIVES, logGuard, now: () => now, config })
+  const retention = createRetentionService({ storage, archives: NO_ARCHIVES, logGuard, now: () => now, config })
   return {
     storage,
     retention,
@@ -138,7 +138,7 @@ for (const dialect of DIALECTS) {
       if (isBehind) throw new ServiceError('read_only', 'the database is an old one')
     }
     const guarded = { storage, archives: NO_ARCHIVES, logGuard: { checkOpen }, now: () => NOON, config }
-    const retention = new RetentionService(guarded)
+    const retention = createRetentionService(guarded)
     await retention.set('ws_1', 31, BY_SERVICE)
     await t.rejects(retention.pass(BY_SERVICE, RUNNING), { code: 'read_only' })
     t.strictSame(await erasedIn(storage), [])
@@ -156,7 +156,7 @@ for (const dialect of DIALECTS) {
     await retention.set('ws_1', 31, BY_SERVICE)
     // It stops before a transaction, as a host does that ends or loses its lease.
     const stopping = new AbortController()
-    const stopped = new RetentionService({
+    const stopped = createRetentionService({
       archives: NO_ARCHIVES,
       logGuard,
       storage: {
@@ -173,7 +173,7 @@ for (const dialect of DIALECTS) {
     t.equal((await erasedIn(storage)).length, 99, 'a batch, but for the claim that waits')
     const [first, second] = [
       retention,
-      new RetentionService({ storage, archives: NO_ARCHIVES, logGuard, now: () => NOON, config }),
+      createRetentionService({ storage, archives: NO_ARCHIVES, logGuard, now: () => NOON, config }),
     ]
     const passes = await Promise.all([first.pass(BY_SERVICE, RUNNING), second.pass(BY_SERVICE, RUNNING)])
     t.strictSame(passes, [false, false], 'two hosts at once do no harm')

@@ -19,11 +19,7 @@ interface Services extends Pick<HostServices, 'storage'> {
   readonly anchorWorker: Worker
 }
 
-interface NowOptions extends OutputOptions {
-  readonly timeout: string
-}
-
-/** Nothing is wrong: the anchor is not final yet. As `claim` ends while its claim is queued. */
+/** The exit code while the anchor is not final yet and nothing is wrong, as that of `claim` while its claim is queued. */
 const EXIT_UNFINISHED = 7
 
 const NOT_CONFIGURED = 'no anchoring plugin is configured: add one to the configuration file'
@@ -51,7 +47,7 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
       'after',
       `\nExit code: 0 final, ${EXIT_UNFINISHED} not final yet; 1 the command failed, 2 invalid arguments.`,
     )
-    .action(async ({ timeout }: NowOptions, command: Command) => {
+    .action(async ({ timeout }: { timeout: string }, command: Command) => {
       // `anchor` declares --json, too, and commander gives the option to it.
       const options: OutputOptions = command.optsWithGlobals()
       const timeoutMs = 1000 * Number(timeout)
@@ -137,7 +133,7 @@ function describeAnchorer(anchorer: Anchorer, account: NonNullable<AnchoringStat
   ]
 }
 
-/** In the smallest unit of the chain. */
+/** Writes an amount in the smallest unit of the chain. */
 function amount(count: string | bigint, chain: string): string {
   return chain.startsWith('eip155:') ? `${count} wei` : String(count)
 }

@@ -19,7 +19,7 @@ import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { toHex } from '../../../storage/table.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'
-import type { AuditFilter, AuditTrailPage, AuditTrailRow, AuditTrailService, ShownEntry } from '../audit-trail.ts'
+import type { AuditFilter, AuditTrailPage, AuditTrailService, ShownEntry } from '../audit-trail.ts'
 import { checkLines, type FileEntry, type FileReport } from '../check-file.ts'
 import { accountWords, actorWords, detailWords } from '../words.ts'
 
@@ -42,7 +42,7 @@ interface AuditOptions extends OutputOptions {
 }
 
 const MOST_LISTED = 10_000
-/** How many positions of a file are looked up at once. */
+/** The number of positions of a file that are looked up at once. */
 const COMPARED_AT_ONCE = 500
 
 export function addAuditTrailCommand(program: Command, withServices: WithServices<Services>): void {
@@ -83,14 +83,14 @@ async function list(withServices: WithServices<Services>, options: AuditOptions)
     await claimcheck.auditTrail.list(await filterOf(options, claimcheck), { limit }),
     await claimcheck.auditTrail.ends(),
   ])
-  print(options, page.entries.map(toJson), [
-    ...page.entries.map((entry) => lineOf(entry, page.users)),
-    ...(page.entries.length === 0 ? ['No entries.'] : []),
-    ...(page.before === undefined
-      ? []
-      : [`There are older ones: add --limit, or --until ${timeOf(page.entries.at(-1)!)}.`]),
-    ...(ends ? [`The newest entry of all is ${ends.last}, with the hash ${toHex(ends.lastHash)}.`] : []),
-  ])
+  const { entries, before, users } = page
+  const json = entries.map((entry) => ({ ...chainedDocument(entry), hash: toHex(entry.hash) }))
+  const lines = entries.map((entry) => lineOf(entry, users))
+  if (entries.length === 0) lines.push('No entries.')
+  if (before !== undefined)
+    lines.push(`There are older ones: add --limit, or --until ${formatInstant(entries.at(-1)!.at)}.`)
+  if (ends) lines.push(`The newest entry of all is ${ends.last}, with the hash ${toHex(ends.lastHash)}.`)
+  print(options, json, lines)
 }
 
 async function exportTo(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
@@ -124,7 +124,7 @@ async function exportTo(withServices: WithServices<Services>, options: AuditOpti
 async function compare(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
   await withServices(async ({ storage }) => {
     const differing: number[] = []
-    const removed: number[] = []
+    let removed = 0
     let waiting: FileEntry[] = []
     const first = (await storage.read.audit.ends())?.first ?? 1
     const lookUp = async () => {
@@ -133,7 +133,7 @@ async function compare(withServices: WithServices<Services>, options: AuditOptio
         const stored = hashes.get(position)
         if (stored && toHex(stored) === hash) continue
         // Retention removed it.
-        if (!stored && position < first) removed.push(position)
+        if (!stored && position < first) removed += 1
         else differing.push(position)
       }
       waiting = []
@@ -146,29 +146,26 @@ async function compare(withServices: WithServices<Services>, options: AuditOptio
     const problem =
       differing.length === 0 ? null : `position ${differing[0]}: this installation has another entry there, or none`
     const found = { ...checked, ok: checked.ok && problem === null, problem: checked.problem ?? problem }
-    const gone = `${removed.length} of them are older than what the installation keeps, and were not compared.`
-    report(options, found, [
-      ...(found.ok ? ['The installation has the same entries.'] : []),
-      ...(removed.length > 0 ? [gone] : []),
-    ])
+    const more = found.ok ? ['The installation has the same entries.'] : []
+    if (removed > 0) more.push(`${removed} of them are older than what the installation keeps, and were not compared.`)
+    report(options, found, more)
   })
 }
 
 function report(options: AuditOptions, checked: FileReport, more: readonly string[]): void {
   const { ok, entries, first, last, lastHash: last_hash, gaps, problem } = checked
+  const gapWords =
+    gaps === 0
+      ? 'without gaps'
+      : `with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}: entries that the export left out, or that were removed from the file`
   print(options, { ok, entries, first, last, last_hash, gaps, problem }, [
     ...(problem === null ? [] : [`Not sound. ${problem}.`]),
     ...(ok && entries === 0 ? ['There are no entries in it.'] : []),
-    ...(entries === 0 ? [] : [`${entries} entries, positions ${first} to ${last}, ${gapWords(gaps)}.`]),
+    ...(entries === 0 ? [] : [`${entries} entries, positions ${first} to ${last}, ${gapWords}.`]),
     ...(ok && entries > 0 ? [`Each has the hash that it says. The last hash is ${last_hash}.`] : []),
     ...more,
   ])
   if (!ok) process.exitCode = 1
-}
-
-function gapWords(gaps: number): string {
-  if (gaps === 0) return 'without gaps'
-  return `with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}: entries that the export left out, or that were removed from the file`
 }
 
 async function checkFile(file: string, onEntry?: (entry: FileEntry) => Promise<void>): Promise<FileReport> {
@@ -177,14 +174,15 @@ async function checkFile(file: string, onEntry?: (entry: FileEntry) => Promise<v
   return Promise.race([checkLines(createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }), onEntry), failed])
 }
 
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EEXIST: 'there is a file of this name: choose another name',
+  EACCES: 'this user may not do that',
+  EISDIR: 'it is a folder',
+}
+
 function fileError(file: string, cause: NodeJS.ErrnoException): Error {
-  const problems: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file or folder',
-    EEXIST: 'there is a file of this name: choose another name',
-    EACCES: 'this user may not do that',
-    EISDIR: 'it is a folder',
-  }
-  const problem = problems[String(cause.code)]
+  const problem = FILE_PROBLEMS[String(cause.code)]
   return problem === undefined ? cause : new CommandError('usage', `${file}: ${problem}.`)
 }
 
@@ -193,8 +191,15 @@ async function filterOf(options: AuditOptions, { workspaces, auditTrail, storage
   if (workspace !== undefined && account !== undefined) {
     throw new CommandError('usage', 'Use --workspace or --account, not both.')
   }
+  let scope: AuditFilter['scope'] = 'everything'
+  if (workspace !== undefined) scope = { workspaceId: (await workspaces.find(workspace)).id }
+  if (account !== undefined) {
+    const user = await storage.read.users.byEmail(account.trim().toLowerCase())
+    if (!user) throw new ServiceError('not_found', `there is no account with the address ${account}`)
+    scope = { userId: user.id }
+  }
   return {
-    scope: await scopeOf(workspace, account, { workspaces, storage }),
+    scope,
     ...defined({
       events: event?.flatMap((name) => eventsNamed(auditTrail, name)),
       since: instantOf('--since', since),
@@ -202,18 +207,6 @@ async function filterOf(options: AuditOptions, { workspaces, auditTrail, storage
       search,
     }),
   }
-}
-
-async function scopeOf(
-  workspace: string | undefined,
-  account: string | undefined,
-  { workspaces, storage }: Pick<Services, 'workspaces' | 'storage'>,
-): Promise<AuditFilter['scope']> {
-  if (workspace !== undefined) return { workspaceId: (await workspaces.find(workspace)).id }
-  if (account === undefined) return 'everything'
-  const user = await storage.read.users.byEmail(account.trim().toLowerCase())
-  if (!user) throw new ServiceError('not_found', `there is no account with the address ${account}`)
-  return { userId: user.id }
 }
 
 function eventsNamed({ events, eventsOf }: AuditTrailService, name: string): readonly string[] {
@@ -233,18 +226,10 @@ function lineOf(entry: ShownEntry, users: AuditTrailPage['users']): string {
   const account = accountWords(entry, users)
   const details = detailWords(entry)
   return [
-    `${entry.position}  ${timeOf(entry)}  ${actorWords(entry, users)} ${entry.words}`,
+    `${entry.position}  ${formatInstant(entry.at)}  ${actorWords(entry, users)} ${entry.words}`,
     account === undefined ? '' : ` [account ${account}]`,
     entry.subject === null ? '' : ` ${entry.subject}`,
     details === '' ? '' : ` (${details})`,
     entry.address === null ? '' : ` from ${entry.address}`,
   ].join('')
-}
-
-function timeOf({ at }: AuditTrailRow): string {
-  return formatInstant(at)
-}
-
-function toJson(entry: AuditTrailRow) {
-  return { ...chainedDocument(entry), hash: toHex(entry.hash) }
 }

@@ -10,18 +10,11 @@ import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
 import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
-import type { ErasureService } from '../erasure.ts'
-import { type Candidate, type Erased, readReason } from '../erasure.ts'
+import { type ErasureCandidate, type ErasureOutcome, type ErasureService, readReason } from '../erasure.ts'
 
 interface Services {
   readonly erasure: ErasureService
   readonly logGuard: Pick<LogGuard, 'requireNewest'>
-}
-
-interface EraseOptions extends OutputOptions {
-  readonly rule: string
-  readonly reference?: string
-  readonly yes?: boolean
 }
 
 const RULES = Object.keys(OPERATOR_RULES).join(', ')
@@ -45,7 +38,7 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
     .requiredOption('--rule <rule>', `why: ${RULES}. Everybody who asks for the receipt reads it`)
     .option('--reference <text>', 'such as a file number. Everybody reads it, so name no person')
     .option('--yes', 'do not ask for confirmation')
-    .action(async (id: string, options: EraseOptions) => {
+    .action(async (id: string, options: OutputOptions & { rule: string; reference?: string; yes?: boolean }) => {
       const reason = readReason(options.rule, options.reference)
       const { erased, same } = await withServices(async ({ erasure, logGuard }) => {
         const candidate = await erasure.find(id)
@@ -84,11 +77,11 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
   })
 }
 
-function toJson({ receipt, isNew, isForgotten }: Erased, same: readonly string[]) {
+function toJson({ receipt, isNew, isForgotten }: ErasureOutcome, same: readonly string[]) {
   return { ...toErasedReceipt(receipt), was_erased_before: !isNew, files_cleared: isForgotten, same_outcome: same }
 }
 
-function linesOf({ receipt, isNew, isForgotten }: Erased, same: readonly string[]): string[] {
+function linesOf({ receipt, isNew, isForgotten }: ErasureOutcome, same: readonly string[]): string[] {
   const { receiptId, leafIndex, erasedAt, rule, reference } = receipt
   const because = `because of ${ruleWords(rule, reference)}`
   if (!isNew) return [`The content of ${receiptId} was erased before, at ${formatInstant(erasedAt)}, ${because}.`]
@@ -108,8 +101,8 @@ function linesOf({ receipt, isNew, isForgotten }: Erased, same: readonly string[
   ]
 }
 
-/** What erasing means, before it is confirmed. */
-function meaningOf({ claim, receiptId }: Candidate): string {
+/** Tells what erasing means, before it is confirmed. */
+function meaningOf({ claim, receiptId }: ErasureCandidate): string {
   return [
     `This erases for ever what ${receiptId} says: its text, its evidence, and the content of the claim and its checks.`,
     `  agent   ${visible(claim.agentId)}`,
