@@ -24,7 +24,6 @@ const FOR_PEOPLE: ReadonlySet<string> = new Set([
   'SecretError',
 ])
 
-/** All commands. */
 export function claimcheckProgram(): Command {
   const program = createProgram({
     name: 'claimcheck',

@@ -9,29 +9,28 @@ import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, connectionSettings } from './connections.ts'
 import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
 import { type RateLimits, rateLimitSettings } from './rate-limits.ts'
-import type { Report } from './report.ts'
 import { readSecretFiles } from './secret-files.ts'
-import type { ConfigContext, ConfigSection, Env } from './section.ts'
+import type { ConfigContext, ConfigSection, Env, Report } from './section.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
   /** A package name or a path, resolved from the folder of the configuration file. */
   readonly use: string
   readonly with: Readonly<Record<string, unknown>>
-  /** It runs in the service's own process, and sees all that the service sees. */
+  /** True for a plugin that runs in the service's own process, and sees all that the service sees. */
   readonly trusted?: boolean
   /** `open`: its own process has no sandbox around it, because the system allows none. */
   readonly isolation?: 'open'
   /** The limit of its heap. */
   readonly memoryMib?: number
-  /** Of its processes, where it does not run in the service's own. */
+  /** The limits of its processes, where it does not run in the service's own. */
   readonly processes?: Partial<PluginProcesses>
 }
 
 export interface PluginProcesses {
-  /** So many workspaces it works for at a time. */
+  /** The number of workspaces that it works for at a time. */
   readonly most: number
-  /** Of all its processes together. */
+  /** The limit of all its processes together. */
   readonly memoryMib: number
 }
 
@@ -41,7 +40,7 @@ const PROCESS_MIB = 32
 const MOST_PROCESSES = 256
 
 /**
- * What was given, else a quarter of the memory, or a part of half of it.
+ * Returns the limits that were given, else a quarter of the memory, or a part of half of it.
  * @param isolated how many plugins have processes
  * @param here the memory that there is, in MiB
  */
@@ -54,7 +53,7 @@ export function pluginProcesses(
   return { most: most ?? Math.min(MOST_PROCESSES, Math.ceil(ofPlugin / PROCESS_MIB)), memoryMib: ofPlugin }
 }
 
-/** What the host itself goes by. Features add their sections. */
+/** The host's own configuration. Features add their sections. */
 export interface HostConfig extends Databases {
   readonly host: string
   readonly port: number
@@ -74,7 +73,7 @@ export interface HostConfig extends Databases {
   /** The folder from which plugins are resolved. */
   readonly pluginDir: string
   readonly plugins: readonly PluginEntry[]
-  /** Without their routes and workers. */
+  /** The features without routes and workers. */
   readonly disabledFeatures: readonly string[]
   readonly rateLimits: RateLimits
   readonly connections: ConnectionSettings
@@ -148,7 +147,6 @@ const HOST_FILE = {
   verifier_package: Type.Optional(packageSpec),
 }
 const HostFile = Type.Object(HOST_FILE)
-type HostFile = Static<typeof HostFile>
 
 /** The folder of the data, and the configuration file. */
 export function placesOf(env: Env, cwd: string): { readonly dataDir: string; readonly filePath: string } {
@@ -165,8 +163,8 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   const env = readSecretFiles(given, cwd, report)
   const { dataDir, filePath } = placesOf(env, cwd)
   const members = Object.assign({}, HOST_FILE, ...sections.map((section) => section.file))
-  const isFile = validator(Type.Object(members, { additionalProperties: false }))
-  const file: HostFile = readFile(filePath, { isNamed: Boolean(env.CONFIG), isFile, report })
+  const validate = validator(Type.Object(members, { additionalProperties: false }))
+  const file = readFile(filePath, Boolean(env.CONFIG), validate, report)
   const databases = readDatabases(env, fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
   const allowPrivate = [
     ...readHosts((env.ALLOW_PRIVATE ?? '').split(','), 'ALLOW_PRIVATE', report),
@@ -190,7 +188,12 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     plugins: (file.plugins ?? []).map(({ use, with: given = {}, trusted, isolation, memory_mib, processes }) => ({
       use,
       with: given,
-      ...defined({ trusted, isolation, memoryMib: memory_mib, processes: processes && readProcesses(processes) }),
+      ...defined({
+        trusted,
+        isolation,
+        memoryMib: memory_mib,
+        processes: processes && defined({ most: processes.most, memoryMib: processes.memory_mib }),
+      }),
     })),
     disabledFeatures: file.disabled_features ?? [],
     rateLimits,
@@ -204,14 +207,13 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   return config
 }
 
-interface Reading {
-  readonly isNamed: boolean
-  readonly isFile: ReturnType<typeof validator>
-  readonly report: Report
-}
-
 /** A missing file is a mistake only when CONFIG names it; without the default file there are no plugins. */
-function readFile(path: string, { isNamed, isFile, report }: Reading): HostFile {
+function readFile(
+  path: string,
+  isNamed: boolean,
+  validate: ReturnType<typeof validator>,
+  report: Report,
+): Static<typeof HostFile> {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -230,9 +232,9 @@ function readFile(path: string, { isNamed, isFile, report }: Reading): HostFile 
     report(`${path}: is not JSON: ${error.code} in line ${text.slice(0, error.position).split('\n').length}`)
     return {}
   }
-  const issues = isFile(value, [])
+  const issues = validate(value, [])
   for (const { loc, msg } of issues) report(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
-  return issues.length > 0 ? {} : (value as HostFile)
+  return issues.length > 0 ? {} : (value as Static<typeof HostFile>)
 }
 
 function readPort(given: string | undefined, report: Report): number {
@@ -245,13 +247,7 @@ function readPort(given: string | undefined, report: Report): number {
 function readPublicUrl(text: string | undefined, report: Report): string | undefined {
   if (!text) return undefined
   const url = parseUrl(text)
-  if (
-    !url ||
-    !['http:', 'https:'].includes(url.protocol) ||
-    url.username + url.password !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
+  if (!url || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search + url.hash !== '') {
     report('PUBLIC_URL: must be an http or https address without user, query or fragment')
   }
   return text.replace(/\/+$/, '')
@@ -311,8 +307,4 @@ function hostAndPort(entry: string): string | undefined {
   const url = host === undefined ? undefined : parseUrl(`http://${host}`)
   if (!url || Number(port ?? 1) > 65_535) return undefined
   return port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`
-}
-
-function readProcesses({ most, memory_mib }: { readonly most?: number; readonly memory_mib?: number }) {
-  return defined({ most, memoryMib: memory_mib })
 }

@@ -1,10 +1,10 @@
-/** How many connections a host holds open, and the defaults. 0: no limit. */
+/** The limits of the connections that a host holds open, and their defaults. 0: no limit. */
 import { LIMIT, settings } from './settings.ts'
 
 export interface ConnectionSettings {
-  /** In all. */
+  /** The limit of all connections together. */
   readonly most: number
-  /** From one address that is no trusted proxy's. */
+  /** The limit of one address that is no trusted proxy's. */
   readonly perAddress: number
 }
 

@@ -3,15 +3,14 @@ import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
 import { isLoopback } from '../base/loopback.ts'
-import type { Report } from './report.ts'
-import type { Env } from './section.ts'
+import type { Env, Report } from './section.ts'
 
 interface Scheme {
   /** Returns the URL in its one form, and reports what it lacks. */
   read(url: string, cwd: string, report: Report): string
   /** Returns the URL without anything secret. */
   describe(url: string): string
-  /** Several hosts may use the database. */
+  /** True when several hosts may use the database. */
   readonly isShared: boolean
 }
 
@@ -29,7 +28,7 @@ const OTHER_NAMES: Readonly<Record<string, DatabaseScheme>> = { postgresql: 'pos
 export interface Databases {
   /** `sqlite:` and an absolute path, or a `postgres:` URL, which may contain a password. */
   readonly databaseUrl: string
-  /** Of a replica, which may lag and be away. */
+  /** The URL of a replica, which may lag and be away. */
   readonly databaseReadUrl: string | undefined
 }
 
@@ -68,7 +67,7 @@ export function schemeOf(databaseUrl: string): DatabaseScheme {
   return databaseUrl.slice(0, databaseUrl.indexOf(':')) as DatabaseScheme
 }
 
-/** Several hosts may use the database. False for a URL that `readDatabaseUrl` refused. */
+/** Tells whether several hosts may use the database. False for a URL that `readDatabaseUrl` refused. */
 export function isSharedDatabase(databaseUrl: string): boolean {
   return databaseUrl !== '' && SCHEMES[schemeOf(databaseUrl)].isShared
 }
@@ -94,16 +93,16 @@ function readFileUrl(url: string, cwd: string, report: Report): string {
   return SQLITE + resolve(cwd, path)
 }
 
-/** Which server a connection may lead to, in the meaning of libpq. */
+/** The servers that a connection may lead to, in the meaning of libpq. */
 export const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const
 export type SessionAttrs = (typeof SESSION_ATTRS)[number]
 
-/** libpq has two more, which go on without TLS where the server, or who answers for it, offers none. */
+/** The modes of TLS. libpq has two more, which go on without TLS where the server, or who answers for it, offers none. */
 const TLS_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 export const PASSWORD_FILE = 'password_file'
 const FILES = ['sslrootcert', 'sslcert', 'sslkey', 'passfile', PASSWORD_FILE]
 
-/** What precedes the hosts, the hosts, and what follows them. */
+/** Splits a URL into what precedes the hosts, the hosts, and what follows them. */
 function partsOf(serverUrl: string): readonly [user: string, hosts: string, rest: string] {
   const [, user = '', hosts = '', rest = ''] = /^postgres:\/\/([^/?#]*@)?([^/?#]*)(.*)$/s.exec(serverUrl) ?? []
   return [user, hosts, rest]
@@ -127,7 +126,7 @@ function hostInClear(serverUrl: string): readonly string[] {
   return isNear || [...searchParams.keys()].some((name) => name.startsWith('ssl')) ? [] : [host || named]
 }
 
-/** The URL with a file that has the password and nothing else; one with a password, or of another database, as it is. */
+/** Adds the file that holds nothing but the password. Leaves a URL with a password, or of another database, as it is. */
 function withPasswordFile(databaseUrl: string, path: string): string {
   const [user, hosts, rest] = partsOf(databaseUrl)
   const hasPassword = user.includes(':') || new URLSearchParams(rest.replace(/^[^?]*/, '')).has('password')

@@ -1,9 +1,9 @@
 /** The rate limits and their defaults. */
 import { LIMIT, settings } from './settings.ts'
 
-/** A minute. 0: no limit. */
+/** The limits of a minute. 0: no limit. */
 export interface RateLimits {
-  /** Tokens of a network, on each host: of what it asks for without a credential or a session. */
+  /** Tokens of a network, on each host, for requests without a credential or a session. */
   readonly network: number
   /** Tokens of a key, or of a grant with all its tokens, over all hosts. */
   readonly key: number

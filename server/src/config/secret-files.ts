@@ -1,8 +1,7 @@
 /** Secrets in files, as Docker, Kubernetes and systemd give them: `SECRET_KEY_FILE` names the file with what `SECRET_KEY` would hold. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Report } from './report.ts'
-import type { Env } from './section.ts'
+import type { Env, Report } from './section.ts'
 
 const NAMES = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'METRICS_TOKEN', 'SMTP_URL'] as const
 

@@ -1,6 +1,8 @@
-/** A part of the configuration: what of the file and of the environment it reads, and what it makes of that. */
+/** A part of the configuration: the members of the file that it reads, and the function that reads them and the environment. */
 import type { TSchema } from '@claimcheck/core/plugin'
-import type { Report } from './report.ts'
+
+/** Reports a mistake in the configuration. Readers go on after it, so that all mistakes are shown at once. */
+export type Report = (problem: string) => void
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -17,7 +19,7 @@ export interface ConfigContext {
 
 /** @typeParam C its members of the configuration */
 export interface ConfigSection<C extends object = object> {
-  /** Its members of the file, each optional. */
+  /** The schemas of its members of the file, each optional. */
   readonly file?: Readonly<Record<string, TSchema>>
   // biome-ignore lint/suspicious/noExplicitAny: holds what `file` describes
   read(file: any, context: ConfigContext): C

@@ -3,19 +3,17 @@ import { type TSchema, Type } from '@claimcheck/core/plugin'
 
 type Setting<T> = readonly [nameInFile: string, schema: TSchema, byDefault: T]
 
-/** A group as the file has it, valid by its schema. */
-type Given = Readonly<Record<string, unknown>>
-
 /** The schema of a limit. 0: no limit. */
 export const LIMIT = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
 export function settings<T extends object>(members: { readonly [Name in keyof T]: Setting<T[Name]> }) {
   const all = Object.entries<Setting<unknown>>(members)
   const schemas = all.map(([, [nameInFile, schema]]) => [nameInFile, Type.Optional(schema)])
-  const read = (given: Given = {}) =>
+  /** @param given the group of the file, valid by its schema */
+  const read = (given: Readonly<Record<string, unknown>> = {}) =>
     Object.fromEntries(all.map(([name, [nameInFile, , byDefault]]) => [name, given[nameInFile] ?? byDefault])) as T
   return {
-    /** Optional, as each of them is. */
+    /** The schema of the group, which is optional like each of its members. */
     schema: Type.Optional(Type.Object(Object.fromEntries(schemas), { additionalProperties: false })),
     read,
     defaults: read(),

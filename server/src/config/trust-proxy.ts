@@ -1,9 +1,9 @@
 /** TRUST_PROXY: the proxies that the service believes about a client's address. */
 import { isIP } from 'node:net'
-import type { Report } from './report.ts'
+import type { Report } from './section.ts'
 
 /**
- * How many proxies are between clients and this service, or the networks that they are in: addresses, `address/prefix`, and the names
+ * The number of proxies between clients and this service, or the networks that they are in: addresses, `address/prefix`, and the names
  * in NETWORK_NAMES. 0: none.
  */
 export type TrustedProxies = number | readonly string[]
@@ -34,7 +34,7 @@ export function readTrustProxy(text: string | undefined, report: Report): Truste
   return networks
 }
 
-/** A network of all addresses would be `on` by another name. */
+/** Refuses a network of all addresses, which would be `on` by another name. */
 function isNetwork(entry: string): boolean {
   if (Object.hasOwn(NETWORK_NAMES, entry)) return true
   const [, address = '', prefix = '1'] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []

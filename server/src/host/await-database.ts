@@ -13,9 +13,9 @@ import { openLogger } from './logger.ts'
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10_000
 const SLOW_MS = 2000
-/** Who asked the host that waited has an answer by then. */
+/** The time in which those who asked the host that waited get their answers. */
 const LAST_ANSWERS_MS = 1000
-/** An ordinary start on a busy machine takes some seconds. */
+/** The time after which a start counts as slow. On a busy machine an ordinary one takes some seconds. */
 const SAY_SLOW_MS = 10_000
 const WAITS = 'the service waits for its database: try again later'
 const SLOW = 'the database takes long to open: perhaps a migration runs, here or on another host'
@@ -84,7 +84,7 @@ export async function awaitDatabase<T>(
   }
 }
 
-/** Why it may help to try again: the database is away, or a disk is full. Features give errors of the database on in their own. */
+/** The reason that trying again may help: the database is away, or a disk is full. Features give errors of the database on in their own. */
 function waitingReason(error: unknown): string | undefined {
   const { code, cause, message } = error as NodeJS.ErrnoException
   if (error instanceof StorageError && error.mayReturn) return message
@@ -92,7 +92,7 @@ function waitingReason(error: unknown): string | undefined {
   return cause === undefined ? undefined : waitingReason(cause)
 }
 
-/** Says nothing of the reason: anybody may read it. Without the database it knows nobody: each network pays for itself. */
+/** Opens the server that answers meanwhile. It does not tell the reason, which anybody could read, and without the database it knows nobody: each network pays for itself. */
 function waitingRoom(config: HostConfig): App {
   const { publicUrl, ...options } = config
   const { app } = openFrame({

@@ -1,4 +1,4 @@
-/** What the features of an installation make together, whether they are active or left out. */
+/** The schema and the audit words of all features together, whether they are active or left out. */
 import type { AuditWords } from '../base/audit-events.ts'
 import { type Schema, schemaOf } from '../storage/schema.ts'
 import type { Feature } from './feature.ts'

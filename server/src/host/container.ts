@@ -28,7 +28,7 @@ import type { Metrics, Readiness } from './monitoring.ts'
 import { createReadiness, createReadReadiness } from './readiness.ts'
 import { openTracing } from './tracing.ts'
 
-/** What the host itself gives to features. */
+/** The services that the host itself gives to features. */
 export interface HostServices {
   readonly config: HostConfig
   readonly logger: Logger
@@ -41,14 +41,14 @@ export interface HostServices {
   readonly outbound: Outbound
   readonly counters: Counters
   readonly readiness: () => Promise<Readiness>
-  /** Of reads alone. */
+  /** The readiness for reads alone. */
   readonly readReadiness: () => Promise<Readiness>
   readonly meters: Meters
   readonly tracing: Tracing
   readonly metrics: Metrics
   readonly schema: Schema
   readonly auditWords: AuditWords
-  /** Those with routes and workers. */
+  /** The features with routes and workers. */
   readonly features: readonly Feature[]
   readonly isActive: (feature: string) => boolean
   readonly close: () => Promise<void>
@@ -143,7 +143,7 @@ function register(
   }
 }
 
-/** Without those that are disabled, and those that need one of them. @throws ConfigError */
+/** Leaves out the features that are disabled, and those that need one of them. @throws ConfigError */
 function activeOf(features: readonly Feature[], disabled: readonly string[]): readonly Feature[] {
   const optional = features.filter(({ isOptional }) => isOptional).map(({ name }) => name)
   const unknown = disabled.filter((name) => !optional.includes(name))
@@ -161,7 +161,7 @@ function activeOf(features: readonly Feature[], disabled: readonly string[]): re
   return active
 }
 
-/** Storage whose transactions are joined by those who listen to audit events. */
+/** Lets those who listen to audit events join the transactions of a storage. */
 function withListeners(storage: Storage, features: readonly Feature[], services: unknown): Storage {
   let listeners: NonNullable<ReturnType<NonNullable<Feature['onAudit']>>>[] | undefined
   return {

@@ -1,4 +1,4 @@
-/** What a feature brings: plain data, and functions that load what they need when they are called. The host composes features and knows none by name. */
+/** The description of a feature: plain data, and functions that load what they need when they are called. The host composes features and knows none by name. */
 import type { Command } from 'commander'
 import type { AuditWords } from '../base/audit-events.ts'
 import type { Worker } from '../base/worker.ts'
@@ -30,7 +30,7 @@ export type WithServices<S> = <T>(
 /** Reads the configuration of an environment, in the working directory. @throws ConfigError */
 export type LoadConfig = (env: Env) => HostConfig
 
-/** What commands find beside services: they may work without a database. */
+/** The parts of the program that commands find beside services: they may work without a database. */
 export interface Program {
   readonly loadConfig: LoadConfig
   readonly schema: Schema
@@ -49,13 +49,13 @@ export interface Page {
   readonly chapter: string
   /** Below `/docs/`. */
   readonly path: string
-  /** In the repository, where its links are relative to. */
+  /** The path in the repository, to which its links are relative. */
   readonly file: string
-  /** Where it is read. */
+  /** The file from which it is read. */
   readonly url: URL
 }
 
-/** Why a host cannot do all of its work. Where it still serves requests, the load balancer keeps it. */
+/** The reason that a host cannot do all of its work. Where it still serves requests, the load balancer keeps it. */
 export interface NotReady {
   readonly problem: string
   readonly serves: boolean
@@ -75,9 +75,9 @@ export interface Feature<S = any> {
   /** The events that it records, each with words that complete "ACTOR ...". */
   readonly auditWords?: AuditWords
   readonly services?: () => Promise<Factories>
-  /** Those of its services that have a `close` for the end of the process. */
+  /** The services that have a `close` for the end of the process. */
   readonly closes?: readonly string[]
-  /** Before the service listens, one feature after the other. */
+  /** Runs before the service listens, one feature after the other. */
   readonly prepare?: (services: S) => Promise<void>
   readonly access?: (services: S) => Partial<Access>
   readonly routes?: (services: S) => Promise<readonly RouteGroup[]>
@@ -88,7 +88,7 @@ export interface Feature<S = any> {
   /** Joins each transaction that records audit events, with the entries. */
   readonly onAudit?: (services: S) => ((tx: Writes, entries: readonly NewAuditEntry[]) => Promise<void>) | undefined
   readonly readiness?: (services: S) => Promise<NotReady | undefined>
-  /** What would lose data in a disaster. */
+  /** Warnings of what would lose data in a disaster. */
   readonly warnings?: (services: S) => Promise<readonly string[]>
   readonly metrics?: (services: S) => Watch
   readonly pages?: readonly Page[]

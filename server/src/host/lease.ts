@@ -2,26 +2,25 @@
 import { randomUUID } from 'node:crypto'
 import type { Storage } from '../storage/storage.ts'
 
-export interface Lease {
-  /**
-   * Takes or renews the lease, does the work, and keeps renewing until it is done. When the host loses the lease, the signal aborts.
-   * Work that goes on after that must notice the other host by a conflict when it writes.
-   * @returns undefined, without doing the work, when another host has the lease
-   */
-  hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>
-  /** Ends the lease now, so that another host need not wait for its end. */
-  release(): Promise<void>
-}
-
 /** The time between renewals. A lease lasts three times as long. */
 export const RENEW_MS = 5000
 
-export function createLease(name: string, { storage, renewMs = RENEW_MS }: LeaseOptions): Lease {
+interface LeaseParts {
+  readonly storage: Pick<Storage, 'write'>
+  readonly renewMs?: number
+}
+
+export function createLease(name: string, { storage, renewMs = RENEW_MS }: LeaseParts) {
   const holder = randomUUID()
   const take = () => storage.write((tx) => tx.leases.take(name, holder, 3 * renewMs))
 
   return {
-    async hold(work) {
+    /**
+     * Takes or renews the lease, does the work, and keeps renewing until it is done. When the host loses the lease, the signal aborts.
+     * Work that goes on after that must notice the other host by a conflict when it writes.
+     * @returns undefined, without doing the work, when another host has the lease
+     */
+    async hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
       if (!(await take())) return undefined
       const lost = new AbortController()
       const renewal = setInterval(() => {
@@ -37,13 +36,9 @@ export function createLease(name: string, { storage, renewMs = RENEW_MS }: Lease
         clearInterval(renewal)
       }
     },
+    /** Ends the lease now, so that another host need not wait for its end. */
     release: () => storage.write((tx) => tx.leases.release(name, holder)),
   }
-}
-
-interface LeaseOptions {
-  readonly storage: Pick<Storage, 'write'>
-  readonly renewMs?: number
 }
 
 export class LeaseLost extends Error {

@@ -4,37 +4,31 @@
  */
 import type { LogFn, Logger, LoggerOptions } from 'pino'
 
-export interface LogLines {
-  readonly hooks: NonNullable<LoggerOptions['hooks']>
-  /** Logs what was counted and not logged yet. */
-  flush(): void
-}
-
 type Fields = Readonly<Record<string, unknown>>
 
 /** A line that came once, and how often it came since. */
-interface Repeated {
+interface RepeatedLine {
   readonly write: (fields: Fields, message: string) => void
   readonly message: string
-  /** Of the latest line. */
+  /** The fields of the latest line. */
   fields: Fields
-  /** Since the last line that was logged. */
+  /** The lines since the last one that was logged. */
   count: number
   total: number
   timer?: NodeJS.Timeout
 }
 
 export const SUMMARY_EVERY_MS = 60_000
-/** Beyond this, faults of one message are counted together: their details may be endless. */
+/** The number of keys beyond which faults of one message are counted together: their details may be endless. */
 const MOST_KEYS = 1000
 const WARN = 40
-/** What tells faults of one message apart. */
+/** Log fields that distinguish faults with the same message. */
 const DETAILS = ['problem', 'reason', 'warning', 'doubt', 'code', 'error', 'action', 'limit', 'client']
 
-export function createLogLines(everyMs = SUMMARY_EVERY_MS): LogLines {
-  const known = new Map<string, Repeated>()
+export function createLogLines(everyMs = SUMMARY_EVERY_MS) {
+  const known = new Map<string, RepeatedLine>()
 
-  function watch(key: string, repeated: Repeated): void {
+  function watch(key: string, repeated: RepeatedLine): void {
     repeated.timer = setTimeout(() => {
       if (repeated.count > 0) {
         summarize(repeated)
@@ -55,26 +49,26 @@ export function createLogLines(everyMs = SUMMARY_EVERY_MS): LogLines {
       return
     }
     // Each plugin has a logger.
-    const key = `${fault} ${this.bindings().plugin ?? ''}`
-    const isOneTooMany = !known.has(key) && known.size >= MOST_KEYS
-    const ownKey = isOneTooMany ? `${level} ${message}` : key
-    const repeated = known.get(ownKey)
+    let key = `${fault} ${this.bindings().plugin ?? ''}`
+    if (!known.has(key) && known.size >= MOST_KEYS) key = `${level} ${message}`
+    const repeated = known.get(key)
     if (repeated) {
       repeated.count++
       repeated.total++
       repeated.fields = fields
       return
     }
-    const write: Repeated['write'] = (summary, text) => method.call(this, summary, text)
+    const write: RepeatedLine['write'] = (summary, text) => method.call(this, summary, text)
     write(fields, message)
-    const first: Repeated = { write, message, fields, count: 0, total: 0 }
-    known.set(ownKey, first)
-    watch(ownKey, first)
+    const first: RepeatedLine = { write, message, fields, count: 0, total: 0 }
+    known.set(key, first)
+    watch(key, first)
   }
 
   return {
-    hooks: { logMethod },
-    flush() {
+    hooks: { logMethod } satisfies LoggerOptions['hooks'],
+    /** Logs what was counted and not logged yet. */
+    flush(): void {
       for (const repeated of known.values()) {
         clearTimeout(repeated.timer)
         if (repeated.count > 0) summarize(repeated)
@@ -84,12 +78,12 @@ export function createLogLines(everyMs = SUMMARY_EVERY_MS): LogLines {
   }
 }
 
-function summarize(repeated: Repeated): void {
+function summarize(repeated: RepeatedLine): void {
   repeated.write({ ...repeated.fields, repeated: repeated.count }, repeated.message)
   repeated.count = 0
 }
 
-/** Undefined for what is logged each time. */
+/** The key of a fault; undefined for a line that is logged each time. */
 function faultOf(fields: Fields, message: string, level: number): string | undefined {
   if (typeof fields.status === 'number' && (fields.status >= 400 || fields.route === null))
     return `${message} ${fields.method} ${fields.route} ${fields.status}`

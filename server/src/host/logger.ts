@@ -1,10 +1,10 @@
 /** Writes JSON lines to standard error, because commands print their results on standard output. */
 import { terminalJson } from '@claimcheck/core/words/terminal'
-import { type Logger, pino } from 'pino'
+import { pino } from 'pino'
 import type { HostConfig } from '../config/config.ts'
-import { createLogLines, type LogLines } from './log-lines.ts'
+import { createLogLines } from './log-lines.ts'
 
-export function openLogger({ logLevel }: Pick<HostConfig, 'logLevel'>): Pick<LogLines, 'flush'> & { logger: Logger } {
+export function openLogger({ logLevel }: Pick<HostConfig, 'logLevel'>) {
   const { hooks, flush } = createLogLines()
   const logger = pino(
     { level: logLevel, hooks: { ...hooks, streamWrite: terminalJson } },

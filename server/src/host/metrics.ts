@@ -5,16 +5,14 @@ import { settledWithin } from '../base/time-limit.ts'
 import type { Feature } from './feature.ts'
 import type { Metrics } from './monitoring.ts'
 
-interface MetricsServices {
-  readonly meters: Meters
-  readonly logger: Pick<FastifyBaseLogger, 'error'>
-}
-
-/** Prometheus waits for ten seconds unless it is configured otherwise. A database that is away may keep a reading for longer. */
+/** The time limit of a reading. Prometheus waits for ten seconds by default, and a database that is away may keep a reading for longer. */
 const LONGEST_READING_MS = 3_000
 
 /** A reading that fails or does not end, as in an outage of the database, leaves what was read before. */
-export function createMetrics(features: readonly Feature[], services: MetricsServices): Metrics {
+export function createMetrics(
+  features: readonly Feature[],
+  services: { readonly meters: Meters; readonly logger: Pick<FastifyBaseLogger, 'error'> },
+): Metrics {
   const { meters, logger } = services
   const readings = features.flatMap(({ metrics }) => metrics?.(services)(meters) ?? []).map(joined)
   const failed = meters.gauge(
@@ -44,7 +42,7 @@ export function createMetrics(features: readonly Feature[], services: MetricsSer
   }
 }
 
-/** Whoever asks while a reading goes on waits for that one: readings of an outage do not pile up. */
+/** Lets whoever asks while a reading goes on wait for that one: readings of an outage do not pile up. */
 function joined(read: () => void | Promise<void>): () => Promise<void> {
   let reading: Promise<void> | undefined
   return () => {

@@ -1,4 +1,4 @@
-/** What monitoring reads of a host: metrics, and whether it can do its work. */
+/** The readings that monitoring takes of a host: metrics, and whether it can do its work. */
 import type { Meters } from '../base/meters.ts'
 
 export interface Metrics {
@@ -10,9 +10,9 @@ export interface Metrics {
 export interface Readiness {
   readonly ok: boolean
   readonly problems: readonly string[]
-  /** What says that claims cannot be stored: names of features, or `database`. */
+  /** The parts that say that claims cannot be stored: names of features, or `database`. */
   readonly reasons: readonly string[]
-  /** What would lose data in a disaster, while all works. */
+  /** Warnings of what would lose data in a disaster, while all works. */
   readonly warnings: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Whether this host can do its work: its features say so, the database is read, and it takes writes. */
+/** Tells whether this host can do its work: its features say so, the database is read, and it takes writes. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
@@ -12,9 +12,9 @@ interface ReadinessServices {
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-/** A write that went well this long ago says that the next one will. */
+/** The age of a good write up to which the next one is taken to succeed. */
 const RECENT_MS = 5_000
-/** A write that takes longer waits for something. */
+/** The time after which a write is taken to wait for something. */
 const LONGEST_WRITE_MS = 5_000
 const LONGEST_PROBE_MS = 2_000
 const DATABASE = 'database'
@@ -41,12 +41,8 @@ export function createReadiness(features: readonly Feature[], services: Readines
       const problem = await writeProblem()
       if (problem !== undefined) found.push({ problem, serves: false, reason: DATABASE })
       const reasons = found.flatMap(({ serves, reason }) => (serves ? [] : [reason]))
-      return {
-        ok: reasons.length === 0,
-        problems: found.map(({ problem }) => problem),
-        reasons,
-        warnings: warned,
-      }
+      const problems = found.map((one) => one.problem)
+      return { ok: reasons.length === 0, problems, reasons, warnings: warned }
     } catch (error) {
       services.logger.error({ err: error }, 'cannot read the database')
       return UNREADABLE
@@ -54,7 +50,7 @@ export function createReadiness(features: readonly Feature[], services: Readines
   }
 }
 
-/** Whether receipts and the log can be read, also while nothing can be written. */
+/** Tells whether receipts and the log can be read, also while nothing can be written. */
 export function createReadReadiness({ storage, logger }: ReadinessServices): () => Promise<Readiness> {
   return async () => {
     try {
@@ -72,7 +68,7 @@ function watchWriting({ writing, write }: Pick<Storage, 'writing' | 'write'>): (
   const name = `readiness ${randomUUID()}`
   let probe: Promise<void> | undefined
 
-  /** After a failure as large as a claim with its receipt: on a full disk there may be room for less. */
+  /** Writes. After a failure the write is as large as a claim with its receipt: on a full disk there may be room for less. */
   async function probeNow(hasFailed: boolean): Promise<void> {
     const holder = hasFailed ? randomBytes(CLAIM_BYTES).toString('hex') : name
     // A failure is in `writing`.

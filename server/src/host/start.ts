@@ -10,9 +10,9 @@ import type { HostServices } from './container.ts'
 import type { Feature, Listener } from './feature.ts'
 
 export interface RunningServer {
-  /** Where it listens. */
+  /** The URL at which it listens. */
   readonly url: string
-  /** Those at addresses of their own. */
+  /** The listeners at addresses of their own. */
   readonly listeners: readonly Listener[]
   /** Answers the open requests, finishes the running checks and stores their outcomes. */
   stop(): Promise<void>
@@ -47,11 +47,7 @@ export async function startServer(services: HostServices, takePort?: TakePort): 
     throw error
   }
   for (const { workers } of active) for (const worker of workers?.(services) ?? []) worker.start()
-  return {
-    url: url(),
-    listeners,
-    stop,
-  }
+  return { url: url(), listeners, stop }
 }
 
 async function createApp(services: HostServices): Promise<App> {
@@ -88,7 +84,7 @@ function backgroundWork({ name, needs = [], workers, idle }: Feature, services: 
   )
 }
 
-/** What has a server listen at the port of another one, which hears of no more connections (Node's `server.listen(handle)`). */
+/** The options that have a server listen at the port of another one, which hears of no more connections (Node's `server.listen(handle)`). */
 function openPort(taken: Server | undefined): object {
   return taken ? { handle: (taken as unknown as { readonly _handle: object })._handle } : {}
 }

@@ -7,7 +7,7 @@ type FactoriesOf<F> = F extends { readonly services: () => Promise<infer T exten
 
 type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) => infer R ? R : never }
 
-/** What the sections of all features make of the configuration. */
+/** The configuration that the sections of all features make. */
 export type ConfigOf<L extends readonly Feature[]> = Both<SectionOf<L[number]>>
 
 type SectionOf<F> = F extends { readonly config: ConfigSection<infer C> } ? C : never

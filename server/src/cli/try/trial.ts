@@ -152,7 +152,7 @@ function refuseConnection({ providers, verifier }: RegisteredVerifier, registry:
   throw new CommandError('not_connected', lines.join('\n'))
 }
 
-/** What the plugin and the host log, in order. */
+/** Makes a logger that collects the lines of the plugin and the host, in order. */
 function collector(log: LogLine[]): HostLogger & Pick<HostLogger, 'warn'> {
   const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
     log.push({ level, message, fields })

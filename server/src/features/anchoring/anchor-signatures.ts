@@ -5,7 +5,7 @@ import { isJsonObject, jsonIn } from '@claimcheck/core/rules'
 import type { Row } from '../../storage/db.ts'
 import { problemIf } from '../../storage/row-checks.ts'
 
-/** Undefined when the column is not a list of transactions. */
+/** Reads the signed transactions; undefined when the column is not a list of them. */
 export function readSigned({ signed }: Row): readonly SignedAnchor[] | undefined {
   const list = jsonIn(String(signed))
   if (!Array.isArray(list) || JSON.stringify(list) !== signed) return undefined

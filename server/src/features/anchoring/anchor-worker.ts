@@ -10,7 +10,7 @@ import type { Anchoring } from './anchoring.ts'
 const IDLE_PAUSE_MS = 1000
 /** The first pause is short, because the chain may react soon after a step. */
 const MIN_PAUSE_MS = 200
-/** While an anchor waits, the host must take its lease again before the lease ends. */
+/** The longest pauses. While an anchor waits, the host must take its lease again before the lease ends. */
 const MAX_PAUSE_MS = { waiting: RENEW_MS, blocked: 5 * 60_000 } as const
 const PAUSE_AFTER_ERROR_MS = 2000
 

@@ -7,7 +7,7 @@ import type { Anchoring } from './anchoring.ts'
 
 export interface AnchoringStatus {
   readonly anchorer: Anchorer | undefined
-  /** Undefined where no anchorer is configured. */
+  /** The account; undefined where no anchorer is configured. */
   readonly account: AnchorAccount | { readonly problem: AnchoringProblem } | undefined
   /** The cost of the landed anchors by chain, in the smallest unit of its currency. */
   readonly costs: ReadonlyMap<string, bigint>

@@ -23,7 +23,7 @@ const ANSWER_MS = 15_000
 
 export type Anchoring = NonNullable<ReturnType<typeof createAnchoring>>
 
-/** Undefined when no anchorer is configured. */
+/** Returns undefined when no anchorer is configured. */
 export function createAnchoring({ registry, storage, logGuard, now, logger }: AnchoringParts) {
   const { anchorer } = registry
   if (!anchorer) return undefined

@@ -67,7 +67,7 @@ export function createAuditTrail({ storage, auditWords, now }: AuditTrailParts) 
       return exportLines(read, filter)
     },
     record,
-    /** Undefined before the first entry. */
+    /** The ends of the trail; undefined before the first entry. */
     ends: () => read.audit.ends(),
   }
 }

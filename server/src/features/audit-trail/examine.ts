@@ -8,7 +8,7 @@ import type { Reads } from '../../storage/storage.ts'
 type Audit = Pick<Reads['audit'], 'ends' | 'after'>
 
 const ENTRIES_PER_READ = 1000
-/** While entries are removed, the walk begins again at the new beginning. */
+/** The number of walks. While entries are removed, the walk begins again at the new beginning. */
 const MOST_WALKS = 5
 
 interface AuditExamination extends Pick<Examination, 'problems'> {
@@ -75,7 +75,7 @@ async function* entriesBetween(
   }
 }
 
-/** Undefined when a column holds what no entry can. */
+/** Computes an entry's hash; undefined when a column holds what no entry can. */
 function hashOf(previous: Uint8Array, row: AuditTrailRow): Uint8Array | undefined {
   try {
     return chainHash(previous, row)
@@ -84,7 +84,7 @@ function hashOf(previous: Uint8Array, row: AuditTrailRow): Uint8Array | undefine
   }
 }
 
-/** Undefined when the first of them cannot be read. */
+/** Reads the next entries; undefined when the first of them cannot be read. */
 async function readAfter(audit: Audit, position: number): Promise<AuditTrailRow[] | undefined> {
   for (const limit of [ENTRIES_PER_READ, 1]) {
     try {

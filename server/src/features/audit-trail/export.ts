@@ -29,7 +29,7 @@ async function previousHashes(audit: Reads['audit'], rows: readonly AuditTrailRo
   return ends ? hashes.set(ends.first - 1, ends.beforeHash) : hashes
 }
 
-/** Undefined where the entry before it was removed since it was read: then it was removed, too. */
+/** Returns undefined where the entry before it was removed since it was read: then it was removed, too. */
 function lineOf(row: AuditTrailRow, previous: Uint8Array | undefined): string | undefined {
   if (!previous) return undefined
   const hashes = { previous_hash: toHex(previous), hash: toHex(row.hash) }

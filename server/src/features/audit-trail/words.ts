@@ -1,4 +1,4 @@
-/** What an entry of the audit trail says to people. */
+/** The words for entries of the audit trail. */
 import type { AuditTrailPage, AuditTrailRow } from './audit-trail.ts'
 
 type Users = AuditTrailPage['users']

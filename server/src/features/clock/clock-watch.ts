@@ -2,49 +2,36 @@
 import { readAnswer } from '@claimcheck/core/hosting'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import { createLoop, type Worker } from '../../base/worker.ts'
+import { createLoop } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { Storage } from '../../storage/storage.ts'
 
-export interface ClockWatch extends Worker {
-  /**
-   * Compares with the newest time in the log, and with the destinations that the configuration file lists. One that does not answer soon
-   * says nothing. @returns the doubt, if any
-   */
-  compare(): Promise<string | undefined>
-  /** For what dates the log: a wrong time would stay. @throws ServiceError `unavailable` while the time is in doubt */
-  requireTime(): Promise<void>
-}
-
-interface ClockWatchOptions {
+interface ClockWatchParts {
   readonly clock: Pick<Clock, 'now' | 'doubt' | 'heard' | 'logged' | 'turn' | 'isSuspected'>
   readonly storage: Pick<Storage, 'read'>
   readonly outbound: Pick<Outbound, 'request'>
   readonly config: {
-    /** By provider, listed addresses. */
+    /** Listed addresses by provider. */
     readonly sources: Readonly<Record<string, readonly string[]>>
-    /** Those that the operator configured. */
+    /** Addresses that the operator configured. */
     readonly configuredSources: readonly string[]
   }
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'>
 }
 
-interface Pauses {
-  readonly lookMs: number
-  /** Between questions to one destination. */
-  readonly askMs: number
-}
-
-const PAUSES: Pauses = { lookMs: 1000, askMs: 10_000 }
+/** `askMs`: the pause between questions to one destination. */
+const PAUSES = { lookMs: 1000, askMs: 10_000 }
 const ANSWER_MS = 3000
-/** More than some tell nothing more. */
+/** The number of destinations that are asked: more tell nothing more. */
 const MOST_ASKED = 5
 
+export type ClockWatch = ReturnType<typeof createClockWatch>
+
 export function createClockWatch(
-  { clock, storage, outbound, config, logger }: ClockWatchOptions,
-  { lookMs, askMs }: Pauses = PAUSES,
-): ClockWatch {
+  { clock, storage, outbound, config, logger }: ClockWatchParts,
+  { lookMs, askMs } = PAUSES,
+) {
   let wasDoubted = false
 
   async function ask(origin: string, stopping?: AbortSignal): Promise<void> {
@@ -58,13 +45,14 @@ export function createClockWatch(
       await body?.cancel()
       if (readings.ageMs === 0) clock.heard(origin, readings, turn)
     } catch {
-      // One that does not answer says nothing.
+      // A destination that does not answer does not count.
     }
   }
 
   async function askAll(urls: readonly string[], stopping?: AbortSignal): Promise<void> {
-    const origins = originsOf(urls).slice(0, MOST_ASKED)
-    await Promise.all(origins.map((origin) => ask(origin, stopping)))
+    // A socket's address answers no HTTP.
+    const origins = new Set(urls.map((url) => new URL(url).origin).filter((origin) => origin.startsWith('http')))
+    await Promise.all([...origins].slice(0, MOST_ASKED).map((origin) => ask(origin, stopping)))
   }
 
   async function round(stopping: AbortSignal): Promise<number> {
@@ -78,6 +66,10 @@ export function createClockWatch(
     return askMs
   }
 
+  /**
+   * Compares with the newest time in the log, and with the destinations that the configuration file lists. A destination that does not
+   * answer soon does not count. @returns the doubt, if any
+   */
   async function compare(): Promise<string | undefined> {
     const [log] = await Promise.all([storage.read.log.state(), askAll(config.configuredSources)])
     if (log) clock.logged(log.issuedAt)
@@ -86,15 +78,11 @@ export function createClockWatch(
 
   return {
     compare,
-    async requireTime() {
+    /** Comes before what dates the log, where a wrong time would stay. @throws ServiceError `unavailable` while the time is in doubt */
+    async requireTime(): Promise<void> {
       const doubt = await compare()
       if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
     },
     ...createLoop(round),
   }
-}
-
-/** Each once. A socket's address answers no HTTP. */
-function originsOf(urls: readonly string[]): readonly string[] {
-  return [...new Set(urls.map((url) => new URL(url).origin).filter((origin) => origin.startsWith('http')))]
 }

@@ -1,4 +1,4 @@
-/** How long a workspace keeps the content of its receipts: its owners or the operator set it, and a worker erases what is older. */
+/** The time for which a workspace keeps the content of its receipts: its owners or the operator set it, and a worker erases what is older. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { retentionReference } from '../../base/erasure-rules.ts'

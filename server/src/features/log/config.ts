@@ -1,8 +1,7 @@
 /** The configuration of the log: `issuer_name`, and where its newest head is remembered. */
 import { isAbsolute, join, resolve } from 'node:path'
 import { type Static, Type } from '@claimcheck/core/plugin'
-import type { Report } from '../../config/report.ts'
-import type { ConfigSection, Env } from '../../config/section.ts'
+import type { ConfigSection, Env, Report } from '../../config/section.ts'
 
 /** A folder outside DATA_DIR that remembers the newest head of the log. */
 export interface HeadMemory {

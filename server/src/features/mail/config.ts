@@ -1,11 +1,10 @@
 /** SMTP_URL, SMTP_PLAINTEXT and MAIL_FROM: the server through which mail is sent. */
 import { parseUrl } from '@claimcheck/core/plugin'
 import { isReservedAddress } from '../../base/reserved-addresses.ts'
-import type { Report } from '../../config/report.ts'
-import type { ConfigSection, Env } from '../../config/section.ts'
+import type { ConfigSection, Env, Report } from '../../config/section.ts'
 
 export interface MailConfig {
-  /** Undefined: no mail is sent. */
+  /** The mail server; undefined when no mail is sent. */
   readonly mail: MailSettings | undefined
 }
 
@@ -29,16 +28,14 @@ export function isMailAddress(text: string): boolean {
   return ADDRESS.test(text) && !isReservedAddress(text)
 }
 
-/** Undefined: no mail is sent. The problems never repeat SMTP_URL, which may hold a password. */
+/** Reads the mail server; undefined when there is none. The problems never repeat SMTP_URL, which may hold a password. */
 export function readMail({ SMTP_URL, SMTP_PLAINTEXT, MAIL_FROM }: Env, report: Report): MailSettings | undefined {
   if (!SMTP_URL) {
     if (MAIL_FROM) report('MAIL_FROM: needs SMTP_URL, the server through which mail is sent')
     return undefined
   }
   const url = parseUrl(SMTP_URL)
-  const isServer =
-    url && url.protocol in PORTS && url.hostname !== '' && url.pathname.length <= 1 && url.search + url.hash === ''
-  if (!isServer) {
+  if (!url || !(url.protocol in PORTS) || !url.hostname || url.pathname.length > 1 || url.search + url.hash) {
     report('SMTP_URL: must be smtp://user:password@host:587 or smtps://user:password@host:465')
     return undefined
   }

@@ -13,19 +13,19 @@ export interface Message {
 const LONGEST_QUOTE = 64
 /** An address that mail programs take for one address, and for nothing else. */
 const PLAIN_ADDRESS = /^[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9-]+\.)+[a-z]{2,}$/
-/** In the part before the @, what some programs take for a host. */
-const HOST_LIKE = /www|http|ftp/
+/** In the part before the @, what some programs take for a host: `evil.example` would be a link by itself. A first and a last name are none. */
+const HOST_LIKE = /www|http|ftp|\.(?:com|net|org|info|biz|io|co|app|dev|xyz|online|site|shop|top|link|click|example)$/
 
 function message(subject: string, paragraphs: readonly string[]): Message {
   return { subject, text: `${paragraphs.join('\n\n')}\n` }
 }
 
-/** Without line breaks, which could begin a forged line, and without invisible characters. */
+/** Removes line breaks, which could begin a forged line, and invisible characters. */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
 }
 
-/** Words of people: `“acme”`, `“www[.]example[.]com”`. */
+/** Quotes words of people: `“acme”`, `“www[.]example[.]com”`. */
 export function quoted(words: string): string {
   // NFKC turns the other dots, slashes and letters that programs read as ours into ours.
   const characters = [...oneLine(words.normalize('NFKC').replaceAll(/[“”"„‟]/g, "'"))]
@@ -33,32 +33,25 @@ export function quoted(words: string): string {
   return `“${cut.join('').replaceAll(/[.。:@/\\]+/g, (marks) => `[${marks}]`)}”`
 }
 
-/** As people write it, where it is nothing but an address. */
+/** Shows an address as people write it, unless a mail program may take it for something else. */
 export function shownAddress(address: string): string {
-  const local = address.split('@')[0]!
-  const isPlain = PLAIN_ADDRESS.test(address) && address.length <= LONGEST_QUOTE && !HOST_LIKE.test(local)
-  return isPlain && !looksLikeHost(local) ? address : quoted(address)
+  const isPlain = PLAIN_ADDRESS.test(address) && address.length <= LONGEST_QUOTE
+  return isPlain && !HOST_LIKE.test(address.split('@')[0]!) ? address : quoted(address)
 }
 
-/** `evil.example` before the @ would be a link by itself in some programs. A first and a last name are none. */
-function looksLikeHost(local: string): boolean {
-  return /\.(?:com|net|org|info|biz|io|co|app|dev|xyz|online|site|shop|top|link|click|example)$/.test(local)
-}
-
-/** The reason of another program, for a page and the audit trail. */
+/** Shortens the reason of another program, for a page and the audit trail. */
 export function boundedReason(reason: string): string {
   const line = oneLine(reason).trim()
   return line.length > 200 ? `${line.slice(0, 199)}…` : line
 }
 
-interface Invitation {
+export function invitation(invited: {
   readonly workspaceName: string
   readonly inviterEmail: string
   readonly role: 'owner' | 'member'
   readonly link: string
-}
-
-export function invitation({ workspaceName, inviterEmail, role, link }: Invitation): Message {
+}): Message {
+  const { workspaceName, inviterEmail, role, link } = invited
   return message('You are invited to a workspace in Claimcheck', [
     `${shownAddress(inviterEmail)} invites you to a workspace in Claimcheck, as ${role === 'owner' ? 'an owner' : 'a member'}. The name of the workspace is ${quoted(workspaceName)}.`,
     `Open this link to join. It works once, for 7 days:\n${link}`,
@@ -84,12 +77,12 @@ export function addressLink(link: string): Message {
 
 interface Notice {
   readonly subject: string
-  /** What happened, in a sentence. Words of people are quoted in it. */
+  /** A sentence that tells what happened. Words of people are quoted in it. */
   readonly happened: string
   readonly at: Instant
-  /** The network address; null on the command line. */
+  /** The network address of who did it; null on the command line. */
   readonly address: string | null
-  /** What to do if it was not right, with the place. */
+  /** The words for what to do if it was not right. */
   readonly advice: string
   readonly link: string
 }
@@ -103,7 +96,7 @@ export function notice({ subject, happened, at, address, advice, link }: Notice)
   ])
 }
 
-/** Of the last mail that an address gets in a day, so that silence is not taken for quiet. */
+/** Adds a note to the last mail that an address gets in a day, so that silence is not taken for quiet. */
 export function withLastNote({ subject, text }: Message, most: number, until: Instant): Message {
   const note = `This is mail ${most} of this kind in a day. Until ${formatInstant(until)} there are no more of them, whatever happens: look into the console.`
   return { subject, text: `${text}\n${note}\n` }

@@ -6,19 +6,15 @@ import type { Writes } from '../../storage/storage.ts'
 import { notice, quoted } from './messages.ts'
 import type { NewMail, Outbox } from './outbox.ts'
 
-export interface Notices {
-  queue(tx: Writes, entries: readonly NewAuditEntry[]): Promise<void>
-}
-
-interface Rule {
-  /** The person of the account, or the owners of the workspace. */
+interface NoticeRule {
+  /** The recipients: the person of the account, or the owners of the workspace. */
   readonly to: 'person' | 'owners'
   readonly subject: string
   /** @param workspace its name, quoted */
   happened(entry: NewAuditEntry, workspace: string): string
   readonly advice: string
   readonly path: string
-  /** Only of such entries. */
+  /** The condition for a notice of an entry. */
   readonly when?: (entry: NewAuditEntry, tx: Writes) => boolean | Promise<boolean>
 }
 
@@ -39,7 +35,7 @@ const NEW_OWNER = {
 
 const named = ({ details = {}, subject }: NewAuditEntry) => quoted(String(details.name ?? subject ?? ''))
 
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, NoticeRule>> = {
   'sign_in.succeeded': {
     ...ACCOUNT,
     subject: 'A new sign-in to your Claimcheck account',
@@ -122,33 +118,35 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 }
 
-interface NoticesOptions {
-  readonly outbox: Pick<Outbox, 'add' | 'isOn'>
-  readonly ownAddress: OwnAddress
-}
+export type Notices = ReturnType<typeof createNotices>
 
-export function createNotices({ outbox, ownAddress }: NoticesOptions): Notices {
+export function createNotices({
+  outbox,
+  ownAddress,
+}: {
+  outbox: Pick<Outbox, 'add' | 'isOn'>
+  ownAddress: OwnAddress
+}) {
   async function mailsAbout(tx: Writes, entry: NewAuditEntry): Promise<readonly NewMail[]> {
-    const rule = Object.hasOwn(RULES, entry.event) ? RULES[entry.event]! : undefined
+    const { event, at, by, workspaceId } = entry
+    const rule = Object.hasOwn(RULES, event) ? RULES[event]! : undefined
     if (!rule || (await rule.when?.(entry, tx)) === false) return []
     const recipients = await recipientsOf(tx, rule, entry)
     if (recipients.length === 0) return []
-    const { subject, happened, advice, path } = rule
-    const workspace = entry.workspaceId ? await tx.workspaces.byIdOrName(entry.workspaceId) : undefined
-    const { at, by } = entry
+    const workspace = workspaceId ? await tx.workspaces.byIdOrName(workspaceId) : undefined
     const message = notice({
-      subject,
-      happened: happened(entry, quoted(workspace?.name ?? '')),
+      subject: rule.subject,
+      happened: rule.happened(entry, quoted(workspace?.name ?? '')),
       at,
       address: by.address,
-      advice,
-      link: ownAddress.url() + path,
+      advice: rule.advice,
+      link: ownAddress.url() + rule.path,
     })
-    return [...new Set(recipients)].map((recipient) => ({ kind: entry.event, recipient, message }))
+    return [...new Set(recipients)].map((recipient) => ({ kind: event, recipient, message }))
   }
 
   return {
-    async queue(tx, entries) {
+    async queue(tx: Writes, entries: readonly NewAuditEntry[]): Promise<void> {
       if (!outbox.isOn) return
       const mails: NewMail[] = []
       for (const entry of entries) {
@@ -161,7 +159,7 @@ export function createNotices({ outbox, ownAddress }: NoticesOptions): Notices {
   }
 }
 
-/** Whether the session that this sign-in began is with a browser, by name and system, and from a network that were not seen together before. */
+/** Tells whether the session that this sign-in began is with a browser, by name and system, and from a network that were not seen together before. */
 async function isNewBrowser({ userId, subject, at, by }: NewAuditEntry, tx: Writes): Promise<boolean> {
   const sessions = userId ? await tx.sessions.ofUser(userId, at) : []
   const session = sessions.find(({ id }) => id === subject)
@@ -171,14 +169,14 @@ async function isNewBrowser({ userId, subject, at, by }: NewAuditEntry, tx: Writ
   return tx.mails.isNewBrowser(userId, browser, at)
 }
 
-/** Wide enough that a provider's change of address is no news: three bytes of IPv4, three groups of IPv6. */
+/** Returns a network so wide that a provider's change of address is no news: three bytes of IPv4, three groups of IPv6. */
 function wideNetworkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   return plain.split(plain.includes(':') ? ':' : '.', 3).join('.')
 }
 
-/** Confirmed addresses alone: others may be those of other people. */
-async function recipientsOf(tx: Writes, { to }: Rule, { userId, workspaceId }: NewAuditEntry): Promise<string[]> {
+/** Returns confirmed addresses alone: others may be those of other people. */
+async function recipientsOf(tx: Writes, { to }: NoticeRule, { userId, workspaceId }: NewAuditEntry): Promise<string[]> {
   if (to === 'person') {
     const user = userId ? await tx.users.byId(userId) : undefined
     return user && user.confirmedAt !== null ? [user.email] : []

@@ -1,4 +1,4 @@
-/** Where mails wait to be sent. They are stored with what they tell of, so that none is lost when the mail server or this host is away. */
+/** The mails that wait to be sent. They are stored with what they tell of, so that none is lost when the mail server or this host is away. */
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
@@ -8,46 +8,29 @@ import type { MailRow } from '../../storage/mails.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { countDaily, mailboxSubject } from '../people/daily-limits.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
-import type { MailConfig } from './config.ts'
-import { isMailAddress } from './config.ts'
+import { isMailAddress, type MailConfig } from './config.ts'
 import { type Message, withLastNote } from './messages.ts'
 
-export interface Outbox {
-  /** False: mails are dropped, because no server is configured. */
-  readonly isOn: boolean
-  /** In a transaction, together with what the mails tell of. Of each kind an address gets so many a day. */
-  add(tx: Writes, mails: readonly NewMail[]): Promise<void>
-  /** In the transaction that makes the link, which counts it. */
-  addLink(tx: Writes, mail: Omit<NewMail, 'kind'> & { readonly about: string }): Promise<void>
-  /**
-   * Asks for a link to a new password. It takes the same for an address without an account: only the host that sends the mail finds out.
-   * Asking again soon changes nothing.
-   */
-  askReset(recipient: string): Promise<void>
-  /** The message of a stored mail. @throws SecretError */
-  open(row: MailRow): Message
-  /** Called after something was added on this host. */
-  onAdded(listener: () => void): void
-}
-
 export interface NewMail {
-  /** Those of one kind are counted together. */
+  /** The kind by which mails are counted. */
   readonly kind: string
   readonly recipient: string
   readonly message: Message
 }
 
-interface OutboxOptions {
+interface OutboxParts {
   readonly storage: Storage
   readonly secrets: Pick<Secrets, 'seal' | 'open'>
   readonly now: () => Instant
   readonly config: MailConfig & Partial<LimitsConfig>
 }
 
-export function createOutbox(parts: OutboxOptions): Outbox {
-  const { storage, now } = parts
-  const isOn = parts.config.mail !== undefined
-  const { mailsPerRecipient: most } = parts.config.limits ?? DEFAULT_LIMITS
+export type Outbox = ReturnType<typeof createOutbox>
+
+export function createOutbox(parts: OutboxParts) {
+  const { storage, now, config } = parts
+  const isOn = config.mail !== undefined
+  const { mailsPerRecipient: most } = config.limits ?? DEFAULT_LIMITS
   let added: () => void = () => {}
 
   function newRow(recipient: string): Omit<MailRow, 'kind' | 'content' | 'once' | 'about'> {
@@ -66,14 +49,12 @@ export function createOutbox(parts: OutboxOptions): Outbox {
     added()
   }
 
+  /** Adds mails in the transaction of what they tell of. Of each kind an address gets so many a day. */
   async function add(tx: Writes, mails: readonly NewMail[]): Promise<void> {
     const reachable = mails.filter(({ recipient }) => isOn && isMailAddress(recipient))
     const subjects = reachable.map(({ kind, recipient }) => mailboxSubject(kind, recipient))
-    const counted = await countDaily(
-      tx,
-      subjects.map((subject) => ({ subject, most })),
-      now(),
-    )
+    const limits = subjects.map((subject) => ({ subject, most }))
+    const counted = await countDaily(tx, limits, now())
     const rows = reachable.flatMap(({ recipient, message }, index) => {
       const { isWithin = true, count = 0, expiresAt = 0 } = counted.get(subjects[index]!) ?? {}
       if (!isWithin) return []
@@ -83,12 +64,19 @@ export function createOutbox(parts: OutboxOptions): Outbox {
   }
 
   return {
+    /** False: mails are dropped, because no server is configured. */
     isOn,
     add,
-    async addLink(tx, { recipient, message, about }) {
+    /** Adds a link's mail in the transaction that makes the link, which counts it. */
+    async addLink(tx: Writes, mail: Omit<NewMail, 'kind'> & { readonly about: string }): Promise<void> {
+      const { recipient, message, about } = mail
       if (isOn && isMailAddress(recipient)) await insert(tx, [messageRow(recipient, message, about)])
     },
-    async askReset(recipient) {
+    /**
+     * Asks for a link to a new password. It takes the same for an address without an account: only the host that sends the mail finds out.
+     * Asking again soon changes nothing.
+     */
+    async askReset(recipient: string): Promise<void> {
       const address = recipient.trim().toLowerCase()
       if (!isOn || !isMailAddress(address)) return
       const hashed = hash('sha256', address)
@@ -101,10 +89,10 @@ export function createOutbox(parts: OutboxOptions): Outbox {
         if (isWithin) await insert(tx, [{ ...newRow(address), kind: 'reset', content: null, once, about: null }])
       })
     },
-    open({ id, content }) {
-      return JSON.parse(parts.secrets.open(content!, mailContext(id)))
-    },
-    onAdded(listener) {
+    /** The message of a stored mail. @throws SecretError */
+    open: ({ id, content }: MailRow): Message => JSON.parse(parts.secrets.open(content!, mailContext(id))),
+    /** @param listener called after something was added on this host */
+    onAdded(listener: () => void): void {
       added = listener
     },
   }

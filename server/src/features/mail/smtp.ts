@@ -3,21 +3,19 @@ import type { MailSettings } from './config.ts'
 import type { Message } from './messages.ts'
 
 export interface OutgoingMail extends Message {
-  /** The same at each attempt, so that a mail that arrives twice is known as one. */
+  /** An id that stays the same at each attempt, so that a mail that arrives twice is known as one. */
   readonly id: string
   readonly to: string
 }
 
-/** `refused`: trying again does not help. */
+/** The outcome of a delivery. `refused`: trying again does not help. */
 export type Delivery = { readonly result: 'sent' } | { readonly result: 'refused' | 'failed'; readonly reason: string }
-
-export interface Smtp {
-  deliver(mail: OutgoingMail): Promise<Delivery>
-}
 
 const TIMEOUT_MS = 20_000
 
-export function createSmtp(settings: MailSettings): Smtp {
+export type Smtp = ReturnType<typeof createSmtp>
+
+export function createSmtp(settings: MailSettings) {
   const { host, port, isTlsFromStart, requiresTls, login, from } = settings
 
   async function connect() {
@@ -39,7 +37,7 @@ export function createSmtp(settings: MailSettings): Smtp {
   }
 
   return {
-    async deliver({ id, to, subject, text }) {
+    async deliver({ id, to, subject, text }: OutgoingMail): Promise<Delivery> {
       const transport = await connect()
       try {
         await transport.sendMail({
@@ -62,7 +60,7 @@ export function createSmtp(settings: MailSettings): Smtp {
   }
 }
 
-/** RFC 5321 4.2.1: 5xx to the recipient or the text. A refused login is not about the mail: it is mended by the operator. */
+/** Tells whether the server refused the recipient or the text (RFC 5321 4.2.1: 5xx). A refused login is not about the mail: the operator mends it. */
 function isRefusal(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string }
   return responseCode >= 500 && responseCode < 600 && /^(RCPT TO|DATA)$/.test(command)

@@ -7,7 +7,7 @@ import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/ser
 
 export { hostHeaderValidation, originValidation }
 
-/** CircuitBreakers on the `authInfo` that the SDK hands through. */
+/** The part of `authInfo` that the SDK hands through from the route to the tools. */
 export interface Session {
   readonly backend: Backend
   readonly signal: AbortSignal

@@ -1,4 +1,4 @@
-/** The route /mcp: who may call it, from where, and how long. What it answers is the SDK's and the tools'. */
+/** The route /mcp: decides who may call it, from where, and how long. The SDK and the tools make the answers. */
 
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
@@ -37,12 +37,13 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
   const { keys, tokens, oauth, publicUrl, logger } = parts
   const exchanges = createExchanges()
   const backendOf = serviceBackends(parts)
-  let loading: Promise<Loaded> | undefined
+  const importHandler = async () => {
+    const sdk = await import('./handler.ts')
+    return { ...sdk, handler: sdk.createHandler((error) => logger.error({ err: error }, 'an MCP request failed')) }
+  }
+  let loading: ReturnType<typeof importHandler> | undefined
   const load = () => {
-    loading ??= import('./handler.ts').then((sdk) => ({
-      ...sdk,
-      handler: sdk.createHandler((error) => logger.error({ err: error }, 'an MCP request failed')),
-    }))
+    loading ??= importHandler()
     return loading
   }
 
@@ -69,7 +70,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
     if (!reply.sent) await originValidation([own, ...LOOPBACK])(request, reply)
   }
 
-  /** Of a server without a public name, an address is as good as any: no other site leads to it by one. */
+  /** Returns the address that the host is. Of a server without a public name it is as good as any: no other site leads to it by one. */
   function addressIn(host: string | undefined): string[] {
     const { hostname = '' } = publicUrl === undefined && host ? (parseUrl(`http://${host}`) ?? {}) : {}
     return isIP(hostname.replace(/^\[|\]$/g, '')) ? [hostname] : []
@@ -120,17 +121,13 @@ const COST_OF_TOOL: ReadonlyMap<unknown, CostClass> = new Map([
   ['verify_receipt', 'verification'],
 ])
 
-/** The revision 2025-03-26 sends several messages at once: each counts. */
+/** Counts the tokens of a body's messages: the revision 2025-03-26 sends several at once. */
 function tokensOf(body: unknown): number {
   const messages = Array.isArray(body) ? body : [body]
   return messages.reduce<number>((sum, message) => {
     const tool = COST_OF_TOOL.get(message?.method === 'tools/call' ? message.params?.name : undefined)
     return sum + COSTS.mcp.tokens + (tool === undefined ? 0 : COSTS[tool].tokens)
   }, 0)
-}
-
-type Loaded = typeof import('./handler.ts') & {
-  readonly handler: ReturnType<typeof import('./handler.ts').createHandler>
 }
 
 /** The SDK never sees the key or token. A key has every scope. */
@@ -150,7 +147,7 @@ function toRequest({ headers }: FastifyRequest, url: string, signal: AbortSignal
   return new Request(url, { method: 'POST', headers: given, signal })
 }
 
-/** A body that is no JSON is answered as JSON-RPC 2.0 5.1 says. */
+/** A body that is no JSON, which is answered as JSON-RPC 2.0 5.1 says. */
 class UnreadableMessage extends HttpError {}
 
 function readMessages(app: App): void {

@@ -8,6 +8,7 @@ import type { Receipt } from '@claimcheck/core/receipts'
 import type { JsonObject } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import { defined } from '../../base/pick.ts'
 import type { Credential } from '../../http/credential.ts'
 import { inOneLine, refusalOf } from '../../http/errors.ts'
 import { isId } from '../../http/route.ts'
@@ -70,8 +71,7 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
       keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
       profiles: JSON.stringify(profiles),
       tree_head: treeHead,
-      ...(consistency ? { consistency: JSON.stringify(consistency) } : {}),
-      ...(evidence === undefined ? {} : { evidence }),
+      ...defined({ consistency: consistency && JSON.stringify(consistency), evidence }),
     }
     return checkBundle(bundle, { fromIssuer: true })
   }

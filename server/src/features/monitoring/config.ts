@@ -1,7 +1,6 @@
 /** The configuration of monitoring: METRICS_LISTEN and METRICS_TOKEN say who may read the metrics, `security_contact` where to report a weakness. */
-import { type Static, Type } from '@claimcheck/core/plugin'
-import type { Report } from '../../config/report.ts'
-import type { ConfigSection } from '../../config/section.ts'
+import { Type } from '@claimcheck/core/plugin'
+import type { ConfigSection, Report } from '../../config/section.ts'
 
 export interface MonitoringConfig {
   readonly metrics: MetricsSettings
@@ -10,17 +9,10 @@ export interface MonitoringConfig {
 }
 
 export interface MetricsSettings {
-  /** A separate address; undefined: that of the service. */
+  /** A separate address; undefined when it is that of the service. */
   readonly listen: { readonly host: string; readonly port: number } | undefined
-  /** What a reader must show. */
+  /** The token that a reader must show. */
   readonly token: string | undefined
-}
-
-export function readMetrics(listen: string | undefined, token: string | undefined, report: Report): MetricsSettings {
-  return {
-    listen: listen ? readListen(listen, report) : undefined,
-    token: token ? readToken(token, report) : undefined,
-  }
 }
 
 function readListen(text: string, report: Report): MetricsSettings['listen'] {
@@ -33,7 +25,7 @@ function readListen(text: string, report: Report): MetricsSettings['listen'] {
   return { host, port: Number(port) }
 }
 
-/** Its text is not repeated. */
+/** Reads the token, and never repeats its text. */
 function readToken(text: string, report: Report): string {
   if (!/^[!-~]{16,256}$/.test(text)) {
     report(
@@ -51,13 +43,13 @@ const contactUri = Type.String({
   maxLength: 1024,
 })
 
-const file = { security_contact: Type.Optional(contactUri) }
-const File = Type.Object(file)
-
 export const monitoringConfig: ConfigSection<MonitoringConfig> = {
-  file,
-  read: ({ security_contact: securityContact }: Static<typeof File>, { env, report }) => ({
-    metrics: readMetrics(env.METRICS_LISTEN, env.METRICS_TOKEN, report),
+  file: { security_contact: Type.Optional(contactUri) },
+  read: ({ security_contact: securityContact }: { readonly security_contact?: string }, { env, report }) => ({
+    metrics: {
+      listen: env.METRICS_LISTEN ? readListen(env.METRICS_LISTEN, report) : undefined,
+      token: env.METRICS_TOKEN ? readToken(env.METRICS_TOKEN, report) : undefined,
+    },
     securityContact,
   }),
 }

@@ -18,17 +18,21 @@ export const monitoringFeature = {
   name: 'monitoring',
   config: monitoringConfig,
   routes: async ({ readiness, readReadiness, metrics, config, now }) => {
-    const [{ healthRoutes }, { metricsRoutes }, { docsRoutes }, { securityTxtRoute }] = await Promise.all([
+    const [{ healthRoutes }, { metricsRoutes }, { securityTxtRoute }] = await Promise.all([
       import('./routes/health.ts'),
       import('./routes/metrics.ts'),
-      import('./routes/api-description.ts'),
       import('./routes/security-txt.ts'),
     ])
     const reader = metricsReader(config)
     const { securityContact: contact, publicUrl } = config
     const groups: RouteGroup[] = [
       { scope: 'api', cost: 'readiness', add: (app) => healthRoutes(app, readiness, readReadiness) },
-      { scope: 'api', cost: 'file', add: docsRoutes },
+      {
+        scope: 'api',
+        cost: 'file',
+        // The description of the API, for programs.
+        add: (app) => void app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger()),
+      },
     ]
     if (reader) groups.push({ scope: 'api', cost: 'metrics', add: (app) => metricsRoutes(app, metrics, reader) })
     if (contact !== undefined)
@@ -47,7 +51,7 @@ export const monitoringFeature = {
   },
 } satisfies Feature<Services>
 
-/** Undefined: they are at a separate address. */
+/** Tells who may read the metrics of the service's address. Undefined when they are at a separate one. */
 function metricsReader({
   metrics: { listen, token },
   publicUrl,

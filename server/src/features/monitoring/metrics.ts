@@ -7,17 +7,17 @@ import { VERSION } from '../../base/version.ts'
 import type { Readiness, Watch } from '../../host/monitoring.ts'
 import type { Storage } from '../../storage/storage.ts'
 
-interface Services {
+interface HostMetricsParts {
   readonly config: { readonly dataDir: string }
   readonly readiness: () => Promise<Readiness>
   readonly storage: Pick<Storage, 'driver' | 'use' | 'writing'>
 }
 
-/** A database that is away keeps the answer for longer. */
+/** The time limit of the answer. A database that is away keeps it for longer. */
 const LONGEST_READINESS_MS = 2_500
 const SILENT: Readiness = { ok: false, problems: [], reasons: ['database'], warnings: [] }
 
-export function hostMetrics({ config, readiness, storage }: Services): Watch {
+export function hostMetrics({ config, readiness, storage }: HostMetricsParts): Watch {
   return (meters) => {
     meters.addDefaults()
     const build = meters.gauge('build_info', '1, labelled with what runs', ['version', 'node', 'driver'])
@@ -46,7 +46,7 @@ export function hostMetrics({ config, readiness, storage }: Services): Watch {
   }
 }
 
-function databaseMetrics({ gauge, total }: Meters, { use, writing }: Services['storage']): () => void {
+function databaseMetrics({ gauge, total }: Meters, { use, writing }: HostMetricsParts['storage']): () => void {
   const connections = gauge('database_connections', 'Number of open database connections, by state', ['pool', 'state'])
   const most = gauge('database_connections_max', 'Most database connections that this host opens', ['pool'])
   const waiting = gauge('database_pool_waiting', 'Number of statements and transactions that wait for a connection', [

@@ -31,7 +31,7 @@ export function createApplicationService({ members, oauthRecords: records, oauth
       const listed = grants.map(
         async ({ workspaceName, payload: { jti, clientId = '', iat = 0, resources = {} } }) => ({
           grantId: jti!,
-          /** Undefined when the service does not know the client any more. */
+          /** The name of the client; undefined when the service does not know it any more. */
           clientName: await oauth.clientName(clientId),
           clientId,
           workspaceName,

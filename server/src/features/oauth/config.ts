@@ -4,8 +4,7 @@ import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { lookAlike } from '../../base/confusables.ts'
 import { composed, MAX_NAME_LENGTH } from '../../base/names.ts'
-import type { Report } from '../../config/report.ts'
-import type { ConfigSection } from '../../config/section.ts'
+import type { ConfigSection, Report } from '../../config/section.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 import { clientNameProblem } from './registration.ts'
 
@@ -13,7 +12,7 @@ export interface OAuthClient {
   readonly clientId: string
   readonly clientName: string
   readonly redirectUris: readonly string[]
-  /** Undefined for a public client, which cannot keep a secret. */
+  /** The secret; undefined for a public client, which cannot keep one. */
   readonly clientSecret: string | undefined
 }
 

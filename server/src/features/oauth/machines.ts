@@ -30,7 +30,7 @@ export function machineScopes({ scopes }: Pick<MachineRow, 'scopes'>): Scope[] {
 export type MachineService = ReturnType<typeof createMachineService>
 export type NewMachine = Awaited<ReturnType<MachineService['create']>>
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createMachineService(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   return {
@@ -62,7 +62,7 @@ export function createMachineService(parts: { storage: Storage; now: () => Insta
       })
       return { clientId, clientSecret }
     },
-    /** All machines, oldest first, also revoked ones. */
+    /** Lists the machines, oldest first, also revoked ones. */
     async list(workspaceId?: string): Promise<readonly Machine[]> {
       return (await storage.read.machines.list(workspaceId)).map(toMachine)
     },

@@ -91,7 +91,7 @@ export function createOAuth(parts: OAuthParts) {
     return providing
   }
 
-  /** Undefined when the client is unknown, or was registered with metadata that is refused now. */
+  /** Returns undefined when the client is unknown, or was registered with metadata that is refused now. */
   async function clientName(clientId: string): Promise<string | undefined> {
     const { errors } = await loadLibrary()
     try {
@@ -146,7 +146,7 @@ export function createOAuth(parts: OAuthParts) {
     issuer,
     audiences,
     clientName,
-    /** Undefined when clients may not register themselves. */
+    /** The quota of registrations; undefined when clients may not register themselves. */
     registrations: config.oauth.dynamicRegistration ? createRegistrationQuota(parts) : undefined,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
     /** The metadata of the MCP server, by the path at which it was asked. */

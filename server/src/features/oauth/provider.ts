@@ -48,7 +48,7 @@ const TTL = {
   /** The lifetime of a machine's token: it can ask for another one at any time. */
   ClientCredentials: 15 * MINUTE,
   AuthorizationCode: MINUTE,
-  /** Each use of a refresh token issues a new one with the full time. */
+  /** The lifetime of a refresh token. Each use issues a new one with the full time. */
   RefreshToken: 30 * DAY,
   /** The application must ask the person again after this time. */
   Grant: 365 * DAY,

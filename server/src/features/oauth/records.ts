@@ -177,7 +177,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
   }
 
   return {
-    /** Undefined when it does not exist or has expired. */
+    /** Finds a record; undefined when it does not exist or has expired. */
     async find(model: string, id: string): Promise<StoredRecord | undefined> {
       const row = await storage.read.records.find(kindOf(model), hashToken(id))
       return row && decrypt(row)

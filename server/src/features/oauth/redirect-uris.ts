@@ -1,7 +1,7 @@
 /** The rules for redirect URIs: https, http on a loopback address, or a private-use scheme (RFC 8252 7). */
 import { parseUrl } from '@claimcheck/core/plugin'
 
-/** Per client. */
+/** The number of redirect URIs that a client may have. */
 export const MAX_REDIRECT_URIS = 20
 export const MAX_REDIRECT_URI_LENGTH = 2000
 

@@ -108,5 +108,5 @@ function isFlat(value: unknown): boolean {
 /** The methods of client authentication. */
 export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const
 
-/** With `native` the library accepts any port of a loopback address (RFC 8252 7.3). */
+/** Metadata that every client gets. With `native` the library accepts any port of a loopback address (RFC 8252 7.3). */
 export const FIXED = { application_type: 'native', response_types: ['code'] } as const

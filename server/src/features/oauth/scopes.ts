@@ -27,10 +27,10 @@ const RULES: Readonly<Record<Scope, ScopeRule>> = {
 
 const DEFAULT_SCOPE: Scope = 'claims:read'
 
-/** Those that any application or machine may get. */
+/** The scopes that any application or machine may get. */
 export const SCOPES = (Object.keys(RULES) as Scope[]).filter((scope) => scope !== KEY_SCOPE)
 
-/** Those that this application may get: a key outlives its token, so only the command line may ask for one: no other program receives its code. */
+/** The scopes that this application may get. A key outlives its token, so only the command line may ask for one: no other program receives its code. */
 export function scopesFor(clientId: string | undefined): readonly Scope[] {
   return clientId === COMMAND_LINE_CLIENT.clientId ? [KEY_SCOPE] : SCOPES
 }
@@ -39,7 +39,7 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(RULES, text)
 }
 
-/** Returns those that this application may get of what it asks for. Where it asks for none of them, it gets the least that is of use. */
+/** Returns the scopes that this application may get of those it asks for. Where it asks for none of them, it gets the least that is of use. */
 export function scopesAskedFor(clientId: string | undefined, text: unknown): Scope[] {
   const possible = scopesFor(clientId)
   const known = readScopes(text).filter((scope) => possible.includes(scope))

@@ -48,7 +48,7 @@ export function createTokenService({ storage, oauthRecords: records, config }: T
   }
 
   return {
-    /** Undefined when the token is unknown, expired or revoked. */
+    /** Returns undefined when the token is unknown, expired or revoked. */
     authenticate: async (token: string) =>
       isToken(token) ? ((await ofApplication(token)) ?? (await ofMachine(token))) : undefined,
   }

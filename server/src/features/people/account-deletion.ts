@@ -20,7 +20,7 @@ export const CLOSED_NAME = 'closed account'
 
 export type AccountDeletion = ReturnType<typeof createAccountDeletion>
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createAccountDeletion({ storage, now }: { storage: Storage; now: () => Instant }) {
   async function closeIn(tx: Writes, id: string, withWorkspaces: boolean, by: Acting): Promise<readonly string[]> {
     const alone = await ownedAlone(tx, id, 'locked')

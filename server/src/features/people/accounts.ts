@@ -38,7 +38,7 @@ export type Link =
 
 export type AccountService = ReturnType<typeof createAccountService>
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createAccountService(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   const { invitationsPerAccount, invitationsPerWorkspace, invitationsPerRecipient } = config?.limits ?? DEFAULT_LIMITS
@@ -122,7 +122,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       return (await storage.write((tx) => links.make(tx, subject, by))).token
     },
 
-    /** Undefined when the link was used, has expired or does not exist. */
+    /** Finds a link; undefined when it was used, has expired or does not exist. */
     async link(token: string): Promise<Link | undefined> {
       const row = await links.find(token)
       if (row?.kind === 'setup') return { kind: 'setup', hasWorkspace: await read.workspaces.any() }
@@ -197,7 +197,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       return countingGuesses(storage, guesses, now(), () => storage.write(enter))
     },
 
-    /** Undefined unless address and password are right. Records a refusal. */
+    /** Returns undefined unless address and password are right. Records a refusal. */
     async byPassword(email: string, password: string, by = byCommand()): Promise<User | undefined> {
       const user = await read.users.byEmail(email.trim().toLowerCase())
       if (await isPassword(password, user?.passwordHash)) return toUser(user!)
@@ -218,7 +218,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       })
     },
 
-    /** All users, oldest first. */
+    /** Lists all users, oldest first. */
     async list() {
       return (await read.users.list()).map((user) => ({ ...toUser(user), createdAt: user.createdAt }))
     },

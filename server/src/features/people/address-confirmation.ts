@@ -11,7 +11,7 @@ import { mailboxSubject, spendDaily } from './daily-limits.ts'
 import { type MailedLink, OF_NOBODY, openLinks, unusableLink } from './links.ts'
 import type { User } from './sessions.ts'
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createAddressConfirmation(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   const { invitationsPerRecipient: most } = config?.limits ?? DEFAULT_LIMITS

@@ -22,7 +22,7 @@ export interface Sharing {
 
 export type Allowances = ReturnType<typeof createAllowances>
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createAllowances(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   const { exportsPerAccount } = config?.limits ?? DEFAULT_LIMITS

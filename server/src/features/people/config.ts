@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from '../../config/allow-private.ts'
-import type { Report } from '../../config/report.ts'
-import type { ConfigContext, ConfigSection } from '../../config/section.ts'
+import type { ConfigContext, ConfigSection, Report } from '../../config/section.ts'
 import { type LimitsConfig, limitsConfig } from '../workspaces/limits-config.ts'
 
 export interface OidcProvider {

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Writes } from '../../storage/storage.ts'
 
-/** Locks it. @throws ServiceError `not_found` */
+/** Finds the account of an address, and locks it. @throws ServiceError `not_found` */
 export async function requireAccount(tx: Writes, email: string): Promise<UserRow> {
   const found = await tx.users.byEmail(email.trim().toLowerCase())
   const user = found && (await tx.users.lock(found.id))

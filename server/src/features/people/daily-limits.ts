@@ -70,7 +70,7 @@ export async function spendDaily(
 
 /**
  * Counts one more for a payer, within a transaction that ends with the error.
- * @param of `may` as in "invite", `limit` as in the configuration @param outcome as in "nothing was sent"
+ * @param of `may`: a verb such as "invite"; `limit`: its name in the configuration @param outcome as in "nothing was sent"
  * @throws ServiceError `too_many` when the limit is used up, and the party has its part
  */
 export async function spendOfPayer(

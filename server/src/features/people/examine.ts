@@ -109,7 +109,7 @@ function userProblems({ email, password_hash: hash }: Row): string[] {
   ]
 }
 
-/** Each kind of link has the columns of LINKS, and no others. */
+/** Checks that a link has the columns that LINKS names for its kind, and no others. */
 function linkProblems(row: Row): string[] {
   const expected = LINKS[String(row.kind)]
   if (!expected) return oneOf(row, 'kind', Object.keys(LINKS))

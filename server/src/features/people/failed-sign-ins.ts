@@ -7,7 +7,7 @@ const SUBJECT = 'failed sign-ins at no account'
 const HOUR_MS = 60 * 60_000
 const RECORDED_EACH = 10
 
-/** Without an account, after the first ten in an hour only the hundredth, the thousandth and so on is an entry, with their count. */
+/** Records a refused sign-in. At no account, after the first ten in an hour only the hundredth, the thousandth and so on is an entry, with their count. */
 export async function recordFailedSignIn(tx: Writes, entry: NewAuditEntry): Promise<void> {
   if (entry.userId) return tx.audit.record(entry)
   const throttle = counted((await tx.throttles.take([SUBJECT], entry.at)).get(SUBJECT)!, entry.at, HOUR_MS)

@@ -18,7 +18,7 @@ interface IdentityParts {
   readonly config: Pick<PeopleConfig, 'oidcSignIn'>
 }
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createIdentityService({ storage, now, config }: IdentityParts) {
   return {
     /** The user who signs in with it. Undefined when the identity is linked to no account. */

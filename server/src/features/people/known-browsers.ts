@@ -19,7 +19,7 @@ interface KnownBrowsersParts {
   readonly secrets: Pick<Secrets, 'derive'>
 }
 
-/** Each method takes as `kept` what the browser keeps. */
+/** The parameter `kept` of each method is what the browser keeps. */
 export function createKnownBrowsers(parts: KnownBrowsersParts) {
   function markOf(browserId: string, { id, generation }: MarkedAccount): string {
     // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.

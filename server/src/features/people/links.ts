@@ -31,7 +31,7 @@ const KINDS = {
 export type OpenLinks = ReturnType<typeof openLinks>
 
 export function openLinks({ storage, now }: { storage: Storage; now: () => Instant }) {
-  /** Undefined when the link was used, has expired or does not exist. */
+  /** Finds a link; undefined when it was used, has expired or does not exist. */
   async function find(token: string): Promise<LinkRow | undefined> {
     const row = isToken(token) ? await storage.read.links.byHash(hashToken(token)) : undefined
     return row && row.usedAt === null && row.expiresAt > now() ? row : undefined

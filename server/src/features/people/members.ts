@@ -35,13 +35,13 @@ export interface InvitationMail {
 }
 
 export interface OwnedWorkspace extends Workspace {
-  /** Undefined for a workspace without members, made before an account has set the service up. */
+  /** The owner; undefined for a workspace without members, made before an account has set the service up. */
   readonly owner: User | undefined
 }
 
 export type MemberService = ReturnType<typeof createMemberService>
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createMemberService(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   const limits = config?.limits ?? DEFAULT_LIMITS

@@ -1,4 +1,4 @@
-/** Who enters by a link: a person with an account, or a new one. */
+/** The people who enter by a link: with an account, or with a new one. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -22,9 +22,9 @@ export type NewUser =
   | {
       readonly name: string
       readonly email: string
-      /** The OpenID provider says that the address is theirs. */
+      /** True when the OpenID provider says that the address is theirs. */
       readonly isVerified?: boolean
-      /** They say that the account that has the address, and never confirmed it, is not theirs. */
+      /** True when they say that the account that has the address, and never confirmed it, is not theirs. */
       readonly takesAddress?: boolean
       readonly proof: { readonly password: string } | { readonly identity: Identity }
     }
@@ -51,7 +51,7 @@ const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 interface Entrance {
   /** Names of workspaces, which a password may not be. */
   readonly workspaces: readonly string[]
-  /** Who has the link reads mails to its recipient. */
+  /** The link. Whoever has it reads mails to its recipient. */
   readonly link: Pick<LinkSubject, 'createdBy' | 'recipient'>
   readonly by: Acting
   readonly now: () => Instant
@@ -95,7 +95,7 @@ async function confirmByLink(tx: Writes, user: User, { link, by: { address }, no
   return toUser({ ...row, confirmedAt: now() })
 }
 
-/** Whether an account that never confirmed this address has it. */
+/** Tells whether an account has this address that never confirmed it. */
 export async function isHeld({ users }: Pick<Reads, 'users'>, email: string): Promise<boolean> {
   const holder = await users.byEmail(email)
   return holder !== undefined && holder.confirmedAt === null

@@ -35,7 +35,7 @@ interface NewPasswordParts {
   readonly links: Pick<OpenLinks, 'require' | 'use'>
 }
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createNewPasswords({ storage, now, links }: NewPasswordParts) {
   async function check(userId: string, password: string): Promise<string> {
     const user = await storage.read.users.byId(userId)

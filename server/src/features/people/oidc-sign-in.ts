@@ -24,7 +24,7 @@ export interface ReturnedPerson {
   readonly name: string
   /** Empty when the provider does not give one. */
   readonly email: string
-  /** The provider says that the address is theirs. */
+  /** True when the provider says that the address is theirs. */
   readonly isVerified: boolean
 }
 
@@ -49,7 +49,7 @@ const CLOCK_TOLERANCE_SECONDS = 60
 const TIMEOUT_SECONDS = 10
 const SCOPE = 'openid profile email'
 
-/** Undefined when no provider is configured. */
+/** Returns undefined when no provider is configured. */
 export function createOidcSignIn(parts: OidcParts) {
   const provider = parts.config.oidcSignIn
   if (!provider) return undefined

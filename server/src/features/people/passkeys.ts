@@ -65,7 +65,7 @@ const NOT_ACCEPTED = 'this passkey was not accepted: try again, or use another s
 // Loaded on first use: it is large, and commands and most hosts do not need it.
 const loadWebAuthn = () => import('@simplewebauthn/server')
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createPasskeyService({ storage, tickets, now, config }: PasskeyParts) {
   async function begin(options: { readonly challenge: string }, userId: string | null): Promise<Ceremony> {
     const challenge: Challenge = { challenge: options.challenge, userId }

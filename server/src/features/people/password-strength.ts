@@ -3,7 +3,7 @@ import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { ServiceError } from '../../base/errors.ts'
 import { checkLength } from './passwords.ts'
 
-/** What others know of an account and try first. */
+/** The names that others know of an account, and try first. */
 export interface OwnNames {
   readonly email: string
   readonly name: string
@@ -64,7 +64,7 @@ export async function requireStrongPassword(password: string, own: OwnNames): Pr
   throw new ServiceError('bad_request', `${reason}: ${ADVICE}`)
 }
 
-/** Whole, and in their parts. */
+/** Lists the names, whole and in their parts. */
 function namesOf({ email, name, workspaces }: OwnNames): string[] {
   const [local = '', domain = ''] = email.split('@')
   const whole = [email, local, domain, name, ...workspaces]

@@ -6,7 +6,7 @@ import { ServiceError } from '../../base/errors.ts'
 // argon2id is the library's default algorithm.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** In code points. */
+/** The limits of a password's length, in code points. */
 export const PASSWORD_LENGTH = { least: 12, most: 256 } as const
 
 // Hashes one password at a time, because each hash takes memory and a thread of the pool that also signs receipts.
@@ -31,7 +31,7 @@ export async function hashPassword(password: string): Promise<string> {
   return inTurn(() => hash(password.normalize('NFC'), PARAMETERS))
 }
 
-/** Without a hash it returns false after the same time. @throws ServiceError `unavailable` */
+/** Compares a password with a hash. Without a hash it returns false after the same time. @throws ServiceError `unavailable` */
 export async function isPassword(password: string, passwordHash: string | null | undefined): Promise<boolean> {
   const dummy = await hashOfNoPassword()
   const expected = passwordHash ?? dummy

@@ -66,7 +66,7 @@ const loadTotp = () => import('otpauth')
 
 export type SecondStepService = ReturnType<typeof createSecondStepService>
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createSecondStepService(parts: SecondStepParts) {
   const { storage, tickets, now } = parts
 

@@ -39,7 +39,7 @@ interface SessionParts {
 
 export type SessionService = ReturnType<typeof createSessionService>
 
-/** Each method takes as `by` who does it; by default the command line. */
+/** The parameter `by` of each method is who does it; by default the command line. */
 export function createSessionService({ storage, now, config }: SessionParts) {
   const { idleMs, longestMs } = config.sessionEnds
 

@@ -1,13 +1,13 @@
-/** What a workspace can ask of the sign-in of its members, and which sign-ins are enough. */
+/** The rules that a workspace can set for the sign-in of its members, and the sign-ins that are enough. */
 import type { SignedInBy } from '../../storage/sign-in.ts'
 import type { SignInRule } from '../../storage/workspaces.ts'
 
 export type { SignedInBy, SignInRule }
 
-/** Each asks for more than the one before it. */
+/** The rules, each stricter than the one before it. */
 export const SIGN_IN_RULES = ['any', 'second_step', 'passkey'] as const satisfies readonly SignInRule[]
 
-/** Whether an OpenID provider asks for a second step is its operator's matter, and cannot be seen from here. */
+/** The sign-ins that meet each rule. The service cannot see whether an OpenID provider asks for a second step: its operator decides that. */
 const ENOUGH: Readonly<Record<SignInRule, readonly SignedInBy[]>> = {
   any: ['password', 'password_and_code', 'passkey', 'outside'],
   second_step: ['password_and_code', 'passkey', 'outside'],

@@ -1,4 +1,4 @@
-/** Who pays for a workspace that a person made: that person, also once they left, until an owner says that they pay. */
+/** The payer of a workspace that a person made: that person, also once they left, until an owner says that they pay. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -3,10 +3,10 @@ import { ServiceError } from '@claimcheck/server/base/errors'
 import { createOwnAddress } from '@claimcheck/server/base/own-address'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { readMail } from '@claimcheck/server/features/mail/config'
-import { sendDue } from '@claimcheck/server/features/mail/mail-worker'
+import { createMailSender } from '@claimcheck/server/features/mail/mail-worker'
 import { invitation, type Message, oneLine, quoted, shownAddress } from '@claimcheck/server/features/mail/messages'
 import { createOutbox } from '@claimcheck/server/features/mail/outbox'
-import { createSmtp, type Delivery, type OutgoingMail } from '@claimcheck/server/features/mail/smtp'
+import { createSmtp, type Delivery, type OutgoingMail, type Smtp } from '@claimcheck/server/features/mail/smtp'
 import t, { type Test } from 'tap'
 import { Mailbox } from '../../../../test/support/mailbox.ts'
 import { query } from '../../../../test/support/sql.ts'
@@ -46,17 +46,18 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   const holdUp = (reason?: string) => {
     problem = reason
   }
-  const options = { storage, logGuard, outbox, accounts, ownAddress, config, now, logger, delivered() {} }
+  const parts = { storage, logGuard, outbox, accounts, ownAddress, now, logger }
+  const sendDue = (smtp: Smtp) => createMailSender(parts, smtp, () => {})()
   const sent: OutgoingMail[] = []
   function deliver(delivery: Delivery = { result: 'sent' }) {
-    return sendDue(options, {
+    return sendDue({
       async deliver(outgoing) {
         if (delivery.result === 'sent') sent.push(outgoing)
         return delivery
       },
     })
   }
-  return { url, storage, holdUp, clock, outbox, send, logged, resets, options, sent, deliver }
+  return { url, storage, holdUp, clock, outbox, send, logged, resets, sendDue, sent, deliver }
 }
 
 for (const dialect of DIALECTS) {
@@ -193,9 +194,9 @@ t.test('a host whose database may be an old one mails nothing, until it signs ag
 })
 
 t.test('a host that dies leaves its mails to others', async (t) => {
-  const { clock, options, sent, deliver, send } = await begin(t)
+  const { clock, sendDue, sent, deliver, send } = await begin(t)
   await send('ann@example.com', MESSAGE)
-  const dying = sendDue(options, {
+  const dying = sendDue({
     deliver() {
       throw new Error('the host dies here')
     },

@@ -61,7 +61,7 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
 
 const NOTHING_NEW = 'There is nothing to anchor: the newest root is anchored, or the log is empty.'
 
-/** Undefined when there is nothing to anchor. The work is done by the process that holds the lease: a running server or this one. */
+/** Returns undefined when there is nothing to anchor. The process that holds the lease does the work: a running server or this one. */
 async function anchorNow(
   { anchoring, anchorWorker, storage }: Services,
   timeoutMs: number,

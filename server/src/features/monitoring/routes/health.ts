@@ -18,7 +18,7 @@ const ReadinessBody = Type.Object(
 
 type Ready = () => Promise<Readiness>
 
-/** @param readReady of reads alone */
+/** @param readReady the readiness for reads alone */
 export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
   const tags = ['Health']
 

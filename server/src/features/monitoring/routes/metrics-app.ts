@@ -7,14 +7,13 @@ import { headersOfAll, setHeaders } from '../../../http/hooks.ts'
 import type { App } from '../../../http/instance.ts'
 import { metricsRoutes } from './metrics.ts'
 
-export interface MetricsAppOptions {
-  readonly metrics: Metrics
-  /** Undefined: every client that reaches the address may read. */
-  readonly token: string | undefined
-  readonly logger: FastifyBaseLogger
-}
-
-export function buildMetricsApp({ metrics, token, logger }: MetricsAppOptions): App {
+/** @param token undefined: every client that reaches the address may read */
+export function buildMetricsApp(parts: {
+  metrics: Metrics
+  token: string | undefined
+  logger: FastifyBaseLogger
+}): App {
+  const { metrics, token, logger } = parts
   const headers = headersOfAll(undefined)
   const app: App = fastify({
     loggerInstance: logger,

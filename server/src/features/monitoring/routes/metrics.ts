@@ -17,7 +17,7 @@ export type MetricsReader =
   | 'nobody'
 
 const HOW = 'the operator reads them with METRICS_TOKEN, or at the address of METRICS_LISTEN'
-/** A proxy adds at least one of these, or nothing that would tell. */
+/** Headers of which a proxy adds at least one, or none that would tell. */
 const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via']
 
 const LOOPBACK = new BlockList()
@@ -50,7 +50,7 @@ function isLoopback(address: string): boolean {
   return family !== 0 && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Takes the same time for any text. */
+/** Compares in the same time for any text. */
 function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }

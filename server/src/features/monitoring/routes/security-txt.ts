@@ -2,17 +2,17 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { App } from '../../../http/instance.ts'
 
-export interface SecurityContact {
+interface SecurityContact {
   /** A URI: `mailto:`, `https:` or `tel:`. */
   readonly contact: string
-  /** Of the service. Undefined where clients reach it at more than one address. */
+  /** The address of the service. Undefined where clients reach it at more than one. */
   readonly publicUrl: string | undefined
   readonly now: () => Instant
 }
 
 const PATH = '/.well-known/security.txt'
 const DAY_MS = 24 * 60 * 60_000
-/** Whoever kept the file reads it again within this time. RFC 9116 2.5.5 asks for less than a year. */
+/** The time within which whoever kept the file reads it again. RFC 9116 2.5.5 asks for less than a year. */
 const VALID_DAYS = 90
 
 export function securityTxtRoute(app: App, { contact, publicUrl, now }: SecurityContact): void {

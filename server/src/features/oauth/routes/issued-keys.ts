@@ -15,7 +15,7 @@ const Body = Type.Object(
   { additionalProperties: false },
 )
 
-/** In a scope that accepts tokens of applications, and no keys: a key does not multiply itself. */
+/** Adds the route that makes a key. Its scope accepts tokens of applications, and no keys: a key does not multiply itself. */
 export function issuedKeyRoutes(app: App, keyExchange: KeyExchange): void {
   app.post('/v1/keys', { schema: { hide: true, body: Body } }, async (request, reply) => {
     const credential = credentialOf(request)
@@ -28,7 +28,7 @@ export function issuedKeyRoutes(app: App, keyExchange: KeyExchange): void {
   })
 }
 
-/** In a scope that accepts keys alone. The holder of a key may end it. */
+/** Adds the route by which the holder of a key ends it. Its scope accepts keys alone. */
 export function ownKeyRoutes(app: App, keys: Pick<KeyService, 'revoke'>): void {
   app.post('/v1/keys/self/revoke', { schema: { hide: true } }, async (request, reply) => {
     const credential = credentialOf(request)
