@@ -31,7 +31,7 @@ for (const [from, to] of pairs) byTarget.set(to, [...(byTarget.get(to) ?? []), s
 const groups = [...byTarget].map(([to, all]) => `${to}=${all.join()}`)
 
 write(
-  'server/src/base/confusable-table.ts',
+  'server/src/names/confusable-table.ts',
   `/**
  * What looks alike, of Unicode ${version}: made by \`npm run confusables\` from \`confusables.txt\` of UTS 39, under the licence in
  * \`LICENSE-unicode\`. Each word is a prototype and all that looks like it, in hexadecimal.

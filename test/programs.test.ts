@@ -14,7 +14,7 @@ const RUN_BY: Readonly<Record<string, readonly [file: string, words: string]>> =
   bench: ['test/programs.test.ts', "'bench.js'"],
   fuzz: ['test/programs.test.ts', "'fuzz.js'"],
   tour: ['test/demo.test.ts', "run('tour'"],
-  confusables: ['server/test/base/confusables.test.ts', 'build/scripts/confusables.js'],
+  confusables: ['server/test/names/confusables.test.ts', 'build/scripts/confusables.js'],
   repository: ['test/packed/packages.test.ts', 'build/scripts/repository.js'],
   demo: ['test/demo.test.ts', "run('demo'"],
   'git-server': ['test/demo.test.ts', 'build/scripts/git-server.js'],

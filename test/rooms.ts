@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 /** A room imports itself and the rooms before it. The files beside the rooms stand where they are named. */
 export const ROOMS = [
   'base',
+  'names',
   'config',
   'storage',
   'clock',

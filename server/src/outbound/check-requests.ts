@@ -15,12 +15,12 @@ import {
   unboundSecrets,
 } from '@claimcheck/core/hosting'
 import { type CheckContext, MAX_DIGEST_BYTES, type Manifest } from '@claimcheck/core/plugin'
-import { type LeakFinder, leakFinder } from '../base/leaks.ts'
 import type { Payer } from '../base/payers.ts'
 import { VERSION } from '../base/version.ts'
 import { queryDatabase } from './databases.ts'
 import type { DigestLimit } from './digest-limit.ts'
 import type { Admitted, AdmittedUrl, Gate } from './gate.ts'
+import { type LeakFinder, leakFinder } from './leaks.ts'
 import type { Spending } from './rate-limit-budget.ts'
 import { dial, secure, tlsOptions } from './sockets.ts'
 

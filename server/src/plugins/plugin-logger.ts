@@ -3,7 +3,7 @@
 import type { Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { terminalText } from '@claimcheck/core/words/terminal'
-import { finderOf, type LeakFinder, type SoughtNeedle } from '../base/leaks.ts'
+import { finderOf, type LeakFinder, type SoughtNeedle } from '../outbound/leaks.ts'
 
 export interface PluginLogger extends Logger {
   /** From now on these secrets are not logged, neither by this check nor by what else of the plugin saw them. */

@@ -1,7 +1,7 @@
 /** Which entries of the audit trail are listed: what is asked for, as a statement. */
 
 import type { Instant } from '@claimcheck/core/rules'
-import type { AuditDetails } from '../base/audit-chain.ts'
+import type { AuditDetails } from './audit-chain.ts'
 import type { Binding } from './db.ts'
 import type { Dialect } from './dialect.ts'
 import { patternOf, variantsOf } from './search.ts'

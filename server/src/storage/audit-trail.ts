@@ -1,8 +1,8 @@
 /** The audit trail as rows: appended in the transaction of the change that they tell, chained by their hashes. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../base/actor.ts'
-import { type AuditDetails, type AuditEntry, CHAIN_START, chainHash } from '../base/audit-chain.ts'
 import type { AuditEvent } from '../base/audit-events.ts'
+import { type AuditDetails, type AuditEntry, CHAIN_START, chainHash } from './audit-chain.ts'
 import { type AuditFilter, type AuditPage, auditTrail, listStatement } from './audit-query.ts'
 import type { Db } from './db.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'

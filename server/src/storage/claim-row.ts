@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto'
 import type { CheckRecord, FreshReason, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
-import { looksOf } from '../base/confusables.ts'
 import type { Payer } from '../base/payers.ts'
+import { looksOf } from '../names/confusables.ts'
 import type { Expressions } from './dialect.ts'
 import {
   type Column,

@@ -3,10 +3,10 @@
  * other, because this row is there.
  */
 import type { Instant } from '@claimcheck/core/rules'
-import type { ErasureRule } from '../base/erasure-rules.ts'
 import type { ClaimPosition } from './claim-query.ts'
 import { type ClaimRow, claims, type ErasedContent, RECEIPT_OF_CLAIM } from './claim-row.ts'
 import type { Db } from './db.ts'
+import type { ErasureRule } from './erasure-rules.ts'
 import { countRows, insertRows, selectRow, selectRows } from './rows.ts'
 import { bigint, bytes, extended, instant, nullable, part, type RowOf, table, text } from './table.ts'
 

@@ -2,8 +2,8 @@
 
 import type { Proven } from '@claimcheck/core/plugin'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
-import { LOOKS_VERSION, looksOf } from '../base/confusables.ts'
 import type { Payer } from '../base/payers.ts'
+import { LOOKS_VERSION, looksOf } from '../names/confusables.ts'
 import { type Db, runAll } from './db.ts'
 import { allowanceSql, payerOfWorkspace } from './payers.ts'
 import { columnsOf, insertIfNew, insertRows, selectRow, selectRows } from './rows.ts'

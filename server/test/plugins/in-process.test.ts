@@ -10,7 +10,7 @@ import {
   secret,
   Type,
 } from '@claimcheck/core/plugin'
-import { leakFinder } from '@claimcheck/server/base/leaks'
+import { leakFinder } from '@claimcheck/server/outbound/leaks'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'
 import t from 'tap'

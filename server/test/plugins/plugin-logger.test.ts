@@ -1,6 +1,6 @@
 /** What a plugin logs: bounded, in its own name, and without the secrets that it saw. Threat D5 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
-import { leakFinder } from '@claimcheck/server/base/leaks'
+import { leakFinder } from '@claimcheck/server/outbound/leaks'
 import { createPluginLogger } from '@claimcheck/server/plugins/plugin-logger'
 import t from 'tap'
 

@@ -2,7 +2,7 @@
 
 import { parseStrictJson } from '@claimcheck/core/receipts'
 import { isJsonObject, type JsonValue } from '@claimcheck/core/rules'
-import { documentHash } from '../../base/audit-chain.ts'
+import { documentHash } from '../../storage/audit-chain.ts'
 
 export interface FileReport {
   readonly ok: boolean

@@ -1,6 +1,7 @@
 /** Checks the audit trail: its numbering, its hash chain, and that an entry tells of the entries that were removed at its beginning. */
-import { CHAIN_START, chainHash } from '../../base/audit-chain.ts'
+
 import { sameBytes } from '../../base/same-bytes.ts'
+import { CHAIN_START, chainHash } from '../../storage/audit-chain.ts'
 import type { AuditTrailEnds, AuditTrailRow } from '../../storage/audit-trail.ts'
 import type { Examination } from '../../storage/schema.ts'
 import type { Reads } from '../../storage/storage.ts'

@@ -1,6 +1,6 @@
 /** The audit trail as JSON lines: each entry with the two hashes by which anyone can check it. */
 
-import { chainedDocument } from '../../base/audit-chain.ts'
+import { chainedDocument } from '../../storage/audit-chain.ts'
 import type { AuditFilter, AuditTrailRow } from '../../storage/audit-trail.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { toHex } from '../../storage/table.ts'

@@ -3,7 +3,7 @@
 import { type DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Failure, type Instant } from '@claimcheck/core/rules'
 import { terminalText } from '@claimcheck/core/words/terminal'
-import { leakFinder } from '../../base/leaks.ts'
+import { leakFinder } from '../../outbound/leaks.ts'
 import { LATEST_INSTANT } from './observation.ts'
 
 export interface ReadFailure {

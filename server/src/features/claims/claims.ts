@@ -3,10 +3,10 @@ import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../../base/batch.ts'
-import { differenceOf } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'
+import { differenceOf } from '../../names/confusables.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import {
   type ClaimIdentity,

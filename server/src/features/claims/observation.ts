@@ -2,8 +2,8 @@
 
 import { type ReadObservation, readObservation as readByContract } from '@claimcheck/core/hosting'
 import type { ActionProfile } from '@claimcheck/core/plugin'
-import type { LeakFinder } from '../../base/leaks.ts'
 import { validator } from '../../base/validation.ts'
+import type { LeakFinder } from '../../outbound/leaks.ts'
 
 export { LATEST_INSTANT, MAX_AGE_MS } from '@claimcheck/core/rules'
 

@@ -1,10 +1,10 @@
 /** Erases the content of receipts for the operator. The log keeps their leaves, so that proofs, heads and anchors stay as they are. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
-import { type ErasureRule, isOperatorRule, OPERATOR_RULES, type OperatorRule } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { composed, idProblem } from '../../base/names.ts'
+import { composed, idProblem } from '../../names/names.ts'
 import { type ClaimRow, contentLeft } from '../../storage/claim-row.ts'
+import { type ErasureRule, isOperatorRule, OPERATOR_RULES, type OperatorRule } from '../../storage/erasure-rules.ts'
 import type { ErasureRow, SameOutcome } from '../../storage/erasures.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { LogArchives } from '../log/log-archives.ts'

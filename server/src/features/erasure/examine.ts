@@ -1,7 +1,8 @@
 /** Checks that what is said to be erased is, and that the rows of erasures are possible. */
-import { isErasureRule } from '../../base/erasure-rules.ts'
+
 import { sameBytes } from '../../base/same-bytes.ts'
 import type { Row } from '../../storage/db.ts'
+import { isErasureRule } from '../../storage/erasure-rules.ts'
 import { inBatches, problemIf } from '../../storage/row-checks.ts'
 import type { Examination } from '../../storage/schema.ts'
 

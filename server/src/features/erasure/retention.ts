@@ -1,10 +1,10 @@
 /** The time for which a workspace keeps the content of its receipts: its owners or the operator set it, and a worker erases what is older. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
-import { retentionReference } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimPosition } from '../../storage/claim-query.ts'
 import { isErased } from '../../storage/claim-row.ts'
+import { retentionReference } from '../../storage/erasure-rules.ts'
 import type { RetentionRow } from '../../storage/retentions.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { ErasureConfig } from './config.ts'

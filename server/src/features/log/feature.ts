@@ -1,6 +1,5 @@
 /** The log: an append-only Merkle tree of receipts, the keys that sign it, and the guard that keeps a host from forking it. */
 
-import { signingKeyContext } from '../../base/sealed-contexts.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { claims } from '../../storage/claim-row.ts'
@@ -16,6 +15,7 @@ import {
 import { hosts } from '../../storage/log-hosts.ts'
 import { logs, treeHeads } from '../../storage/log-state.ts'
 import { lostReceipts } from '../../storage/lost-receipts.ts'
+import { signingKeyContext } from '../../storage/sealed-contexts.ts'
 import type { ClockWatch } from '../clock/clock-watch.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'

@@ -1,9 +1,10 @@
 /** Mail: links that people asked for, and notices of what happened to an account or a workspace. */
-import { mailContext } from '../../base/sealed-contexts.ts'
+
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { mails } from '../../storage/mails.ts'
+import { mailContext } from '../../storage/sealed-contexts.ts'
 import { type MailConfig, mailConfig } from './config.ts'
 import { mailMigrations } from './migrations.ts'
 import type { Notices } from './notices.ts'

@@ -2,9 +2,9 @@
 
 import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
-import { lookAlike } from '../../base/confusables.ts'
-import { composed, MAX_NAME_LENGTH } from '../../base/names.ts'
 import type { ConfigSection, Report } from '../../config/section.ts'
+import { lookAlike } from '../../names/confusables.ts'
+import { composed, MAX_NAME_LENGTH } from '../../names/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 import { clientNameProblem } from './registration.ts'
 

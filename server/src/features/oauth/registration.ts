@@ -3,8 +3,8 @@
  * dropped.
  */
 import type { ClientMetadata } from 'oidc-provider'
-import { lookAlike } from '../../base/confusables.ts'
-import { composed, idProblem, MAX_NAME_LENGTH } from '../../base/names.ts'
+import { lookAlike } from '../../names/confusables.ts'
+import { composed, idProblem, MAX_NAME_LENGTH } from '../../names/names.ts'
 import type { Library } from './library.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 

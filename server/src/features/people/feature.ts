@@ -1,11 +1,11 @@
 /** People: accounts, ways to sign in, sessions, and membership in workspaces. */
 
-import { secondStepContext } from '../../base/sealed-contexts.ts'
 import { recordContext } from '../../base/tokens.ts'
 import type { Feature } from '../../host/feature.ts'
 import { seenBrowsers } from '../../storage/mails.ts'
 import { members, users } from '../../storage/people.ts'
 import { records } from '../../storage/records.ts'
+import { secondStepContext } from '../../storage/sealed-contexts.ts'
 import { recoveryCodes, secondSteps } from '../../storage/second-steps.ts'
 import { identities, links, passkeys, sessions } from '../../storage/sign-in.ts'
 import { throttles } from '../../storage/throttles.ts'

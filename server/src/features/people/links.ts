@@ -1,11 +1,11 @@
 /** Links that let people in: each works once, for some time, and for what it was made for. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
-import type { AuditDetails } from '../../base/audit-chain.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'
+import type { AuditDetails } from '../../storage/audit-chain.ts'
 import type { LinkRow } from '../../storage/sign-in.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 

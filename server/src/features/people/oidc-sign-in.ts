@@ -5,7 +5,7 @@
 import { DestinationError, type Logger } from '@claimcheck/core/plugin'
 import type * as Openid from 'openid-client'
 import { ServiceError } from '../../base/errors.ts'
-import { composed, idProblem, MAX_NAME_LENGTH } from '../../base/names.ts'
+import { composed, idProblem, MAX_NAME_LENGTH } from '../../names/names.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { OidcProvider, PeopleConfig } from './config.ts'
 import type { Identity } from './identities.ts'

@@ -1,7 +1,7 @@
 /** What is said of an erased receipt. */
 import { formatInstant } from '@claimcheck/core/rules'
-import { ruleWords } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'
+import { ruleWords } from '../../storage/erasure-rules.ts'
 import type { ErasureRow } from '../../storage/erasures.ts'
 import { toErasedReceipt } from './erased-receipt.ts'
 

@@ -1,6 +1,6 @@
 /** Checks the stored looks of bound agents, which follow from their ids and the table of what looks alike. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import { LOOKS_VERSION, looksOf } from '../../base/confusables.ts'
+import { LOOKS_VERSION, looksOf } from '../../names/confusables.ts'
 import type { Examination } from '../../storage/schema.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { BoundLookRow } from '../../storage/workspaces.ts'

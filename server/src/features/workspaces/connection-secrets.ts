@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '@claimcheck/core/rules'
-import { secretContext, sourceKeyContext } from '../../base/sealed-contexts.ts'
 import type { Secrets } from '../../base/secrets.ts'
+import { secretContext, sourceKeyContext } from '../../storage/sealed-contexts.ts'
 import type { ConnectionRow } from '../../storage/workspaces.ts'
 
 type SealedOptions = Pick<ConnectionRow, 'id' | 'sealedSecrets'>

@@ -1,12 +1,12 @@
 /** Workspaces: what a team shares, with its API keys, its connections to destinations and the sites that may use its keys. */
 
-import { agentsKeyContext, secretContext, sourceKeyContext, tokensContext } from '../../base/sealed-contexts.ts'
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { allowedOrigins } from '../../storage/allowed-origins.ts'
 import { holders } from '../../storage/holders.ts'
 import { users } from '../../storage/people.ts'
+import { agentsKeyContext, secretContext, sourceKeyContext, tokensContext } from '../../storage/sealed-contexts.ts'
 import { apiKeys, boundAgents, boundLooks, connections, workspaces } from '../../storage/workspaces.ts'
 import type { AllowedOrigins } from './allowed-origins.ts'
 import { examineLooks } from './bound-looks.ts'

@@ -2,11 +2,11 @@
 
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import type { AuditDetails } from '../../base/audit-chain.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { idProblem } from '../../base/names.ts'
 import { isInNetworks, readNetwork } from '../../base/networks.ts'
 import type { KeyRefusal } from '../../http/credential.ts'
+import { idProblem } from '../../names/names.ts'
+import type { AuditDetails } from '../../storage/audit-chain.ts'
 import type { ApiKeyRow } from '../../storage/workspaces.ts'
 
 export type KeySettings = Pick<ApiKeyRow, 'expiresAt' | 'networks' | 'agentIds'>

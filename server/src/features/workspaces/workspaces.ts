@@ -1,10 +1,10 @@
 /** Workspaces, which own keys, connections and claims. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
-import { lookAlike, looksOf } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import { idProblem } from '../../base/names.ts'
+import { lookAlike, looksOf } from '../../names/confusables.ts'
+import { idProblem } from '../../names/names.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { WorkspaceRow } from '../../storage/workspaces.ts'
 import { countingTakenNames, NameTakenError } from './guesses.ts'

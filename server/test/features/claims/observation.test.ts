@@ -1,6 +1,6 @@
 import { Type } from '@claimcheck/core/plugin'
-import { leakFinder } from '@claimcheck/server/base/leaks'
 import { readObservation } from '@claimcheck/server/features/claims/observation'
+import { leakFinder } from '@claimcheck/server/outbound/leaks'
 import t from 'tap'
 import { profile } from '../../support/profile.ts'
 

@@ -1,10 +1,10 @@
 /** API keys: made, held to what they are for, rotated and revoked. Threats A4, O8 and K1 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { LOOKS_VERSION } from '@claimcheck/server/base/confusables'
 import { wrongLooks } from '@claimcheck/server/features/workspaces/bound-looks'
 import { KEY_PATTERN, KeyService } from '@claimcheck/server/features/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
+import { LOOKS_VERSION } from '@claimcheck/server/names/confusables'
 import t, { type Test } from 'tap'
 import { knexOn } from '../../../../test/support/sql.ts'
 import { openSqlite } from '../../../../test/support/storage.ts'

@@ -2,8 +2,8 @@
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visibleJson } from '@claimcheck/core/words/plain-text'
 import { csvRecord } from '../../../base/csv.ts'
-import { ruleWords } from '../../../base/erasure-rules.ts'
 import { EXPORTED } from '../../../storage/claim-row.ts'
+import { ruleWords } from '../../../storage/erasure-rules.ts'
 import { type ClaimChoice, MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimFilter, ClaimPage, ListedClaim } from '../../claims/claims.ts'
 

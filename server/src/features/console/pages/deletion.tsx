@@ -1,8 +1,8 @@
 /** Deleting a workspace: says what ends and what stays, and asks for its name. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { ServiceError } from '../../../base/errors.ts'
-import { composed } from '../../../base/names.ts'
 import type { App } from '../../../http/instance.ts'
+import { composed } from '../../../names/names.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { publicPaths } from '../../../web/paths.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'

@@ -1,7 +1,8 @@
 /** Stores private signing keys in the database, encrypted under SECRET_KEY, so that every host with that key can sign. */
-import { signingKeyContext } from '../../../base/sealed-contexts.ts'
+
 import { SecretError } from '../../../base/secret-keys.ts'
 import type { Secrets } from '../../../base/secrets.ts'
+import { signingKeyContext } from '../../../storage/sealed-contexts.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import { createVault, type KeyStore, missing, unusable } from './key-store.ts'
 import type { KeyVault } from './signing-keys.ts'

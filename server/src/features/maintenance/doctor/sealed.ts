@@ -1,9 +1,9 @@
 /** Opens everything that is sealed, and names what no configured key opens. */
 
 import type { Problems } from '../../../base/problems.ts'
-import { signingKeyContext } from '../../../base/sealed-contexts.ts'
 import type { Secrets } from '../../../base/secrets.ts'
 import type { Schema } from '../../../storage/schema.ts'
+import { signingKeyContext } from '../../../storage/sealed-contexts.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import type { SealedKeyFile } from '../../log/signing/key-files.ts'
 import { nameOf, sealedRows, sealProblem } from '../sealed-values.ts'

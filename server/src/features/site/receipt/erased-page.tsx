@@ -2,7 +2,7 @@
 
 import { visible } from '@claimcheck/core/words/plain-text'
 import { utc } from '@claimcheck/core/words/when'
-import { ruleWords } from '../../../base/erasure-rules.ts'
+import { ruleWords } from '../../../storage/erasure-rules.ts'
 import type { ErasureRow } from '../../../storage/erasures.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { Facts } from '../../../web/parts/facts.tsx'

@@ -1,22 +1,22 @@
-/** Finds secrets in what a plugin says: in facts, errors, logs and probe results, as they are or in their usual encodings. */
+/** Finds secrets in facts, errors, logs and probe results of plugins, as they are or in their usual encodings. */
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type Needle, needlesOf, SEPARATOR, spellings } from './secret-spellings.ts'
 
-/** Holds hashes of the secrets, not the secrets. */
+/** A finder of secrets, which holds their hashes and not the secrets. */
 export interface LeakFinder {
   isIn(text: string): boolean
-  /** Whether a text, number or name anywhere in a JSON object holds a secret. Its own members' names are its form's, and not searched. */
+  /** Tells whether a text, number or name anywhere in a JSON object holds a secret. The names of its own members belong to its form, and are not searched. */
   isInValue(value: object): boolean
   /** The text without the secrets in it. One that holds a secret behind escapes is replaced as a whole. */
   redact(text: string): string
   readonly sought: readonly SoughtNeedle[]
 }
 
-/** A needle of which only hashes are kept. */
+/** A needle as its hashes. */
 export interface SoughtNeedle extends Pick<Needle, 'where'> {
   readonly length: number
-  /** So many characters at its beginning have the hash `start`. */
+  /** Number of characters at its beginning that have the hash `start`. */
   readonly width: number
   readonly start: number
   readonly digest: string
@@ -24,12 +24,12 @@ export interface SoughtNeedle extends Pick<Needle, 'where'> {
 
 export const REDACTED = '[secret]'
 
-/** A needle is looked up by the hash of so many characters at its beginning. */
+/** Number of characters at a needle's beginning by whose hash it is looked up. */
 const WIDTH = 8
 const KEY = randomBytes(16).toString('hex')
 const FACTOR = randomBytes(4).readUInt32LE() | 1
 
-/** Prepared finders, by a hash of their secrets: checks of one connection follow each other. */
+/** Prepared finders by a hash of their secrets, because checks of one connection follow each other. */
 const finders = new LRUCache<string, LeakFinder>({ max: 1000 })
 
 export function leakFinder(secrets: readonly string[]): LeakFinder {
@@ -57,30 +57,16 @@ function hashAt(text: string, from: number, width: number): number {
   return sum
 }
 
-/** Finds any of the needles in one walk through a text, however many they are: a plugin that reads many connections may log a lot. */
+/** Finds any of the needles in one walk through a text, because a plugin that reads many connections may log a lot. */
 export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
   if (sought.length === 0) return NOTHING
-  const byStart = new Map<number, Map<number, SoughtNeedle[]>>()
+  const byStart: NeedleIndex = new Map()
   for (const needle of sought) {
     const ofWidth = byStart.get(needle.width) ?? new Map<number, SoughtNeedle[]>()
     byStart.set(needle.width, ofWidth.set(needle.start, [...(ofWidth.get(needle.start) ?? []), needle]))
   }
 
-  /** Calls `found` for each needle, until it says that this is enough. A generator would take four times as long. */
-  function search(text: string, found: (from: number, to: number) => boolean): boolean {
-    for (const [width, ofWidth] of byStart) {
-      for (let from = 0; from + width <= text.length; from++) {
-        for (const needle of ofWidth.get(hashAt(text, from, width)) ?? NO_NEEDLES) {
-          const to = from + needle.length
-          const isHere = stands(text, from, to, needle.where) && digestOf(text.slice(from, to)) === needle.digest
-          if (isHere && found(from, to)) return true
-        }
-      }
-    }
-    return false
-  }
-
-  const isIn = (text: string) => spellings(text).some((spelling) => search(spelling, () => true))
+  const isIn = (text: string) => spellings(text).some((spelling) => search(spelling, byStart, () => true))
   return {
     sought,
     isIn,
@@ -91,7 +77,7 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
     },
     redact(text) {
       const places: (readonly [from: number, to: number])[] = []
-      search(text, (from, to) => {
+      search(text, byStart, (from, to) => {
         places.push([from, to])
         return false
       })
@@ -101,11 +87,31 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
   }
 }
 
+/** Needles by their width and the hash of their beginning. */
+type NeedleIndex = Map<number, Map<number, SoughtNeedle[]>>
+
+/** Calls `found` for each needle, until it says that this is enough. A generator would take four times as long. */
+function search(text: string, needles: NeedleIndex, found: (from: number, to: number) => boolean): boolean {
+  for (const [width, ofWidth] of needles) {
+    for (let from = 0; from + width <= text.length; from++) {
+      for (const needle of ofWidth.get(hashAt(text, from, width)) ?? NO_NEEDLES) {
+        if (isAt(text, from, needle) && found(from, from + needle.length)) return true
+      }
+    }
+  }
+  return false
+}
+
 const NO_NEEDLES: readonly SoughtNeedle[] = []
 
 const NOTHING: LeakFinder = { sought: [], isIn: () => false, isInValue: () => false, redact: (text) => text }
 
 const WORD = /[\p{L}\p{N}]/u
+
+function isAt(text: string, from: number, { length, where, digest }: SoughtNeedle): boolean {
+  const to = from + length
+  return stands(text, from, to, where) && digestOf(text.slice(from, to)) === digest
+}
 
 function stands(text: string, from: number, to: number, where: Needle['where']): boolean {
   if (to > text.length) return false

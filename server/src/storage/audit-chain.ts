@@ -2,7 +2,7 @@
 
 import { canonicalize, utf8 } from '@claimcheck/core/receipts'
 import { formatInstant, type Instant, type JsonValue } from '@claimcheck/core/rules'
-import { sha256 } from './sha256.ts'
+import { sha256 } from '../base/sha256.ts'
 
 /** Flat, and without secrets. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>

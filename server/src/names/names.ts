@@ -3,8 +3,8 @@
  * names, with the characters that emoji need. What looks like another name is `confusables.ts`'s.
  */
 import { codeOf, firstUnseen, visibleName } from '@claimcheck/core/words/plain-text'
+import { ServiceError } from '../base/errors.ts'
 import { differenceOf, lookAlike } from './confusables.ts'
-import { ServiceError } from './errors.ts'
 
 export const MAX_NAME_LENGTH = 100
 

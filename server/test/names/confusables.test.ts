@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONFUSABLES, CONFUSABLES_VERSION } from '@claimcheck/server/base/confusable-table'
-import { differenceOf, lookAlike, looksOf, skeleton } from '@claimcheck/server/base/confusables'
-import { composed, idProblem } from '@claimcheck/server/base/names'
+import { CONFUSABLES, CONFUSABLES_VERSION } from '@claimcheck/server/names/confusable-table'
+import { differenceOf, lookAlike, looksOf, skeleton } from '@claimcheck/server/names/confusables'
+import { composed, idProblem } from '@claimcheck/server/names/names'
 import t from 'tap'
 
 /** As the `uspoof_getSkeleton` of ICU 72 makes them, which has the table of Unicode 15: one of each 180 characters, in hexadecimal. */
@@ -88,11 +88,11 @@ t.test('the tables are what the command writes from the file of Unicode', (t) =>
       return from.split(',').map((code) => `${padded(code)} ;\t${padded(to)} ;\tMA\t# it\t# `)
     })
   t.equal(lines.length, 6565, 'as many as the file says that it has')
-  const folder = t.testdir({ server: { src: { base: {} } }, core: { src: { words: {} } } })
+  const folder = t.testdir({ server: { src: { names: {} } }, core: { src: { words: {} } } })
   const file = join(folder, 'confusables.txt')
   writeFileSync(file, ['\ufeff# confusables.txt', `# Version: ${CONFUSABLES_VERSION}`, ...lines].join('\r\n'))
   execFileSync(process.execPath, ['build/scripts/confusables.js', file, folder])
-  for (const made of ['server/src/base/confusable-table.ts', 'core/src/words/latin-twins.ts']) {
+  for (const made of ['server/src/names/confusable-table.ts', 'core/src/words/latin-twins.ts']) {
     t.equal(readFileSync(join(folder, made), 'utf8'), readFileSync(made, 'utf8'), made)
   }
   writeFileSync(file, 'something else')

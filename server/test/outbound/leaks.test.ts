@@ -1,7 +1,7 @@
 /** Secrets are found in their usual encodings, wherever they stand, and nothing else is taken for one. Threat D5 of `security.md`. */
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
-import { leakFinder, REDACTED } from '@claimcheck/server/base/leaks'
+import { leakFinder, REDACTED } from '@claimcheck/server/outbound/leaks'
 import fc from 'fast-check'
 import t from 'tap'
 
