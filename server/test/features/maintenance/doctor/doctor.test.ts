@@ -15,10 +15,10 @@ const kept = await keepLog()
 afterFile(() => kept.remove())
 
 t.test('a log that was kept as it should be is in order', async (t) => {
-  t.strictSame(await diagnoseFile(kept.file), { ok: true, problems: [], leaves: LEAVES })
+  t.strictSame(await diagnoseFile(kept.file), { ok: true, problems: [], notices: [], leaves: LEAVES })
   t.strictSame(
     await diagnoseFile(kept.file, true),
-    { ok: true, problems: [], leaves: LEAVES },
+    { ok: true, problems: [], notices: [], leaves: LEAVES },
     'each signature verified',
   )
 })
@@ -36,7 +36,12 @@ t.test('the code that makes receipts makes each again, with the plugin that it n
 })
 
 t.test('a database without a log is in order', async (t) => {
-  t.strictSame(await diagnoseFile(join(t.testdir(), 'claimcheck.db')), { ok: true, problems: [], leaves: 0 })
+  t.strictSame(await diagnoseFile(join(t.testdir(), 'claimcheck.db')), {
+    ok: true,
+    problems: [],
+    notices: [],
+    leaves: 0,
+  })
 })
 
 t.test('how far it has come is told as it goes', async (t) => {
