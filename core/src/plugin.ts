@@ -35,20 +35,6 @@ export {
   type Proven,
   type Trial,
 } from './contract/connection.ts'
-export type {
-  CertificateCredential,
-  ChallengeCredential,
-  ClientCredentials,
-  Credential,
-  DigestCredential,
-  GitHubAppCredential,
-  HmacCredential,
-  JwtBearerCredential,
-  OAuth2Credential,
-  PathCredential,
-  RefreshTokenCredential,
-  SigV4Credential,
-} from './contract/credentials.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'
 export {
   CEILING,
@@ -120,11 +106,30 @@ export {
 } from './contract/words.ts'
 export { fromBase64url, toBase64url } from './encoding.ts'
 export type { DestinationErrorCode, Instant, LogTime, Mark, Observation, Stay } from './evidence.ts'
+export type {
+  CertificateCredential,
+  ChallengeCredential,
+  DigestCredential,
+  HmacCredential,
+  PathCredential,
+  SigV4Credential,
+} from './hosting/schemes/all.ts'
+export type {
+  ClientCredentials,
+  GitHubAppCredential,
+  JwtBearerCredential,
+  OAuth2Credential,
+  RefreshTokenCredential,
+} from './hosting/schemes/oauth2-requests.ts'
+export type { Credential } from './hosting/schemes/schemes.ts'
 export type { JsonObject, JsonValue } from './json.ts'
+/** @deprecated Import it from `@claimcheck/core/log`. */
 export { HASH_BYTES } from './log/merkle.ts'
 export type { ActionProfile, Comparison, FieldRole, Shown } from './profile.ts'
+/** @deprecated Import it from `@claimcheck/core/receipts`. */
 export { textFingerprint } from './receipt/digest.ts'
 export { retryAfterMs } from './retry-after.ts'
+/** @deprecated A host's rule, in `@claimcheck/core/hosting`. */
 export { mayTake } from './shares.ts'
 export type { BackendKey, SigningBackend } from './signing/backend.ts'
 export { keyIdOf } from './signing/key-set.ts'

@@ -1,4 +1,4 @@
-import { mayTake } from '@claimcheck/core/plugin'
+import { mayTake } from '@claimcheck/core/hosting'
 import t from 'tap'
 
 /** How many places each user has when all take what they may. */

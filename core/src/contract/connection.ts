@@ -1,7 +1,7 @@
 /** The contract of a connection type: a kind of destination that a workspace can connect to. */
 import type { Static, TObject } from 'typebox'
 import type { Instant } from '../evidence.ts'
-import type { Credential } from './credentials.ts'
+import type { Credential } from '../hosting/schemes/schemes.ts'
 import { isDestinationError } from './destination-error.ts'
 import type { CheckContext, Claim } from './verifier.ts'
 

@@ -1,13 +1,13 @@
 /** Credentials that connection types declare: their problems, the secrets that they bind, and how a request spends one. */
 import { type Auth, isSecret, type SecretValues, secretHandle } from '../contract/auth.ts'
 import type { ConnectionType } from '../contract/connection.ts'
-import type { CertificateCredential, Credential } from '../contract/credentials.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import { BreachError } from './failures.ts'
 import { optionOfConnection, type TypedOptions } from './grants.ts'
+import type { CertificateCredential } from './schemes/client-certificate.ts'
 import type { CredentialMemory, Outgoing, Refreshes, SchemeHost } from './schemes/scheme.ts'
-import { schemeOf } from './schemes/schemes.ts'
+import { type Credential, schemeOf } from './schemes/schemes.ts'
 
 /** The connection that a check reads through, as the host knows it. */
 export interface Connected {

@@ -1,5 +1,6 @@
 /** Encodes and decodes the calls and events of the Ethereum Attestation Service, with the schema of our anchors. */
-import { type AnchorSubject, type AttestedRoot, fromBase64url, HASH_BYTES, toBase64url } from '@claimcheck/core/plugin'
+import { HASH_BYTES } from '@claimcheck/core/log'
+import { type AnchorSubject, type AttestedRoot, fromBase64url, toBase64url } from '@claimcheck/core/plugin'
 import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'

@@ -1,5 +1,6 @@
 /** Takes an answer, and makes the fingerprint of its content in the form of the claimed one, and in no other. */
-import { type CheckContext, DestinationError, type FetchInit, textFingerprint } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type FetchInit } from '@claimcheck/core/plugin'
+import { textFingerprint } from '@claimcheck/core/receipts'
 
 /** `bytes`: `sha256:` and hexadecimal. `text`: the fingerprint of texts in receipts, in base64url. */
 export type Form = 'bytes' | 'text'

@@ -12,9 +12,9 @@ import {
   type Observation,
   outcomeSentence,
   type PreviousRead,
-  textFingerprint,
   type Verifier,
 } from '@claimcheck/core/plugin'
+import { textFingerprint } from '@claimcheck/core/receipts'
 import http from '@claimcheck/plugin-http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'

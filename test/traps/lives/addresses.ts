@@ -1,5 +1,5 @@
 /** Lives of pages that a site shows under another form of their address, of headers that say less than they seem to, and of blocked answers. */
-import { textFingerprint } from '@claimcheck/core/plugin'
+import { textFingerprint } from '@claimcheck/core/receipts'
 import { BLAME, kind, type LifeRow, NOT_VERIFIED, UNVERIFIABLE } from './life-row.ts'
 import { type Answer, page, row, says } from './web.ts'
 

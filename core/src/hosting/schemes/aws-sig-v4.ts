@@ -1,5 +1,4 @@
 /** Signs the host's own GET by version 4 of AWS. The request is sent in the canonical form that was signed. */
-import type { SigV4Credential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
@@ -7,6 +6,23 @@ import { BreachError } from '../failures.ts'
 import { encodeBytes, hashOf, macOf } from './hashes.ts'
 import { hideCredentials, percentEncode, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
+
+/** Signature version 4 of AWS, and of other services that speak S3. The host signs GET and HEAD as it sends them. */
+export interface SigV4Credential {
+  readonly scheme: 'awsSigV4'
+  /** The name of the service, such as `s3`. */
+  readonly service: string
+  /** The name of an option; `us-east-1` where nothing was typed. */
+  readonly region: string
+  /** The name of an option, secret or not. */
+  readonly accessKeyId: string
+  /** The name of a secret option. */
+  readonly secretAccessKey: string
+  /** The name of a secret option, for temporary credentials. */
+  readonly sessionToken?: string
+  /** The values that a query may have as its `Action`, for services that take actions with GET. Defaults to none, as an action may change something. */
+  readonly actions?: readonly string[]
+}
 
 const name = Type.String({ minLength: 1 })
 

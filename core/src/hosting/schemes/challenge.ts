@@ -1,5 +1,4 @@
 /** Bearer tokens of container registries: exchanges the credentials for a token where the registry says, and remembers it. */
-import type { ChallengeCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
@@ -10,6 +9,19 @@ import { encodeBytes } from './hashes.ts'
 import { hideCredentials, isAccessToken, withHeaders, withoutStatus } from './messages.ts'
 import type { ExchangeAnswer, Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { type Challenge, challengesOf } from './www-authenticate.ts'
+
+/**
+ * Bearer tokens of container registries: the host answers `WWW-Authenticate: Bearer realm="..."` with a token from that realm, which has to
+ * be the destination itself or one of the manifest's `tokenHosts`. It asks for `pull` alone, and for the repository of the request. Without
+ * a username and a password it asks as anybody.
+ */
+export interface ChallengeCredential {
+  readonly scheme: 'challenge'
+  /** The name of an option. */
+  readonly username?: string
+  /** The name of a secret option. */
+  readonly password?: string
+}
 
 const name = Type.String({ minLength: 1 })
 

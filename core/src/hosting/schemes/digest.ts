@@ -1,11 +1,19 @@
 /** HTTP digest authentication (RFC 7616): the destination gets a digest of the password, and the plugin gets nothing of it. */
-import type { DigestCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { Type } from '../../typebox.ts'
 import { type HashName, hashOf } from './hashes.ts'
 import { hideCredentials, targetOf, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { challengesOf } from './www-authenticate.ts'
+
+/** HTTP digest authentication (RFC 7616) with `qop=auth` and MD5, SHA-256 or SHA-512-256. */
+export interface DigestCredential {
+  readonly scheme: 'digest'
+  /** The name of an option. */
+  readonly username: string
+  /** The name of a secret option. */
+  readonly password: string
+}
 
 const name = Type.String({ minLength: 1 })
 

@@ -1,6 +1,5 @@
 /** Signs the host's own request by a message authentication code, over templates that the connection type declares. */
 import { hexToBytes } from '@noble/hashes/utils.js'
-import type { HmacCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
@@ -9,6 +8,27 @@ import { encodeBytes, hashOf, macOf } from './hashes.ts'
 import { hideCredentials, targetOf, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { fillTemplate, namesIn, OPTION, shownOptionsIn } from './templates.ts'
+
+/**
+ * A message authentication code over the host's own request. Templates are made of text and `{method}`, `{host}`, `{path}`, `{query}` (as
+ * sent, without its `?`), `{target}` (the path, with `?` and the query where there is one), `{date}`, `{nonce}`, `{body}` (the digest of the
+ * body) and `{option.<name>}` of an option that is not secret; headers also of `{signature}`.
+ */
+export interface HmacCredential {
+  readonly scheme: 'hmac'
+  /** The name of a secret option. */
+  readonly key: string
+  /** The encoding of the key. Defaults to `text`. */
+  readonly keyEncoding?: 'text' | 'base64' | 'hex'
+  readonly hash: 'sha1' | 'sha256' | 'sha512'
+  /** The encoding of the signature, and of the digest of the body. */
+  readonly encoding: 'hex' | 'base64'
+  /** The form of `{date}`: RFC 9110, RFC 3339, or time since 1970. */
+  readonly date?: 'http' | 'iso' | 'seconds' | 'milliseconds'
+  readonly message: string
+  /** Templates of the headers that the host sets, by name. */
+  readonly headers: Readonly<Record<string, string>>
+}
 
 const name = Type.String({ minLength: 1 })
 const template = Type.String({ minLength: 1, maxLength: 4096 })

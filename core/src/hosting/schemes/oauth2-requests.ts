@@ -1,11 +1,4 @@
 /** Requests access tokens by grant, and reads the answers. Nothing of a check's own request gets into them. */
-import type {
-  ClientCredentials,
-  GitHubAppCredential,
-  JwtBearerCredential,
-  OAuth2Credential,
-  RefreshTokenCredential,
-} from '../../contract/credentials.ts'
 import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
 import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
@@ -16,6 +9,77 @@ import { signingKey, signJwt } from './jwt.ts'
 import { isAccessToken, percentEncode } from './messages.ts'
 import type { AccessToken, ExchangeAnswer, NewTokens, Outgoing, RefreshFailure, SchemeHost } from './scheme.ts'
 import { fillTemplate, OPTION } from './templates.ts'
+
+/**
+ * An access token that the host gets from a token endpoint and sends as `Authorization: Bearer`. Nothing of a check's request reaches the
+ * token request or what is signed for it. The token endpoint has to be the destination itself or one of the manifest's `tokenHosts`.
+ */
+export type OAuth2Credential = ClientCredentials | RefreshTokenCredential | JwtBearerCredential | GitHubAppCredential
+
+/** Text in which `{option.<name>}` is what the workspace typed into an option that is not secret. */
+type OptionTemplate = string
+
+/** The client's authentication at the token endpoint. Without a secret and a key it names its id only. */
+interface OAuth2Client {
+  /** The name of an option. */
+  readonly clientId: string
+  /** The name of a secret option. */
+  readonly clientSecret?: string
+  /** The place of the secret in the request. Defaults to `basic`. */
+  readonly authentication?: 'basic' | 'post'
+  /** The name of a secret option, in PEM: `private_key_jwt` of OpenID Connect, signed with RS256 or ES256 as the key has it. */
+  readonly privateKey?: string
+  /** The name of an option: the `kid` of that key. */
+  readonly keyId?: string
+}
+
+interface TokenRequest {
+  readonly scheme: 'oauth2'
+  readonly tokenUrl: OptionTemplate
+  readonly scope?: OptionTemplate
+  readonly audience?: OptionTemplate
+}
+
+/** The grant of client credentials (RFC 6749 4.4). */
+export interface ClientCredentials extends TokenRequest, OAuth2Client {
+  readonly grant: 'clientCredentials'
+}
+
+/** The grant of a refresh token (RFC 6749 6). Each refresh may bring another refresh token, which the host stores before it uses the access token. */
+export interface RefreshTokenCredential extends TokenRequest, OAuth2Client {
+  readonly grant: 'refreshToken'
+  /** The name of a secret option. */
+  readonly refreshToken: string
+}
+
+/** The grant of a JWT (RFC 7523 2.1), signed with RS256 or ES256 by the kind of key. */
+export interface JwtBearerCredential extends TokenRequest {
+  readonly grant: 'jwtBearer'
+  /** The name of a secret option: a private key in PEM, or the JSON file of a service account of Google. */
+  readonly privateKey: string
+  /** The name of an option: `iss`. Left out where the JSON file says it. */
+  readonly issuer?: string
+  /** The name of an option: `sub`. Defaults to the issuer. */
+  readonly subject?: string
+  /** The name of an option: `kid`. Left out where the JSON file says it, if at all. */
+  readonly keyId?: string
+}
+
+/** An installation of a GitHub App. */
+export interface GitHubAppCredential {
+  readonly scheme: 'oauth2'
+  readonly grant: 'githubApp'
+  /** The address of the API, such as `https://api.github.com`. */
+  readonly apiUrl: OptionTemplate
+  /** The name of an option: the app's id or its client id. */
+  readonly appId: string
+  /** The name of an option. */
+  readonly installationId: string
+  /** The name of a secret option, in PEM. */
+  readonly privateKey: string
+  /** The permissions of the tokens, out of the installation's. Defaults to all of them, writing included. */
+  readonly permissions?: Readonly<Record<string, 'read'>>
+}
 
 type Fields = Readonly<Record<string, string | undefined>>
 

@@ -1,9 +1,8 @@
 /** Access tokens of OAuth 2: gets them where the declaration says, remembers them, and replaces one that the destination refuses. */
-import type { OAuth2Credential } from '../../contract/credentials.ts'
 import { objectIn } from '../../json.ts'
 import { type TSchema, Type } from '../../typebox.ts'
 import { hideCredentials, withHeaders, withoutStatus } from './messages.ts'
-import { newToken } from './oauth2-requests.ts'
+import { newToken, type OAuth2Credential } from './oauth2-requests.ts'
 import type { AccessToken, NamedOption, Scheme, SchemeHost } from './scheme.ts'
 import { namesIn, OPTION, shownOptionsIn } from './templates.ts'
 

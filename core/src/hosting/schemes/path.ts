@@ -1,11 +1,19 @@
 /** Puts a secret into a segment of the path, and takes it out of everything that the plugin sees of the answer. */
 import { secretHandle } from '../../contract/auth.ts'
-import type { PathCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { Type } from '../../typebox.ts'
 import { BreachError } from '../failures.ts'
 import { hideCredentials, percentEncode } from './messages.ts'
 import type { Scheme } from './scheme.ts'
+
+/** A secret in the path, such as `/bot<token>/getMe`. The URL has the handle of the option where the secret belongs, once, as all of a segment. */
+export interface PathCredential {
+  readonly scheme: 'path'
+  /** The name of a secret option. */
+  readonly secret: string
+  /** Text before the secret in its segment, such as `bot`. */
+  readonly prefix?: string
+}
 
 export const path: Scheme<PathCredential> = {
   form: Type.Object(

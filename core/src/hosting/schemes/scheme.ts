@@ -1,5 +1,4 @@
 /** The interface between a host and a credential scheme, which spends the secrets of a connection where no plugin sees them. */
-import type { Credential } from '../../contract/credentials.ts'
 import type { DestinationError } from '../../contract/destination-error.ts'
 import type { Instant } from '../../evidence.ts'
 import type { TSchema } from '../../typebox.ts'
@@ -95,7 +94,8 @@ export interface NamedOption {
   readonly isSecret?: boolean
 }
 
-export interface Scheme<C extends Credential = Credential> {
+/** @typeParam C a declaration */
+export interface Scheme<C extends { readonly scheme: string }> {
   /** The form of a declaration. */
   readonly form: TSchema | ((credential: C) => TSchema)
   /** The options that a declaration names. */
