@@ -1,5 +1,5 @@
 /** The time of a test file: its process prints it in a separate line, which the run reads. */
-import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
+import { treeTime } from '@claimcheck/server/plugins/isolation/process-usage'
 
 export interface FileTime {
   readonly path: string

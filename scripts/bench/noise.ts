@@ -1,6 +1,6 @@
 /** Measures how far other programs took the machine, so that a reader knows what the figures are worth. */
 import { readFileSync } from 'node:fs'
-import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
+import { treeTime } from '@claimcheck/server/plugins/isolation/process-usage'
 import { type Figure, figure } from './figure.ts'
 
 const TICK_MS = 10

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
+import { treeTime } from '@claimcheck/server/plugins/isolation/process-usage'
 import { anonymousBytes, childrenBytes, threadMs } from './usage.ts'
 
 export interface Served {

@@ -19,7 +19,7 @@ export interface ReadableSet {
 }
 
 export interface PackageLink {
-  /** Where the link stands: the real path of its folder, and its name. */
+  /** The place of the link: the real path of its folder, and its name. */
   readonly path: string
   /** The real path of the package that it leads to. */
   readonly target: string
@@ -111,7 +111,7 @@ export function sandboxCommand(
   return { file: tool('nice'), args: nice, env: { PATH: TOOL_FOLDERS.join(':'), LC_ALL: 'C' } }
 }
 
-/** What runs a program without privileges and environment, and with limits. */
+/** The command line that drops privileges, clears the environment and sets limits. */
 function limits(isolation: Isolation, dataMib: number): readonly string[] {
   const user = runsAsNobody(isolation) ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
   // In a user namespace of its own, a plain user has every capability.
@@ -122,7 +122,7 @@ function limits(isolation: Isolation, dataMib: number): readonly string[] {
   return [tool('env'), '-i', tool('setpriv'), ...without, tool('prlimit'), ...most]
 }
 
-/** What runs a program in namespaces and a root folder of its own. */
+/** The command line that makes namespaces and a root folder of its own. */
 function spaces(readable: ReadableSet, isolation: Isolation): readonly string[] {
   const user = mayMount(isolation) ? [] : ['--user', '--map-root-user']
   const own = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL']
@@ -132,7 +132,7 @@ function spaces(readable: ReadableSet, isolation: Isolation): readonly string[] 
   return [tool('unshare'), ...user, ...own, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', ...args]
 }
 
-/** What the root folder of the sandbox holds, as arguments of the script. */
+/** Arguments of the script that name all that the sandbox's root folder holds. */
 function view({ packages, files, links }: ReadableSet): readonly string[] {
   const present = LIBRARY_FOLDERS.filter(existsSync)
   const system = present.filter((folder) => realpathSync(folder) === folder)
@@ -162,7 +162,7 @@ export function outermost(folders: readonly string[]): readonly string[] {
   return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, [other])))
 }
 
-/** Whether a path is one of the folders or in one of them. */
+/** Tells whether a path is one of the folders or in one of them. */
 export function isWithin(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep))
 }

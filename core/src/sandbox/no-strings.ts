@@ -25,7 +25,7 @@ const startsWith = Function.prototype.call.bind(String.prototype.startsWith) as 
 lock(fs, 'readFileSync')
 lock(fs.promises, 'readFile')
 lock(TextDecoder.prototype, 'decode')
-/** Those of Node 20 await a file's text, and look for it where any object may have it. */
+/** Loaders of Node 20 await a file's text, and look for it where any object may have it. */
 lock(Promise.prototype, 'then', 'constructor')
 Object.preventExtensions(Object.prototype)
 

@@ -5,7 +5,7 @@ import type { PackageLink } from './command.ts'
 import { PackageError } from './package-error.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
 
-/** What each plugin may import, whether it says so or not. */
+/** The package that each plugin may import, whether it says so or not. */
 const ALWAYS = '@claimcheck/core'
 const DECLARED = ['dependencies', 'peerDependencies', 'optionalDependencies']
 const MOST_PACKAGES = 1000
@@ -17,7 +17,7 @@ export interface Dependencies {
 }
 
 /**
- * What `folder` declares and is installed, and what that declares, and so on: each found from the real folder of the package that
+ * Collects the packages that `folder` declares and that are installed, what those declare, and so on: each found from the real folder of the package that
  * declares it, as Node does. What is not installed is left out; an import of it fails with Node's own message.
  *
  * @throws PackageError
@@ -61,7 +61,7 @@ function namesIn(json: PackageJson | undefined): readonly string[] {
   return names.filter(isPackageName)
 }
 
-/** Where a package is installed for what stands in a folder: in the `node_modules` of the folder, or of the nearest one above it. */
+/** Finds the package that a module in a folder imports: in the `node_modules` of the folder, or of the nearest one above it. */
 export async function installedAt(name: string, folder: string): Promise<string | undefined> {
   if (!isPackageName(name)) return undefined
   if (basename(folder) !== 'node_modules') {

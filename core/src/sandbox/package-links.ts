@@ -7,7 +7,7 @@ import { installedAt } from './package-dependencies.ts'
 import { PackageError } from './package-error.ts'
 import { readPackageJson, textMember } from './package-json.ts'
 
-/** Of a package with all that is installed in it. */
+/** The most entries of a package with all that is installed in it. */
 const MOST_ENTRIES = 500_000
 
 export interface FoundEntry {
@@ -54,7 +54,7 @@ export async function refuseStrayLinks(root: string, allowed: readonly string[])
   }
 }
 
-/** Where a link leads; what is not there yet may be there later. */
+/** Resolves a link. Its target may come to be there later. */
 async function targetOf(link: string): Promise<string> {
   try {
     return await realpath(link)

@@ -1,10 +1,9 @@
 /** Starts a process of Node that can read what is given to it and do nothing else but talk with the host. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
-import { startDataMib } from './start-data.ts'
 
 export interface SandboxOptions {
   /** The module that runs; it can be read without being in `readable`. By its absolute real path, as all paths here. */
@@ -17,7 +16,7 @@ export interface SandboxOptions {
 }
 
 const HEAP_MIB = 128
-/** With less, the limit of data would end a process before the limit of its heap does, which leaves a trace that says why. */
+/** Memory beside the heap. With less, the limit of data would end a process before the limit of its heap does, which leaves a trace that says why. */
 const BESIDE_HEAP_MIB = 208
 // Node 20 calls it experimental, 22 has both names, and newer versions the short one alone.
 const PERMISSION_FLAG = process.allowedNodeEnvironmentFlags.has('--permission')
@@ -64,7 +63,7 @@ export function startSandboxed({
   return startProgram(program, all, { memoryMib, isolation })
 }
 
-/** From Node 25 on, its permission model refuses sockets. `full` has no network to reach anything by. */
+/** Flags that allow sockets, which Node's permission model refuses from version 25 on. `full` has no network to reach anything by. */
 function networkFlags(isolation: Isolation): readonly string[] {
   return isolation === 'loopback' && process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []
 }
@@ -94,6 +93,37 @@ export function startProgram(
   } finally {
     closeSync(nothing)
   }
+}
+
+const STATUS_SCRIPT = "process.stdout.write(require('node:fs').readFileSync('/proc/self/status'))"
+
+const START_TIMEOUT_MS = 10_000
+
+/** Memory that an idle Node process maps, in MiB. A sandbox's limit is added to it. */
+let startMib: number | undefined
+
+/**
+ * Measures what counts against `RLIMIT_DATA` when this version of Node starts, in MiB. It cannot be known: V8 of Node 24 and 26 reserves 512 MiB for
+ * code and maps them writable, which takes no memory and cannot be used for anything else; that of 20 and 22 does not.
+ *
+ * @throws Error when the system does not tell
+ */
+function startDataMib(): number {
+  startMib ??= measureData()
+  return startMib
+}
+
+function measureData(): number {
+  // Other systems have no such limit.
+  if (process.platform !== 'linux') return 0
+  const status = execFileSync(process.execPath, ['-e', STATUS_SCRIPT], {
+    encoding: 'utf8',
+    env: {},
+    timeout: START_TIMEOUT_MS,
+  })
+  const [, kib] = /^VmData:\s*(\d+) kB$/m.exec(status) ?? []
+  if (kib === undefined) throw new Error('/proc/self/status has no VmData')
+  return Math.ceil(Number(kib) / 1024)
 }
 
 const HANDLES = ['ignore', 'pipe', 'pipe', 'pipe'] as const
@@ -137,7 +167,7 @@ function flags(memoryMib: number): readonly string[] {
   return ['--no-addons', '--no-warnings', `--max-old-space-size=${memoryMib}`]
 }
 
-/** What two processes can read, for one. */
+/** Joins what two processes can read. */
 export function together(one: ReadableSet, other: ReadableSet): ReadableSet {
   const links = new Map([...one.links, ...other.links].map((link) => [link.path, link]))
   return {

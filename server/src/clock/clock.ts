@@ -96,7 +96,7 @@ async function databaseClock(
   return {
     ...keeper,
     doubt() {
-      // What set the system's clock may have stopped the monotonic one.
+      // A suspension sets the system's clock, and stops the monotonic one.
       if (Math.abs(wall() - steady() - wallOffsetMs) > STEP_MS) {
         keeper.mustMeasure()
         void remeasure()

@@ -3,7 +3,7 @@
  */
 import { uptime } from 'node:os'
 
-/** As the operating system has them, in milliseconds. */
+/** Readings of the operating system's clocks. Milliseconds. */
 export interface SystemClocks {
   /** May or may not count the time in which the machine is suspended. */
   monotonic(): number
@@ -25,7 +25,7 @@ export function steadyClock({ monotonic, uptime, wall }: SystemClocks = SYSTEM):
   const apartAtStart = uptime() - monotonic()
   let wallOffsetMs = wall() - monotonic()
   let last = monotonic()
-  /** So much more has passed by the uptime. */
+  /** The time that passed by the uptime, and not by the monotonic clock. */
   let suspendedMs = 0
 
   /** The uptime is too coarse to be read alone, and costs a system call. */

@@ -68,7 +68,7 @@ function refused({ status, body }: Response): DestinationError {
   return new DestinationError('unexpected_response', { status })
 }
 
-/** By zlib, or by Brotli: what came is not what its headers say. */
+/** Recognizes an error of zlib or Brotli, which says that the content is not coded as its headers say. */
 function isWronglyCoded(error: unknown): boolean {
   const { code } = ((error as { cause?: unknown }).cause ?? error) as { readonly code?: unknown }
   return typeof code === 'string' && /^(?:Z_|ERR__ERROR|ERR_BROTLI)/.test(code)

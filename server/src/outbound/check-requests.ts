@@ -24,22 +24,22 @@ import { type LeakFinder, leakFinder } from './leaks.ts'
 import type { Spending } from './rate-limit-budget.ts'
 import { dial, secure, tlsOptions } from './sockets.ts'
 
-/** What a plugin may reach, by its manifest. It never changes. */
+/** The hosts and methods that a plugin may use, by its manifest. They never change. */
 export interface Reach extends Pick<Manifest, 'hosts' | 'tokenHosts' | 'methods' | 'sockets'> {
   /** It starts programs, which send requests of their own with the credentials that it reveals to them. */
   readonly mayReveal: boolean
 }
 
-/** What one check may do. */
+/** The limits and the source of one check. */
 export interface CheckGuard extends Pick<RequestGuard, 'timer' | 'now' | 'origin' | 'secrets' | 'limits' | 'pace'> {
   /** The connection that it reads through; none, when left out. */
   readonly connected?: GivenConnection | undefined
-  /** Of that origin; without a path, when left out. */
+  /** The base address at that origin; without a path, when left out. */
   readonly baseUrl?: string
   readonly reach: Reach
-  /** Who pays for it. All checks that name none pay together. */
+  /** The account that pays for it. All checks that name none pay together. */
   readonly payer?: Payer
-  /** What its requests count against; nothing, when left out. */
+  /** The budget that its requests count against; none, when left out. */
   readonly spending?: Spending
 }
 
@@ -58,14 +58,14 @@ export interface CheckRequests extends GuardedRequests, Pick<CheckContext, 'reve
   leaks(): LeakFinder
 }
 
-/** How requests and connections that passed the gate are made. */
+/** Makes requests and connections that passed the gate. */
 export interface Sender {
   readonly gate: Gate
   send(admitted: AdmittedUrl, init: SendInit, maxBytes: number): Promise<Response>
   /** Certificates to trust, in place of the system's. PEM. */
   readonly ca: string | undefined
   readonly limitDigests: DigestLimit
-  /** What is kept for a connection with its current credentials, at an origin. */
+  /** Finds the tokens kept for a connection with its current credentials, at an origin. */
   readonly memoryOf: (connection: GivenConnection, origin: string) => CredentialMemory
 }
 

@@ -5,18 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { clientNetwork } from '../base/networks.ts'
 import type { Outbound } from './outbound.ts'
 
-export interface Destinations {
-  /**
-   * All addresses behind the origin's name: a name that lists somebody else's address beside its own evades nothing. The name itself until
-   * its addresses are known. Never waits.
-   */
-  of(origin: string): readonly string[]
-}
-
-interface DestinationsOptions {
-  readonly outbound: Pick<Outbound, 'addressesOf'>
-  readonly now: () => Instant
-}
+export type Destinations = ReturnType<typeof createDestinations>
 
 const MAX_NAMES = 10_000
 const MAX_ADDRESSES = 8
@@ -28,10 +17,16 @@ interface Known {
   readonly at: Instant
 }
 
-export function createDestinations({ outbound, now }: DestinationsOptions): Destinations {
+export function createDestinations({
+  outbound,
+  now,
+}: {
+  readonly outbound: Pick<Outbound, 'addressesOf'>
+  readonly now: () => Instant
+}) {
   const known = new LRUCache<string, Known>({ max: MAX_NAMES })
 
-  /** What is known stays while the name is looked up again, and when it cannot be. */
+  /** Looks a name up. What is known stays meanwhile, and where the look-up fails. */
   function lookUp(origin: string, name: string): void {
     const earlier = known.get(name)?.destinations ?? [name]
     known.set(name, { destinations: earlier, at: now() })
@@ -47,7 +42,11 @@ export function createDestinations({ outbound, now }: DestinationsOptions): Dest
   }
 
   return {
-    of(origin) {
+    /**
+     * Lists all addresses behind the origin's name: a name that lists somebody else's address beside its own evades nothing. The name itself
+     * until its addresses are known. Never waits.
+     */
+    of(origin: string): readonly string[] {
       const name = unbracketed(new URL(origin).hostname)
       const network = clientNetwork(name)
       if (network !== undefined) return [network]

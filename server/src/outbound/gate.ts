@@ -17,22 +17,10 @@ export interface AdmittedUrl extends Admitted {
   readonly url: URL
 }
 
-export interface Gate {
-  /**
-   * @param publicOnly what the operator allows counts for nothing
-   * @throws DestinationError `unavailable` when the request is forbidden
-   */
-  checkUrl(text: string, publicOnly?: boolean): AdmittedUrl
-  /** As `checkUrl`. */
-  checkSocket(address: SocketAddress, publicOnly?: boolean): Admitted
-  /** The addresses behind the name of what passed. Rejects when it has none that may be reached. */
-  lookUp(hostname: string, admitted: Admitted): Promise<LookupAddress[]>
-  /** For what connects to what passed. */
-  lookupFunction(admitted: Admitted): LookupFunction
-}
+export type Gate = ReturnType<typeof createGate>
 
 /** @param resolver replaces name servers and the system in tests */
-export function createGate(allowPrivate: readonly string[], resolver?: Lookup): Gate {
+export function createGate(allowPrivate: readonly string[], resolver?: Lookup) {
   const resolverFor = ({ mayBePrivate }: Admitted) => resolver ?? (mayBePrivate ? systemLookup : queryNames)
 
   function checkHost(hostname: string): void {
@@ -45,7 +33,11 @@ export function createGate(allowPrivate: readonly string[], resolver?: Lookup): 
   }
 
   return {
-    checkUrl(text, publicOnly = false) {
+    /**
+     * @param publicOnly what the operator allows counts for nothing
+     * @throws DestinationError `unavailable` when the request is forbidden
+     */
+    checkUrl(text: string, publicOnly = false): AdmittedUrl {
       const url = parseUrl(text)
       if (url?.username !== '' || url.password !== '') throw refusal('the URL is not valid, or contains credentials')
       checkHost(url.hostname)
@@ -57,7 +49,8 @@ export function createGate(allowPrivate: readonly string[], resolver?: Lookup): 
       checkLiteral(url.hostname)
       return { url, mayBePrivate: false }
     },
-    checkSocket({ hostname, port, isTls }, publicOnly = false) {
+    /** Admits a socket address by the rules of `checkUrl`. */
+    checkSocket({ hostname, port, isTls }: SocketAddress, publicOnly = false): Admitted {
       checkHost(hostname)
       const place = { hostname, port: String(port), protocol: isTls ? 'tls:' : 'tcp:' }
       if (!publicOnly && isAllowed(place, allowPrivate)) return { mayBePrivate: true }
@@ -65,12 +58,15 @@ export function createGate(allowPrivate: readonly string[], resolver?: Lookup): 
       checkLiteral(hostname)
       return { mayBePrivate: false }
     },
-    async lookUp(hostname, admitted) {
+    /** Finds the addresses behind the name of what passed. Rejects when it has none that may be reached. */
+    async lookUp(hostname: string, admitted: Admitted): Promise<LookupAddress[]> {
       const name = unbracketed(hostname)
       const family = isIP(name)
       if (family !== 0) return [{ address: name, family }]
       return lookUp(resolverFor(admitted), name, !admitted.mayBePrivate)
     },
-    lookupFunction: (admitted) => toLookupFunction(resolverFor(admitted), !admitted.mayBePrivate),
+    /** Makes a DNS lookup function that returns only admitted addresses. */
+    lookupFunction: (admitted: Admitted): LookupFunction =>
+      toLookupFunction(resolverFor(admitted), !admitted.mayBePrivate),
   }
 }

@@ -27,23 +27,7 @@ import { askPlainly } from './plain-request.ts'
 
 export type { CheckGuard, CheckRequests, GivenConnection, Reach } from './check-requests.ts'
 
-export interface Outbound {
-  /**
-   * The read-only requests of one check: they share a limit on their number, and what their answers tell of clocks and ages is kept.
-   * @throws TypeError for an origin that is none
-   */
-  forCheck(guard: CheckGuard): CheckRequests
-  /**
-   * A request that the service makes for itself, such as to its OpenID provider. It may have any method, has the same limits, and
-   * follows no redirect. @throws DestinationError
-   */
-  request(url: string, init: ServiceRequest): Promise<Response>
-  /** The addresses behind an origin's name. Rejects when it has none that may be reached. */
-  addressesOf(origin: string): Promise<readonly string[]>
-  /** The texts of a name's TXT records; none where DNS says that there are none. Rejects without an answer. */
-  textRecords(name: string): Promise<readonly string[]>
-  close(): Promise<void>
-}
+export type Outbound = ReturnType<typeof createOutbound>
 
 export interface ServiceRequest {
   readonly method: string
@@ -53,24 +37,26 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-interface OutboundOptions {
-  readonly resolver?: Lookup
-  /** `address:port` of those that answer for TXT records, in place of the system's. */
-  readonly nameServers?: readonly string[]
-  /** Certificates to trust, in place of the system's. PEM. */
-  readonly ca?: string
-}
-
 const MAX_HEADER_BYTES = 32 * 1024
 const CONNECT_TIMEOUT_MS = 5000
 const READ_TIMEOUT_MS = 10_000
-/** As many as checks of one destination run at a time: none waits for another one's connection. */
+/** As many connections as checks of one destination run at a time: none waits for another one's. */
 const CONNECTIONS_PER_ORIGIN = 128
 
 export function createOutbound(
   { allowPrivate }: Pick<HostConfig, 'allowPrivate'>,
-  { resolver, nameServers, ca }: OutboundOptions = {},
-): Outbound {
+  {
+    resolver,
+    nameServers,
+    ca,
+  }: {
+    readonly resolver?: Lookup
+    /** `address:port` of those that answer for TXT records, in place of the system's. */
+    readonly nameServers?: readonly string[]
+    /** Certificates to trust, in place of the system's. PEM. */
+    readonly ca?: string
+  } = {},
+) {
   const gate = createGate(allowPrivate, resolver)
   const limitDigests = createDigestLimit()
   const memories = createCredentialMemories(Date.now)
@@ -133,18 +119,32 @@ export function createOutbound(
   }
 
   return {
-    async request(text, { signal = AbortSignal.timeout(READ_TIMEOUT_MS), headers, ...init }) {
+    /**
+     * Sends a request of the service's own, such as to its OpenID provider. It may have any method, has the same limits, and follows no
+     * redirect. @throws DestinationError
+     */
+    async request(
+      text: string,
+      { signal = AbortSignal.timeout(READ_TIMEOUT_MS), headers, ...init }: ServiceRequest,
+    ): Promise<Response> {
       return send(gate.checkUrl(text), { ...init, headers: ownHeaders(headers), signal }, USUAL_ANSWER_BYTES)
     },
-    forCheck: (guard) => createCheckRequests(guard, { gate, send, ca, limitDigests, memoryOf }),
-    async addressesOf(origin) {
+    /**
+     * Creates the read-only requests of one check: they share a limit on their number, and what their answers tell of clocks and ages is
+     * kept. @throws TypeError for an origin that is none
+     */
+    forCheck: (guard: CheckGuard): CheckRequests =>
+      createCheckRequests(guard, { gate, send, ca, limitDigests, memoryOf }),
+    /** Finds the addresses behind an origin's name. Rejects when it has none that may be reached. */
+    async addressesOf(origin: string): Promise<readonly string[]> {
       const socket = socketAddress(origin)
       const { hostname } = socket ?? new URL(origin)
       const found = await gate.lookUp(hostname, socket ? gate.checkSocket(socket) : gate.checkUrl(origin))
       return found.map(({ address }) => address)
     },
-    textRecords: (name) => queryTexts(name, nameServers),
-    async close() {
+    /** Reads the texts of a name's TXT records; none where DNS says that there are none. Rejects without an answer. */
+    textRecords: (name: string): Promise<readonly string[]> => queryTexts(name, nameServers),
+    async close(): Promise<void> {
       await Promise.all([publicOnly.destroy(), allowed.destroy()])
     },
   }

@@ -3,12 +3,12 @@ import type { Pace } from '@claimcheck/core/hosting'
 
 /** A MiB takes the thread some milliseconds: a plugin that reads without end leaves most of it to others. */
 const BYTES_PER_MS = (24 * 1024 * 1024) / 1000
-/** What comes at once is what most checks read in all. */
+/** The burst that passes at once: what most checks read in all. */
 const BURST_MS = 1000
 
 /** A leaky bucket: what it gives is spread over time, in the order in which it was asked for. */
 export function createPace(): Pace {
-  /** When all that was passed on would have been, at that pace. */
+  /** The time at which all that was passed on would have come at that pace. */
   let dueAt = 0
 
   return (bytes) => {

@@ -14,7 +14,7 @@ import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 interface PlainOptions {
   readonly lookup: LookupFunction
   readonly ca?: string | undefined
-  /** Of the client. PEM. */
+  /** A certificate of the client. PEM. */
   readonly cert?: string
   readonly key?: string
   /** Between two bytes of the answer. */
@@ -70,7 +70,7 @@ function toResponse(answer: IncomingMessage, method: string, url: URL): Response
   return Object.defineProperty(response, 'url', { value: url.href })
 }
 
-/** As fetch does it: what it does not know, and what it leaves coded, stays as it is. */
+/** Decodes a body as fetch does: codings that fetch does not know, or leaves, stay as they are. */
 function bodyOf(raw: ReadableStream<Uint8Array>, headers: Headers): ReadableStream<Uint8Array> {
   const [coding, ...others] = codingsOf(headers)
   return others.length > 0 || isLeftCoded(headers) ? raw : (decoded(raw, coding) ?? raw)

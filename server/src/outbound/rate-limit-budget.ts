@@ -4,7 +4,8 @@
  * a token is its workspace's own. The destination's own headers tell the budget, so that what others use of it counts as well.
  */
 
-import { DestinationError, mayTake } from '@claimcheck/core/plugin'
+import { mayTake } from '@claimcheck/core/hosting'
+import { DestinationError } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { Shares } from '../base/fair-shares.ts'
@@ -14,18 +15,7 @@ import type { Lane } from '../storage/claims.ts'
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
 export type Spender = Lane
 
-export interface RateLimitBudgets {
-  /** Tells whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
-  mayBegin(spender: Spender): boolean
-  /** Sets requests aside for a check that begins; the result ends it. */
-  begin(spender: Spender, isDeciding: boolean): () => void
-  /** Opens the account of a check's requests. */
-  forCheck(spender: Spender, check: SpendingCheck): Spending
-  /** Tells whether the reads share everybody's budget: they have no credentials, at a place that counts them. */
-  isSharedByAll(spender: Spender): boolean
-  /** Forgets the budget of what is no connection any more. */
-  forget(connectionId: string): void
-}
+export type RateLimitBudgets = ReturnType<typeof createRateLimitBudgets>
 
 export interface SpendingCheck {
   readonly isDeciding: boolean
@@ -87,7 +77,7 @@ interface RateLimitBudget {
   spentAgain: number
 }
 
-export function createRateLimitBudgets({ now }: { readonly now: () => Instant }): RateLimitBudgets {
+export function createRateLimitBudgets({ now }: { readonly now: () => Instant }) {
   const budgets = new LRUCache<string, RateLimitBudget>({ max: MAX_ALLOWANCES })
   /** Connections without credentials. */
   const anonymous = new LRUCache<string, true>({ max: MAX_ALLOWANCES })
@@ -114,7 +104,8 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
   }
 
   return {
-    mayBegin(spender) {
+    /** Tells whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
+    mayBegin(spender: Spender): boolean {
       if (spender.origin === null) return true
       const budget = budgetOf(spender)
       const { window, heardAt, running, pending } = budget
@@ -123,7 +114,8 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       if (!window) return true
       return mayUse(budget, spender, 'looking', window.remaining - keptOf(window) - pending)
     },
-    begin(spender, isDeciding) {
+    /** Sets requests aside for a check that begins; the result ends it. */
+    begin(spender: Spender, isDeciding: boolean): () => void {
       const budget = budgetOf(spender)
       const kind = kindOf(isDeciding)
       const [setAside, takers] = budget.window ? [PER_CHECK, takersOfSpender(spender)] : [0, []]
@@ -138,12 +130,16 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
         budget.heardAt ??= now()
       }
     },
-    isSharedByAll: (spender) => isShared(spender) && spender.origin !== null && budgetOf(spender).window !== undefined,
-    forget(connectionId) {
+    /** Tells whether the reads have no credentials, at a place that counts them: everybody's are one budget. */
+    isSharedByAll: (spender: Spender) =>
+      isShared(spender) && spender.origin !== null && budgetOf(spender).window !== undefined,
+    /** Forgets the budget of what is no connection any more. */
+    forget(connectionId: string): void {
       budgets.delete(connectionId)
       anonymous.delete(connectionId)
     },
-    forCheck(spender, { isDeciding, isAgain, hasCredentials }) {
+    /** Counts the requests of a check. */
+    forCheck(spender: Spender, { isDeciding, isAgain, hasCredentials }: SpendingCheck): Spending {
       if (spender.connectionId !== null && !hasCredentials) anonymous.set(spender.connectionId, true)
       const kind = kindOf(isDeciding)
       let isRefused = false

@@ -10,7 +10,7 @@ interface DialOptions {
   readonly ca: string | undefined
 }
 
-/** Without a byte in either direction. */
+/** The longest time without a byte in either direction. */
 const IDLE_TIMEOUT_MS = 10_000
 
 export function dial(address: SocketAddress, { lookup, ca }: DialOptions): Dialed {

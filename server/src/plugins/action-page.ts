@@ -6,10 +6,10 @@ import { code, fenced, listed, oneLine, page, table } from '../base/markdown.ts'
 import { choicesOf, isRequired, type Property, propertiesOf } from '../base/schema-properties.ts'
 import type { Registry } from './registry.ts'
 
-/** How a claim of the action can be read. */
+/** An action, and the ways in which its claims can be read. */
 export interface Readable {
   readonly profile: ActionProfile
-  /** Of the connections: `GitHub`. */
+  /** Titles of the connections: `GitHub`. */
   readonly through: readonly string[]
   readonly withoutConnection: boolean
 }
@@ -89,7 +89,7 @@ function defaultOf({ default: value }: Property): string {
   return value === undefined ? 'optional' : `optional, ${code(JSON.stringify(value))}`
 }
 
-/** In words; the title is for forms. */
+/** Describes a property in words. Its title is for forms. */
 function meaningOf({ title = '', description = `${title}.`, items }: Property): string {
   const members = Object.entries(items?.properties ?? {}).map(
     ([name, member]) => `${code(name)}: ${lower(member.description ?? member.title ?? '')}`,
@@ -97,7 +97,7 @@ function meaningOf({ title = '', description = `${title}.`, items }: Property): 
   return [description, ...members].join(' ')
 }
 
-/** Which fields must match, by the reason that the receipt gives where one differs. */
+/** Lists the fields that must match, by the reason that the receipt gives where one differs. */
 function differencesOf(required: ActionProfile['required']): string {
   const fields = Object.entries(required)
   const roles = [...new Set(fields.map(([, role]) => role))]
@@ -127,7 +127,7 @@ const UNITS = [
   ['second', 1000],
 ] as const
 
-/** In the largest unit that fits without a rest: `90 minutes`. */
+/** Writes a time in the largest unit that fits without a rest: `90 minutes`. */
 function duration(ms: number): string {
   const [unit, size] = UNITS.find(([, size]) => ms >= size && ms % size === 0) ?? ['millisecond', 1]
   const count = ms / size

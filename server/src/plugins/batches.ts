@@ -13,7 +13,7 @@ export type CheckMany = (calls: readonly CheckCall[], isAlone: boolean) => Promi
 
 interface Member {
   readonly call: CheckCall
-  /** In characters of JSON. */
+  /** Characters of JSON. */
   readonly size: number
   resolve(seen: unknown): void
   reject(error: unknown): void
@@ -26,13 +26,14 @@ interface Batch {
 }
 
 const MOST_MEMBERS = 100
-/** What a batch may send to a plugin's process. A claim alone may be larger. */
+/** The most that a batch sends to a plugin's process. A claim alone may be larger. */
 const MOST_CHARACTERS = 2 * 1024 * 1024
 
 /**
  * Checks that come while a batch runs are the next batch, so that nobody gets an answer that was asked for before its check began. Each
- * check keeps its own time and its own failure. All checks of a batch are of one workspace. A batch makes its requests as its first member; when that member's limits end it, the
- * others are made again without it.
+ * check keeps its own time and its own failure. All checks of a batch are of one workspace. A batch makes its requests as its first member;
+ * when that member's limits end it, the others are made again without it. A batch that ends the process of its plugin is halved, until the
+ * member is alone that does it.
  */
 export function batched(checkMany: CheckMany, names: OpaqueNames): (call: CheckCall) => Promise<unknown> {
   /** The checks that wait, by what they have in common. */
@@ -101,7 +102,7 @@ function giveOut(returned: readonly unknown[], members: readonly Member[]): Batc
   for (const [index, member] of members.entries()) {
     const seen = breach ?? returned[index]
     if (!(seen instanceof Error)) {
-      // What the answers tell of clocks and ages holds for all whom they served.
+      // Clocks and ages that the answers tell hold for all whom they served.
       if (member !== leader) member.call.requests.inherit(requests.readings())
       member.resolve(seen)
     } else if (member !== leader && requests.isSpent() && isDestinationError(seen)) repeated.push(member)

@@ -9,13 +9,13 @@ const MAX_ENTRIES = 5000
 // read before. The more callers a read had, the longer the next read waits for more.
 const PAUSE_PER_CALLER_MS = 30
 const MAX_PAUSE_MS = 600
-// For this long after a read with several callers, a new caller waits for others, too.
+// The time after a read with several callers in which a new caller waits for others, too.
 const KEEP_AFTER_SHARED_READ_MS = 5000
 
 interface ReadsOfKey {
   /** The read that started. */
   readonly running: Promise<unknown>
-  /** How many callers wait for it. */
+  /** Callers that wait for the read. */
   readonly callers: number
   /** The read that starts after it. */
   next?: { readonly promise: Promise<unknown>; read: () => Promise<unknown>; callers: number }

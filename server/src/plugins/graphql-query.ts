@@ -5,7 +5,7 @@ import { parse } from 'graphql/language/parser.js'
 const MAX_CHARACTERS = 32 * 1024
 const MAX_TOKENS = 5000
 
-/** What is wrong with it; undefined for one query, with the fragments that it uses. */
+/** Finds what is wrong with a GraphQL document; undefined for one query, with the fragments that it uses. */
 export function queryProblem(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) return `longer than ${MAX_CHARACTERS} characters`
   let document: DocumentNode

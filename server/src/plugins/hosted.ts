@@ -1,4 +1,4 @@
-/** What the service calls of a plugin, wherever that runs. Every call is awaited, gets copies, and returns what nobody has checked yet. */
+/** The functions of a plugin as the service calls them, wherever it runs. Every call is awaited, gets copies, and returns what nobody has checked yet. */
 
 import type { Pace } from '@claimcheck/core/hosting'
 import type {
@@ -27,14 +27,14 @@ export interface Tenant {
 /** One check, as the service hands it to a plugin. */
 export interface CheckCall {
   readonly claim: Claim
-  /** With its secrets, which do not reach the plugin. */
+  /** The connection with its secrets, which do not reach the plugin. */
   readonly connection: Connection | null
   readonly previous: readonly PreviousRead[]
   readonly requests: CheckRequests
   /** Aborts when the check's time is over. Creating its signal costs, so it is read late. */
   readonly timer: Pick<AbortController, 'signal'>
   readonly tenant: Tenant
-  /** Of the destination. */
+  /** The origin of the destination. */
   readonly origin: string
 }
 
@@ -44,7 +44,7 @@ export interface HostedVerifier {
   readonly providers: readonly string[]
   readonly limits: CheckLimits
   readonly reach: Reach
-  /** How fast it reads, together with all else of its plugin; as fast as it can, when left out. */
+  /** Slows its reads, together with all else of its plugin; no limit, when left out. */
   readonly pace?: Pace
   readonly anonymousSource?: (claim: Claim, tenant: Tenant) => Promise<AnonymousSource | undefined>
   readonly destination?: (claim: Claim, connection: Connection, tenant: Tenant) => Promise<string>
@@ -59,7 +59,7 @@ type ConnectionData = Pick<
   'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial' | 'refusesHidden'
 >
 
-/** What a connection type is, without what it does. */
+/** Copies the data of a connection type, without its functions. */
 export function connectionData(type: ConnectionData): ConnectionData {
   const { provider, title, options, credentials, help, trial, refusesHidden } = type
   return { provider, title, options, help, ...defined({ credentials, trial, refusesHidden }) }
@@ -67,9 +67,9 @@ export function connectionData(type: ConnectionData): ConnectionData {
 
 export interface HostedConnectionType extends ConnectionData {
   readonly reach: Reach
-  /** As that of verifiers. */
+  /** Slows its reads, as that of verifiers does. */
   readonly pace?: Pace
-  /** Where options cannot choose it. */
+  /** The base address of a type whose options cannot choose it. */
   readonly onlyAddress: string | undefined
   baseUrl(options: JsonObject, tenant: Tenant): Promise<string>
   fits(options: JsonObject, claim: Claim, tenant: Tenant): Promise<boolean>
@@ -85,7 +85,7 @@ export interface PluginIdentity {
   /** The package's name; the plugin's own, where it is a lone file. */
   readonly package: string
   readonly version: string | undefined
-  /** Of its files: `sha256:<hex>`. */
+  /** The digest of its files: `sha256:<hex>`. */
   readonly codeHash: string
   /** It comes with the server, by its place and its digest. */
   readonly isShipped?: boolean
@@ -98,13 +98,13 @@ export interface PluginState {
   readonly restarts: number
   /** Why a process ended last. */
   readonly lastEnd?: string
-  /** Of a plugin that does not run in this process. */
+  /** The processes of a plugin that does not run in this one. */
   readonly cells?: CellsState
 }
 
 /** The processes of an isolated plugin, on this host. */
 export interface CellsState {
-  /** So many workspaces it works for at a time. */
+  /** The most workspaces that it works for at a time. */
   readonly most: number
   /** The limit of all its processes together. */
   readonly memoryMib: number
@@ -137,7 +137,7 @@ export interface HostedParts {
   readonly connections: readonly HostedConnectionType[]
   readonly manifest: Manifest
   state(): PluginState
-  /** Whether the plugin takes calls for this workspace now. */
+  /** Tells whether the plugin takes calls for this workspace now. */
   isRunningFor(workspaceId: string): boolean
   /** Ends what it runs. */
   close(): Promise<void>

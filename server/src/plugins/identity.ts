@@ -35,7 +35,7 @@ export function isNamedBy({ plugin }: Pick<NamedReader, 'plugin'>, identity: Plu
   return isExpectedVerifier(plugin, nameInReceipts(identity))
 }
 
-/** Whether the operator vouches for its words, and for its names: it does not come with the server, and no configuration names or trusts it. */
+/** Tells whether nobody vouches for the words and names of a plugin: it does not come with the server, and no configuration names or trusts it. */
 export function isStranger({ isShipped, isNamed }: PluginIdentity): boolean {
   return isShipped !== true && isNamed !== true
 }

@@ -25,18 +25,21 @@ import {
 import { createOpaqueNames, type OpaqueNames } from './opaque-names.ts'
 import type { PluginLogger } from './plugin-logger.ts'
 
-interface InProcessOptions {
-  readonly manifest: Manifest
-  readonly reach: Reach
-  readonly logger: PluginLogger
-  readonly now: () => Instant
-}
-
 /** @param types of all plugins: a plugin may read through the connections of another one */
 export function inProcess(
   parts: PluginParts,
   types: (provider: string) => Pick<ConnectionType, 'options'> | undefined,
-  { manifest, reach, logger, now }: InProcessOptions,
+  {
+    manifest,
+    reach,
+    logger,
+    now,
+  }: {
+    readonly manifest: Manifest
+    readonly reach: Reach
+    readonly logger: PluginLogger
+    readonly now: () => Instant
+  },
 ): HostedParts {
   const cache = createCheckCache()
   const names = createOpaqueNames()

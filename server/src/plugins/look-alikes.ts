@@ -4,11 +4,11 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { isStranger } from './identity.ts'
 import type { LoadedPlugin } from './registry.ts'
 
-/** What the plugins that come with the server offer. */
+/** The names that the plugins that come with the server offer. */
 export const SHIPPED = {
   plugins: ['anchor-eas', 'codehost', 'http', 'registry', 'signer-pkcs11'],
   providers: ['bitbucket', 'bitbucket-server', 'cargo', 'git', 'gitea', 'github', 'gitlab', 'npm', 'pypi', 'site'],
-  /** Of connection types. */
+  /** The titles of their connection types. */
   titles: [
     'Bitbucket Cloud',
     'Bitbucket Data Center',
@@ -21,7 +21,7 @@ export const SHIPPED = {
     'git over HTTP',
     'npm registry',
   ],
-  /** Of actions. */
+  /** The titles of their profiles, by action. */
   actions: {
     'codehost.commit.push': 'Push of a commit',
     'codehost.checks.pass': 'Passing of checks',
@@ -34,7 +34,7 @@ export const SHIPPED = {
   } as Readonly<Record<string, string>>,
 } as const
 
-/** What is refused of a plugin that neither comes with the server nor is named or trusted by the operator. */
+/** Finds the look-alikes that are refused of a plugin that neither comes with the server nor is named or trusted by the operator. */
 export function lookAlikeProblems({
   name,
   identity,
@@ -64,7 +64,7 @@ export function lookAlikeProblems({
   return [...new Set(problems)]
 }
 
-/** As an eye takes it in passing: letters that are drawn alike are one. */
+/** Reduces a text to what an eye takes in passing: letters that are drawn alike become one. */
 function folded(text: string): string {
   return text
     .normalize('NFKD')
@@ -75,7 +75,7 @@ function folded(text: string): string {
     .replaceAll('vv', 'w')
 }
 
-/** Those of ASCII, and of the scripts that have most of the letters that look like it. */
+/** Letters of ASCII, and of the scripts that have most of the letters that look like it. */
 const TWINS: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '1': 'i', l: 'i', '3': 'e', '5': 's' },
   ...{ а: 'a', ь: 'b', с: 'c', ԁ: 'd', е: 'e', һ: 'h', н: 'h', і: 'i', ӏ: 'i', ј: 'j', к: 'k', м: 'm', о: 'o', р: 'p' },

@@ -2,24 +2,21 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Connection } from '@claimcheck/core/plugin'
 
-export interface OpaqueNames {
-  /** Names the workspace. */
-  share(workspaceId: string): string
-  /**
-   * Names one connection with its current credentials. What those can read stays hidden from other connections, and from this connection
-   * after its credentials change.
-   */
-  cacheKey(connection: Connection | null): string
-}
+export type OpaqueNames = ReturnType<typeof createOpaqueNames>
 
-/** By a secret of this plugin in this process: a plain hash lets a plugin guess short credentials, and two plugins compare notes. */
-export function createOpaqueNames(): OpaqueNames {
+/** Names things by a secret of this plugin in this process: a plain hash lets a plugin guess short credentials, and two plugins compare notes. */
+export function createOpaqueNames() {
   const secret = randomBytes(32)
   const named = (kind: string, text: string) =>
     createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url')
   return {
-    share: (workspaceId) => named('workspace', workspaceId),
-    cacheKey(connection) {
+    /** Names the workspace. */
+    share: (workspaceId: string) => named('workspace', workspaceId),
+    /**
+     * Names one connection with its current credentials. What those can read stays hidden from other connections, and from this connection
+     * after its credentials change.
+     */
+    cacheKey(connection: Connection | null): string {
       if (!connection) return ''
       const { id, provider, options } = connection
       return `${named('connection', JSON.stringify({ id, provider, options }))} `

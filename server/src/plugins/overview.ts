@@ -1,4 +1,4 @@
-/** What operators and owners see of a loaded plugin: whose code it is, where it runs, how it fares, what it may reach, what it verifies. */
+/** Describes a loaded plugin for operators and owners: whose code it is, where it runs, how it fares, what it may reach, what it verifies. */
 import type { Manifest, SocketGrant } from '@claimcheck/core/plugin'
 import type { CellsState, PluginState } from './hosted.ts'
 import { nameInReceipts } from './identity.ts'
@@ -8,7 +8,7 @@ export interface PluginOverview {
   readonly name: string
   readonly package: string
   readonly version: string | undefined
-  /** As receipts write it. */
+  /** The digest of its code, as receipts write it. */
   readonly codeHash: string | undefined
   readonly isolation: Isolation
   readonly state: PluginState
@@ -20,7 +20,7 @@ export interface PluginOverview {
   readonly readsThrough: readonly string[]
   /** The chain on which it anchors the log. */
   readonly chain: string | undefined
-  /** Where the keys are that sign the log. */
+  /** The place of the keys that sign the log. */
   readonly signsWith: string | undefined
 }
 
@@ -64,7 +64,7 @@ export const ISOLATION_WORDS: Readonly<Record<Isolation, string>> = {
 const OPTION = 'options.'
 const CONNECTION = 'connection.'
 
-/** What the manifest says of hosts, in words. Empty for a plugin that asks none. */
+/** Says in words what the manifest says of hosts. Empty for a plugin that asks none. */
 export function hostWords({ hosts }: Pick<Manifest, 'hosts'>): string[] {
   return hosts.map((host) => {
     if (host.startsWith(CONNECTION)) return `the address that a workspace types as ${host.slice(CONNECTION.length)}`
@@ -73,12 +73,12 @@ export function hostWords({ hosts }: Pick<Manifest, 'hosts'>): string[] {
   })
 }
 
-/** Where the service exchanges the credentials of its connections for tokens, in words. */
+/** Says in words where the service exchanges the credentials of a plugin's connections for tokens. */
 export function tokenHostWords({ tokenHosts = [] }: Pick<Manifest, 'tokenHosts'>): string[] {
   return hostWords({ hosts: tokenHosts })
 }
 
-/** What it may send besides GET and HEAD, in words. */
+/** Says in words what a plugin may send besides GET and HEAD. */
 export function methodWords({ methods = {} }: Pick<Manifest, 'methods'>): string[] {
   const { jsonRpc = [], graphql = [], dav = [] } = methods
   return [
@@ -111,7 +111,7 @@ export function idlePlugins(plugins: readonly Pick<LoadedPlugin, 'name' | 'parts
   })
 }
 
-/** Of the state, for people. */
+/** Says in words how a plugin fares. */
 export function stateWords({ status, restarts, lastEnd, cells }: PluginState): string {
   const often = restarts === 0 ? 'no restarts' : `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`
   const ended = lastEnd === undefined ? '' : `; it ended last because: ${lastEnd}`

@@ -99,7 +99,7 @@ function nameOf(use: string): string {
   return use.split('/', use.startsWith('@') ? 2 : 1).join('/')
 }
 
-/** Whether the package offers this module as its own. */
+/** Tells whether the package offers this module as its own. */
 async function isMain(file: string, root: string): Promise<boolean> {
   try {
     return (await folderEntry(root)).entry === file
@@ -108,7 +108,7 @@ async function isMain(file: string, root: string): Promise<boolean> {
   }
 }
 
-/** What a folder offers: `exports`, else `main`, else index.js. Node itself resolves no folder. */
+/** Finds the module that a folder offers: by `exports`, else `main`, else index.js. Node itself resolves no folder. */
 async function folderEntry(folder: string): Promise<{ readonly entry: string; readonly root: string }> {
   const json = await readPackageJson(folder)
   if (json === undefined) throw new PackageError('not_a_plugin', `the folder has no package.json: ${folder}`)

@@ -9,7 +9,7 @@ import { entriesOf, type FoundEntry } from '@claimcheck/core/sandbox/package-lin
 
 export const MOST_FILES = 20_000
 export const MOST_BYTES = 64 * 1024 * 1024
-/** So many that nothing waits for them for long. */
+/** Files that are read at a time: so few that nothing else waits for them for long. */
 const AT_ONCE = 64
 /** To hand a smaller file to another thread takes longer than to read it. */
 const SMALL_BYTES = 64 * 1024
@@ -108,7 +108,7 @@ async function readBounded(path: string): Promise<Buffer> {
   return readFile(path)
 }
 
-/** Whether a file or folder of this name counts as a package's own. */
+/** Tells whether a file or folder of this name counts as a package's own. */
 export function isOwn(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules'
 }

@@ -20,7 +20,7 @@ export interface PluginPackage extends ReadableSet {
   readonly codeHash: string
   /** The package, and those that it depends on. Of a lone file, those that the package.json above it names, and core. */
   readonly packages: readonly string[]
-  /** Of a lone file, itself and the package.json that says how Node reads it. */
+  /** A lone file itself, and the package.json that says how Node reads it. */
   readonly files: readonly string[]
   readonly links: readonly PackageLink[]
 }
@@ -39,7 +39,7 @@ export async function locatePlugin(use: string, folder: string, apart: readonly 
   const forbidden = [home, ...(await Promise.all(apart.map(realOrSame)))]
   const located = found.kind === 'file' ? await loneFile(found) : await packaged(found)
   for (const root of located.packages) refuseToContain(root, forbidden)
-  // Of the folders of packages, some may lie in others.
+  // Some folders of packages may lie in others.
   for (const root of outermost(located.packages)) await refuseStrayLinks(root, located.packages)
   if (!isWithin(located.entry, [...located.packages, ...located.files])) {
     throw new PackageError('stray_link', `its module leads out of its package, to ${located.entry}`)

@@ -1,32 +1,21 @@
-/** What a plugin logs: without secrets and control characters, bounded in size and number, and under the plugin's name. */
+/** Logs what a plugin says: without secrets and control characters, bounded in size and number, and under the plugin's name. */
 
 import type { Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { terminalText } from '@claimcheck/core/words/terminal'
 import { finderOf, type LeakFinder, type SoughtNeedle } from '../outbound/leaks.ts'
 
-export interface PluginLogger extends Logger {
-  /** From now on these secrets are not logged, neither by this check nor by what else of the plugin saw them. */
-  conceal(leaks: LeakFinder): void
-  /** For what else it says: the same, without its secrets and what a terminal would act on. */
-  redact(text: string): string
-}
-
-interface PluginLoggerOptions {
-  /** Has the plugin's name. */
-  readonly logger: Logger
-  readonly now: () => Instant
-}
+export type PluginLogger = ReturnType<typeof createPluginLogger>
 
 const MAX_TEXT = 4096
-/** Of these nothing is kept: a part of one could begin within a secret. */
+/** Nothing is kept of longer texts: a part of one could begin within a secret. */
 const TOO_LONG_TO_SEARCH = 16 * 1024
 const MAX_ITEMS = 100
 const MAX_DEPTH = 6
 const LINES_PER_SECOND = 100
 const SECOND_MS = 1000
 const MAX_CONCEALED = 20_000
-/** So many connections are searched for one by one. */
+/** The most connections whose secrets are searched for one by one. */
 const MOST_NEWER = 32
 
 /** The host's own members of a line: a plugin that gives them would speak for others. */
@@ -42,7 +31,8 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'reqId',
 ])
 
-export function createPluginLogger({ logger, now }: PluginLoggerOptions): PluginLogger {
+/** @param logger has the plugin's name */
+export function createPluginLogger({ logger, now }: { readonly logger: Logger; readonly now: () => Instant }) {
   const concealed = createConcealed()
   let second = 0
   let lines = 0
@@ -77,8 +67,10 @@ export function createPluginLogger({ logger, now }: PluginLoggerOptions): Plugin
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),
+    /** Keeps these secrets out of the log from now on, whichever check of the plugin saw them. */
     conceal: concealed.add,
-    redact: (text) => terminalText(concealed.redact(text)),
+    /** Takes secrets, and what a terminal would act on, out of a text of the plugin. */
+    redact: (text: string) => terminalText(concealed.redact(text)),
   }
 }
 
@@ -87,7 +79,7 @@ function createConcealed() {
   const known = new Set<LeakFinder>()
   let sought: SoughtNeedle[] = []
   let earlier: LeakFinder | undefined
-  /** Of what was sought when it was made: that takes longer the more there is. */
+  /** Finds what was sought when it was made. To make one takes longer the more there is. */
   let finder: LeakFinder | undefined
   /** Since then. */
   let newer: LeakFinder[] = []
@@ -139,12 +131,23 @@ function createWriter(redact: (text: string) => string) {
       return undefined
     }
     left -= 8
-    if (value === null || typeof value === 'boolean') return value
-    if (typeof value === 'number') return concealedNumber(value)
-    if (typeof value === 'string' || typeof value === 'bigint') return text(value)
+    switch (typeof value) {
+      case 'boolean':
+        return value
+      case 'number':
+        return concealedNumber(value)
+      case 'string':
+      case 'bigint':
+        return text(value)
+      case 'object':
+        return value && copyObject(value, depth)
+    }
+    return undefined
+  }
+
+  function copyObject(value: object, depth: number): unknown {
     if (value instanceof Error) return text(value.stack ?? value.message)
-    if (Array.isArray(value)) return first(value).map((item) => copy(item, depth + 1))
-    return typeof value === 'object' ? members(value, depth) : undefined
+    return Array.isArray(value) ? first(value).map((item) => copy(item, depth + 1)) : members(value, depth)
   }
 
   function concealedNumber(value: number): number | string {

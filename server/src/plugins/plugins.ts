@@ -25,7 +25,7 @@ import {
 } from './registry.ts'
 import { isShipped } from './shipped.ts'
 
-/** For one in this process. Processes have limits of processor time. */
+/** The limit of a setup in this process. Other processes have limits of processor time. */
 const SETUP_TIMEOUT_MS = 60_000
 
 /** The host's logger, from which each plugin gets a child logger. */
@@ -40,7 +40,7 @@ interface LoadOptions {
 }
 
 interface Named {
-  /** Those that the operator names for sources. */
+  /** Plugins that the operator names for sources. */
   readonly sourceReaders?: readonly NamedReader[]
 }
 
@@ -60,7 +60,7 @@ export async function loadPlugins(
   const entries = signer ? [...listed, signer] : listed
   const problems: string[] = []
   const plugins: LoadedPlugin[] = []
-  // Of all plugins: one may read through the connections of another.
+  // Finds types of all plugins: one may read through the connections of another.
   const types: Types = (provider) =>
     plugins.flatMap(({ parts }) => parts.connections).find((type) => type.provider === provider)
   // Side by side, because each goes through many files; then one after the other, as they are listed.
@@ -115,7 +115,7 @@ async function locate(use: string, pluginDir: string, dataDir: string): Promise<
   return { located, comesWithServer: await isShipped(located) }
 }
 
-/** What signs the log is named apart from what reads destinations: commands that do not read load it, too. */
+/** Requires the plugin that signs the log to be named apart from those that read destinations: commands that do not read load it, too. */
 function signingProblems({ signingBackend }: LoadedPlugin, isSigner: boolean): string[] {
   if (isSigner === (signingBackend !== undefined)) return []
   return isSigner
@@ -173,7 +173,7 @@ async function loadInTime(...given: Parameters<typeof loadTrusted>): Promise<Loa
   try {
     return await withinTime(loading, limitMs, () => new Error(`its setup takes longer than ${limitMs} ms`))
   } catch (error) {
-    // What is set up after all would run on, and keep the service from ending.
+    // A plugin that is set up after all would run on, and keep the service from ending.
     void loading.then(({ parts }) => parts.close()).catch(() => {})
     throw error
   }

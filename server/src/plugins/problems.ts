@@ -185,7 +185,7 @@ const Definition = Type.Object({
   ),
 })
 
-/** What is wrong with what a plugin says of itself. */
+/** Finds what is wrong with what a plugin says of itself. */
 export function definitionProblems(plugin: object): string[] {
   const { api } = plugin as { readonly api?: unknown }
   if (api !== PLUGIN_API) return [`it needs plugin api ${api}; this version of the service has api ${PLUGIN_API}`]
@@ -220,7 +220,7 @@ function manifestProblems({ hosts, tokenHosts = [], methods, sockets = [] }: Man
   ]
 }
 
-/** What is wrong with the options of a plugin whose definition is in order. @param given what the operator configured */
+/** Finds what is wrong with the options of a plugin whose definition is in order. @param given what the operator configured */
 export function optionsProblems(
   { options }: { readonly options: TSchema },
   given: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** What a plugin may reach, from its manifest and the options that the operator gives it. */
+/** Derives what a plugin may reach from its manifest and the options that the operator gives it. */
 
 import { declaredHosts } from '@claimcheck/core/hosting'
 import type { Manifest } from '@claimcheck/core/plugin'

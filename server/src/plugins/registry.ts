@@ -13,7 +13,7 @@ export type Isolation = 'trusted' | 'isolated' | 'open'
 export interface LoadedPlugin {
   readonly name: string
   readonly identity: PluginIdentity
-  /** Of its code. */
+  /** The folder of its code. */
   readonly folder: string
   readonly isolation: Isolation
   readonly parts: HostedParts
@@ -23,7 +23,7 @@ export interface LoadedPlugin {
 
 /** An action in one version. Several plugins may read it, each through its own providers. */
 export interface RegisteredVerifier {
-  /** Of the first plugin; the profiles of the others are equal. */
+  /** The verifier of the first plugin; the profiles of the others are equal. */
   readonly verifier: HostedVerifier
   /** The providers whose connections can read a claim of this action; an alias may accept fewer than its action. */
   readonly providers: readonly string[]
@@ -37,35 +37,9 @@ export interface Reader {
   readonly plugin: LoadedPlugin
 }
 
-export interface Registry {
-  /** @param version of the profile; the newest, which takes new claims, when left out */
-  verifierFor(action: string, version?: string): RegisteredVerifier | undefined
-  connectionType(provider: string): HostedConnectionType | undefined
-  /** The plugin that has the connection type. */
-  offeredBy(provider: string): PluginIdentity | undefined
-  /** In the order in which the plugins list them. */
-  connectionTypes(): readonly HostedConnectionType[]
-  /** The newest of each action. */
-  profiles(): readonly ActionProfile[]
-  /** Every version that is loaded. */
-  allProfiles(): readonly ActionProfile[]
-  /** Whether the words of that profile are those of strangers alone: no plugin that has it comes with the server, or is named by the operator. */
-  isForeign(profile: Pick<ActionProfile, 'action' | 'version'>): boolean
-  /** The actions that can be verified through a connection of this provider. */
-  actionsFor(provider: string): readonly string[]
-  /** Other names under which they can be claimed through one. */
-  aliasesFor(provider: string): readonly string[]
-  /** The actions that can be verified without a connection. */
-  publicActions(): readonly string[]
-  /** Other names under which they can be claimed without one. */
-  publicAliases(): readonly string[]
-  readonly anchorer: Anchorer | undefined
-  readonly signingBackend: SigningBackend | undefined
-  /** In the order of the configuration. */
-  readonly plugins: readonly LoadedPlugin[]
-}
+export type Registry = ReturnType<typeof createRegistry>
 
-/** What would leave open which plugin is meant, or take from one what it reads. */
+/** Finds what would leave open which plugin is meant, or take from one what it reads. */
 export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   const problems: string[] = []
   const owners = new Map<string, LoadedPlugin>()
@@ -76,9 +50,7 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   }
   const profiles = new Map<string, { readonly profile: ActionProfile; readonly owner: LoadedPlugin }>()
   for (const plugin of plugins) {
-    claim(plugin, `plugin ${plugin.name}`)
-    for (const { provider } of plugin.parts.connections) claim(plugin, `provider ${provider}`)
-    if (plugin.anchorer) claim(plugin, 'anchorer')
+    for (const offer of offersOf(plugin)) claim(plugin, offer)
     for (const { profile, providers, anonymousSource } of plugin.parts.verifiers) {
       const offer = `action ${profile.action} version ${profile.version}`
       const { owner, profile: other } = profiles.get(offer) ?? { owner: plugin, profile }
@@ -96,6 +68,12 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   return [...problems, ...foreignNames(plugins), ...olderVersions(plugins), ...strayHosts(plugins)]
 }
 
+/** The offers that one plugin alone may make, beside its actions. */
+function offersOf({ name, parts, anchorer }: LoadedPlugin): string[] {
+  const providers = parts.connections.map(({ provider }) => `provider ${provider}`)
+  return [`plugin ${name}`, ...providers, ...(anchorer ? ['anchorer'] : [])]
+}
+
 /** A manifest's hosts name options of the connections that the plugin offers or reads through. */
 function strayHosts(plugins: readonly LoadedPlugin[]): string[] {
   const types = new Map(plugins.flatMap(({ parts }) => parts.connections.map((type) => [type.provider, type])))
@@ -107,7 +85,7 @@ function strayHosts(plugins: readonly LoadedPlugin[]): string[] {
   })
 }
 
-/** With its package, which is what the operator lists: two plugins can have one name. */
+/** Names a plugin with its package, which is what the operator lists: two plugins can have one name. */
 function nameOf({ name, identity }: LoadedPlugin): string {
   return identity.package === name ? name : `${name} (${identity.package})`
 }
@@ -197,7 +175,8 @@ interface Growing extends RegisteredVerifier {
   readonly byProvider: Map<string, Reader>
 }
 
-export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
+/** @param plugins in the order of the configuration */
+export function createRegistry(plugins: readonly LoadedPlugin[]) {
   // By action or alias, and by version: the newest version takes new claims, the others judge those that were submitted under them.
   const verifiers = new Map<string, Map<string, Growing>>()
   const types = new Map<string, HostedConnectionType>()
@@ -255,26 +234,36 @@ export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
     plugins,
     anchorer: plugins.find(({ anchorer }) => anchorer)?.anchorer,
     signingBackend: plugins.find(({ signingBackend }) => signingBackend)?.signingBackend,
-    verifierFor: (action, version) =>
+    /** @param version of the profile; the newest, which takes new claims, when left out */
+    verifierFor: (action: string, version?: string): RegisteredVerifier | undefined =>
       version === undefined ? newest.get(action) : verifiers.get(action)?.get(version),
-    connectionType: (provider) => types.get(provider),
-    offeredBy: (provider) =>
+    connectionType: (provider: string) => types.get(provider),
+    /** Finds the plugin that has the connection type. */
+    offeredBy: (provider: string) =>
       plugins.find(({ parts }) => parts.connections.some((type) => type.provider === provider))?.identity,
-    connectionTypes: () => [...types.values()],
-    profiles: () => current.map(({ verifier }) => verifier.profile),
-    allProfiles: () => everyVersion.map(({ verifier }) => verifier.profile),
-    isForeign: ({ action, version }) => !known.has(`${action} ${version}`),
-    actionsFor: (provider) =>
+    /** Lists them in the order in which the plugins do. */
+    connectionTypes: (): readonly HostedConnectionType[] => [...types.values()],
+    /** Lists the newest profile of each action. */
+    profiles: (): readonly ActionProfile[] => current.map(({ verifier }) => verifier.profile),
+    /** Lists every version that is loaded. */
+    allProfiles: (): readonly ActionProfile[] => everyVersion.map(({ verifier }) => verifier.profile),
+    /** Tells whether only strangers have the profile: plugins that do not come with the server, and that the operator does not name. */
+    isForeign: ({ action, version }: Pick<ActionProfile, 'action' | 'version'>) => !known.has(`${action} ${version}`),
+    /** Lists the actions that can be verified through a connection of this provider. */
+    actionsFor: (provider: string): readonly string[] =>
       current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
-    aliasesFor: (provider) =>
+    /** Lists other names under which they can be claimed through one. */
+    aliasesFor: (provider: string): readonly string[] =>
       [...newest]
         .filter(([name, { verifier, providers }]) => name !== verifier.profile.action && providers.includes(provider))
         .map(([name]) => name),
-    publicAliases: () =>
+    /** Lists other names under which the public actions can be claimed. */
+    publicAliases: (): readonly string[] =>
       [...newest]
         .filter(([name, { verifier, anonymous }]) => name !== verifier.profile.action && isPublic(verifier, anonymous))
         .map(([name]) => name),
-    publicActions: () =>
+    /** Lists the actions that can be verified without a connection. */
+    publicActions: (): readonly string[] =>
       current
         .filter(({ verifier, anonymous }) => isPublic(verifier, anonymous))
         .map(({ verifier }) => verifier.profile.action),
@@ -293,7 +282,7 @@ function newestOf(versions: ReadonlyMap<string, RegisteredVerifier>): Registered
   )
 }
 
-/** Those that may read a claim of a workspace with connections of these providers; all, where none may. */
+/** Lists the readers that may read a claim of a workspace with connections of these providers; all, where none may. */
 export function possibleReaders(registered: RegisteredVerifier, providers: readonly string[]): readonly Reader[] {
   const { byProvider, anonymous, verifier } = registered
   const own = providers.flatMap((provider) => byProvider.get(provider) ?? [])

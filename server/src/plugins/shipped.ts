@@ -19,7 +19,7 @@ export async function isShipped({ root, codeHash }: Pick<PluginPackage, 'root' |
   return root !== undefined && roots.includes(root)
 }
 
-/** Without the list no plugin is trusted. */
+/** Reads the list of shipped plugins. No plugin is trusted without it. */
 async function shippedPlugins(): Promise<readonly ShippedPlugin[]> {
   try {
     return JSON.parse(await readFile(LIST, 'utf8'))

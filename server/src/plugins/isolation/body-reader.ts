@@ -2,34 +2,28 @@
 import { setTimeout as moment } from 'node:timers/promises'
 import { DestinationError } from '@claimcheck/core/plugin'
 
-export interface BodyPart {
+interface BodyPart {
   readonly bytes: Uint8Array
   readonly isLast: boolean
 }
 
-export interface BodyReader {
-  /** The whole body, where all of it is there already and is no more than a part. */
-  whole(): Promise<Uint8Array | undefined>
-  /** @throws the error of the body; TypeError while another part is read */
-  read(): Promise<BodyPart>
-  cancel(): void
-}
+export type BodyReader = ReturnType<typeof createBodyReader>
 
 /** The largest part: two of the chunks that a connection gives would take longer than they save. */
 export const PART_BYTES = 64 * 1024
-/** What comes so soon after the headers comes with them. */
+/** The time after the headers in which the body may still come with them. */
 const MOMENT_MS = 1
 /** A body that is left unread for longer would hold a connection that others wait for. */
 const UNREAD_MS = 10_000
 const LATER = Symbol('later')
 
-export function createBodyReader(body: ReadableStream<Uint8Array>): BodyReader {
+export function createBodyReader(body: ReadableStream<Uint8Array>) {
   const reader = body.getReader()
   /** Came, and is not given to the process yet. */
   let kept: Uint8Array = new Uint8Array()
   let coming: Promise<ReadableStreamReadResult<Uint8Array>> | undefined
   let isReading = false
-  /** What a part would seem to be the end of. */
+  /** Set once the body is cancelled, whose next part would look like the last one. */
   let isCancelled = false
   const timer = setTimeout(() => (isReading ? timer.refresh() : cancel()), UNREAD_MS)
   timer.unref()
@@ -43,7 +37,7 @@ export function createBodyReader(body: ReadableStream<Uint8Array>): BodyReader {
     return coming
   }
 
-  /** What is there, up to a part. @param isAwaited waits for the first of it */
+  /** Collects what has come of the body, up to a part. @param isAwaited waits for the first byte */
   async function gather(isAwaited: boolean): Promise<BodyPart> {
     const parts = [kept]
     let size = kept.length
@@ -58,7 +52,7 @@ export function createBodyReader(body: ReadableStream<Uint8Array>): BodyReader {
         size += came.value.length
       }
     }
-    const all = parts.length === 2 && kept.length === 0 ? parts[1]! : Buffer.concat(parts)
+    const all = joined(parts)
     const bytes = all.subarray(0, PART_BYTES)
     kept = all.subarray(PART_BYTES)
     return { bytes, isLast: isLast && kept.length === 0 }
@@ -71,7 +65,8 @@ export function createBodyReader(body: ReadableStream<Uint8Array>): BodyReader {
   }
 
   return {
-    async whole() {
+    /** Reads the whole body, where all of it is there already and is no more than a part. */
+    async whole(): Promise<Uint8Array | undefined> {
       try {
         const { bytes, isLast } = await gather(false)
         if (isLast) {
@@ -84,7 +79,8 @@ export function createBodyReader(body: ReadableStream<Uint8Array>): BodyReader {
       }
       return undefined
     },
-    async read() {
+    /** @throws the error of the body; TypeError while another part is read */
+    async read(): Promise<BodyPart> {
       if (isReading) throw new TypeError('another part of this body is read')
       if (isCancelled) throw new DestinationError('timeout')
       isReading = true
@@ -100,4 +96,10 @@ export function createBodyReader(body: ReadableStream<Uint8Array>): BodyReader {
     },
     cancel,
   }
+}
+
+/** Copies nothing where there is one part. */
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = parts.filter(({ length }) => length > 0)
+  return first && others.length === 0 ? first : Buffer.concat(parts)
 }

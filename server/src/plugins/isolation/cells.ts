@@ -14,7 +14,7 @@ import { PluginEndedError, type PluginState, type Tenant } from '../hosted.ts'
 import { createSharedReadings, type SharedReadings } from './host-calls.ts'
 import type { PluginProcess } from './plugin-process.ts'
 
-/** What cells do with processes. */
+/** The members of a process that cells use. */
 export type CellProcess = Pick<PluginProcess, 'state' | 'available' | 'endedAt' | 'memoryMib' | 'end' | 'close'>
 
 /** The process of one workspace, and what belongs to it. */
@@ -24,13 +24,13 @@ export interface Cell<P extends CellProcess = PluginProcess> {
 }
 
 export interface CellLimits {
-  /** So many cells at a time, beside the process that is started ahead. */
+  /** The most cells at a time, beside the process that is started ahead. */
   readonly most: number
-  /** Of all processes of the plugin together. */
+  /** Limits all processes of the plugin together. */
   readonly memoryMib: number
 }
 
-export interface CellsOptions<P extends CellProcess> extends CellLimits {
+interface CellsOptions<P extends CellProcess> extends CellLimits {
   /** It is set up. */
   readonly first: P
   /** Starts another one. */
@@ -44,11 +44,11 @@ type Kind = 'deciding' | 'brief' | 'usual'
 interface Place<P extends CellProcess> {
   readonly cell: Cell<P>
   readonly payer: string
-  /** What it works on, by kind. */
+  /** Calls that it works on, by kind. */
   readonly runs: Record<Kind, number>
-  /** When its turn began: after it rested. */
+  /** The time when its turn began: after it rested. */
   turnAt: number
-  /** When it had nothing to do any more. */
+  /** The time since which it has nothing to do. */
   idleAt: number
   /** Resolves when all that is made again alone is over; undefined where nothing is. */
   repeats: Promise<void> | undefined
@@ -72,11 +72,11 @@ const IDLE_MS = 5 * 60_000
 const LOOK_MS = 1000
 /** A cell is not ended for another one before: a claim has several calls, one after the other. */
 const REST_MS = 300
-/** So many processes start at a time: starts take the processor from all that runs, and many workspaces may ask at once. */
+/** The most processes that start at a time: starts take the processor from all that runs, and many workspaces may ask at once. */
 const MOST_STARTS = 2
-/** Then it holds up no other one: it may be one that never starts. */
+/** A start that takes longer holds up no other one: it may never end. */
 const LONGEST_START_MS = 10_000
-/** What a process takes that did nothing yet. */
+/** The memory of a process that did nothing yet. */
 const NEW_MIB = 32
 /** The place of the process that works for all workspaces. */
 const COMMON = 'all'
@@ -121,7 +121,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     }
   }
 
-  /** The same, but what goes down with the process throws. @throws PluginEndedError also for work that another call ended */
+  /** Works once: nothing is made again. @throws PluginEndedError also for work that went down with another call */
   async once<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
     const isCommon = this.#options.isShared && !this.#places.has(tenant.workspaceId)
     return this.#inPlace(tenant, until, isCommon, async (place) => {
@@ -180,7 +180,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     }
   }
 
-  /** Whether the workspace has a process that takes its calls now. */
+  /** Tells whether the workspace has a process that takes its calls now. */
   isRunning(workspaceId: string): boolean {
     const place = this.#places.get(workspaceId) ?? this.#places.get(COMMON)
     const waits = [...this.#waiters].some(({ tenant }) => tenant.workspaceId === workspaceId)
@@ -283,13 +283,13 @@ export class Cells<P extends CellProcess = PluginProcess> {
     return known ?? (this.#mayStart() && this.#makeRoom(now) ? this.#add(tenant.workspaceId, tenant) : undefined)
   }
 
-  /** Whether others wait, and it worked for long. */
+  /** Tells whether a cell has worked for long while others wait. */
   #isTurnOver({ turnAt }: Place<P>, tenant: Tenant, kind: Kind, now: number): boolean {
     if (now - turnAt < (kind === 'deciding' ? LONGEST_TURN_MS : TURN_MS)) return false
     return [...this.#waiters].some((waiter) => waiter.tenant.workspaceId !== tenant.workspaceId)
   }
 
-  /** Whether one more cell may work on something of this kind. */
+  /** Tells whether one more cell may work on something of this kind. */
   #hasRoom({ payer }: Tenant, kind: Kind): boolean {
     const { most } = this.#options
     const working = this.#working()
@@ -366,7 +366,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     const process = this.#options.start()
     void Promise.race([process.available(), setTimer(LONGEST_START_MS, undefined, { ref: false })]).then(() => {
       this.#starting--
-      // What waits goes first, and takes what is ahead.
+      // Calls that wait go first, and take the process that is ahead.
       if (this.#waiters.size > 0) this.#admit()
       if (!this.#options.isShared) this.#startAhead()
     })

@@ -14,7 +14,7 @@ export interface CodeCopy {
   /** The copy of the plugin's module. */
   readonly entry: string
   readonly readable: ReadableSet
-  /** Of all that the plugin can import but what the service brings: `digestOfCode`. */
+  /** The digest of all that the plugin can import but what the service brings. */
   readonly codeHash: string
   /** A path in the copy as it is in the original. */
   original(text: string): string

@@ -9,36 +9,22 @@ const WINDOW_MS = 1000
 const MOST_MESSAGES = 30_000
 const MESSAGES_OF_RUN = 10
 const MOST_BYTES = 64 * 1024 * 1024
-/** What it prints is read for its last words only. */
+/** Printed bytes in a window. They are read for a process' last words only. */
 const MOST_PRINTED_BYTES = 4 * 1024 * 1024
 /** Processor time of the host for reading its messages, in a window: so much, and more for each run that is under way. */
 const MOST_BUSY_MS = 150
 const BUSY_MS_OF_RUN = 5
 
-export interface FloodOptions {
-  /** How many calls the process works on. */
+interface WatchedProcess {
+  /** Counts the calls that the process works on. */
   readonly runs: () => number
   readonly onFlood: () => void
 }
 
-/** Of one process. */
-export interface Flood {
-  /** Counts what comes over the stream that messages come on. Called before anything else reads it. */
-  watch(stream: Readable): void
-  /** Called after all that reads the messages. */
-  watchWork(stream: Readable): void
-  watchPrinted(stream: Readable): void
-  message(): void
-  /** A call of the plugin begins. */
-  run(): void
-  /** The process ended. */
-  end(): void
-}
-
 /** The processes of one plugin. */
-export type Floods = (options: FloodOptions) => Flood
+export type Floods = ReturnType<typeof createFloods>
 
-/** What was done in this window. */
+/** Counts of a window. */
 interface Counts {
   messages: number
   bytes: number
@@ -50,7 +36,7 @@ interface Counts {
 
 type Limit = (counts: Counts) => number
 
-/** What is beyond the needs of the calls, and how much of that there may be. */
+/** Limits of what goes beyond the needs of the calls. */
 const LIMITS: readonly (readonly [excess: Limit, most: number])[] = [
   [({ messages, runs }) => messages - MESSAGES_OF_RUN * runs, MOST_MESSAGES],
   [({ busyMs, runs }) => busyMs - BUSY_MS_OF_RUN * runs, MOST_BUSY_MS],
@@ -58,8 +44,8 @@ const LIMITS: readonly (readonly [excess: Limit, most: number])[] = [
   [({ printed }) => printed, MOST_PRINTED_BYTES],
 ]
 
-export function createFloods(): Floods {
-  const processes = new Map<FloodOptions, Counts>()
+export function createFloods() {
+  const processes = new Map<WatchedProcess, Counts>()
   const together = nothing(0)
   // Not the clock's time, which may be set.
   let from = performance.now()
@@ -83,32 +69,35 @@ export function createFloods(): Floods {
     worst.onFlood()
   }
 
-  return (options) => {
+  /** Watches one more process. */
+  return (watched: WatchedProcess) => {
     const counts = nothing(0)
     let before: NodeJS.CpuUsage | undefined
     const count = (name: keyof Counts, amount: number) => {
-      // What is left of one that ended counts against no other.
-      if (!processes.has(options)) return
+      // Late output of a process that ended counts against no other.
+      if (!processes.has(watched)) return
       counts[name] += amount
       together[name] += amount
     }
-    processes.set(options, counts)
+    processes.set(watched, counts)
     return {
-      watch: (stream) =>
+      /** Counts what comes over the stream that messages come on. Called before anything else reads it. */
+      watch: (stream: Readable) =>
         stream.on('data', (chunk: Buffer) => {
           begin()
           count('bytes', chunk.length)
           before = process.cpuUsage()
           check()
         }),
-      watchWork: (stream) =>
+      /** Counts the work of all that reads the messages. Called after it. */
+      watchWork: (stream: Readable) =>
         stream.on('data', () => {
           // Processor time: on a busy machine the host waits, too.
           const { user, system } = process.cpuUsage(before)
           count('busyMs', (user + system) / 1000)
           check()
         }),
-      watchPrinted: (stream) =>
+      watchPrinted: (stream: Readable) =>
         stream.on('data', (chunk: Buffer) => {
           begin()
           count('printed', chunk.length)
@@ -118,9 +107,11 @@ export function createFloods(): Floods {
         count('messages', 1)
         check()
       },
+      /** Counts a call of the plugin that begins. */
       run: () => count('runs', 1),
+      /** Forgets a process that ended. */
       end() {
-        processes.delete(options)
+        processes.delete(watched)
         for (const name of Object.keys(counts) as (keyof Counts)[]) together[name] -= counts[name]
       },
     }

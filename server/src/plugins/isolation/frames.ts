@@ -2,33 +2,30 @@
 import type { Duplex } from 'node:stream'
 import { isJsonObject, type JsonValue } from '@claimcheck/core/rules'
 
-export interface Frames {
-  /**
-   * The message goes out with the others of this turn.
-   * @param body follows it as it is, and is not copied: whoever sends it leaves it unchanged
-   */
-  send(message: object, body?: Uint8Array): void
-  /** Sends now what waits. */
-  flush(): void
-}
+export type Frames = ReturnType<typeof createFrames>
 
-export interface FramesOptions {
-  /** Of one message of the other side. */
-  readonly maxBytes: number
-  /** Of the bytes after one message of the other side. When left out, it sends none. */
-  readonly maxBodyBytes?: number
-  readonly onMessage: (message: JsonValue, body: Buffer | undefined) => void
-  /** The stream closed, or the other side does not keep to the form. Called once; nothing is received after it. */
-  readonly onClose: (problem: 'closed' | 'too_large' | 'not_json') => void
-}
+type CloseProblem = 'closed' | 'too_large' | 'not_json'
 
 const NEWLINE = 0x0a
 const NOTHING = Buffer.alloc(0)
 
 export function createFrames(
   stream: Duplex,
-  { maxBytes, maxBodyBytes = 0, onMessage, onClose }: FramesOptions,
-): Frames {
+  {
+    maxBytes,
+    maxBodyBytes = 0,
+    onMessage,
+    onClose,
+  }: {
+    /** The largest message of the other side. */
+    readonly maxBytes: number
+    /** The most bytes after one message of the other side. When left out, it sends none. */
+    readonly maxBodyBytes?: number
+    readonly onMessage: (message: JsonValue, body: Buffer | undefined) => void
+    /** The stream closed, or the other side does not keep to the form. Called once; nothing is received after it. */
+    readonly onClose: (problem: CloseProblem) => void
+  },
+) {
   let waiting: (string | Uint8Array)[] = []
   let parts: Buffer[] = []
   let size = 0
@@ -36,7 +33,7 @@ export function createFrames(
   let head: { readonly message: JsonValue; readonly bytes: number } | undefined
   let isClosed = false
 
-  function close(problem: Parameters<FramesOptions['onClose']>[0]): void {
+  function close(problem: CloseProblem): void {
     if (isClosed) return
     isClosed = true
     parts = []
@@ -50,7 +47,7 @@ export function createFrames(
     return NOTHING
   }
 
-  /** What was kept, with the last part of it. */
+  /** Joins what was kept with the last part of it. */
   function whole(last: Buffer): Buffer {
     const all = size === 0 ? last : Buffer.concat([...parts, last])
     parts = []
@@ -112,7 +109,11 @@ export function createFrames(
   }
 
   return {
-    send(message, body) {
+    /**
+     * Sends a message with the others of this turn.
+     * @param body follows it as it is, and is not copied: whoever sends it leaves it unchanged
+     */
+    send(message: object, body?: Uint8Array): void {
       const line = `${JSON.stringify(body === undefined ? message : { ...message, bytes: body.length })}\n`
       if (waiting.length === 0) setImmediate(flush)
       const last = waiting.at(-1)
@@ -120,6 +121,7 @@ export function createFrames(
       else waiting.push(line)
       if (body !== undefined && body.length > 0) waiting.push(body)
     },
+    /** Sends now what waits. */
     flush,
   }
 }

@@ -16,35 +16,25 @@ import type { CheckRequests } from '../../outbound/outbound.ts'
 import type { Form } from '../problems.ts'
 import { type BodyReader, createBodyReader } from './body-reader.ts'
 
-/** What one run of the plugin may ask. */
-export interface HostCalls {
-  answer(method: string, args: readonly JsonValue[]): Promise<Answer>
-  /** Its own limits ended the run's requests. */
-  isSpent(): boolean
-  /** Closes what the run left open. */
-  close(): void
-}
+export type HostCalls = ReturnType<typeof createHostCalls>
 
-export interface Answer {
+interface HostAnswer {
   readonly value?: unknown
   /** Goes to the process as it is. */
   readonly body?: Uint8Array
 }
 
-/** Whose answers a check may take over: those of checks that share its part of the cache. */
-export interface SharedReadings {
-  keep(run: number, cacheKey: string, requests: CheckRequests): void
-  inherit(run: number, cacheKey: string, requests: CheckRequests): void
-}
+export type SharedReadings = ReturnType<typeof createSharedReadings>
 
 /** More than begin while one read is under way: a check that joins it finds it here. */
 const MAX_KEPT = 20_000
 
-export function createSharedReadings(): SharedReadings {
+/** Keeps what the answers to checks told, for the checks that share their part of the cache. */
+export function createSharedReadings() {
   const kept = new LRUCache<number, { readonly cacheKey: string; readonly requests: CheckRequests }>({ max: MAX_KEPT })
   return {
-    keep: (run, cacheKey, requests) => kept.set(run, { cacheKey, requests }),
-    inherit(run, cacheKey, requests) {
+    keep: (run: number, cacheKey: string, requests: CheckRequests) => void kept.set(run, { cacheKey, requests }),
+    inherit(run: number, cacheKey: string, requests: CheckRequests): void {
       const other = kept.get(run)
       if (other?.cacheKey !== cacheKey) throw new TypeError('that check shares nothing with this one')
       requests.inherit(other.requests.readings())
@@ -98,13 +88,16 @@ interface OpenSocket {
   readonly socket: Socket
 }
 
-interface HostCallsOptions {
+/** Answers what one run of the plugin asks. */
+export function createHostCalls({
+  requests,
+  cacheKey,
+  shared,
+}: {
   readonly requests: CheckRequests
   readonly cacheKey: string
   readonly shared: SharedReadings
-}
-
-export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions): HostCalls {
+}) {
   const sockets = new Map<number, OpenSocket>()
   const bodies = new Map<number, BodyReader>()
   let opened = 0
@@ -121,7 +114,7 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
     return body
   }
 
-  const methods: Readonly<Record<string, (first: JsonValue, second: JsonValue | undefined) => Promise<Answer>>> = {
+  const methods: Readonly<Record<string, (first: JsonValue, second: JsonValue | undefined) => Promise<HostAnswer>>> = {
     async fetch(url, init = {}) {
       if (!Value.Check(text, url) || !Value.Check(Init, init))
         throw new TypeError('fetch was called with other arguments')
@@ -186,11 +179,13 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
   }
 
   return {
-    async answer(method, args) {
+    async answer(method: string, args: readonly JsonValue[]): Promise<HostAnswer> {
       if (!Object.hasOwn(methods, method)) throw new TypeError('the host offers no such call')
       return methods[method]!(args[0]!, args[1])
     },
+    /** Tells whether its own limits ended the run's requests. */
     isSpent: () => requests.isSpent(),
+    /** Closes what the run left open. */
     close() {
       for (const { socket } of sockets.values()) void socket.close().catch(() => {})
       for (const body of bodies.values()) body.cancel()

@@ -1,5 +1,5 @@
 /**
- * What a plugin said of itself when it last started, kept in a file: while it does not start, its actions stay known, and its claims wait.
+ * Keeps what a plugin said of itself when it last started, in a file: while it does not start, its actions stay known, and its claims wait.
  * It holds for the same code, options and version of the service alone.
  */
 import { mkdirSync } from 'node:fs'
@@ -13,16 +13,11 @@ import type { Described } from './messages.ts'
 
 export interface Description {
   readonly plugin: Described
-  /** What its setup returned. */
+  /** The result of its setup. */
   readonly made: JsonValue
 }
 
-export interface KeptDescription {
-  /** Undefined: none is kept that can be read. */
-  read(): Description | undefined
-  /** @throws Error */
-  write(description: Description): void
-}
+export type KeptDescription = ReturnType<typeof keptDescription>
 
 const FOLDER = 'plugins'
 
@@ -31,7 +26,7 @@ export function keptDescription(
   dataDir: string,
   { name, entry, codeHash }: Pick<PluginPackage, 'name' | 'entry' | 'codeHash'>,
   given: Readonly<Record<string, unknown>>,
-): KeptDescription {
+) {
   const folder = join(dataDir, FOLDER)
   // One for each plugin: that of older code is replaced when the newer one starts.
   const path = join(folder, `${sha256Text(name ?? entry).slice(0, 32)}.json`)
@@ -48,8 +43,10 @@ export function keptDescription(
   }
 
   return {
+    /** Undefined: none is kept that can be read. */
     read,
-    write(description) {
+    /** @throws Error */
+    write(description: Description): void {
       const content = JSON.stringify({ of, ...description })
       if (JSON.stringify({ of, ...read() }) === content) return
       mkdirSync(folder, { recursive: true, mode: 0o700 })

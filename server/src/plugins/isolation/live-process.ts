@@ -4,9 +4,8 @@ import type { Duplex } from 'node:stream'
 import type { Floods } from './flood.ts'
 import { createFrames } from './frames.ts'
 import { type FromPlugin, readFromPlugin } from './messages.ts'
-import { memoryMib } from './process-memory.ts'
+import { memoryMib, type ProcessTimes, processTimes, treeTime } from './process-usage.ts'
 import type { ProcessorBudget } from './processor-budget.ts'
-import { type ProcessTimes, processTimes, treeTime } from './processor-time.ts'
 
 export type EndReason =
   | 'it exited'
@@ -135,7 +134,7 @@ export function createLiveProcess({
     }
     const isBusy = ping && times.processor - ping.processorMs >= RUNNING.busyMs
     const isSilent = ping && ping.openMs >= RUNNING.silentMs
-    // What waits unread counts whatever it says.
+    // A process that answers pings and reads nothing else is stuck, too.
     return isBusy || isSilent || backlog.waitingMs() >= RUNNING.silentMs ? 'it looped' : undefined
   }
 

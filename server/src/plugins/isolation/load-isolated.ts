@@ -30,11 +30,11 @@ const RUNTIME_FILES = ['./frames.js', './messages.js', './runs.js', '../check-ca
 const RUNTIME_PACKAGES = { '@claimcheck/core': '*', 'lru-cache': '*', typebox: '*' }
 const SERVER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 
-export interface IsolatedOptions {
-  /** What the operator configured. */
+interface IsolatedOptions {
+  /** The options that the operator configured. */
   readonly given: Readonly<Record<string, unknown>>
   readonly isolation: Isolation
-  /** Where what the plugin offers is kept. */
+  /** The folder in which the plugin's offer is kept. */
   readonly dataDir: string
   readonly memoryMib?: number | undefined
   readonly cells: CellLimits
@@ -43,9 +43,9 @@ export interface IsolatedOptions {
   readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
 }
 
-export interface IsolatedPlugin {
+interface IsolatedPlugin {
   readonly name: string
-  /** Of all that runs, but what the service brings. */
+  /** The digest of all code that runs, but for what the service brings. */
   readonly codeHash: string
   readonly parts: HostedParts
 }
@@ -99,7 +99,7 @@ async function startCopy(
   const first = await startFirst(process, {
     kept,
     said: () => description!,
-    recall: async ({ plugin, made }) => prepare(plugin, async () => made),
+    recall: async (known) => known && prepare(known.plugin, async () => known.made).catch(() => undefined),
     textOf: (error) => code.original(failureText(error)),
   })
   const { definition, parts, offers } = loaded!
@@ -120,27 +120,33 @@ async function startCopy(
   }
 }
 
-/** With what is known of the plugin, it waits no longer: the process goes on to start while the service runs. */
+/** The longest wait for a plugin that is known from an earlier start: its process goes on to start while the service runs. */
 const KNOWN_START_MS = 20_000
 const FIRST_TRIES = 3
 const RETRY_MS = 500
-
-interface FirstStart {
-  readonly kept: KeptDescription
-  /** What the plugin said as it started. */
-  readonly said: () => Description
-  /** Takes an earlier description for what it says. @throws PluginError */
-  readonly recall: (description: Description) => Promise<string>
-  /** Why it did not start, for the operator. */
-  readonly textOf: (error: unknown) => string
-}
 
 /**
  * Starts the plugin, or goes by what it said when it last started. A plugin of which nothing is known has to start: the service would
  * answer for its actions that it does not support them.
  * @throws PluginError; Error
  */
-async function startFirst(options: ProcessOptions, { kept, said, recall, textOf }: FirstStart): Promise<PluginProcess> {
+async function startFirst(
+  options: ProcessOptions,
+  {
+    kept,
+    said,
+    recall,
+    textOf,
+  }: {
+    readonly kept: KeptDescription
+    /** Returns what the plugin said as it started. */
+    readonly said: () => Description
+    /** Takes an earlier description for what it says, where that can still be used. */
+    readonly recall: (description: Description | undefined) => Promise<string | undefined>
+    /** Says to the operator why it did not start. */
+    readonly textOf: (error: unknown) => string
+  },
+): Promise<PluginProcess> {
   const { logger } = options
   const known = kept.read()
   for (let tries = 1; ; tries++) {
@@ -151,9 +157,9 @@ async function startFirst(options: ProcessOptions, { kept, said, recall, textOf 
       return first
     } catch (error) {
       await first.close()
-      // What it says of itself is wrong, and stays so.
+      // A plugin that describes itself wrongly does so each time.
       if (error instanceof PluginError) throw error
-      const offers = known && (await recall(known).catch(() => undefined))
+      const offers = await recall(known)
       if (offers !== undefined) {
         logger.warn({ problem: textOf(error) }, 'the plugin does not start: it is tried again, and its claims wait')
         return startAnotherProcess({ ...options, offers, lastEnd: 'it did not start' })
@@ -210,7 +216,7 @@ function getsCredentials({ verifiers, connections }: DescribedParts): boolean {
 }
 
 const TOLD_LENGTH = 500
-/** Of a stack: where the plugin's own code was. */
+/** A line of a stack that names the plugin's own code. */
 const OWN_FRAME = /^\s+at .*file:.*/
 
 /** The operator reads why it did not load: the plugin's message, and the first place in its files. It is a text of the plugin's own choice. */
@@ -233,7 +239,7 @@ function profileLinearProblems(profile: JsonValue | undefined, index: number, bu
 }
 
 function linearProblems(place: string, schema: unknown, budget: SchemaBudget): string[] {
-  // What is no schema is told by other rules.
+  // Other rules refuse what is no schema.
   if (typeof schema !== 'object' || schema === null) return []
   return markLinear(schema as TSchema, budget).map((problem) => `${place}: ${problem}`)
 }
@@ -270,7 +276,7 @@ function readParts(made: JsonValue): DescribedParts {
   return made
 }
 
-/** In the form in which a plugin of this process has it, for the same rules. */
+/** Gives described parts the form that a plugin of this process has, so that the same rules examine both. */
 function shapeOf({ data, functions, verifiers, connections }: DescribedParts): object {
   const whole = ({ data, functions }: DescribedPart) => ({ ...data, ...stubs(functions) })
   const { anchorer, signingBackend, ...rest } = data

@@ -1,4 +1,4 @@
-/** What the host and the process of a plugin say to each other. */
+/** The messages between the host and the process of a plugin. */
 
 import { DestinationError, type DigestAnswer, isDestinationError, type Static, Type } from '@claimcheck/core/plugin'
 import {
@@ -102,7 +102,7 @@ const DescribedPart = Type.Object({
   /** The base address of a connection type for no options. */
   address: Type.Optional(Type.String()),
 })
-/** What a setup returned: data, and the names of the functions in it. */
+/** The result of a setup: data, and the names of the functions in it. */
 export const DescribedParts = Type.Object({
   ...described,
   verifiers: Type.Array(DescribedPart),
@@ -111,7 +111,7 @@ export const DescribedParts = Type.Object({
 export type DescribedParts = Static<typeof DescribedParts>
 export type DescribedPart = Static<typeof DescribedPart>
 
-/** What checks get, without what the process makes itself. */
+/** The part of a check's context that comes from the host. The process makes the rest. */
 export interface CheckArguments {
   /** One for `check`. */
   readonly checks: readonly { readonly claim: unknown; readonly previous: unknown }[]
@@ -134,7 +134,7 @@ export interface WirePart {
   readonly isLast: boolean
 }
 
-/** Of what was not sent over. */
+/** The digest of an answer whose body was not sent over. */
 export interface WireDigest extends Omit<DigestAnswer, 'headers'> {
   readonly headers: WireResponse['headers']
 }
@@ -149,7 +149,7 @@ export type WireError =
   /** Any other error: its stack. */
   | { readonly text: string }
 
-/** What `checkMany` returned for one claim. */
+/** The result of `checkMany` for one claim. */
 export type WireSeen = { readonly seen: unknown } | { readonly error: WireError }
 
 const MAX_ERROR_LENGTH = 4096

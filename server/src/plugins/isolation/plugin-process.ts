@@ -8,24 +8,17 @@ import type { Floods } from './flood.ts'
 import type { HostCalls } from './host-calls.ts'
 import { type CallMessage, createLiveProcess, type EndReason, type LiveProcess } from './live-process.ts'
 import { type Described, fromWireError, type PluginMethod, toWireError, type WireError } from './messages.ts'
-import { createPauses } from './pauses.ts'
 import { createProcessorBudget } from './processor-budget.ts'
-
-export interface CallOptions {
-  readonly timeoutMs: number
-  readonly hostCalls?: HostCalls
-  readonly signal?: AbortSignal
-}
 
 export interface ProcessOptions {
   readonly launch: () => ChildProcess
   readonly logger: Logger
-  /** For what the plugin says. */
+  /** Logs what the plugin says. */
   readonly pluginLogger: PluginLogger
   readonly now: () => Instant
-  /** Of the plugin. */
+  /** Shared by the processes of the plugin. */
   readonly floods: Floods
-  /** What the plugin offered when it was loaded; left out where it is loaded now. */
+  /** The offer of the plugin when it was loaded; left out where it is loaded now. */
   readonly offers?: string | undefined
   /** Why the one before it ended. */
   readonly lastEnd?: EndReason
@@ -45,17 +38,17 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** In bytes: a setup's schemas. */
+/** Bytes of a setup's message, which has the plugin's schemas. */
 const MAX_SETUP_BYTES = 1024 * 1024
 /** An observation, a log line, a request. What is nested takes the host 0.1 ms for each KiB. */
 const MAX_MESSAGE_BYTES = 256 * 1024
 const CLOSE_MS = 2000
-/** Of one run: a plugin that awaits nothing must not fill the host's memory. */
+/** The most calls of the host that one run may have open: a plugin that awaits nothing must not fill the host's memory. */
 const MOST_CALLS_AT_ONCE = 256
 const LARGE_BYTES = 16 * 1024
 const STOPPED = 'the plugin is stopped'
 
-/** What waits for a process that starts. */
+/** Settles what waits for a process that starts. */
 interface Starting {
   ready(plugin: Described): void
   failed(error: Error): void
@@ -71,10 +64,10 @@ export function startAnotherProcess(options: ProcessOptions & { readonly offers:
 /** Starts, runs and starts again, until it is closed. */
 export class PluginProcess {
   readonly #options: ProcessOptions
-  /** When a process ended last, by the clock of this host's process. */
+  /** The time of the last end of a process, by the clock of this host's process. */
   endedAt = Number.NEGATIVE_INFINITY
   readonly #pending = new Map<number, Pending>()
-  readonly #pauses = createPauses()
+  readonly #nextPauseMs = createPauses()
   readonly #processor = createProcessorBudget()
   /** The process that starts or runs; undefined in the pause before the next one. */
   #live: LiveProcess | undefined
@@ -84,7 +77,7 @@ export class PluginProcess {
   #runs = 0
   #restarts = 0
   #lastEnd: EndReason | undefined
-  /** What the plugin offers, once its first process is ready. */
+  /** The offer of the plugin, once its first process is ready. */
   #offers: string | undefined
 
   constructor(options: ProcessOptions) {
@@ -170,7 +163,7 @@ export class PluginProcess {
     return live
   }
 
-  /** Of one message. What a plugin offers is the same each time. */
+  /** Limits one message. The offer of a plugin is the same each time, and so is its size. */
   #mostBytes(): number {
     return this.#offers === undefined
       ? MAX_SETUP_BYTES
@@ -203,7 +196,7 @@ export class PluginProcess {
     // The first start fails by itself.
     if (this.#offers === undefined || this.#isClosed) return
     this.#restarts++
-    const pauseMs = Math.max(this.#pauses.next(hasRun), this.#processor.pauseMs())
+    const pauseMs = Math.max(this.#nextPauseMs(hasRun), this.#processor.pauseMs())
     setTimeout(() => void this.start().catch(() => {}), pauseMs).unref()
   }
 
@@ -249,7 +242,7 @@ export class PluginProcess {
       const { value, body } = await hostCalls.answer(method, args)
       const reply = { k: 'ok', id, value }
       if (body === undefined || body.length < LARGE_BYTES) live.send(reply, body)
-      // What is for a run that is over is not sent.
+      // An answer to a run that is over is not sent.
       else await live.sendInTurn(reply, body, () => this.#pending.has(run))
       asked.calls--
     } catch (error) {
@@ -266,7 +259,11 @@ export class PluginProcess {
     method: PluginMethod,
     part: number,
     args: (run: number) => readonly unknown[],
-    { timeoutMs, hostCalls, signal }: CallOptions,
+    {
+      timeoutMs,
+      hostCalls,
+      signal,
+    }: { readonly timeoutMs: number; readonly hostCalls?: HostCalls; readonly signal?: AbortSignal },
   ): Promise<unknown> {
     const run = ++this.#runs
     return new Promise((resolve, reject) => {
@@ -299,7 +296,7 @@ export class PluginProcess {
       }
       const timer = setTimeout(expire, timeoutMs)
       signal?.addEventListener('abort', expire, { once: true })
-      // Of an aborted signal no event tells.
+      // An aborted signal sends no event.
       if (signal?.aborted) expire()
       else begin()
     })
@@ -317,9 +314,30 @@ export class PluginProcess {
   }
 }
 
-/** Without the stack, which tells where the service stands. */
+/** Leaves out the stack, which tells where the service stands. */
 function toPlugin(error: unknown): WireError {
   return isDestinationError(error) ? toWireError(error) : { text: String(error) }
+}
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 5000
+/** The longest pause of a process that does not start: each try takes a second of a processor. */
+const LONGEST_UNSTARTED_MS = 60_000
+/** After so long without an end, the pauses begin anew. */
+const SOUND_MS = 60_000
+
+/** Says how long a process waits that ended now, before it is started again. Milliseconds. */
+function createPauses() {
+  let pauseMs = 0
+  let lastAt = Number.NEGATIVE_INFINITY
+  /** @param hasRun it took calls */
+  return (hasRun: boolean): number => {
+    if (performance.now() - lastAt - pauseMs > SOUND_MS) pauseMs = 0
+    lastAt = performance.now()
+    const wait = pauseMs
+    pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), hasRun ? LONGEST_PAUSE_MS : LONGEST_UNSTARTED_MS)
+    return wait
+  }
 }
 
 /** Opens once. */

@@ -1,4 +1,4 @@
-/** What a plugin in a process of its own offers, as the service calls it. */
+/** The parts of a plugin that runs in processes of its own, as the service calls them. */
 
 import { type Pace, withoutSecretValues } from '@claimcheck/core/hosting'
 import type { ActionProfile, CheckLimits, Connection, ConnectionType } from '@claimcheck/core/plugin'
@@ -32,12 +32,12 @@ import {
 
 /** A function of a plugin that needs nothing of the host answers within this. */
 const QUICK_MS = 3000
-/** So long its call waits for a place, and again for a process that starts: on a busy machine that takes many times as long. */
+/** The limit of a call's wait for a place, and again for a process that starts: on a busy machine a start takes many times as long. */
 const START_MS = 10_000
 /** A check has a time of its own, at whose end its signal aborts. */
 const LONGEST_CHECK_MS = 120_000
 const MAX_ADDRESSES = 1000
-/** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
+/** The limit of one answer where the verifier declares none: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
 
 interface RemoteOptions {
@@ -45,7 +45,7 @@ interface RemoteOptions {
   readonly manifest: HostedParts['manifest']
   readonly reach: Reach
   readonly logger: PluginLogger
-  /** Of all plugins: one may read through the connections of another. */
+  /** Finds connection types of all plugins: one may read through the connections of another. */
   readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
 }
 
@@ -176,7 +176,7 @@ function remoteConnectionType(
     onlyAddress: functions.includes('baseUrl') ? onlyAddress({ ...type, baseUrl: () => address ?? '' }) : undefined,
     async baseUrl(values, tenant) {
       const given = shown(values)
-      // Of the workspace: what another one's process makes of the same options leads nobody's credentials anywhere else.
+      // With the workspace: what another one's process makes of the same options leads nobody's credentials anywhere else.
       const key = JSON.stringify([tenant.workspaceId, given])
       const known = addresses.get(key)
       if (known !== undefined) return known

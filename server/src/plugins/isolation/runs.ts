@@ -1,4 +1,4 @@
-/** In a plugin's own process: what a check and a probe get of the host, each thing a call of the host. */
+/** Runs inside a plugin's own process: builds what a check and a probe get of the host, where each use is a call of the host. */
 
 import { createHttp } from '@claimcheck/core/hosting'
 import {
@@ -26,23 +26,8 @@ import {
   type WireSeen,
 } from './messages.ts'
 
-export interface Runs {
-  readonly logger: Logger
-  readonly now: () => Instant
-  /** Runs a function of the plugin, and forgets the run when that ends. @param now the host's clock */
-  within<T>(id: number, now: Instant, work: () => Promise<T>): Promise<T>
-  check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown>
-  /** @returns null where the plugin returns no list */
-  checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null>
-  probeContext(id: number, target?: string): ProbeContext
-  abort(id: number): void
-  answer(id: number, answer: Answer): void
-  refuse(id: number, error: WireError, isSpent: boolean): void
-  stray(text: string, error: unknown): void
-}
-
 /** @property body raw bytes of an answer of a destination */
-export interface Answer {
+interface HostAnswer {
   readonly value: unknown
   readonly body: Uint8Array | undefined
 }
@@ -56,7 +41,7 @@ interface Run {
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 const MAX_TEXT = 4096
 
-export function createRuns(frames: Frames): Runs {
+export function createRuns(frames: Frames) {
   const cache = createCheckCache()
   const runs = new Map<number, Run>()
   const host = createHost(frames)
@@ -111,7 +96,8 @@ export function createRuns(frames: Frames): Runs {
   return {
     logger,
     now: clock.now,
-    async within(id, now, work) {
+    /** Runs a function of the plugin, and forgets the run when that ends. @param now the host's clock */
+    async within<T>(id: number, now: Instant, work: () => Promise<T>): Promise<T> {
       clock.set(now)
       runs.set(id, { aborted: new AbortController(), isSpent: false })
       try {
@@ -121,32 +107,33 @@ export function createRuns(frames: Frames): Runs {
         host.forget(id)
       }
     },
-    async check(id, verifier, args) {
+    async check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown> {
       const { claim, previous } = args.checks[0]!
       const context = Object.assign(contextOf(id, args), { previous: previous as CheckContext['previous'] })
       return verifier.check(claim as never, context)
     },
-    async checkMany(id, verifier, args) {
+    /** @returns null where the plugin returns no list */
+    async checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null> {
       const returned: unknown = await verifier.checkMany!(args.checks as never, contextOf(id, args))
       if (!Array.isArray(returned)) return null
       return Array.from(returned, (seen) => (seen instanceof Error ? { error: toWireError(seen) } : { seen }))
     },
-    probeContext(id, target) {
+    probeContext(id: number, target?: string): ProbeContext {
       const context = { signal: runs.get(id)!.aborted.signal, logger, ...requests(id, {}) }
       return target === undefined ? context : { ...context, target }
     },
-    abort(id) {
+    abort(id: number): void {
       runs.get(id)?.aborted.abort()
       for (const { reject } of host.forget(id)) reject(new DestinationError('timeout'))
     },
-    answer: (id, answer) => host.take(id)?.resolve(answer),
-    refuse(id, error, isSpent) {
+    answer: (id: number, answer: HostAnswer) => host.take(id)?.resolve(answer),
+    refuse(id: number, error: WireError, isSpent: boolean): void {
       const call = host.take(id)
       const run = call && runs.get(call.run)
       if (run && isSpent) run.isSpent = true
       call?.reject(fromWireError(error))
     },
-    stray(text, error) {
+    stray(text: string, error: unknown): void {
       const stack = error instanceof Error ? String(error.stack) : `a ${typeof error}`
       logger.warn({ stack: stack.slice(0, MAX_TEXT) }, text)
     },
@@ -163,24 +150,17 @@ function loggerInto(frames: Frames): Logger {
 /** A call of the host that is not answered yet. */
 interface Asked {
   readonly run: number
-  resolve(answer: Answer): void
+  resolve(answer: HostAnswer): void
   reject(error: Error): void
 }
 
-interface Host {
-  ask(run: number, method: string, ...args: unknown[]): Promise<Answer>
-  /** For an answer without a body. */
-  call<T>(run: number, method: string, ...args: unknown[]): Promise<T>
-  take(call: number): Asked | undefined
-  /** Forgets what a run waits for. */
-  forget(run: number): readonly Asked[]
-}
+type Host = ReturnType<typeof createHost>
 
-function createHost(frames: Frames): Host {
+function createHost(frames: Frames) {
   const asked = new Map<number, Asked>()
   let calls = 0
 
-  function ask(run: number, method: string, ...args: unknown[]): Promise<Answer> {
+  function ask(run: number, method: string, ...args: unknown[]): Promise<HostAnswer> {
     return new Promise((resolve, reject) => {
       const id = ++calls
       asked.set(id, { run, resolve, reject })
@@ -190,13 +170,15 @@ function createHost(frames: Frames): Host {
 
   return {
     ask,
+    /** Asks for an answer without a body. */
     call: async <T>(run: number, method: string, ...args: unknown[]) => (await ask(run, method, ...args)).value as T,
-    take(call) {
+    take(call: number): Asked | undefined {
       const found = asked.get(call)
       asked.delete(call)
       return found
     },
-    forget(run) {
+    /** Forgets what a run waits for. */
+    forget(run: number): readonly Asked[] {
       const its = [...asked].filter(([, one]) => one.run === run)
       for (const [call] of its) asked.delete(call)
       return its.map(([, one]) => one)
@@ -234,7 +216,7 @@ function streamed(host: Host, run: number, stream: number): ReadableStream<Uint8
 
 async function pullPart(
   controller: ReadableStreamDefaultController<Uint8Array>,
-  asked: Promise<Answer>,
+  asked: Promise<HostAnswer>,
 ): Promise<void> {
   const { value, body } = await asked
   if (body !== undefined && body.length > 0) controller.enqueue(body)
@@ -252,7 +234,7 @@ function createHostClock() {
   }
 }
 
-/** What a plugin logs may be anything: what JSON cannot say is left out. */
+/** Copies the fields of a log line, which may be anything: what JSON cannot say is left out. */
 function plainFields(fields: unknown): unknown {
   try {
     const text = JSON.stringify(fields, (_, value) => (value instanceof Error ? String(value.stack) : value))

@@ -13,7 +13,7 @@ import { type Described, type DescribedPart, type RunMessage, type ToPlugin, toW
 import { createRuns } from './runs.ts'
 
 const HOST_HANDLE = 3
-/** What checks that are made together are given. */
+/** Bytes of one message, which may hold the claims of checks that are made together. */
 const MAX_BYTES = 8 * 1024 * 1024
 /** More than a part of a body, or than a socket receives at once. */
 const MAX_BODY_BYTES = 1024 * 1024

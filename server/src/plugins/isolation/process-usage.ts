@@ -1,18 +1,18 @@
-/** How a process spends its time, by the system's account: with a processor, and waiting for one. */
+/** Measures what a process takes, by the system's account: time with a processor, time waiting for one, and memory. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second, whatever its own clock does: USER_HZ. */
 const TICK_MS = 10
 const NS_PER_MS = 1e6
 
-/** In milliseconds. */
+/** Times in milliseconds. */
 export interface ProcessTimes {
   readonly processor: number
   /** It was ready to run, and other processes ran. 0 where the system does not count it. */
   readonly waiting: number
 }
 
-/** Of the process that a sandbox holds: the child of the one that was started, or that itself. Undefined where nothing tells. */
+/** Reads the times of the process that a sandbox holds: the child of the one that was started, or that itself. Undefined where nothing tells. */
 export function processTimes(pid: number): ProcessTimes | undefined {
   try {
     const held = heldBy(pid)
@@ -23,7 +23,7 @@ export function processTimes(pid: number): ProcessTimes | undefined {
 }
 
 /** The process that a sandbox holds. @throws where it is gone */
-export function heldBy(pid: number): number {
+function heldBy(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   return child ? Number(child) : pid
 }
@@ -48,7 +48,7 @@ function processorOf(pid: number): number {
   return timesOf(pid).own * TICK_MS
 }
 
-/** In ticks: its own time, and that of children that ended. */
+/** Reads a process' own time, and that of its children that ended. Ticks. */
 function timesOf(pid: number): { readonly own: number; readonly ofEnded: number } {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name in parentheses may hold anything: proc(5).
@@ -60,10 +60,20 @@ function timesOf(pid: number): { readonly own: number; readonly ofEnded: number 
   return { own: user + system, ofEnded: endedUser + endedSystem }
 }
 
-/** Of its main thread: the second field of schedstat, in nanoseconds. */
+/** Reads how long the main thread waited: the second field of schedstat, in nanoseconds. */
 function waitingOf(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NS_PER_MS
+  } catch {
+    return 0
+  }
+}
+
+/** Measures memory without what the process shares with others, such as the program of Node. 0 where nothing tells. */
+export function memoryMib(pid: number): number {
+  try {
+    const [, kib = 0] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${heldBy(pid)}/status`, 'utf8')) ?? []
+    return Number(kib) / 1024
   } catch {
     return 0
   }
