@@ -163,13 +163,7 @@ export function createLogGuard(options: LogGuardOptions) {
     const proveNewest = apart.some(has)
     const knowLog = !isGone && heads.some(({ logId }) => logId === log.logId)
     const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
-    const isKnownElsewhere = round.isKnownElsewhere(log.logId)
-    // Where the database was restarted, too, this says what helps.
-    if (isGone && !isKnownElsewhere && (waitsFor === undefined || waitsFor === OTHER_DATABASE))
-      throw readOnly(MEMORY_GONE)
-    if (waitsFor !== undefined) throw FOR_OPERATOR.has(waitsFor) ? readOnly(waitsFor) : new Waits(waitsFor)
-    const unknown = logMemories.chainProblem()
-    if (unknown !== undefined && !knowLog && !isKnownElsewhere) throw new Waits(`${unknown}, and ${NOTHING_ELSE}`)
+    requireProof(waitsFor, { isGone, knowLog, isKnownElsewhere: round.isKnownElsewhere(log.logId) })
     const remembered = isWhole ? undefined : heads.find((head) => has(head) && head.signed !== undefined)
     const head = remembered ?? (await withSignature(log))
     if (isWhole || !knowNewest) logMemories.remember(head)
@@ -177,6 +171,19 @@ export function createLogGuard(options: LogGuardOptions) {
     logMemories.learn(log)
     // What was signed meanwhile stays.
     if (newest?.logId !== head.logId || newest.treeSize <= head.treeSize) newest = head
+  }
+
+  /** @throws ServiceError, or what the host waits for, while nothing proves that the database has the newest head */
+  function requireProof(
+    waitsFor: string | undefined,
+    { isGone, knowLog, isKnownElsewhere }: Readonly<Record<'isGone' | 'knowLog' | 'isKnownElsewhere', boolean>>,
+  ): void {
+    // Where the database was restarted, too, this says what helps.
+    if (isGone && !isKnownElsewhere && (waitsFor === undefined || waitsFor === OTHER_DATABASE))
+      throw readOnly(MEMORY_GONE)
+    if (waitsFor !== undefined) throw FOR_OPERATOR.has(waitsFor) ? readOnly(waitsFor) : new Waits(waitsFor)
+    const unknown = logMemories.chainProblem()
+    if (unknown !== undefined && !knowLog && !isKnownElsewhere) throw new Waits(`${unknown}, and ${NOTHING_ELSE}`)
   }
 
   /** Writes into the database what it lacks. @returns the log as it is stored then */

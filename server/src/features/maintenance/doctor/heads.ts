@@ -65,24 +65,29 @@ export async function* walkHeads(
       last = row
     }
     for (const head of await readHeads(log, rows, problems)) {
-      const { row, signed } = head
-      const keyId = signed.signature.key_id
-      if (!firstHeads.has(keyId)) firstHeads.set(keyId, row)
-      const bounds = { keyId, notBefore: newest?.row.issuedAt ?? 0, notAfter: row.issuedAt }
-      for (let start = newest?.row.treeSize ?? 0, end = start; ; start = end) {
-        end = Math.min(row.treeSize, start + LEAVES_PER_CHUNK)
-        steps.push({ ...bounds, start, end, head: end === row.treeSize ? head : undefined })
-        leaves += end - start
-        if (leaves >= LEAVES_PER_CHUNK) {
-          yield steps
-          steps = []
-          leaves = 0
-        }
-        if (end === row.treeSize) break
+      const keyId = head.signed.signature.key_id
+      if (!firstHeads.has(keyId)) firstHeads.set(keyId, head.row)
+      for (const step of stepsTo(head, newest?.row)) {
+        steps.push(step)
+        leaves += step.end - step.start
+        if (leaves < LEAVES_PER_CHUNK) continue
+        yield steps
+        steps = []
+        leaves = 0
       }
       newest = head
     }
   }
+}
+
+/** Divides the leaves between two heads into steps of one chunk at most. The last one ends with the head. */
+function* stepsTo(head: SoundHead, before: TreeHeadRow | undefined): Generator<Step> {
+  const { row, signed } = head
+  const bounds = { keyId: signed.signature.key_id, notBefore: before?.issuedAt ?? 0, notAfter: row.issuedAt }
+  let start = before?.treeSize ?? 0
+  for (; start + LEAVES_PER_CHUNK < row.treeSize; start += LEAVES_PER_CHUNK)
+    yield { ...bounds, start, end: start + LEAVES_PER_CHUNK, head: undefined }
+  yield { ...bounds, start, end: row.treeSize, head }
 }
 
 export async function readHeads(
