@@ -78,7 +78,9 @@ function toSocket({ connection, reader, writer, rest }: Handover, options: OpenO
     writable: new WritableStream<Uint8Array>({
       async write(chunk) {
         try {
-          clock?.written(readLines(chunk))
+          // Reads the lines also where no clock waits for them: what is not declared is refused here.
+          const lines = readLines(chunk)
+          clock?.written(lines)
         } catch (error) {
           if (error instanceof BreachError) options.breached(error)
           throw error
