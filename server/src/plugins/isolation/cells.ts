@@ -8,6 +8,7 @@
  * no start.
  */
 import { setTimeout as setTimer } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { Shares } from '../../base/fair-shares.ts'
 import { takersOf } from '../../base/payers.ts'
 import { PluginEndedError, type PluginState, type Tenant } from '../hosted.ts'
@@ -96,6 +97,8 @@ export class Cells<P extends CellProcess = PluginProcess> {
   #restartsOfEnded = 0
   #lastEndOfEnded: PluginState['lastEnd']
   #isClosed = false
+  /** When the common process ended while it worked for a workspace. Nothing tells whose work ended it. */
+  readonly #falls = new LRUCache<string, readonly number[]>({ max: 10_000 })
 
   constructor(options: CellsOptions<P>) {
     this.#options = options
@@ -123,11 +126,17 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** Works once: nothing is made again. @throws PluginEndedError also for work that went down with another call */
   async once<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
-    const isCommon = this.#options.isShared && !this.#places.has(tenant.workspaceId)
-    return this.#inPlace(tenant, until, isCommon, async (place) => {
-      while (place.repeats) await unlessAborted(place.repeats, until())
-      return work(place.cell)
-    })
+    const { workspaceId } = tenant
+    const isCommon = this.#options.isShared && !this.#places.has(workspaceId) && !this.#fallsOften(workspaceId)
+    try {
+      return await this.#inPlace(tenant, until, isCommon, async (place) => {
+        while (place.repeats) await unlessAborted(place.repeats, until())
+        return work(place.cell)
+      })
+    } catch (error) {
+      if (isCommon && error instanceof PluginEndedError) this.#noteFall(workspaceId)
+      throw error
+    }
   }
 
   /**
@@ -137,15 +146,13 @@ export class Cells<P extends CellProcess = PluginProcess> {
   async alone<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
     return this.#inPlace(tenant, until, false, async (place) => {
       for (;;) {
-        const made = (place.repeats ?? Promise.resolve()).then(() => work(place.cell))
-        const over = made
-          .then(
-            () => {},
-            () => {},
-          )
-          .then(() => {
-            if (place.repeats === over) place.repeats = undefined
-          })
+        const before = place.repeats
+        const turn = before ? unlessAborted(before, until()) : Promise.resolve()
+        const made = turn.then(() => work(place.cell))
+        // Whoever gives up waiting leaves the order to the others.
+        const over = Promise.allSettled([before, made]).then(() => {
+          if (place.repeats === over) place.repeats = undefined
+        })
         place.repeats = over
         try {
           return await made
@@ -178,6 +185,21 @@ export class Cells<P extends CellProcess = PluginProcess> {
         setTimeout(() => this.#admit(), REST_MS + 1).unref()
       }
     }
+  }
+
+  #noteFall(workspaceId: string): void {
+    this.#falls.set(workspaceId, [...(this.#falls.get(workspaceId) ?? []).slice(1 - MOST_FALLS), performance.now()])
+  }
+
+  /** Tells whether the common process often ended while it worked for this workspace: then that has a process of its own. */
+  #fallsOften(workspaceId: string): boolean {
+    const falls = this.#falls.get(workspaceId) ?? []
+    return falls.length >= MOST_FALLS && performance.now() - falls[0]! < IDLE_MS
+  }
+
+  /** The places of workspaces, without the common one. */
+  #own(): Place<P>[] {
+    return [...this.#places].flatMap(([name, place]) => (name === COMMON ? [] : place))
   }
 
   /** Tells whether the workspace has a process that takes its calls now. */
@@ -292,7 +314,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
   /** Tells whether one more cell may work on something of this kind. */
   #hasRoom({ payer }: Tenant, kind: Kind): boolean {
     const { most } = this.#options
-    const working = this.#working()
+    const working = this.#own().filter(isWorking)
     const [taken, all] =
       kind === 'usual'
         ? [working.filter(({ runs }) => runs.usual > 0), most - Math.floor(most / KEPT)]
@@ -306,14 +328,14 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   #makeRoom(now: number): boolean {
     const { most, memoryMib } = this.#options
-    const isFull = () => this.#places.size >= most || this.#usedMib + NEW_MIB > memoryMib
-    while (this.#places.size > 0 && isFull()) if (!this.#evictIdle((place) => isRested(place, now))) return false
+    const isFull = () => this.#own().length >= most || this.#usedMib + NEW_MIB > memoryMib
+    while (this.#own().length > 0 && isFull()) if (!this.#evictIdle((place) => isRested(place, now))) return false
     return true
   }
 
   /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
   #evictIdle(isEnough: (place: Place<P>) => boolean): boolean {
-    const shares = sharesOf([...this.#places.values()])
+    const shares = sharesOf(this.#own())
     const idle = [...this.#places].filter(([name, place]) => name !== COMMON && isEnough(place))
     const [first] = idle.toSorted(
       ([, one], [, other]) => compareTaken(shares, other.payer, one.payer) || one.idleAt - other.idleAt,
@@ -378,7 +400,8 @@ export class Cells<P extends CellProcess = PluginProcess> {
     const { isShared, memoryMib } = this.#options
     for (const [name, place] of this.#places) {
       // A workspace that did not end the process by itself goes back to the one of all.
-      const idleMs = isShared && place.cell.process.state().restarts === 0 ? REST_MS : IDLE_MS
+      const idleMs =
+        isShared && place.cell.process.state().restarts === 0 && !this.#fallsOften(name) ? REST_MS : IDLE_MS
       if (name !== COMMON && !isWorking(place) && performance.now() - place.idleAt > idleMs) this.#evict(name, place)
     }
     const measure = () => this.#processes().reduce((sum, process) => sum + process.memoryMib(), 0)
@@ -393,6 +416,8 @@ export class Cells<P extends CellProcess = PluginProcess> {
   }
 }
 
+/** So many ends of the common process in `IDLE_MS` set a workspace apart. */
+const MOST_FALLS = 4
 const STOPPED = 'the plugin is stopped'
 
 /** @throws Error when the signal aborts first */

@@ -31,7 +31,11 @@ const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writab
   onMessage(received, body) {
     const message = received as unknown as ToPlugin
     // Before what waits: many messages take long, and are no loop.
-    if (message.k === 'ping') return frames.send({ k: 'pong' })
+    if (message.k === 'ping') {
+      // Before the message that waits: each may take as long as the host allows.
+      frames.send({ k: 'pong' })
+      return frames.flush()
+    }
     queue.push({ message, body })
     if (queue.length === 1) setImmediate(turn)
   },
