@@ -10,7 +10,6 @@ import { type Batch, createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Tracing } from '../../base/tracing.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
-import { identityOf } from '../../storage/claims.ts'
 import { type Storage, StorageError, type Writes } from '../../storage/storage.ts'
 import type { Append, Draft, LogWriter } from './log-writer.ts'
 import { type Decided, receiptContent } from './receipt-content.ts'
@@ -195,9 +194,11 @@ async function isApplied(storage: Storage, append: Append, steps: readonly Step[
 }
 
 async function withoutStored(storage: Storage, steps: readonly Step[]): Promise<readonly Step[]> {
-  const stored = await storage.read.claims.byClientIds(steps.filter(isNew).map(claimOf))
-  const storedIds = new Set(stored.flatMap((claim) => (claim ? identityOf(claim) : [])))
-  return steps.filter((step) => !isNew(step) || !storedIds.has(identityOf(step.claim)))
+  const fresh = steps.filter(isNew)
+  // A claim whose content was erased is found, too, and no longer says by which id.
+  const found = await storage.read.claims.byClientIds(fresh.map(claimOf))
+  const stored = new Set<Step>(fresh.filter((_, index) => found[index]))
+  return steps.filter((step) => !stored.has(step))
 }
 
 interface Flushed {
