@@ -31,6 +31,8 @@ export function createLogMemories({ checkpointStore, remoteMemory, chainWitness,
   let loadedFor: string | undefined
   /** The log that it was read for at least once. */
   let hasLoaded: string | undefined
+  /** The memory elsewhere could not be read, and others proved the newest head: it may know a move that they do not. */
+  let isUnread = false
   let isAskingChain = false
   /** The open log as it was read last. */
   let seen: MovedLog | undefined
@@ -64,6 +66,7 @@ export function createLogMemories({ checkpointStore, remoteMemory, chainWitness,
     try {
       await remoteMemory.load(log)
       hasLoaded = logId
+      isUnread = false
     } catch (error) {
       if (!(error instanceof HeadMemoryError)) throw error
       // A host that has read it before goes on and warns, and so does one that knows the newest state from elsewhere: not from DATA_DIR, which
@@ -71,6 +74,7 @@ export function createLogMemories({ checkpointStore, remoteMemory, chainWitness,
       const isNewest = (head: Head) => head.logId === logId && head.treeSize === treeSize
       const isProven = hasLoaded === logId || checkpointStore.recallApart(logId).some(isNewest)
       if (!isProven) throw readOnly(`${error.message}. This host signs as soon as it can be read`, error)
+      isUnread = true
     }
   }
 
@@ -108,7 +112,8 @@ export function createLogMemories({ checkpointStore, remoteMemory, chainWitness,
 
   /** Takes back in each memory that the log goes on by this move. */
   async function release(log: MovedLog, next: string): Promise<void> {
-    for (const lock of locksOf(lineageOf(log).at(-1)!)) await lock.release(next)
+    // The first last: where another one cannot be released, the same command finds the move in it, and goes on.
+    for (const lock of locksOf(lineageOf(log).at(-1)!).toReversed()) await lock.release(next)
   }
 
   return {
@@ -121,7 +126,8 @@ export function createLogMemories({ checkpointStore, remoteMemory, chainWitness,
         await requireAnchored(log.logId)
         askChain(log.logId)
         loadedFor = next
-      } else if (chainWitness.problem() !== undefined) void chainWitness.ask(log.logId, CHAIN_MS.unknown)
+      } else if (isUnread && remoteMemory.problem() === undefined) await loadRemote(log)
+      else if (chainWitness.problem() !== undefined) void chainWitness.ask(log.logId, CHAIN_MS.unknown)
       return remembered(log)
     },
     /** Reads all now, and waits for the chain. @throws ServiceError `read_only`; HeadMemoryError */

@@ -21,6 +21,7 @@ import type { LogCloser } from '../log/closing.ts'
 import { archivesIn } from '../log/log-archives.ts'
 import { locksIn, type MemorySettings } from '../log/signing/checkpoint-store.ts'
 import { lineageOf, movesAfter } from '../log/signing/moves.ts'
+import { remoteLocks } from '../log/signing/remote-memory.ts'
 import {
   ARCHIVES,
   type BackupFile,
@@ -64,10 +65,10 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   return using(await openSource(config.databaseUrl, schema), async (source) => {
     const made = await madeBefore(options, source, partial)
     if (made) return place(source, made, { partial, to })
-    makePartial(partial)
     // Before the snapshot: what was acknowledged by then is in it.
     const madeAt = Math.floor(await databaseClock(source.read.db)())
     const epoch = newId('bkp_', madeAt)
+    makePartial(partial)
     try {
       // Not before the other folder is there, which keeps another backup from making it meanwhile.
       if (existsSync(to)) throw isThere(to, 'name another')
@@ -81,7 +82,10 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
       await close?.end({ epoch, madeAt })
       return await place(source, manifest, { partial, to })
     } catch (error) {
-      await close?.undo({ epoch, madeAt }).catch((undone: Error) => {
+      const log = await source.read.log.state().catch(() => null)
+      // What did not begin needs no undoing, which could fail in the same way and hide why.
+      const mayHaveBegun = log === null || log?.closedBy?.epoch === epoch
+      await (mayHaveBegun ? close : undefined)?.undo({ epoch, madeAt }).catch((undone: Error) => {
         const detail = `whether the log is closed by the backup in ${partial} is not known: keep that folder, and run this command again (${undone.message})`
         throw new ServiceError('unavailable', detail, { cause: error })
       })
@@ -102,7 +106,12 @@ async function madeBefore(
   const manifest = readManifest(partial, openSecrets(config))
   const { epoch, last } = log.closedBy
   if (manifest.epoch !== epoch) return undefined
-  if (last === 'making' && !(await movesAfter(lineageOf(log).at(-1)!, (move) => locksIn(config, move))).includes(epoch))
+  if (
+    last === 'making' &&
+    !(
+      await movesAfter(lineageOf(log).at(-1)!, (move) => [...locksIn(config, move), ...remoteLocks(config, move)])
+    ).includes(epoch)
+  )
     return undefined
   await close!.end(log.closedBy)
   return manifest

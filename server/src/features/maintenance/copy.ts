@@ -52,7 +52,8 @@ async function copyAll(options: CopyOptions, source: OpenedStorage): Promise<Cop
     .begin(successor)
     .then(() => copySnapshot(options, source, successor))
     .catch(async (error) => {
-      await close.undo(successor)
+      const seen = await source.read.log.state().catch(() => null)
+      if (seen === null || seen?.closedBy?.epoch === successor.epoch) await close.undo(successor)
       throw error
     })
   // Where it ends here, the same command goes on.

@@ -130,7 +130,8 @@ async function takeLast(
   const inFolder = fileLock(join(folder, RESTORED))
   const [own, ...apart] = [...locksIn(config, epoch), ...remoteLocks(config, epoch)]
   try {
-    const isSaidElsewhere = isMoved || apart.length > 0
+    // The default memory is of this machine alone: another one would restore the same folder.
+    const isSaidElsewhere = isMoved || config.remoteMemory !== undefined || config.headMemory?.isDefault === false
     const locks = isSaidElsewhere && !isWritable(folder) && inFolder.read() === undefined ? [] : [inFolder]
     for (const lock of [...locks, ...apart, own!]) if (!(await lock.take(restore))) return false
     return true

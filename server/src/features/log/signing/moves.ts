@@ -2,9 +2,10 @@
  * Moves of a log: to where its last backup is restored, to a copy, to another data folder. Whatever remembers the log writes down which move
  * followed the one before, once: the first wins. A database whose log does not know the move that followed is one from before it.
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { objectIn } from '@claimcheck/core/rules'
-import { writeNewFile } from '../../../base/files.ts'
+import { syncFolder, writeNewFile } from '../../../base/files.ts'
 import type { LogState } from '../../../storage/log-state.ts'
 import { HeadMemoryError } from './head-file.ts'
 
@@ -29,8 +30,9 @@ export type MovedLog = Pick<LogState, 'logId' | 'moves'>
 export function fileLock(path: string): FileLock {
   function read(): string | undefined {
     try {
-      return existsSync(path) ? moveIn(readFileSync(path, 'utf8')) : undefined
+      return moveIn(readFileSync(path, 'utf8'))
     } catch (cause) {
+      if (['ENOENT', 'ENOTDIR'].includes(String((cause as NodeJS.ErrnoException).code))) return undefined
       const message = `cannot read where the log goes on: ${(cause as NodeJS.ErrnoException).code}`
       throw new HeadMemoryError('unreadable', message, { cause })
     }
@@ -39,7 +41,10 @@ export function fileLock(path: string): FileLock {
     read,
     take: (next) => writeNewFile(path, textOfMove(next)) || read() === next,
     release(next) {
-      if (read() === next) rmSync(path, { force: true })
+      if (read() !== next) return
+      rmSync(path, { force: true })
+      // After a power loss it would keep the host from a log that goes on here.
+      syncFolder(dirname(path))
     },
   }
 }
