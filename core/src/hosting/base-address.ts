@@ -27,9 +27,12 @@ export function socketAddress(text: string): SocketAddress | undefined {
 /** Origins by base address, stored because each check asks several times for its destination's, and parsing a URL takes microseconds. */
 const origins = new Map<string, string | undefined>()
 const MOST_ORIGINS = 1000
+/** Whoever types a longer address does not fill the memory with it. */
+const LONGEST_KEPT = 1000
 
 /** The scheme, host and port of a base address, in one form; undefined for any other text. */
 export function originOf(text: string): string | undefined {
+  if (text.length > LONGEST_KEPT) return readOrigin(text)
   if (!origins.has(text)) {
     if (origins.size >= MOST_ORIGINS) origins.clear()
     origins.set(text, readOrigin(text))

@@ -186,13 +186,13 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
     /** Stores nothing under a grant that has ended. */
     async put(record: NewRecord): Promise<void> {
       const at = now()
-      const isRemovalDue = at - removedAt >= REMOVE_EVERY_MS
+      const isRemovalDue = () => at - removedAt >= REMOVE_EVERY_MS
       await storage.write(async (tx) => {
-        if (isRemovalDue) await tx.records.removeExpired(at)
+        if (isRemovalDue()) await tx.records.removeExpired(at)
         const { grantId } = record.payload
         if (grantId === undefined || (await lockGrant(tx, grantId))) await putIn(tx, record, at)
       })
-      if (isRemovalDue) removedAt = at
+      if (isRemovalDue()) removedAt = at
     },
 
     /** Returns false, and ends the grant, when the record was consumed before, on any host. */

@@ -52,10 +52,11 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
     if (recipient !== null && inviter?.confirmedAt == null) {
       throw new ServiceError('conflict', 'confirm your e-mail address first: your Account page sends you a link')
     }
+    const at = now()
     const payer = inviter ? payerOf(inviter) : createdBy
     const limit = 'limits.invitations_per_account'
     const ofPayer = { kind: 'invitations', most: invitationsPerAccount, may: 'invite', limit }
-    await spendOfPayer(tx, payer, ofPayer, now(), 'nothing was sent')
+    await spendOfPayer(tx, payer, ofPayer, at, 'nothing was sent')
     const limits: SpentLimit[] = [
       { subject: `invitations to ${workspaceId}`, most: invitationsPerWorkspace, what: 'a workspace may invite' },
     ]
@@ -63,7 +64,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       const subject = mailboxSubject('invitations', recipient)
       limits.push({ subject, most: invitationsPerRecipient, what: 'an address may get' })
     }
-    await spendDaily(tx, limits, now(), 'nothing was sent')
+    await spendDaily(tx, limits, at, 'nothing was sent')
   }
 
   return {
