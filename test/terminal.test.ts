@@ -53,6 +53,7 @@ const HERE: Readonly<Record<string, readonly string[]>> = {
   'log new': [],
   'log forget-host': ['killed'],
   'log acknowledge': [],
+  'log reopen': [],
   'log resume': [],
   'log archive': [file],
   'audit-trail': [],
