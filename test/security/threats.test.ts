@@ -10,9 +10,9 @@ function rowsOf(page: string): string[] {
   return [...page.matchAll(/^\| ([A-Z]\d+) \|/gm)].map(([, id]) => id!)
 }
 
-/** The ids that the first comment of a test file names. */
+/** The ids that the first comment of a test file names, behind the line that says how the file runs. */
 function idsOf(source: string): string[] {
-  const [comment = ''] = /^\/\*\*.*?\*\//s.exec(source) ?? []
+  const [comment = ''] = /^(?:\/\/ Test run: [^\n]*\n)?\/\*\*.*?\*\//s.exec(source) ?? []
   const [, named = ''] = /\bThreats? ([A-Z0-9, and]+?) of `security\.md`/.exec(comment) ?? []
   return named.match(/[A-Z]\d+/g) ?? []
 }
@@ -35,6 +35,7 @@ t.test('every threat is held by tests that name it, and tests name threats that 
 t.test('ids are read in each form', async (t) => {
   t.strictSame(idsOf('/** A test. Threat A1 of `security.md`. */\n'), ['A1'])
   t.strictSame(idsOf('/**\n * A test.\n * Threats A1, B2 and C10 of `security.md`.\n */\n'), ['A1', 'B2', 'C10'])
+  t.strictSame(idsOf('// Test run: slow\n/** A test. Threat A1 of `security.md`. */\n'), ['A1'])
   t.strictSame(idsOf('import x\n/** Threat A1 of `security.md`. */'), [])
   t.strictSame(rowsOf('| A1 | what | how |\n| A2 | b | c |\n'), ['A1', 'A2'])
 })
