@@ -32,7 +32,7 @@ import {
   writeLines,
   writeManifest,
 } from './backup-format.ts'
-import { handOver, type SigningKey, toFileError, using } from './handover.ts'
+import { handOver, type SigningKey, toFileError, undoClosing, using } from './handover.ts'
 import { insertBackup } from './last-backup.ts'
 import { diagnoseRestored, openBackup, placeArchives, restoreRows } from './restore.ts'
 
@@ -82,10 +82,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
       await close?.end({ epoch, madeAt })
       return await place(source, manifest, { partial, to })
     } catch (error) {
-      const log = await source.read.log.state().catch(() => null)
-      // What did not begin needs no undoing, which could fail in the same way and hide why.
-      const mayHaveBegun = log === null || log?.closedBy?.epoch === epoch
-      await (mayHaveBegun ? close : undefined)?.undo({ epoch, madeAt }).catch((undone: Error) => {
+      await (close && undoClosing(close, { epoch, madeAt }, source))?.catch((undone: Error) => {
         const detail = `whether the log is closed by the backup in ${partial} is not known: keep that folder, and run this command again (${undone.message})`
         throw new ServiceError('unavailable', detail, { cause: error })
       })

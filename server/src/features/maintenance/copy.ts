@@ -14,7 +14,7 @@ import { countRows } from '../../storage/rows.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Storage, writes } from '../../storage/storage.ts'
 import { type LogCloser, movesOfRestored, type Successor } from '../log/closing.ts'
-import { handOver, takeOver, using, withRestored } from './handover.ts'
+import { handOver, takeOver, undoClosing, using, withRestored } from './handover.ts'
 
 export interface CopyOptions {
   /** Must have the same SECRET_KEY as `to`: encrypted credentials are copied unchanged. */
@@ -52,8 +52,7 @@ async function copyAll(options: CopyOptions, source: OpenedStorage): Promise<Cop
     .begin(successor)
     .then(() => copySnapshot(options, source, successor))
     .catch(async (error) => {
-      const seen = await source.read.log.state().catch(() => null)
-      if (seen === null || seen?.closedBy?.epoch === successor.epoch) await close.undo(successor)
+      await undoClosing(close, successor, source)
       throw error
     })
   // Where it ends here, the same command goes on.

@@ -12,6 +12,7 @@ import type { Schema } from '../../storage/schema.ts'
 import type { SealedValue } from '../../storage/sealed-columns.ts'
 import { type Reads, reads, type Storage, StorageError, writes } from '../../storage/storage.ts'
 import { connections } from '../../storage/workspaces.ts'
+import type { LogCloser, Successor } from '../log/closing.ts'
 import { bindingOf } from '../log/file-binding.ts'
 import { SigningError } from '../log/signing/key-store.ts'
 import { createStoredKeys } from '../log/signing/key-vault.ts'
@@ -96,6 +97,16 @@ function storedKeys(storage: Storage, config: HostConfig) {
       return openSecrets(config)
     },
   })
+}
+
+/** Undoes a closing that began. One that did not is left alone: undoing opens the installation, may fail in the same way, and would hide why. */
+export async function undoClosing(
+  close: Pick<LogCloser, 'undo'>,
+  successor: Successor,
+  { read }: Pick<Storage, 'read'>,
+): Promise<void> {
+  const log = await read.log.state().catch(() => null)
+  if (log === null || log?.closedBy?.epoch === successor.epoch) await close.undo(successor)
 }
 
 /** The file system's errors in words for people, such as of a full disk; others as they are. */
