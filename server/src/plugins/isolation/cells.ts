@@ -282,7 +282,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
   /** Lets those in for whom there is a place: what decides first, then accounts that have the fewest places. */
   #admit(): void {
     const now = performance.now()
-    const shares = sharesOf(this.#working())
+    const shares = sharesOf(this.#own().filter(isWorking))
     const inOrder = [...this.#waiters].toSorted(
       (one, other) =>
         URGENCY[one.kind] - URGENCY[other.kind] || compareTaken(shares, one.tenant.payer, other.tenant.payer),
