@@ -9,7 +9,7 @@ export class DestinationError extends Error {
   readonly retryAfterMs?: number
   /** The HTTP status of the answer, if there was an answer. */
   readonly status?: number
-  /** With `unsupported_target`, the param that cannot be read. Without it, the target cannot. */
+  /** The param that cannot be read, with `unsupported_target`. If undefined, the target cannot be read. */
   readonly param?: string
   /** The code of the error that a JSON-RPC method answered with. */
   readonly rpcCode?: number

@@ -21,7 +21,7 @@ import { type Note, unwatched, watching } from './watch.ts'
 import { type KitActivity, noteActivity } from './watchdog.ts'
 
 export interface CallRequest {
-  /** What earlier checks stored in the cache. Defaults to an empty store. */
+  /** The values that earlier checks stored in the cache. Defaults to an empty store. */
   readonly store?: CacheStore
   readonly strike?: Strike
   readonly socketStrike?: SocketStrike
@@ -29,7 +29,7 @@ export interface CallRequest {
   readonly endAfterStrikeMs?: number
   /** Leaves the proxies as the call that runs beside this one has set them. */
   readonly joins?: boolean
-  /** What the watchdog prints if the plugin holds the processor. */
+  /** The text that the watchdog prints if the plugin holds the processor. */
   readonly doing: KitActivity
 }
 

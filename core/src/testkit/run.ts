@@ -1,4 +1,4 @@
-/** What the stages of a run share: its destination and lanes, the search for secrets in what checks give out, and work in lanes. */
+/** The parts that the stages of a run share: its destination and lanes, the search for secrets in what checks give out, and work in lanes. */
 import type { KitClock } from './clock.ts'
 import type { AnswerMemory } from './fault-proxy.ts'
 import type { Findings } from './findings.ts'

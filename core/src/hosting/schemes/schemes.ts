@@ -1,4 +1,4 @@
-/** What a connection type may declare of its credentials, by scheme. */
+/** The forms in which a connection type may declare its credentials, by scheme. */
 import { Value } from '../../typebox.ts'
 import * as ALL from './all.ts'
 import type { Scheme } from './scheme.ts'

@@ -36,7 +36,7 @@ export function createKeptFolders<T extends FolderContent>(own: OwnFolder, maxBy
 
   async function leave(key: string, entry: KeptFolder<T>): Promise<void> {
     entry.users--
-    // With nothing in it, such as for a branch that is missing, it is not worth keeping.
+    // An empty folder, such as for a branch that is missing, is not worth keeping.
     const isEmpty = entry.users === 0 && entry.content.sizeBytes === 0
     if ((isEmpty || entry.content.isSpoiled) && entries.get(key) === entry) entries.delete(key)
     if (entry.users === 0 && entries.get(key) !== entry) await removeFolder(entry.folder)

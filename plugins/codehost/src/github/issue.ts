@@ -90,6 +90,6 @@ function closingOf(change: IssueEvent, next: IssueEvent | undefined, { state, re
   if (state !== 'closed') return [{ since: logTime(at), value: told }]
   // An event leaves `completed` out; the issue tells its last reason.
   const isUnchanged = told === undefined ? reason === 'completed' || reason === undefined : told === reason
-  // Where the reason was changed since, nothing tells when.
+  // Nothing tells when the reason was changed, if it was.
   return isUnchanged ? [{ since: logTime(at), value: reason }] : [{ value: told }, { value: reason }]
 }

@@ -151,7 +151,7 @@ export function createAdjudication({
       })
       if (recorded) {
         entry.end(undefined)
-        // In doubt nothing is signed; and what is decided is not read again.
+        // Nothing is signed while the time is in doubt; and a decided claim is not read again.
         return clock.doubt() === undefined ? store(recorded) : undefined
       }
     }
