@@ -1,4 +1,5 @@
 /** `npm run failover`: Postgres under Patroni, etcd and HAProxy fails over under load, and nothing may be lost, done twice or forked. */
+import { commitSeed } from './commit-seed.ts'
 import { Cluster, whatIsMissing } from './failover/cluster.ts'
 import { type Row, Trials } from './failover/trial.ts'
 import { readOptions } from './options.ts'
@@ -9,14 +10,14 @@ Kill the primary of a Patroni cluster under load, twice; then promote a standby 
 
 Options:
   --hosts N   hosts (default: 3)
-  --seed N    seed of the random choices (default: from the clock)
+  --seed N    seed of the random choices (default: from the commit)
   --help      print this help`
 const SERVERS = 2
 const COLUMNS = ['fault', 'claims', 'lost', 'doubled', 'forked', 'seconds to recovery', 'manual steps']
 
 const values = readOptions(USAGE, {
   hosts: { type: 'string', default: '3' },
-  seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
+  seed: { type: 'string', default: String(commitSeed()) },
 })
 const [hosts, seed] = [values.hosts, values.seed].map(Number) as [number, number]
 const missing = whatIsMissing()

@@ -4,6 +4,7 @@ import { ON_POSTGRES } from '../test/faults/on-postgres.ts'
 import { ON_SQLITE } from '../test/faults/on-sqlite.ts'
 import { playFault } from '../test/faults/play.ts'
 import { WITHOUT_PROMETHEUS } from '../test/support/prometheus.ts'
+import { commitSeed } from './commit-seed.ts'
 import { readOptions } from './options.ts'
 
 const USAGE = `Usage: npm run faults -- [options]
@@ -15,14 +16,14 @@ Options:
   --only TEXT      the faults with this text in their names
   --database NAME  sqlite, postgres or both (default: both)
   --jobs N         faults at once (default: 3; on a busy machine 1)
-  --seed N         seed of the random choices (default: from the clock)
+  --seed N         seed of the random choices (default: from the commit)
   --help           print this help`
 
 const { only, database, seed, jobs } = readOptions(USAGE, {
   only: { type: 'string', default: '' },
   database: { type: 'string', default: 'both' },
   jobs: { type: 'string', default: '3' },
-  seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
+  seed: { type: 'string', default: String(commitSeed()) },
 })
 const isCount = /^[1-9]\d?$/.test(jobs)
 const faults = [...ON_SQLITE, ...ON_POSTGRES].filter(

@@ -5,7 +5,7 @@ import { checkReceipt, fromBase64url, parseKeySet, parseStrictJson } from '@clai
 import { isUnknownAnchor } from '@claimcheck/core/words/checks'
 import fc from 'fast-check'
 import t from 'tap'
-import { IS_THOROUGH, tries } from '../../test/support/extent.ts'
+import { IS_THOROUGH, runs } from '../../test/support/extent.ts'
 
 const read = (file: string) => readFileSync(`test/vectors/${file}`, 'utf8')
 const keys = parseKeySet(read('keys.json'))
@@ -64,7 +64,7 @@ t.test('no edited receipt is valid with another meaning', async (t) => {
       return meaning(text) === meaning(original) || !(await isValid(text))
     },
   )
-  await t.resolves(fc.assert(property, { numRuns: tries(2000) }))
+  await t.resolves(fc.assert(property, runs(2000)))
 })
 
 t.test('any text gives a report, and an invalid one has level 0 and no verdict', async (t) => {
@@ -74,7 +74,7 @@ t.test('any text gives a report, and an invalid one has level 0 and no verdict',
     const report = await checkReceipt(text, pipeline === undefined ? { keys } : { keys, pipeline })
     return !report.valid && report.achieved_trust_level === 0 && report.verdict === null
   })
-  await t.resolves(fc.assert(property, { numRuns: tries(3000) }))
+  await t.resolves(fc.assert(property, runs(3000)))
 })
 
 const { proof } = JSON.parse(ANCHORED)

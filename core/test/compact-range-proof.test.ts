@@ -15,7 +15,7 @@ import {
 } from '@claimcheck/core/log'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/extent.ts'
+import { runs } from '../../test/support/extent.ts'
 import { hasher, leafOf, naiveTree, same } from './naive-tree.ts'
 
 const BOUNDARIES = [1, 2, 3, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 65_791, 65_792, 65_793, 131_072]
@@ -99,12 +99,12 @@ t.test("a leaf's full tile has the lower part of its path, at any size of the tr
       [tree.leaf(leafIndex), ...tree.path(leafIndex, size).slice(0, 8)],
     )
   })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(40) }))
+  t.doesNotThrow(() => fc.assert(property, runs(40)))
 })
 
 t.test('at any size, a proof from the range is that from tiles, and needs one full tile a level at most', async (t) => {
   const property = fc.asyncProperty(sizes, fc.nat(), (size, pick) => proofsAgree(pick % size, size))
-  await t.resolves(fc.assert(property, { numRuns: tries(40) }))
+  await t.resolves(fc.assert(property, runs(40)))
 })
 
 t.test('proofs are the same from tiles with their nodes and from tiles without', async (t) => {
@@ -124,7 +124,7 @@ t.test('proofs are the same from tiles with their nodes and from tiles without',
       same((await proveConsistency(first, first, read, hasher)).path, [])
     )
   })
-  await t.resolves(fc.assert(property, { numRuns: tries(40) }))
+  await t.resolves(fc.assert(property, runs(40)))
 })
 
 t.test('a leaf that is not in the tree has no proof from its range', async (t) => {

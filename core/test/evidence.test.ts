@@ -29,7 +29,7 @@ import {
 } from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/extent.ts'
+import { runs } from '../../test/support/extent.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
@@ -296,7 +296,7 @@ t.test('no change of one value in the evidence goes with a verdict that is bette
         const text = canonicalize(document)
         return checkEvidence(signing(claimed, text), text).evidence !== 'follows'
       }),
-      { numRuns: tries(2000) },
+      runs(2000),
     ),
   )
 })
@@ -311,7 +311,7 @@ t.test('whatever an issuer signs as evidence, the checker answers', async (t) =>
       fc.property(fc.oneof(fc.string(), fc.json(), cut), (text) => {
         return ['does_not_follow', 'not_checked', 'follows'].includes(checkEvidence(signing(body, text), text).evidence)
       }),
-      { numRuns: tries(2000) },
+      runs(2000),
     ),
   )
 })

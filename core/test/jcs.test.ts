@@ -5,14 +5,14 @@ import type { JsonValue } from '@claimcheck/core/rules'
 import byLibrary from 'canonicalize'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/extent.ts'
+import { runs } from '../../test/support/extent.ts'
 
 t.test('another implementation makes the same canonical JSON', async (t) => {
   const value = fc.jsonValue({ stringUnit: 'binary', depthSize: 'medium' }) as fc.Arbitrary<JsonValue>
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(value, (value) => canonicalize(value) === byLibrary(value)),
-      { numRuns: tries(2000) },
+      runs(2000),
     ),
   )
 })

@@ -16,14 +16,14 @@ import {
 } from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { tries } from '../../test/support/extent.ts'
+import { runs } from '../../test/support/extent.ts'
 
 const RUNS = 6000
 const HOUR = 3_600_000
 const SECOND = 1000
 
 function holds(t: Test, predicate: (world: World) => boolean, worlds = worldArb): void {
-  t.doesNotThrow(() => fc.assert(fc.property(worlds, predicate), { numRuns: tries(RUNS) }))
+  t.doesNotThrow(() => fc.assert(fc.property(worlds, predicate), runs(RUNS)))
 }
 
 const CLAIMED_AT = 100 * HOUR

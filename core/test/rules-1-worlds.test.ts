@@ -16,14 +16,14 @@ import {
 } from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { tries } from '../../test/support/extent.ts'
+import { runs } from '../../test/support/extent.ts'
 
 const RUNS = 4000
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
 function holds(t: Test, predicate: (world: World) => boolean): void {
-  t.doesNotThrow(() => fc.assert(fc.property(worldArb, predicate), { numRuns: tries(RUNS) }))
+  t.doesNotThrow(() => fc.assert(fc.property(worldArb, predicate), runs(RUNS)))
 }
 
 const SUBMITTED_AT = 100 * 60 * MINUTE

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/extent.ts'
+import { runs } from '../../test/support/extent.ts'
 
 function codeOf(text: string, options?: { maxDepth?: number; maxValues?: number }): string {
   try {
@@ -30,7 +30,7 @@ t.test('every JSON text is read as JSON.parse reads it', async (t) => {
     const text = JSON.stringify(value, null, indent)
     return isDeepStrictEqual(parseStrictJson(text).value, JSON.parse(text))
   })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(1000) }))
+  t.doesNotThrow(() => fc.assert(property, runs(1000)))
 })
 
 t.test('a text that JSON.parse refuses is refused, and one that it accepts is never refused as not_json', async (t) => {
@@ -53,7 +53,7 @@ t.test('a text that JSON.parse refuses is refused, and one that it accepts is ne
     if (code === 'accepted') return isDeepStrictEqual(parseStrictJson(text).value, value)
     return value === undefined || code !== 'not_json'
   })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(20_000) }))
+  t.doesNotThrow(() => fc.assert(property, runs(20_000)))
 })
 
 t.test('what two readers could understand differently is refused with a code for each kind', async (t) => {

@@ -20,7 +20,7 @@ import {
 } from '@claimcheck/core/log'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/extent.ts'
+import { runs } from '../../test/support/extent.ts'
 import { hasher, leafOf, naiveTree, same } from './naive-tree.ts'
 
 const MAX_SIZE = 600
@@ -116,7 +116,7 @@ t.test('the root does not depend on how leaves are batched, and there are proofs
     const { rootHash, path } = await proveInclusion(pickLeaf % size, size, store.read, hasher)
     return same([rootHash, ...path], [naive.root(size), ...naive.path(pickLeaf % size, size)])
   })
-  await t.resolves(fc.assert(property, { numRuns: tries(60) }))
+  await t.resolves(fc.assert(property, runs(60)))
 })
 
 const sizes = fc.oneof(
@@ -153,7 +153,7 @@ t.test('proofs beyond 2^16, 2^24 and 2^32 leaves are those of RFC 6962, and read
       verifyConsistency({ first, second: size, ...consistency }, hasher)
     )
   })
-  await t.resolves(fc.assert(property, { numRuns: tries(150) }))
+  await t.resolves(fc.assert(property, runs(150)))
 })
 
 t.test('appending to a restored range gives the same tree as appending to the original', async (t) => {
@@ -168,7 +168,7 @@ t.test('appending to a restored range gives the same tree as appending to the or
       sameRange(range, restoreRange(size + count, partialTiles(size + count).map(tree.tile), hasher))
     )
   })
-  await t.resolves(fc.assert(property, { numRuns: tries(60), examples: [[2 ** 52 - 11, 0]] }))
+  await t.resolves(fc.assert(property, { ...runs(60), examples: [[2 ** 52 - 11, 0]] }))
 })
 
 t.test('appending does not change the range that it starts from', async (t) => {
@@ -239,7 +239,7 @@ t.test('an inclusion proof with any change is refused', async (t) => {
       return verifyInclusion(proven, hasher) && others.every((other) => !verifyInclusion(other, hasher))
     },
   )
-  await t.resolves(fc.assert(property, { numRuns: tries(200) }))
+  await t.resolves(fc.assert(property, runs(200)))
 })
 
 t.test('a consistency proof with any change is refused', async (t) => {
@@ -267,7 +267,7 @@ t.test('a consistency proof with any change is refused', async (t) => {
       return verifyConsistency(proven, hasher) && others.every((other) => !verifyConsistency(other, hasher))
     },
   )
-  await t.resolves(fc.assert(property, { numRuns: tries(200) }))
+  await t.resolves(fc.assert(property, runs(200)))
 })
 
 /** The hashes of a tile as it is stored: a full one with the nodes above them. */

@@ -30,9 +30,14 @@ export const LONG = {
 /** The options of a test that mostly waits. */
 export const PATIENT = { skip: IS_THOROUGH ? false : 'it waits for half a minute: npm run test:thorough runs it' }
 
-/** How often a property is tried with values that differ from run to run. */
+/** How often something is tried with values that differ from commit to commit. */
 export function tries(most: number): number {
   return Math.ceil(most / byExtent({ short: 10, usual: 4, thorough: 1 }))
+}
+
+/** Parameters of fast-check: so many worlds at most, the same for one commit. */
+export function runs(most: number): { numRuns: number; seed: number } {
+  return { numRuns: tries(most), seed: commitSeed() }
 }
 
 /** Every so many of these rows, beginning with this one; all of them in a thorough test. */

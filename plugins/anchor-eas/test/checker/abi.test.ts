@@ -4,7 +4,7 @@ import { decodeAbi } from '@claimcheck/plugin-anchor-eas/checker'
 import { AbiCoder, getBytes, hexlify } from 'ethers'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../../../test/support/extent.ts'
+import { runs } from '../../../../test/support/extent.ts'
 
 const coder = AbiCoder.defaultAbiCoder()
 
@@ -54,14 +54,14 @@ t.test('bytes are decoded only when they are exactly the encoding of the decoded
     const decoded = decodeAbi(types, edited)
     return decoded === undefined || edited.equals(encode(types, decoded))
   })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(3000) }))
+  t.doesNotThrow(() => fc.assert(property, runs(3000)))
 })
 
 t.test('no bytes make the decoder throw', async (t) => {
   const property = fc.property(types, fc.uint8Array({ maxLength: 300 }), (types, bytes) => {
     decodeAbi(types, bytes)
   })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(3000) }))
+  t.doesNotThrow(() => fc.assert(property, runs(3000)))
 })
 
 const word = (hex: string) => hex.padStart(64, '0')

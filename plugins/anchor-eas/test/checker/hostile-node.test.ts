@@ -8,7 +8,7 @@ import { keySet, receiptAt } from '../../../../core/test/anchor-log.ts'
 import { startChain } from '../../../../test/chain/chain.ts'
 import { answers, hangs, limits, type RpcFault, RpcProxy, refuses, says, status } from '../../../../test/chain/proxy.ts'
 import { afterFile } from '../../../../test/support/after-file.ts'
-import { tries } from '../../../../test/support/extent.ts'
+import { runs } from '../../../../test/support/extent.ts'
 import { openAttestations } from './attestations.ts'
 
 const METHODS = ['eth_chainId', 'eth_call', 'eth_getTransactionReceipt', 'eth_getBlockByNumber']
@@ -209,7 +209,7 @@ test('for any answers the check has a result, and finds no anchor that does not 
     const outcome = await foundOf(method, (result) => replaced(result, value, pick))
     return outcome !== 'anchored' || !DECISIVE.has(method)
   })
-  await t.resolves(fc.assert(property, { numRuns: tries(500) }))
+  await t.resolves(fc.assert(property, runs(500)))
 })
 
 /** The whole answer to these is checked. In blocks and receipts only some members are. */
