@@ -17,6 +17,7 @@ import {
   type CheckRecord,
   CLOSING,
   decide,
+  type FreshReason,
   type JsonObject,
   parseInstant,
   type ReadRecord,
@@ -36,6 +37,7 @@ export interface EvidenceDocumentVector {
 
 const CLAIMED_AT = parseInstant('2026-12-01T14:01:58.000Z')!
 const SECOND_MS = 1000
+const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const SOURCE: Source = { provider: 'github', listed: true, baseUrl: 'https://api.github.com' }
 
@@ -67,6 +69,7 @@ function read(
   }
 }
 
+const unplaced = ({ source, ...read }: ReadRecord): ReadRecord => read
 const uncounted = ({ answers, ...read }: ReadRecord): ReadRecord => read
 
 const failed = (at: number): CheckRecord => ({
@@ -82,6 +85,10 @@ interface Row {
   /** The rules in place of the profile's. */
   readonly rules?: Partial<Rules>
   readonly params?: JsonObject
+  /** Milliseconds after the claim. */
+  readonly deadline?: number
+  readonly submitted?: number
+  readonly freshBy?: FreshReason
   readonly expected?: EvidenceFinding
 }
 
@@ -213,6 +220,7 @@ function limitRows(profile: ActionProfile, sample: Sample): Row[] {
   const { shown, absent, differing } = readsOf(sample)
   const stays = (...all: Stay[]): Row['checks'] => [shown(L + 5000, { stays: [{ appeared: second(2000) }, ...all] })]
   const late = { appeared: second(L + HOUR_MS) }
+  const came = [{ appeared: second(2000) }]
   const [blamed, facts] = Object.entries(sample.differing)[0]!
   const final = (differs: readonly string[]) =>
     [1000, 4000].map((at) => differing(at, differs, facts, { mark: 'final' }))
@@ -254,6 +262,40 @@ function limitRows(profile: ActionProfile, sample: Sample): Row[] {
       checks: [uncounted(absent(1000)), shown(5000)],
       expected: against('answers'),
     },
+    {
+      name: 'a read without a source, of which answers are counted',
+      checks: [absent(1000), unplaced(shown(5000))],
+      expected: against('observation.source'),
+    },
+    {
+      name: 'dated ten minutes after its submission',
+      checks: [shown(5000)],
+      submitted: -10 * MINUTE_MS,
+      freshBy: 'claimed_ahead',
+      expected: against('claim.claimed_at'),
+    },
+    {
+      name: 'dated five minutes after its submission',
+      checks: [shown(5000)],
+      submitted: -5 * MINUTE_MS,
+    },
+    {
+      name: 'due within the tolerance',
+      checks: [shown(5000)],
+      deadline: L,
+      expected: against('observation.deadline_at'),
+    },
+    { name: 'due just after the tolerance', checks: [shown(5000)], deadline: L + 1 },
+    {
+      name: 'fresh, and submitted a minute later',
+      checks: [shown(MINUTE_MS + 5000)],
+      submitted: MINUTE_MS,
+      freshBy: 'claimed_at',
+      expected: against('claim.fresh'),
+    },
+    { name: 'submitted a minute later', checks: [shown(MINUTE_MS + 5000)], submitted: MINUTE_MS },
+    { name: 'submitted after its deadline', checks: [shown(HOUR_MS, { stays: came })], submitted: HOUR_MS - SECOND_MS },
+    { name: 'a field that differs twice', checks: final([blamed, blamed]), expected: against('differs') },
     {
       name: 'a check of five hours',
       checks: [shown(5000, { answeredAt: CLAIMED_AT + 5 * HOUR_MS, stays: [{ appeared: second(2000) }] })],
@@ -398,11 +440,16 @@ export function evidenceDocuments(profiles: ReadonlyMap<string, ActionProfile>):
 
 function vectorOf(profile: ActionProfile, sample: Sample, row: Row): EvidenceDocumentVector {
   const { action, version, deadlineMs } = profile
-  const { checks, params = sample.params, expected = FOLLOWS } = row
+  const { checks, params = sample.params, deadline = deadlineMs, submitted = 500, freshBy, expected = FOLLOWS } = row
   const rules: Rules = { ...profile, ...row.rules }
   const claim = { action, target: sample.target, params, claimedAt: CLAIMED_AT, clientClaimId: 'claim-1' }
   const digest = claimDigest(claim)
-  const times = { claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + deadlineMs, submittedAt: CLAIMED_AT + 500 }
+  const times = {
+    claimedAt: CLAIMED_AT,
+    deadlineAt: CLAIMED_AT + deadline,
+    submittedAt: CLAIMED_AT + submitted,
+    ...(freshBy ? { freshBy } : {}),
+  }
   const decidedAt = checks.at(-1)!.answeredAt
   const decided: Case = {
     profile: { action, version },

@@ -76,6 +76,8 @@ def _limit_problem(read: Read) -> Optional[str]:
         return "age_ms"
     if read.mark is not None and read.shows_outcome:
         return "mark"
+    if read.differs is not None and len(set(read.differs)) < len(read.differs):
+        return "differs"
     stays = read.stays or ()
     is_right = len(stays) <= _MOST_STAYS and all(_is_stay(stay, _latest_moment(read)) for stay in stays)
     return None if is_right else "stays"

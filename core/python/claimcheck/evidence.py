@@ -13,12 +13,14 @@ from .checker import sha256, to_base64url
 from .consistency import contradiction_of
 from .published import PublishedProfile, find_profile
 from .records import Check, Failure, Read, Stay
-from .rules import FAILURE_REASONS, Decision, Rules, Times, decide, knows_rules
+from .rules import FAILURE_REASONS, Decision, Rules, Times, could_be_fresh, decide, knows_rules
 from .shapes import SAFE, either, integer, is_action, is_hash, is_object, is_timestamp, is_version, list_of, obj, one_of, text
 from .times import format_instant, parse_instant
 
 #: Larger evidence is not published. Bytes.
 _LARGEST_BYTES = 256 * 1024
+#: A claim can be dated so long after its submission, because the clock of a client may be ahead. Milliseconds.
+_CLOCK_SKEW_MS = 5 * 60_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -101,6 +103,8 @@ def _differences(body: Mapping[str, Any], document: Mapping[str, Any], published
     reads = [check for check in case.checks if isinstance(check, Read)]
     facts, source = _signed_of(decision, reads)
     places = {canonicalize(read.source) for read in reads if read.source is not None}
+    # Answers are counted of a source, so that a read with some names it.
+    is_placed = len(places) <= 1 and not any(read.source is None for read in reads if read.answers is not None)
     claim, observation, verdict = body["claim"], body["observation"], body["verdict"]
     said: Dict[str, Tuple[Any, Any]] = {
         "claim.claim_digest": (claim["claim_digest"], document["claim"]["claim_digest"]),
@@ -123,7 +127,7 @@ def _differences(body: Mapping[str, Any], document: Mapping[str, Any], published
     differs = [
         name
         for name, (signed, shown) in said.items()
-        if not _is_same(signed, shown) or (name == "observation.source" and len(places) > 1)
+        if not _is_same(signed, shown) or (name == "observation.source" and not is_placed)
     ]
     # A decision follows the last check at once: waiting until the time is over would be another decision.
     is_decided_at_once = case.checks[-1].answered_at == case.decided_at <= parse_instant(body["issued_at"])
@@ -134,6 +138,7 @@ def _differences(body: Mapping[str, Any], document: Mapping[str, Any], published
     # No host takes an answer for younger than the profile says.
     if any(read.age_ms < case.rules.age_ms for read in reads):
         differs.append("age_ms")
+    differs += _time_differences(case)
     if published is not None and case.claim.deadline_at - case.claim.claimed_at > published.max_deadline_ms:
         differs.append("observation.deadline_at")
     # Settings change lengths of time. What is compared, and whether an outcome can be late, are the action's own.
@@ -151,6 +156,20 @@ def _is_ordered(case: _Case) -> bool:
             return False
         earliest = check.sent_at
     return True
+
+
+def _time_differences(case: _Case) -> List[str]:
+    """The times of a claim that no intake takes, or of which it says otherwise."""
+    rules, claim = case.rules, case.claim
+    if rules.version == 1:
+        return []
+    ahead_ms = claim.claimed_at - claim.submitted_at
+    found = {
+        "claim.claimed_at": ahead_ms > _CLOCK_SKEW_MS,
+        "observation.deadline_at": claim.deadline_at <= claim.claimed_at + rules.tolerance_ms,
+        "claim.fresh": claim.fresh and not could_be_fresh(rules, claim),
+    }
+    return [name for name, is_wrong in found.items() if is_wrong]
 
 
 def _goes_on(case: _Case, decision: Decision) -> bool:

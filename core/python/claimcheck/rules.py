@@ -100,6 +100,11 @@ def decide(rules: Rules, claim: Times, checks: Sequence[Check], now: int) -> Opt
     return VERSIONS[rules.version](rules, claim, checks, now).decision() if checks else None
 
 
+def could_be_fresh(rules: Rules, claim: Times) -> bool:
+    """Whether its times alone leave it fresh, by rules of version 2."""
+    return -_LARGEST_AHEAD_MS <= claim.submitted_at - claim.claimed_at <= rules.fresh_ms
+
+
 class _Rules1:
     """Fail toward unverifiable, never toward verified. Blame rests on the place's own log, read back past the window's start, or, where the place
     has no log, on a look just after the submission. Two reads that agree blame, and one never."""
@@ -282,10 +287,8 @@ class _Rules2(_Rules1):
         return before == 0 or stay.appeared_until + _LAG_MS > self._absent_at[before - 1]
 
     def was_looked_for(self) -> bool:
-        claim = self.claim
-        age_ms = claim.submitted_at - claim.claimed_at
         # What intake found, and the times do not contradict.
-        is_fresh = claim.fresh and -_LARGEST_AHEAD_MS <= age_ms <= self.rules.fresh_ms
+        is_fresh = self.claim.fresh and could_be_fresh(self.rules, self.claim)
         return is_fresh and any(map(self.is_prompt, self.reads)) and self.largest_gap_ms() <= _LARGEST_GAP_MS
 
     def largest_gap_ms(self) -> int:

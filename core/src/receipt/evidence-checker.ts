@@ -5,7 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ACTION_PATTERN, FRESH_MS, type Rules } from '../profile.ts'
 import { type Contradiction, contradictionOf, type Expected, type Said } from '../rules/consistency.ts'
 import { decide, knowsRules } from '../rules/decide.ts'
-import { isFreshBy } from '../rules/freshness.ts'
+import { CLOCK_SKEW_MS, freshnessOf, isFreshBy } from '../rules/freshness.ts'
+import { toleranceEnd } from '../rules/moments.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import { type Closing, type Decision, FRESH_REASONS } from '../verdict.ts'
 import { toWireInterval, toWireSource } from './body.ts'
@@ -138,6 +139,7 @@ function differences(body: JsonObject, document: EvidenceDocument, published: Pu
     ...(isInOrder ? [] : ['order']),
     ...(goesOn(decided, decision) ? ['checks'] : []),
     ...(isAsOldAsPublished(decided) ? [] : ['age_ms']),
+    ...timeDifferences(decided),
     ...(published ? publishedDifferences(decided, published) : []),
     ...contradictions(claim, decided, decision, document, published),
   ]
@@ -167,6 +169,18 @@ function goesOn({ rules, claim, checks, closing }: Case, { verdict }: Decision):
 /** Tells whether no read is younger than the profile says, because no host takes an answer for younger. */
 function isAsOldAsPublished({ rules: { ageMs: least = 0 }, checks }: Case): boolean {
   return checks.every((check) => !isRead(check) || (check.ageMs ?? 0) >= least)
+}
+
+/** Names the times of a claim that no intake takes, or of which it says otherwise. */
+function timeDifferences({ rules, claim }: Case): string[] {
+  const { claimedAt, submittedAt, deadlineAt, freshBy } = claim
+  if (rules.rulesVersion === 1) return []
+  const isTakenForFresh = !!freshBy && isFreshBy(freshBy)
+  return [
+    ...(claimedAt > submittedAt + CLOCK_SKEW_MS ? ['claim.claimed_at'] : []),
+    ...(deadlineAt <= toleranceEnd(rules, claim) ? ['observation.deadline_at'] : []),
+    ...(isTakenForFresh && !isFreshBy(freshnessOf(rules, claim)) ? ['claim.fresh'] : []),
+  ]
 }
 
 function publishedDifferences({ claim, rules }: Case, published: PublishedProfile): string[] {
@@ -204,12 +218,16 @@ function differsOf({ observation }: ReadRecord): readonly string[] {
   return observation.kind === 'present' ? observation.differs : []
 }
 
-/** Tells whether all reads are of one place: a read at another must not carry the verdict of one that is signed as read here. */
+/**
+ * Tells whether all reads are of one place: a read at another must not carry the verdict of one that is signed as read here. Answers are
+ * counted of a source, so that a read with some names it.
+ */
 function isOfOnePlace(checks: readonly CheckRecord[]): boolean {
-  const places = checks.flatMap((check) =>
-    isRead(check) && check.source ? [canonicalize(toWireSource(check.source))] : [],
+  const reads = checks.filter(isRead)
+  const places = reads.flatMap(({ source }) => (source ? [canonicalize(toWireSource(source))] : []))
+  return (
+    new Set(places).size <= 1 && reads.every(({ answers, source }) => answers === undefined || source !== undefined)
   )
-  return new Set(places).size <= 1
 }
 
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {

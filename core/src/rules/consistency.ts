@@ -95,6 +95,8 @@ function limitProblem(read: ReadRecord): Contradiction | undefined {
   if (ageMs > MAX_AGE_MS) return contradiction('age_ms', 'the answer is older than a day')
   if (mark !== undefined && observation.kind === 'present' && observation.differs.length === 0)
     return contradiction('mark', 'a mark is given with what is there as claimed')
+  if (observation.kind === 'present' && new Set(observation.differs).size < observation.differs.length)
+    return contradiction('differs', 'a field differs twice')
   if (stays.length > MAX_STAYS) return contradiction('stays', `there are more than ${MAX_STAYS} stays`)
   const latest = latestMoment(read)
   const wrong = stays.map((stay) => stayProblem(stay, latest)).find((problem) => problem !== undefined)

@@ -6,6 +6,9 @@ import type { FreshReason } from '../verdict.ts'
 /** Milliseconds by which rounding and the way to the service can date a claim after its submission. */
 export const LARGEST_AHEAD_MS = 1000
 
+/** Milliseconds by which a claim can be dated after its submission, because the clock of a client may be ahead. */
+export const CLOCK_SKEW_MS = 5 * 60_000
+
 const FRESH: readonly FreshReason[] = ['claimed_at', 'claimed_ago']
 
 export function isFreshBy(reason: FreshReason): boolean {

@@ -4,6 +4,7 @@ import { originOf } from '@claimcheck/core/hosting'
 import { type ActionProfile, type Claim, type Connection, isDestinationError } from '@claimcheck/core/plugin'
 import { canonicalize, claimDigest } from '@claimcheck/core/receipts'
 import {
+  CLOCK_SKEW_MS,
   type Closing,
   freshnessOf,
   type Instant,
@@ -71,9 +72,6 @@ function speaksFor(credential: Credential): SpeaksFor {
 export function isBoundTo(speaksFor: SpeaksFor, agentId: string): boolean {
   return typeof speaksFor !== 'string' && speaksFor.includes(agentId)
 }
-
-/** The clock of a client may be this much ahead. */
-const CLOCK_SKEW_MS = 5 * 60_000
 
 /** The rules for actions that no plugin can check. */
 export const UNSUPPORTED_RULES: Rules = { rulesVersion: 1, required: {}, toleranceMs: 0 }
