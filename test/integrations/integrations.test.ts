@@ -270,6 +270,17 @@ t.test(
   },
 )
 
+t.test('jobs of one matrix claim what each of them did', async (t) => {
+  const w = await world(t)
+  const job = (target: string) => step(w, { action: 'acme.page.publish', target, params: 'title=x' })
+  const [one, other] = [await job('front'), await job('back')]
+  t.notSame(one.output, other.output)
+  t.match(one.summary, 'at `front`')
+  t.match(other.summary, 'at `back`')
+  t.strictSame((await w.claims()).map(({ target }: { target: string }) => target).sort(), ['back', 'front'])
+  t.match(await job('front'), { output: one.output }, 'once more, it is the same claim')
+})
+
 t.test('a text in a param of the GitHub Action is that text, and no file of the runner', async (t) => {
   const w = await world(t)
   writeFileSync(join(w.folder, 'secret.txt'), 'hush')

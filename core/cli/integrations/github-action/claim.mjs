@@ -1,5 +1,6 @@
 /** The step of the GitHub Action: claims, writes the outputs and the summary, and fails by verdict. It needs Node alone. */
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -20,17 +21,16 @@ const given = (env.INPUT_PARAMS ?? '')
   .split('\n')
   .filter((line) => line.trim() !== '')
   .map(literal)
-const args = [
-  ...before,
-  'claim',
+const what = [
   ...['--action', action, '--target', env.INPUT_TARGET || env.GITHUB_REPOSITORY],
   ...[...params, ...given].flatMap((param) => ['--param', param]),
   ...['--agent', env.INPUT_AGENT || `github-actions/${env.GITHUB_REPOSITORY}`],
-  // Gives the same step of the same run the same claim.
-  ...['--id', `${env.GITHUB_RUN_ID}-${env.GITHUB_RUN_ATTEMPT}-${env.GITHUB_JOB}-${env.GITHUB_ACTION}`.slice(0, 256)],
-  `--wait=${env.INPUT_WAIT}`,
-  '--json',
 ]
+// Gives the same step of the same run the same claim, and each job of a matrix, which has no name of its own here, its own.
+const { GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, GITHUB_JOB, GITHUB_ACTION } = env
+const digest = createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16)
+const id = [GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, digest, GITHUB_JOB, GITHUB_ACTION].join('-').slice(0, 256)
+const args = [...before, 'claim', ...what, ...['--id', id], `--wait=${env.INPUT_WAIT}`, '--json']
 const { stdout, error } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 if (error) stop(`${program} could not be run: ${error.message}`)
 const claim = parsed(stdout)
