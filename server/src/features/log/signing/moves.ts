@@ -2,7 +2,7 @@
  * Moves of a log: to where its last backup is restored, to a copy, to another data folder. Whatever remembers the log writes down which move
  * followed the one before, once: the first wins. A database whose log does not know the move that followed is one from before it.
  */
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { objectIn } from '@claimcheck/core/rules'
 import { syncFolder, writeNewFile } from '../../../base/files.ts'
@@ -30,7 +30,8 @@ export type MovedLog = Pick<LogState, 'logId' | 'moves'>
 export function fileLock(path: string): FileLock {
   function read(): string | undefined {
     try {
-      return moveIn(readFileSync(path, 'utf8'))
+      // Each signature asks. An error that is thrown costs as much as twenty such looks.
+      return statSync(path, { throwIfNoEntry: false }) && moveIn(readFileSync(path, 'utf8'))
     } catch (cause) {
       if (['ENOENT', 'ENOTDIR'].includes(String((cause as NodeJS.ErrnoException).code))) return undefined
       const message = `cannot read where the log goes on: ${(cause as NodeJS.ErrnoException).code}`
