@@ -16,7 +16,7 @@ export async function examine(installation: Installation, expected: number): Pro
   await analyze(installation)
   return withOpened(installation, async ({ storage }) => {
     const durationMs = await timed(async () => {
-      const { problems, leaves } = await diagnose(storage, { schema: SCHEMA })
+      const { problems, leaves } = await diagnose(storage, { schema: SCHEMA, database: configOf(installation) })
       if (problems.length > 0 || leaves !== expected)
         throw new Error(`${leaves} leaves, not ${expected}: ${problems.slice(0, 5).join('; ')}`)
     })

@@ -11,9 +11,10 @@ import type { Schema } from '../../storage/schema.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import type { SealedKeyFile } from '../log/signing/key-files.ts'
 import { checkArchive, type ReadArchives } from './doctor/archives.ts'
-import { checkChunk } from './doctor/chunk.ts'
+import { chunkChecker } from './doctor/chunk.ts'
+import { type Database, startChunkThreads } from './doctor/chunk-threads.ts'
 import { checkKeys, checkLogRow, checkStrays } from './doctor/ending.ts'
-import { type Ending, walkHeads } from './doctor/heads.ts'
+import { type Ending, type Step, walkHeads } from './doctor/heads.ts'
 import { createKeyRing } from './doctor/key-ring.ts'
 import { checkSealed } from './doctor/sealed.ts'
 import { createTree } from './doctor/tree.ts'
@@ -32,6 +33,8 @@ export interface DiagnosisOptions {
   readonly schema: Schema
   /** Verify the signature of each receipt, too. */
   readonly signatures?: boolean
+  /** What the storage is opened from: with it, all processors work on a large log. */
+  readonly database?: Database
   readonly onProgress?: (leaves: number, treeSize: number) => void
   /** Opens everything that is sealed; without this it is not checked. */
   readonly secrets?: Pick<Secrets, 'open'>
@@ -42,6 +45,9 @@ export interface DiagnosisOptions {
   /** Reads what was signed for anchors; without this it is not checked. */
   readonly examineAnchor?: AnchorExaminer
 }
+
+/** Of fewer leaves, threads cost more than they gain. */
+const LEAVES_FOR_THREADS = 20_000
 
 /** A server may append to the log at the same time. Uses memory for some chunks, not for the whole log. */
 export async function diagnose(storage: Storage, options: DiagnosisOptions): Promise<Diagnosis> {
@@ -90,23 +96,49 @@ async function checkLog(
   log: LogRow,
   firstHeads: Map<string, TreeHeadRow>,
   problems: Problems,
-  { signatures = false, onProgress }: DiagnosisOptions,
+  { signatures = false, database, onProgress }: DiagnosisOptions,
 ) {
   const { logId } = log
-  const keys = signatures ? createKeyRing(await read.log.signingKeys()) : undefined
+  const ring = signatures ? createKeyRing(await read.log.signingKeys()) : undefined
   const tree = createTree(read.doctor, logId, problems)
   const expected = await read.doctor.receiptReach(logId)
   let ending: Ending = { keys: [], first: undefined, newest: undefined }
   const onEnd = (end: Ending) => {
     ending = end
   }
-  for await (const steps of walkHeads(read, log, problems, firstHeads, onEnd)) {
-    await tree.add(steps, await checkChunk(read.doctor, logId, steps, keys, problems))
-    onProgress?.(tree.treeSize, Math.max(tree.treeSize, expected))
+  const threads = database && expected >= LEAVES_FOR_THREADS ? startChunkThreads(database) : undefined
+  const { check, count } = threads ?? { check: chunkChecker(read), count: 1 }
+  const checkSteps = (steps: readonly Step[]) =>
+    check({ logId, signatures, segments: steps.map(({ head, ...segment }) => segment) })
+  try {
+    for await (const [steps, chunk] of inOrder(walkHeads(read, log, problems, firstHeads, onEnd), count, checkSteps)) {
+      for (const problem of chunk.problems) problems.add(problem)
+      await tree.add(steps, chunk)
+      onProgress?.(tree.treeSize, Math.max(tree.treeSize, expected))
+    }
+  } finally {
+    await threads?.close()
   }
   checkLogRow(log, ending, problems)
   await tree.checkStrayTiles(await read.doctor.receiptReach(logId))
-  return { leaves: tree.treeSize, keys: ending.keys, ring: keys }
+  return { leaves: tree.treeSize, keys: ending.keys, ring }
+}
+
+/** Works on so many items at a time, and yields each with its result, in the order of the items. */
+async function* inOrder<T, R>(items: AsyncIterable<T>, atOnce: number, work: (item: T) => Promise<R>) {
+  const begun: { item: T; result: Promise<R> }[] = []
+  const first = async () => {
+    const { item, result } = begun.shift()!
+    return [item, await result] as const
+  }
+  for await (const item of items) {
+    const result = work(item)
+    // An error is thrown when it is this item's turn.
+    result.catch(() => {})
+    begun.push({ item, result })
+    if (begun.length >= atOnce) yield await first()
+  }
+  while (begun.length > 0) yield await first()
 }
 
 /** Of a database that hosts share: another one has the archive, and what this one serves is still in the tables. */

@@ -50,6 +50,7 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
             const found = await diagnose(storage, {
               schema,
               signatures,
+              database: config,
               secrets,
               keyFiles,
               archives,

@@ -1,9 +1,9 @@
 /** Checks a chunk of leaves: compares each receipt with its claim and checks, and hashes it. */
-
-import type { Problems } from '../../../base/problems.ts'
+import { HASH_BYTES } from '@claimcheck/core/log'
+import { createProblems } from '../../../base/problems.ts'
 import type { Reads } from '../../../storage/storage.ts'
-import type { KeyRing } from './key-ring.ts'
-import { type Examination, examineReceipt, type HeadBounds } from './receipt-examination.ts'
+import { createKeyRing } from './key-ring.ts'
+import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
 import { claimsWithChecks, receiptOfRow } from './stored.ts'
 
 /** A range of leaves that were added by the same signed head. */
@@ -12,59 +12,75 @@ export interface Segment extends HeadBounds {
   readonly end: number
 }
 
-export interface LeafHashes {
-  /** Of the entry. */
-  readonly derived: Uint8Array
-  readonly stored: Uint8Array
+export interface Chunk {
+  readonly logId: string
+  /** Consecutive ranges of leaves. */
+  readonly segments: readonly Segment[]
+  /** Verify the signature of each receipt, too. */
+  readonly signatures: boolean
 }
+
+export interface CheckedChunk {
+  /** Of each leaf of the chunk, one after the other, 32 bytes: the hash of its entry. */
+  readonly derived: Uint8Array
+  /** The same, as stored. */
+  readonly stored: Uint8Array
+  /** The leaves without a receipt. */
+  readonly missing: ReadonlySet<number>
+  readonly problems: readonly string[]
+}
+
+export type CheckChunk = (chunk: Chunk) => Promise<CheckedChunk>
 
 const LEAVES_PER_READ = 256
 
-/**
- * @param segments consecutive ranges of leaves
- * @param keys to verify the signature of each receipt, too
- * @returns the hashes of the leaves that are there
- */
-export async function checkChunk(
-  doctor: Reads['doctor'],
-  logId: string,
-  segments: readonly Segment[],
-  keys: KeyRing | undefined,
-  problems: Problems,
-): Promise<ReadonlyMap<number, LeafHashes>> {
-  const end = segments.at(-1)?.end ?? 0
-  const hashes = new Map<number, LeafHashes>()
-
-  async function lookAgain(leaf: number, bounds: HeadBounds): Promise<Examination> {
-    const [row = {}] = await doctor.receipts(logId, leaf, leaf + 1)
-    const claims = await claimsWithChecks(doctor, await doctor.claims([String(row.claim_id)]))
-    return examineReceipt(receiptOfRow(row), claims.get(String(row.claim_id)), bounds, keys)
+export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): CheckChunk {
+  async function read(logId: string, from: number, to: number) {
+    const receipts = (await doctor.receipts(logId, from, to)).map(receiptOfRow)
+    const claims = await claimsWithChecks(doctor, await doctor.claims(receipts.map(({ claimId }) => claimId)))
+    return receipts.map((receipt) => ({ receipt, claim: claims.get(receipt.claimId) }))
   }
 
-  async function read(from: number) {
-    const receipts = (await doctor.receipts(logId, from, Math.min(end, from + LEAVES_PER_READ))).map(receiptOfRow)
-    return {
-      receipts,
-      claims: await claimsWithChecks(doctor, await doctor.claims(receipts.map(({ claimId }) => claimId))),
+  /** The database reads while this thread examines. */
+  async function* readAhead(logId: string, start: number, end: number) {
+    let next = read(logId, start, Math.min(end, start + LEAVES_PER_READ))
+    for (let from = start + LEAVES_PER_READ; from < end; from += LEAVES_PER_READ) {
+      const rows = await next
+      next = read(logId, from, Math.min(end, from + LEAVES_PER_READ))
+      next.catch(() => {})
+      yield rows
     }
+    yield await next
   }
 
-  const start = segments[0]?.start ?? 0
-  let next = start < end ? read(start) : undefined
-  for (let from = start + LEAVES_PER_READ; next; from += LEAVES_PER_READ) {
-    const { receipts, claims } = await next
-    // The database reads while this process examines.
-    next = from < end ? read(from) : undefined
-    next?.catch(() => {})
-    for (const receipt of receipts) {
-      const { leafIndex, claimId, leafHash: stored } = receipt
-      const bounds = segments.find((segment) => leafIndex < segment.end)!
-      const first = await examineReceipt(receipt, claims.get(claimId), bounds, keys)
+  return async ({ logId, segments, signatures }) => {
+    const keys = signatures ? createKeyRing(await log.signingKeys()) : undefined
+    const start = segments[0]?.start ?? 0
+    const end = segments.at(-1)?.end ?? 0
+    const derived = new Uint8Array((end - start) * HASH_BYTES)
+    const stored = new Uint8Array(derived.length)
+    const missing = new Set(Array.from({ length: end - start }, (_, index) => start + index))
+    const problems = createProblems()
+
+    async function examine(leaf: number, { receipt, claim }: Awaited<ReturnType<typeof read>>[number]) {
+      const bounds = segments.find((segment) => leaf < segment.end)!
+      const first = await examineReceipt(receipt, claim, bounds, keys)
+      if (first.problems.length === 0 || problems.full) return first
       // Read by several statements: something may have been erased between them.
-      const again = first.problems.length === 0 || problems.full ? first : await lookAgain(leafIndex, bounds)
-      for (const problem of again.problems) problems.add(problem)
-      hashes.set(leafIndex, { derived: again.leafHash, stored })
+      const [again] = await read(logId, leaf, leaf + 1)
+      return again ? examineReceipt(again.receipt, again.claim, bounds, keys) : first
     }
+
+    for await (const rows of readAhead(logId, start, end))
+      for (const row of rows) {
+        const leaf = row.receipt.leafIndex
+        const { leafHash, problems: found } = await examine(leaf, row)
+        for (const problem of found) problems.add(problem)
+        derived.set(leafHash, (leaf - start) * HASH_BYTES)
+        const asStored = row.receipt.leafHash
+        stored.set(asStored.length === HASH_BYTES ? asStored : leafHash, (leaf - start) * HASH_BYTES)
+        missing.delete(leaf)
+      }
+    return { derived, stored, missing, problems: problems.list }
   }
-  return hashes
 }

@@ -4,12 +4,12 @@ import type { Problems } from '../../../base/problems.ts'
 import type { TileKey } from '../../../storage/doctor-reads.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { SHA256_TREE } from '../../log/stored-log.ts'
-import type { LeafHashes } from './chunk.ts'
+import type { CheckedChunk } from './chunk.ts'
 import type { SoundHead, Step } from './heads.ts'
 
 export interface DerivedTree {
   readonly treeSize: number
-  add(steps: readonly Step[], hashes: ReadonlyMap<number, LeafHashes>): Promise<void>
+  add(steps: readonly Step[], chunk: CheckedChunk): Promise<void>
   /** Reports stored tiles that belong to no head. @param treeSize the size of the log after all leaves were added */
   checkStrayTiles(treeSize: number): Promise<void>
 }
@@ -26,13 +26,19 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
   let rootDiffers = false
   const expected = new Set<string>()
 
-  async function takeLeaves({ start, end }: Step, hashes: ReadonlyMap<number, LeafHashes>): Promise<void> {
+  /** @param first the first leaf of the chunk */
+  async function takeLeaves({ start, end }: Step, chunk: CheckedChunk, first: number): Promise<void> {
     for (let leaf = start; leaf < end; leaf++) {
-      const of = hashes.get(leaf)
-      if (!of) problems.add(`receipts: leaf ${leaf} is missing`)
-      const hash = of?.derived ?? (await hashInTile(doctor, logId, leaf))
-      derived.push(hash)
-      stored.push(of?.stored ?? hash)
+      if (chunk.missing.has(leaf)) {
+        problems.add(`receipts: leaf ${leaf} is missing`)
+        const hash = await hashInTile(doctor, logId, leaf)
+        derived.push(hash)
+        stored.push(hash)
+        continue
+      }
+      const at = (leaf - first) * HASH_BYTES
+      derived.push(chunk.derived.subarray(at, at + HASH_BYTES))
+      stored.push(chunk.stored.subarray(at, at + HASH_BYTES))
     }
   }
 
@@ -72,10 +78,10 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
     get treeSize() {
       return range.treeSize
     },
-    async add(steps, hashes) {
+    async add(steps, chunk) {
       const tiles: Tile[] = []
       for (const step of steps) {
-        await takeLeaves(step, hashes)
+        await takeLeaves(step, chunk, steps[0]!.start)
         if (step.head) tiles.push(...takeHead(step.head))
       }
       await checkTiles(tiles)
