@@ -32,25 +32,3 @@ export function allowanceOf(payer: Payer): string {
 export function partyOf(payer: Payer): string {
   return payer.split('/', 2).join('/')
 }
-
-/** One for which uses are counted. */
-export interface Taker {
-  readonly level: 'payer' | 'invited' | 'party' | 'guest' | 'workspace' | 'key'
-  readonly name: string
-}
-
-const LEVELS = ['payer', 'invited', 'party'] as const
-
-/** The largest first: the account with the allowance, all that it invited together, each account down to the payer, a workspace, a key in it. */
-export function takersOf(payer: Payer, workspaceId?: string, key?: string): readonly Taker[] {
-  const takers: Taker[] = []
-  if (payer !== workspaceId) {
-    const [first, ...ids] = payer.split('/')
-    const invited = ids.map((_, index) => [first, ...ids.slice(0, index + 1)].join('/'))
-    const names = invited.length === 0 ? [first!] : [first!, `${first}/`, ...invited]
-    for (const [index, name] of names.entries()) takers.push({ level: LEVELS[index] ?? 'guest', name })
-  }
-  if (workspaceId !== undefined) takers.push({ level: 'workspace', name: workspaceId })
-  if (key !== undefined) takers.push({ level: 'key', name: `${workspaceId} ${key}` })
-  return takers
-}

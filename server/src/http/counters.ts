@@ -2,8 +2,8 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
-import { type Holdings, holdingsOfCounts } from '../base/fair-shares.ts'
 import { allowanceOf, type Payer, partyOf } from '../base/payers.ts'
+import { type Holdings, holdingsOfCounts } from '../base/stock.ts'
 import type { Counted, Counter, RateCounters } from '../storage/counters.ts'
 import type { Storage } from '../storage/storage.ts'
 

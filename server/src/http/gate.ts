@@ -4,9 +4,9 @@
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { leftOf, mayAdd } from '../base/fair-shares.ts'
 import type { Meters } from '../base/meters.ts'
 import type { Payer } from '../base/payers.ts'
+import { leftOf, mayAdd } from '../base/stock.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import { READABLE } from './cors.ts'
 import { COSTS } from './costs.ts'
@@ -85,7 +85,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     const limited = { limit: 'network', subject: network, most: rateLimits.network } as const
     const tokens = tokensOfNetwork(request)
     const before = own.last('network', network)
-    if (!mayAdd({ all: before.count, own: before.count, parties: 1 }, limited.most, tokens)) {
+    if (before.count > 0 && before.count + tokens > limited.most) {
       // Any site may read the refusal: a script that is to wait has to, and it tells no secret.
       reply.headers(READABLE)
       return refuseHeld(limited, before, request, reply)

@@ -1,19 +1,16 @@
 /**
- * Slots for checks, shared by payers, workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
- * leave some free for the next (`Shares`). A quarter is kept for checks that decide, an eighth for first looks. Looks at watched claims come
- * often: they have a sixteenth as many slots beside these, and no others, so that they delay nobody.
+ * Slots for checks, shared by payers and destinations (`Places`). A quarter is kept for checks that decide, an eighth for first looks. Looks
+ * at watched claims come often: they have a sixteenth as many slots beside these, and no others, so that they delay nobody. Where that is
+ * not one whole slot, they take of the common ones: a limit of one is one check at a time.
  */
-import { Shares } from '../base/fair-shares.ts'
-import { type Payer, type Taker, takersOf } from '../base/payers.ts'
+import type { Payer } from '../base/payers.ts'
+import { Places } from '../base/places.ts'
 import type { DueKind } from '../storage/claims.ts'
 
 /** The owner of a slot, and what its check reads. */
 export interface Asker {
   /** The payer of what the workspace uses. */
   readonly payer: Payer
-  readonly workspaceId: string
-  /** The key, grant or person that submitted the claim. */
-  readonly submittedBy: string
   /** Every address that it may read; none when it reads nothing. */
   readonly destinations: readonly string[]
 }
@@ -21,8 +18,8 @@ export interface Asker {
 /** Frees the slot. */
 export type Release = () => void
 
-/** The largest user that may take no more. */
-export type UsedUp = Taker['level'] | 'destination'
+/** Whose part is used up: what the payer may take, or what may be taken at a destination. */
+export type UsedUp = 'payer' | 'destination'
 
 /**
  * Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone, or
@@ -34,7 +31,7 @@ export type Share = 'kept' | 'first' | 'common' | 'watching'
 const KEPT = 4
 const FIRST = 8
 const WATCHING = 16
-/** Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a destination half, of which one payer takes 6/7. */
+/** Alone, who pays takes 3/4 of a share; a destination half, of which one payer takes 6/7. */
 const WEIGHT = 3
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
@@ -43,32 +40,31 @@ export function createConcurrencyLimit(capacity: number) {
   const kept = new Pool(Math.floor(capacity / KEPT))
   const first = new Pool(Math.floor(capacity / FIRST))
   const common = new Pool(capacity - kept.capacity - first.capacity)
-  const watching = new Pool(Math.ceil(capacity / WATCHING))
+  const watching = new Pool(Math.floor(capacity / WATCHING))
   const listeners: (() => void)[] = []
   const pools: Readonly<Record<DueKind, readonly Pool[]>> = {
     deciding: [kept, common],
     first: [first, common],
     looking: [common],
-    watching: [watching],
+    watching: [watching.capacity > 0 ? watching : common],
   }
 
-  /** The pool with a free slot, or the largest user of the last one that may take no more. */
-  function poolFor(takers: Takers, kind: DueKind): Pool | UsedUp {
-    let full: UsedUp | undefined
+  /** The pool with a free slot, or whose part of the last one is taken. */
+  function poolFor(asker: Asker, kind: DueKind): Pool | UsedUp {
+    let usedUp: UsedUp | undefined
     for (const pool of pools[kind]) {
-      full = pool.usedUp(takers)
-      if (full === undefined) return pool
+      usedUp = pool.usedUp(asker)
+      if (usedUp === undefined) return pool
     }
-    return full!
+    return usedUp!
   }
 
   return {
     /** Takes a slot, or says whose part is used up. */
     take(asker: Asker, kind: DueKind): Release | UsedUp {
-      const takers = new Takers(asker)
-      const pool = poolFor(takers, kind)
+      const pool = poolFor(asker, kind)
       if (typeof pool === 'string') return pool
-      const release = pool.take(takers)
+      const release = pool.take(asker)
       return () => {
         release()
         for (const listener of listeners) listener()
@@ -76,7 +72,7 @@ export function createConcurrencyLimit(capacity: number) {
     },
     /** Says whose part is used up; undefined: `take` would give a slot. */
     usedUp(asker: Asker, kind: DueKind): UsedUp | undefined {
-      const pool = poolFor(new Takers(asker), kind)
+      const pool = poolFor(asker, kind)
       return typeof pool === 'string' ? pool : undefined
     },
     /** Slots that are taken, by all askers. */
@@ -93,36 +89,9 @@ export function createConcurrencyLimit(capacity: number) {
   }
 }
 
-/** The names under which the slots of an asker are counted. They are made only when something is counted. */
-class Takers {
-  readonly #asker: Asker
-  #owners: readonly Taker[] | undefined
-  #payers: readonly Taker[] | undefined
-
-  constructor(asker: Asker) {
-    this.#asker = asker
-  }
-
-  get owners(): readonly Taker[] {
-    const { payer, workspaceId, submittedBy } = this.#asker
-    this.#owners ??= takersOf(payer, workspaceId, submittedBy)
-    return this.#owners
-  }
-
-  /** The takers that share each destination. */
-  get payers(): readonly Taker[] {
-    this.#payers ??= takersOf(this.#asker.payer)
-    return this.#payers
-  }
-
-  get destinations(): readonly string[] {
-    return this.#asker.destinations
-  }
-}
-
 class Pool {
   readonly capacity: number
-  readonly #running = new Set<Takers>()
+  readonly #running = new Map<Release, Asker>()
   #counts: Counts | undefined
 
   constructor(capacity: number) {
@@ -133,51 +102,51 @@ class Pool {
     return this.#running.size
   }
 
-  usedUp(takers: Takers): UsedUp | undefined {
+  usedUp(asker: Asker): UsedUp | undefined {
     const free = this.capacity - this.taken
-    // While so much is free, no taker can have too much, whoever has it: then nothing is counted.
-    if (free > (this.taken * WEIGHT) / (WEIGHT - 1)) return undefined
-    this.#counts ??= new Counts(this.#running)
-    return this.#counts.usedUp(takers, free)
+    // While so much is free, nobody can have too much, whoever has it: then nothing is counted.
+    if (WEIGHT * free > (WEIGHT + 2) * this.taken) return undefined
+    this.#counts ??= new Counts(this.#running.values())
+    return this.#counts.usedUp(asker, free)
   }
 
   /** Takes a slot. Call it only when nothing is used up. */
-  take(takers: Takers): Release {
-    this.#running.add(takers)
-    this.#counts?.add(takers, 1)
-    return () => {
-      this.#running.delete(takers)
-      this.#counts?.add(takers, -1)
+  take(asker: Asker): Release {
+    const release = () => {
+      this.#running.delete(release)
+      this.#counts?.add(asker, -1)
       if (this.taken === 0) this.#counts = undefined
     }
+    this.#running.set(release, asker)
+    this.#counts?.add(asker, 1)
+    return release
   }
 }
 
-/** The slots of each taker. */
+/** The slots of each payer, in all and at each destination. */
 class Counts {
-  readonly #owners = new Shares()
-  readonly #atDestination = new Map<string, Shares>()
+  readonly #places = new Places()
+  readonly #atDestination = new Map<string, Places>()
 
-  constructor(running: Iterable<Takers>) {
-    for (const takers of running) this.add(takers, 1)
+  constructor(running: Iterable<Asker>) {
+    for (const asker of running) this.add(asker, 1)
   }
 
-  usedUp({ owners, payers, destinations }: Takers, free: number): UsedUp | undefined {
-    const full = this.#owners.fullTaker(owners, free, WEIGHT)
-    if (full) return full.level
+  usedUp({ payer, destinations }: Asker, free: number): UsedUp | undefined {
+    if (!this.#places.mayTake(payer, free, WEIGHT)) return 'payer'
     const isFull = destinations.some((destination) => {
       const there = this.#atDestination.get(destination)
       // All together take no more of one destination than they leave of all slots.
-      return there && there.fullTaker(payers, free - there.all, WEIGHT) !== undefined
+      return there && !there.mayTake(payer, free - there.all, WEIGHT)
     })
     return isFull ? 'destination' : undefined
   }
 
-  add({ owners, payers, destinations }: Takers, slots: 1 | -1): void {
-    this.#owners.add(owners, slots)
+  add({ payer, destinations }: Asker, slots: 1 | -1): void {
+    this.#places.add(payer, slots)
     for (const destination of destinations) {
-      const there = this.#atDestination.get(destination) ?? new Shares()
-      there.add(payers, slots)
+      const there = this.#atDestination.get(destination) ?? new Places()
+      there.add(payer, slots)
       if (there.all > 0) this.#atDestination.set(destination, there)
       else this.#atDestination.delete(destination)
     }

@@ -1,36 +1,33 @@
 /** Limits how many digests are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
 import pLimit, { type LimitFunction } from 'p-limit'
-import { type Payer, takersOf } from '../base/payers.ts'
+import { allowanceOf, type Payer, partyOf } from '../base/payers.ts'
 
 /** Begins the work when its payer and the host have room for it. */
 export type DigestLimit = <T>(payer: Payer, work: () => Promise<T>) => Promise<T>
 
 /** Eight streams share a gigabit link at 15 MiB/s each: 512 MiB take 35 s of the 60 s that a check may take. */
 const AT_A_TIME = 8
-/** Four who pay fill the host. Each of those who share an allowance has one at a time. */
-const [OF_PAYER, OF_GUEST] = [2, 1]
+/** Four who pay fill the host. Those who were invited have one at a time together, in turn. */
+const [OF_ALLOWANCE, OF_INVITED] = [2, 1]
 
 export function createDigestLimit(): DigestLimit {
   const all = pLimit(AT_A_TIME)
-  const byTaker = new Map<string, LimitFunction>()
+  const limits = new Map<string, LimitFunction>()
 
   async function within<T>(name: string, most: number, work: () => Promise<T>): Promise<T> {
-    const own = byTaker.get(name) ?? pLimit(most)
-    byTaker.set(name, own)
+    const own = limits.get(name) ?? pLimit(most)
+    limits.set(name, own)
     try {
       return await own(work)
     } finally {
-      if (own.activeCount + own.pendingCount === 0) byTaker.delete(name)
+      if (own.activeCount + own.pendingCount === 0) limits.delete(name)
     }
   }
 
   return (payer, work) => {
-    // Each waits for room of its own before it waits for the account's, and for that before the host's.
-    let queued = () => all(work)
-    for (const { level, name } of takersOf(payer)) {
-      const next = queued
-      queued = () => within(name, level === 'payer' ? OF_PAYER : OF_GUEST, next)
-    }
-    return queued()
+    const allowance = allowanceOf(payer)
+    const ofAllowance = () => within(allowance, OF_ALLOWANCE, () => all(work))
+    if (payer === allowance) return ofAllowance()
+    return within(partyOf(payer), OF_INVITED, () => within(`${allowance}/`, OF_INVITED, ofAllowance))
   }
 }

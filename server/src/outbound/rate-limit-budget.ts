@@ -1,19 +1,18 @@
 /**
- * Shares out what a destination lets us ask in a time, such as GitHub's 60 anonymous requests an hour: by payer, by workspace, by key, and
- * with a part kept for checks that decide. So one key cannot use it up for all. Of what is left, looking again at claims uses half at most:
- * a token is its workspace's own. The destination's own headers tell the budget, so that what others use of it counts as well.
+ * Shares out what a destination lets us ask in a time, such as GitHub's 60 anonymous requests an hour: by payer (`Places`), and with a part
+ * kept for checks that decide. So nobody can use it up for all. Of what is left, looking again at claims uses half at most: a token is its
+ * workspace's own. The destination's own headers tell the budget, so that what others use of it counts as well.
  */
 
 import { mayTake } from '@claimcheck/core/hosting'
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
-import { Shares } from '../base/fair-shares.ts'
-import { type Taker, takersOf } from '../base/payers.ts'
+import { Places } from '../base/places.ts'
 import type { Lane } from '../storage/claims.ts'
 
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
-export type Spender = Lane
+export type Spender = Pick<Lane, 'payer' | 'connectionId' | 'origin'>
 
 export type RateLimitBudgets = ReturnType<typeof createRateLimitBudgets>
 
@@ -37,10 +36,7 @@ export interface Spending {
 
 /** One in so many requests is kept for checks that decide. */
 const KEPT = 4
-/**
- * Alone, an account uses 2/3 of what may be used, a workspace of it 4/7, a key 8/15; of what checks that decide may use, 4/5, 16/21 and
- * 64/85. Who was invited uses of what the account that invited them may.
- */
+/** Alone, an allowance uses 2/3 of what may be used; of what checks that decide may use, 4/5. */
 const WEIGHTS = { looking: 2, deciding: 4 } as const
 /** Looking again uses no more than it leaves. */
 const AGAIN_WEIGHT = 1
@@ -72,7 +68,7 @@ interface RateLimitBudget {
   /** Requests that are not answered yet, or set aside. */
   pending: number
   /** Requests in this window, those that are set aside among them. */
-  spent: Readonly<Record<Kind, Shares>>
+  spent: Readonly<Record<Kind, Places>>
   /** Requests of looking again in this window. */
   spentAgain: number
 }
@@ -97,14 +93,12 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
   }
 
   function mayUse({ spent }: RateLimitBudget, spender: Spender, kind: Kind, free: number): boolean {
-    const takers = takersOfSpender(spender)
     // A connection belongs to one workspace.
-    const sharing = isShared(spender) ? takers : takers.slice(-1)
-    return spent[kind].fullTaker(sharing, free, WEIGHTS[kind]) === undefined
+    return isShared(spender) ? spent[kind].mayTake(spender.payer, free, WEIGHTS[kind]) : free > 0
   }
 
   return {
-    /** Tells whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
+    /** Tells whether a check that only looks may begin: it leaves a part to others, and to checks that decide. */
     mayBegin(spender: Spender): boolean {
       if (spender.origin === null) return true
       const budget = budgetOf(spender)
@@ -118,14 +112,14 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
     begin(spender: Spender, isDeciding: boolean): () => void {
       const budget = budgetOf(spender)
       const kind = kindOf(isDeciding)
-      const [setAside, takers] = budget.window ? [PER_CHECK, takersOfSpender(spender)] : [0, []]
+      const setAside = budget.window ? PER_CHECK : 0
       budget.running++
       budget.pending += setAside
-      budget.spent[kind].add(takers, setAside)
+      budget.spent[kind].add(spender.payer, setAside)
       return () => {
         budget.running--
         budget.pending -= setAside
-        budget.spent[kind].add(takers, -setAside)
+        budget.spent[kind].add(spender.payer, -setAside)
         // A destination that does not answer keeps nobody waiting for what it tells.
         budget.heardAt ??= now()
       }
@@ -153,7 +147,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
             throw new DestinationError('rate_limited')
           }
           budget.pending++
-          if (window) budget.spent[kind].add(takersOfSpender(spender), 1)
+          if (window) budget.spent[kind].add(spender.payer, 1)
           const counts = window !== undefined && isAgain && !isDeciding
           if (counts) budget.spentAgain++
           return (headers) => answered(budget, counts, headers, now())
@@ -201,12 +195,8 @@ function keptOf({ limit }: Window): number {
   return Math.ceil(limit / KEPT)
 }
 
-function nothingSpent(): Readonly<Record<Kind, Shares>> {
-  return { looking: new Shares(), deciding: new Shares() }
-}
-
-function takersOfSpender({ payer, workspaceId, submittedBy }: Spender): readonly Taker[] {
-  return takersOf(payer, workspaceId, submittedBy)
+function nothingSpent(): Readonly<Record<Kind, Places>> {
+  return { looking: new Places(), deciding: new Places() }
 }
 
 function endWindow(budget: RateLimitBudget, now: Instant): void {

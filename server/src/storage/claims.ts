@@ -1,6 +1,6 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant } from '@claimcheck/core/rules'
-import { allowanceOf, partyOf } from '../base/payers.ts'
+import { partyOf } from '../base/payers.ts'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
 import {
   type ClaimIdentity,
@@ -22,7 +22,7 @@ import {
 import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
-import { allowanceSql, partySql } from './payers.ts'
+import { partySql } from './payers.ts'
 import { countRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
 
@@ -73,27 +73,14 @@ export function partsOfLane(lane: string): Lane {
 // The expression must be the one in the queue's indexes.
 const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
 
-const KEY = `'key ' || workspace_id || ' ' || submitted_by`
-const ORIGIN = `'origin ' || workspace_id || ' ' || COALESCE(origin, '')`
-const PAYER = `'payer ' || ${allowanceSql('payer')}`
-const PARTY = `'party ' || ${partySql('payer')}`
-const GUEST = `'guest ' || payer`
-const BUSY_NAMES = [PAYER, PARTY, GUEST, 'workspace_id', KEY, ORIGIN, LANE]
+const PARTY = partySql('payer')
+const BUSY_NAMES = [PARTY, `${PARTY} || ' ' || COALESCE(origin, '')`, LANE]
 
-/** The names by which claims are passed over: those of an allowance, of a party, of one who pays, of a workspace, of a key in it, of an origin in it, and of the lane alone. */
+/** The names by which claims are passed over: of all that a party pays for, of what it reads at one origin, and of the lane alone. */
 export function namesOfLane(lane: string) {
-  const { payer, workspaceId, submittedBy, origin } = partsOfLane(lane)
-  return {
-    payer: `payer ${allowanceOf(payer)}`,
-    // Each party that finds the part of all that were invited used up: together they have no name in the queue.
-    invited: `party ${partyOf(payer)}`,
-    party: `party ${partyOf(payer)}`,
-    guest: `guest ${payer}`,
-    workspace: workspaceId,
-    key: `key ${workspaceId} ${submittedBy}`,
-    destination: `origin ${workspaceId} ${origin ?? ''}`,
-    lane,
-  }
+  const { payer, origin } = partsOfLane(lane)
+  const party = partyOf(payer)
+  return { payer: party, destination: `${party} ${origin ?? ''}`, lane }
 }
 
 /**
@@ -214,7 +201,7 @@ function queueReads(db: Db) {
   const { texts } = db.dialect
 
   return {
-    /** The claims of one kind that are due, without those that `busy` names by its payer, party, guest, workspace, key, origin or lane (`namesOfLane`). */
+    /** The claims of one kind that are due, without those that `busy` names (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
       const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
       const sql = `SELECT claim_id, target, ${LANE} AS lane, deadline_at FROM claims

@@ -6,13 +6,7 @@ const NOON = Date.UTC(2026, 8, 25, 12)
 const HOUR_MS = 60 * 60_000
 const ORIGIN = 'https://api.github.com'
 
-const anonymous = (workspaceId: string, submittedBy = 'key', payer = workspaceId): Spender => ({
-  payer,
-  workspaceId,
-  submittedBy,
-  connectionId: null,
-  origin: ORIGIN,
-})
+const anonymous = (payer: string): Spender => ({ payer, connectionId: null, origin: ORIGIN })
 
 /** GitHub: 60 requests an hour, of which each request uses one. */
 function github({ limit = 60, headers = githubHeaders } = {}) {
@@ -75,18 +69,17 @@ t.test('trials of new credentials push no budget out', async (t) => {
   t.notOk(budgets.mayBegin(known), 'it is used up still')
 })
 
-t.test('keys leave requests to other keys, workspaces to others, and all to checks that decide', async (t) => {
+t.test('whoever pays leaves requests to others, and all to checks that decide', async (t) => {
   const { place, read, untilRefused } = github()
-  t.equal(untilRefused(anonymous('a', 'greedy')), 14)
-  t.equal(place.used, 28)
-  t.ok(untilRefused(anonymous('a', 'honest')) >= 1, 'another key of the workspace')
-  t.ok(untilRefused(anonymous('b')) >= 2, 'another workspace')
+  t.equal(untilRefused(anonymous('a')), 16)
+  t.equal(place.used, 32)
+  t.ok(untilRefused(anonymous('b')) >= 2, 'another one')
   const rest = 60 - place.used
   t.ok(rest >= 15, `${rest} are kept`)
   read(anonymous('c'), true)
   t.throws(
     () => {
-      for (;;) read(anonymous('a', 'greedy'), true)
+      for (;;) read(anonymous('a'), true)
     },
     { code: 'rate_limited', retryAfterMs: undefined },
   )
@@ -100,7 +93,7 @@ t.test('when the hour is over, all begins anew', async (t) => {
   t.notOk(look(anonymous('a')))
   clock.now += HOUR_MS
   t.ok(look(anonymous('a')))
-  t.equal(untilRefused(anonymous('a')), 13)
+  t.equal(untilRefused(anonymous('a')), 15)
 })
 
 t.test('what others use of the same budget counts', async (t) => {
@@ -112,10 +105,11 @@ t.test('what others use of the same budget counts', async (t) => {
 })
 
 t.test('each connection has its own', async (t) => {
-  const { untilRefused, look } = github({ limit: 1000 })
+  const { place, untilRefused, look } = github({ limit: 1000 })
   const mine = { ...anonymous('a'), connectionId: 'conn_1' }
   t.ok(untilRefused(mine) > 200)
   t.notOk(look(mine))
+  place.used = 0
   t.ok(look({ ...mine, connectionId: 'conn_2' }))
 })
 
@@ -238,12 +232,18 @@ t.test('an end in a year is believed for an hour', async (t) => {
   t.ok(budgets.mayBegin(anonymous('a')))
 })
 
-t.test('25 workspaces of one account use no more of what all share than one workspace may', async (t) => {
+t.test('25 accounts that one invited use no more of what all share than it may alone', async (t) => {
   const { place, untilRefused } = github()
-  let looks = 0
-  for (let workspace = 0; workspace < 25; workspace++)
-    looks += untilRefused(anonymous(`ws ${workspace}`, 'key', 'hostile'))
-  t.equal(looks, 16)
+  for (let account = 0; account < 25; account++) untilRefused(anonymous(`hostile/${account}`))
   t.ok(place.used <= 32, `${place.used} requests`)
   t.ok(untilRefused(anonymous('victim')) >= 2, 'another account')
+})
+
+t.test('a connection is of one workspace, which uses all of it but what is kept for checks that decide', async (t) => {
+  const { place, read, untilRefused } = github()
+  const mine = { ...anonymous('a/b'), connectionId: 'conn_1' }
+  untilRefused(mine)
+  t.ok(place.used > 40 && place.used <= 45, `${place.used} requests`)
+  while (place.used < 60) read(mine, true)
+  t.throws(() => read(mine, true), { code: 'rate_limited' })
 })

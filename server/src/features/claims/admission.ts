@@ -1,4 +1,4 @@
-/** Admits checks: gives each the slot that its workspace, key and destination may take, and leaves request budgets to others. */
+/** Admits checks: gives each the slot that its payer may take, and leaves request budgets to others. */
 import type { CheckRecord, Instant } from '@claimcheck/core/rules'
 import type { Asker, ConcurrencyLimit } from '../../outbound/concurrency-limit.ts'
 import type { Destinations } from '../../outbound/destinations.ts'
@@ -42,8 +42,8 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
   const refused: Record<DueKind, number> = { deciding: 0, first: 0, watching: 0, looking: 0 }
   let sharing = 0
 
-  function askerOf({ payer, workspaceId, submittedBy, origin }: Lane): Asker {
-    return { payer, workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
+  function askerOf({ payer, origin }: Lane): Asker {
+    return { payer, destinations: origin === null ? [] : destinations.of(origin) }
   }
 
   /**

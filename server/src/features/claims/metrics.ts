@@ -34,7 +34,7 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
     )
     const refused = total(
       'checks_refused_total',
-      'How often a check found no free slot for its workspace, key and destination, or no request budget',
+      'How often a check found no free slot for its payer and destination, or no request budget',
       ['kind'],
     )
     const breakers = gauge(

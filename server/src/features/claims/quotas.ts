@@ -1,13 +1,13 @@
 /**
  * The quotas of who pays: how many claims its workspaces may submit a minute, over all keys and hosts, and how many may wait for a decision.
- * Each party of an allowance has its equal part in any case (`mayAdd`), of which one workspace leaves some to the others.
+ * Each party of an allowance has its equal part in any case (`mayAdd`).
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
-import { type Full, fullOf, holdingsOf, partOfWorkspace } from '../../base/fair-shares.ts'
 import type { Meters } from '../../base/meters.ts'
 import { allowanceOf, type Payer } from '../../base/payers.ts'
+import { holdingsOf, mayAdd, sharersOf } from '../../base/stock.ts'
 import { type Counters, countParties } from '../../http/counters.ts'
 import type { QueuedCount } from '../../storage/claims.ts'
 import type { Reads } from '../../storage/storage.ts'
@@ -50,8 +50,8 @@ const RULES = {
 interface WaitingClaims {
   readonly at: Instant
   readonly counted: Promise<readonly QueuedCount[]>
-  /** Submitted since. */
-  readonly added: { -readonly [Field in keyof QueuedCount]: QueuedCount[Field] }[]
+  /** Claims submitted since, by payer. */
+  readonly added: Map<Payer, number>
 }
 
 export type Quotas = ReturnType<typeof createQuotas>
@@ -70,48 +70,43 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     const known = waitingOf.get(allowance)
     if (known && now() - known.at < COUNT_AGE_MS) return known
     const counted = storage.read.claims.queuedCounts(allowance, BEYOND * waitingClaims)
-    const waiting: WaitingClaims = { at: now(), counted, added: [] }
+    const waiting: WaitingClaims = { at: now(), counted, added: new Map() }
     waitingOf.set(allowance, waiting)
     // An error reaches those who wait; the next submission counts again.
     counted.catch(() => waitingOf.get(allowance) === waiting && waitingOf.delete(allowance))
     return waiting
   }
 
-  function refuse(quota: keyof typeof RULES, { whose, most }: Full, retryAfterMs: number): ServiceError {
+  function refuse(
+    quota: keyof typeof RULES,
+    most: number,
+    { payer, workspaceId }: QuotaUser,
+    retryAfterMs: number,
+  ): ServiceError {
     refused.inc(quota)
-    const message = `too many claims: ${whose} ${RULES[quota](most)}. Try again later.`
+    const message = `too many claims: ${sharersOf(payer, workspaceId)} ${RULES[quota](most)}. Try again later.`
     return new ServiceError('too_many', message, { retryAfterMs })
   }
 
-  /** Counts a submission in this minute. Beyond its own part, a workspace or a party counts no more against the others. */
+  /** Counts a submission in this minute. What is refused counts no more against the others. */
   async function rateRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
-    const { payer, workspaceId } = user
+    const { payer } = user
     if (claimsPerMinute === 0) return undefined
+    const refuseRate = (leftMs: number) => refuse('claims_per_minute', claimsPerMinute, user, leftMs)
     const before = ofParties.last('claims', payer)
-    const full = fullOf(user, claimsPerMinute, before, counters.last('claims', workspaceId).count)
-    if (full) return refuse('claims_per_minute', full, before.leftMs)
-    const [used, ofWorkspace] = await Promise.all([
-      ofParties.add('claims', payer),
-      workspaceId === payer ? { count: 1 } : counters.add('claims', workspaceId),
-    ])
-    const over = fullOf(user, claimsPerMinute, used, ofWorkspace.count - 1)
-    return over && refuse('claims_per_minute', over, used.leftMs)
+    if (!mayAdd(before, claimsPerMinute)) return refuseRate(before.leftMs)
+    const used = await ofParties.add('claims', payer)
+    return mayAdd(used, claimsPerMinute) ? undefined : refuseRate(used.leftMs)
   }
 
   async function waitingRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
-    const { payer, workspaceId } = user
+    const { payer } = user
     if (waitingClaims === 0) return undefined
     const { counted, added } = countWaiting(payer)
-    const held = [...(await counted), ...added]
-    const holdings = holdingsOf(
-      payer,
-      held.map((one) => [one.payer, one.count]),
-    )
-    const full = fullOf(user, waitingClaims, holdings, waitingIn(workspaceId, held))
-    if (full) return refuse('waiting_claims', full, RETRY_WAITING_MS)
-    const known = added.find((one) => one.payer === payer && one.workspaceId === workspaceId)
-    if (known) known.count++
-    else added.push({ payer, workspaceId, count: 1 })
+    const stored = (await counted).map((one) => [one.payer, one.count] as const)
+    if (!mayAdd(holdingsOf(payer, [...stored, ...added]), waitingClaims))
+      return refuse('waiting_claims', waitingClaims, user, RETRY_WAITING_MS)
+    added.set(payer, (added.get(payer) ?? 0) + 1)
     return undefined
   }
 
@@ -121,20 +116,11 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
       const [rate, waiting] = await Promise.all([rateRefusal(user), waitingRefusal(user)])
       return rate ?? waiting
     },
-    /** The part of the workspace. */
     async state({ payer, workspaceId }: QuotaUser): Promise<QuotaState> {
-      const partOf = payer === workspaceId ? (limit: number) => limit : partOfWorkspace
       const most = waitingClaims === 0 ? MOST_COUNTED : BEYOND * waitingClaims
-      const held = await storage.read.claims.queuedCounts(allowanceOf(payer), most)
-      return {
-        claimsPerMinute: partOf(claimsPerMinute),
-        waitingClaims: partOf(waitingClaims),
-        waiting: waitingIn(workspaceId, held),
-      }
+      const counts = await storage.read.claims.queuedCounts(allowanceOf(payer), most)
+      const ofWorkspace = counts.filter((one) => one.workspaceId === workspaceId)
+      return { ...config.quotas, waiting: ofWorkspace.reduce((sum, { count }) => sum + count, 0) }
     },
   }
-}
-
-function waitingIn(workspaceId: string, held: readonly QueuedCount[]): number {
-  return held.reduce((sum, one) => sum + (one.workspaceId === workspaceId ? one.count : 0), 0)
 }

@@ -1,6 +1,7 @@
 /** The open exchanges at /mcp: so many at once, and none longer than its credential is good or the server runs. */
-import { fullOf, holdingsOf } from '../../base/fair-shares.ts'
+import { mayTake } from '@claimcheck/core/hosting'
 import { allowanceOf, type Payer } from '../../base/payers.ts'
+import { holdingsOf, mayAdd, sharersOf } from '../../base/stock.ts'
 import { HttpError } from '../../http/errors.ts'
 
 /** The owner of an exchange. */
@@ -31,19 +32,17 @@ export function createExchanges({ mostOfOne, mostOfPayer, mostInAll, askEveryMs 
   }
 
   /** @throws HttpError 429 when too many are open */
-  function requirePlace(owner: ExchangeOwner): void {
+  function requirePlace({ spender, workspaceId, payer }: ExchangeOwner): void {
     if (open.size >= mostInAll) throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
     const owners = [...open.values()]
-    const ofSpender = owners.filter(({ spender }) => spender === owner.spender)
+    const ofSpender = owners.filter((owner) => owner.spender === spender)
     if (ofSpender.length >= mostOfOne) refuse(`at most ${mostOfOne} of one key or grant`)
-    const ofWorkspace = owners.filter(({ workspaceId }) => workspaceId === owner.workspaceId)
-    const sharing = owners.filter(({ payer }) => allowanceOf(payer) === allowanceOf(owner.payer))
-    const held = sharing.map(({ payer }) => [payer, 1] as const)
-    const holdings = holdingsOf(owner.payer, held)
-    const full = fullOf(owner, mostOfPayer, holdings, ofWorkspace.length)
-    if (full) refuse(`${full.whose} may have at most ${full.most}`)
+    const sharing = owners.filter((owner) => allowanceOf(owner.payer) === allowanceOf(payer))
+    const held = sharing.map((owner) => [owner.payer, 1] as const)
+    const holdings = holdingsOf(payer, held)
+    if (!mayAdd(holdings, mostOfPayer)) refuse(`${sharersOf(payer, workspaceId)} may have at most ${mostOfPayer}`)
     // An account gets as many as it leaves free: however many are greedy, the next one gets a place.
-    if (holdings.all >= mostInAll - open.size) refuse('others need what this host has left. Try again later')
+    if (!mayTake(holdings.all, mostInAll - open.size, 1)) refuse('others need what this host has left. Try again later')
   }
 
   return {

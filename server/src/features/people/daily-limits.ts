@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
-import { adviceFor, holdingsOfCounts, mayAdd, sharersOf } from '../../base/fair-shares.ts'
 import { allowanceOf, type Payer, partyOf } from '../../base/payers.ts'
+import { adviceFor, holdingsOfCounts, mayAdd, sharersOf } from '../../base/stock.ts'
 import type { Writes } from '../../storage/storage.ts'
 import { counted } from '../../storage/throttles.ts'
 

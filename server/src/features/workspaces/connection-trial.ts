@@ -52,11 +52,9 @@ export interface Tried extends Probe {
   readonly target: string | null
 }
 
-/** The connection that is tried, and who asks for it. */
+/** The connection that is tried. */
 export interface Trying {
   readonly workspaceId: string
-  /** The person; null: the command line. */
-  readonly userId: string | null
   /** The stored connection; null: it is not stored yet. */
   readonly connectionId: string | null
   readonly refreshes: Refreshes
@@ -107,8 +105,6 @@ export function createTrial(parts: TrialOptions): Trial {
       const hasCredentials = secrets.size > 0
       const spender = {
         payer,
-        workspaceId,
-        submittedBy: trying.userId ?? 'command line',
         connectionId: connectionId ?? (hasCredentials ? newBudget : null),
         origin,
       }
@@ -159,7 +155,7 @@ function admit(
     const why = `so many requests to ${spender.origin} are left to others until it permits more. Try again in some minutes`
     throw new ServiceError('too_many', `nothing was tried: ${why}.`, { retryAfterMs: 60_000 })
   }
-  const release = slots.take({ ...spender, destinations: destinations.of(spender.origin) }, 'looking')
+  const release = slots.take({ payer: spender.payer, destinations: destinations.of(spender.origin) }, 'looking')
   if (typeof release === 'string') {
     const why = 'too many connections and claims of yours are being checked. Try again in a moment'
     throw new ServiceError('too_many', `nothing was tried: ${why}.`, { retryAfterMs: 5000 })

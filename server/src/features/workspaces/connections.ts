@@ -35,7 +35,6 @@ import {
   type Trial,
   type TrialOptions,
   type Tried,
-  type Trying,
 } from './connection-trial.ts'
 import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
 import { type Overlaps, overlapsOf } from './overlaps.ts'
@@ -202,7 +201,7 @@ export class ConnectionService {
     // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
     const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
     const unsealed = this.#sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
-    const trying = { ...tryingOf(row, acting), refreshes: this.#tokens.replacing(row, given) }
+    const trying = { workspaceId: row.workspaceId, connectionId: row.id, refreshes: this.#tokens.replacing(row, given) }
     const options = { ...row.options, ...unsealed, ...given }
     const tried = await this.#tryOut(trying, row.provider, options, target ?? row.trialTarget)
     const refusal = notConnected(tried, insists)
@@ -247,7 +246,7 @@ export class ConnectionService {
     acting: Acting = byCommand(),
   ): Promise<TestResult> {
     const row = await this.#requireActive(id, workspaceId)
-    const tried = await this.#tryStored(row, target, acting)
+    const tried = await this.#tryStored(row, target)
     const { failure, reason } = tried
     const state = stateOf(tried)
     await this.#storage.write(async (tx) => {
@@ -427,7 +426,7 @@ export class ConnectionService {
     refuseName({ id: '', name: readConnectionName(by.name) }, others)
     this.#tokens.refuseShared(others, connectionTypeOf(this.#registry, provider), options)
     const refreshes = this.#tokens.trying({ workspaceId, provider })
-    const trying = { workspaceId, userId: by.userId, connectionId: null, refreshes }
+    const trying = { workspaceId, connectionId: null, refreshes }
     const tried = await this.#tryOut(trying, provider, options, by.target ?? null)
     return notConnected(tried, by.insists) ?? this.#store(workspaceId, tried, by, acting)
   }
@@ -438,13 +437,9 @@ export class ConnectionService {
     throw noSuchConnection(id)
   }
 
-  async #tryStored(
-    row: ConnectionRow,
-    target: string | undefined,
-    acting: Acting,
-  ): Promise<Probe & Pick<Tried, 'target'>> {
+  async #tryStored(row: ConnectionRow, target: string | undefined): Promise<Probe & Pick<Tried, 'target'>> {
     try {
-      const trying = { ...tryingOf(row, acting), refreshes: this.#tokens.of(row.id) }
+      const trying = { workspaceId: row.workspaceId, connectionId: row.id, refreshes: this.#tokens.of(row.id) }
       return await this.#tryOut(trying, row.provider, this.#open(row).options, target ?? row.trialTarget)
     } catch (error) {
       // The plugin may require more than when it was connected.
@@ -475,10 +470,6 @@ export class ConnectionService {
 /** The state that a trial shows. Null where the destination did not answer, or with something else. */
 function stateOf({ failure, proves }: Probe): ConnectionState | null {
   return failure !== null && REFUSALS.has(failure) ? 'refused' : proves
-}
-
-function tryingOf({ id, workspaceId }: ConnectionRow, { actor }: Acting): Omit<Trying, 'refreshes'> {
-  return { workspaceId, userId: actor.kind === 'user' ? actor.id : null, connectionId: id }
 }
 
 /** The result of the trial, as the audit trail records it. */

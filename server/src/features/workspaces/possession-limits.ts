@@ -4,8 +4,8 @@
  */
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { adviceFor, holdingsOf, mayAdd, sharersOf, WORKSPACE } from '../../base/fair-shares.ts'
 import { allowanceOf, payerOf } from '../../base/payers.ts'
+import { adviceFor, holdingsOf, mayAdd, sharersOf } from '../../base/stock.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { Limits } from './limits-config.ts'
 
@@ -35,7 +35,7 @@ export function requireRoom(limits: Limits, possession: keyof typeof POSSESSIONS
   const { limit, things, member, advice } = POSSESSIONS[possession]
   const most = limits[limit]
   if (most === 0 || by.actor.kind === 'command' || count <= most) return
-  const rule = `${WORKSPACE} may have at most ${most} ${things}`
+  const rule = `this workspace may have at most ${most} ${things}`
   throw new ServiceError('conflict', `${rule}: ${advice}, or ask the operator to raise limits.${member}`)
 }
 

@@ -9,8 +9,7 @@
  */
 import { setTimeout as setTimer } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { Shares } from '../../base/fair-shares.ts'
-import { takersOf } from '../../base/payers.ts'
+import { Places } from '../../base/places.ts'
 import { PluginEndedError, type PluginState, type Tenant } from '../hosted.ts'
 import { createSharedReadings, type SharedReadings } from './host-calls.ts'
 import type { PluginProcess } from './plugin-process.ts'
@@ -65,7 +64,7 @@ interface Waiter<P extends CellProcess> {
 /** One in so many places is kept for checks that decide, and for calls that are over at once. */
 const KEPT = 4
 /** Alone, an account takes 3/4 of the places. */
-const PAYER_WEIGHT = 3
+const WEIGHT = 3
 /** A cell that others wait for takes nothing new after so long, and no check that decides after the second. */
 const TURN_MS = 2000
 const LONGEST_TURN_MS = 10_000
@@ -282,10 +281,9 @@ export class Cells<P extends CellProcess = PluginProcess> {
   /** Lets those in for whom there is a place: what decides first, then accounts that have the fewest places. */
   #admit(): void {
     const now = performance.now()
-    const shares = sharesOf(this.#own().filter(isWorking))
+    const working = placesOf(this.#own().filter(isWorking))
     const inOrder = [...this.#waiters].toSorted(
-      (one, other) =>
-        URGENCY[one.kind] - URGENCY[other.kind] || compareTaken(shares, one.tenant.payer, other.tenant.payer),
+      (one, other) => URGENCY[one.kind] - URGENCY[other.kind] || working.compare(one.tenant.payer, other.tenant.payer),
     )
     for (const waiter of inOrder) {
       const place = this.#placeFor(waiter.tenant, waiter.kind, now)
@@ -319,7 +317,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
       kind === 'usual'
         ? [working.filter(({ runs }) => runs.usual > 0), most - Math.floor(most / KEPT)]
         : [working, most]
-    return sharesOf(taken).fullTaker(takersOf(payer), all - taken.length, PAYER_WEIGHT) === undefined
+    return placesOf(taken).mayTake(payer, all - taken.length, WEIGHT)
   }
 
   #mayStart(): boolean {
@@ -335,10 +333,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
 
   /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
   #evictIdle(isEnough: (place: Place<P>) => boolean): boolean {
-    const shares = sharesOf(this.#own())
+    const held = placesOf(this.#own())
     const idle = [...this.#places].filter(([name, place]) => name !== COMMON && isEnough(place))
     const [first] = idle.toSorted(
-      ([, one], [, other]) => compareTaken(shares, other.payer, one.payer) || one.idleAt - other.idleAt,
+      ([, one], [, other]) => held.compare(other.payer, one.payer) || one.idleAt - other.idleAt,
     )
     if (!first) return false
     this.#evict(...first)
@@ -446,18 +444,10 @@ function begin<P extends CellProcess>(place: Place<P>, kind: Kind): Place<P> {
   return place
 }
 
-/** How many places each who pays has, with all that it brought in. */
-function sharesOf(places: readonly { readonly payer: string }[]): Shares {
-  const shares = new Shares()
-  for (const { payer } of places) shares.add(takersOf(payer), 1)
-  return shares
-}
-
-/** Compares by what those at the top have, and then by those below them. */
-function compareTaken(shares: Shares, one: string, other: string): number {
-  const ofOther = takersOf(other).map((taker) => shares.takenBy(taker))
-  const differences = takersOf(one).map((taker, level) => shares.takenBy(taker) - (ofOther[level] ?? 0))
-  return differences.find((difference) => difference !== 0) ?? 0
+function placesOf(cells: readonly { readonly payer: string }[]): Places {
+  const places = new Places()
+  for (const { payer } of cells) places.add(payer, 1)
+  return places
 }
 
 function largest<P extends CellProcess>(processes: readonly P[]): P | undefined {

@@ -1,6 +1,6 @@
 /** Who pays, and what of one allowance each party gets. Threat A8 of `security.md`. */
-import { holdingsOf, leftOf, mayAdd, Shares } from '@claimcheck/server/base/fair-shares'
-import { aboveInvited, partyOf, payerOf, takersOf } from '@claimcheck/server/base/payers'
+import { aboveInvited, partyOf, payerOf } from '@claimcheck/server/base/payers'
+import { holdingsOf, leftOf, mayAdd } from '@claimcheck/server/base/stock'
 import t from 'tap'
 
 t.test('who is invited stands below who invited them, eight levels deep at most', async (t) => {
@@ -9,35 +9,6 @@ t.test('who is invited stands below who invited them, eight levels deep at most'
   t.equal(payerOf(account), 'a0/a1/a2/a3/a4/a5/a6/a7/a11')
   t.equal(partyOf(payerOf(account)), 'a0/a1')
   t.equal(partyOf('a0'), 'a0')
-})
-
-t.test('takers are counted from the top down', async (t) => {
-  const names = (payer: string, workspaceId?: string) =>
-    takersOf(payer, workspaceId).map(({ level, name }) => [level, name])
-  t.strictSame(names('ws', 'ws'), [['workspace', 'ws']])
-  t.strictSame(names('a', 'ws'), [
-    ['payer', 'a'],
-    ['workspace', 'ws'],
-  ])
-  t.strictSame(names('a/b/c'), [
-    ['payer', 'a'],
-    ['invited', 'a/'],
-    ['party', 'a/b'],
-    ['guest', 'a/b/c'],
-  ])
-  t.strictSame(takersOf('a', 'ws', 'k').at(-1), { level: 'key', name: 'ws k' })
-})
-
-t.test('each takes of what the one before leaves', async (t) => {
-  const takers = takersOf('b', 'ws')
-  const shares = new Shares()
-  shares.add(takersOf('b'), 3)
-  shares.add(takers.slice(1), 2)
-  t.equal(shares.fullTaker(takers, 1, 3)?.name, 'b')
-  t.equal(shares.fullTaker(takers, 2, 2)?.name, 'ws')
-  t.equal(shares.fullTaker(takers, 2, 3), undefined)
-  shares.add(takersOf('b'), -3)
-  t.equal(shares.fullTaker(takers, 1, 3), undefined, 'what was given back is free')
 })
 
 const ROWS: readonly [what: string, payer: string, held: [string, number][], total: number, mayAdd: boolean][] = [
