@@ -137,6 +137,22 @@ const SIMPLE: readonly [name: string, listing: unknown, result: string, asked?: 
   ],
   ['a value without quotes', page('<a href=../tool-1.0.0.tar.gz>tool</a>'), 'as claimed'],
   ['a text with marks', page('<a href="../tool-1.0.0.tar.gz"><b>tool</b></a>'), 'as claimed'],
+  ['a link without its end', page('<a href="../tool-1.0.0.tar.gz">tool<br>', loose('tool-0.9.tar.gz')), 'as claimed'],
+  [
+    'a link without its end, at the end',
+    page(link('tool-0.9.tar.gz'), '<a href="../tool-1.0.0.tar.gz">'),
+    'as claimed',
+  ],
+  ...['<!-->', '<!--->', '<!-- - --!>', '<!-- a -- b -->'].map((comment): (typeof SIMPLE)[number] => [
+    `a comment before it: ${comment}`,
+    page(link('tool-0.9.tar.gz'), comment, link('tool-1.0.0.tar.gz')),
+    'as claimed',
+  ]),
+  ...['<!-- ', '<p title="'].map((opened): (typeof SIMPLE)[number] => [
+    `what has no end before it: ${opened}`,
+    page(link('tool-0.9.tar.gz'), opened, loose('tool-1.0.0.tar.gz').replaceAll('"', '')),
+    'unexpected_response',
+  ]),
   ['another version', page(link('tool-1.0.1.tar.gz')), 'absent'],
   ['a file whose version is not known', page(link('tool-0.9.tar.gz'), link('tool-1.0.0.rpm')), 'unexpected_response'],
   ['an installer alone', page(link('tool-0.9.tar.gz'), link('tool-1.0.win32.exe')), 'unexpected_response'],

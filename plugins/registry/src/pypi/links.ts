@@ -8,14 +8,23 @@ import { isPackageFile } from './filename.ts'
 const LONGEST_LINK = 64 * 1024
 /** A comment, a declaration, a tag with its attributes, or text. One that has not come to its end is none yet. */
 const TOKEN =
-  /<!--[\s\S]*?-->|<!(?!--)[^>]*>|<(\/?[a-z][a-z0-9]*)((?:[^>=]|=(?:\s*"[^"]*"|\s*'[^']*'|(?!\s*["'])))*)>|[^<]+|<(?=[^a-z/!]|\/[^a-z])/giy
+  /<!--(?:-?>|[\s\S]*?--!?>)|<!(?!--)[^>]*>|<(\/?[a-z][a-z0-9]*)((?:[^>=]|=(?:\s*"[^"]*"|\s*'[^']*'|(?!\s*["'])))*)>|[^<]+|<(?=[^a-z/!]|\/[^a-z])/giy
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g
 
-/** @param take is given each file that the page links */
-export async function readLinks(response: Response, take: (file: SimpleFile) => void): Promise<void> {
+/**
+ * @param take is given each file that the page links
+ * @returns whether the page was read to its end: links may be in a tag or a comment that has none
+ */
+export async function readLinks(response: Response, take: (file: SimpleFile) => void): Promise<boolean> {
   const decoder = new TextDecoder('utf-8')
   let link: { readonly attributes: string; text: string } | undefined
   let rest = ''
+  // As in HTML, a link ends at the next one, too.
+  const endLink = () => {
+    const file = link && fileOf(link)
+    if (file) take(file)
+    link = undefined
+  }
   const takeAll = () => {
     let end = 0
     TOKEN.lastIndex = 0
@@ -24,14 +33,12 @@ export async function readLinks(response: Response, take: (file: SimpleFile) => 
       end = TOKEN.lastIndex
       switch (tag.toLowerCase()) {
         case 'a':
+          endLink()
           link = { attributes, text: '' }
           break
-        case '/a': {
-          const file = link && fileOf(link)
-          if (file) take(file)
-          link = undefined
+        case '/a':
+          endLink()
           break
-        }
         default:
           if (link && !text.startsWith('<')) link.text += text
       }
@@ -46,6 +53,8 @@ export async function readLinks(response: Response, take: (file: SimpleFile) => 
   }
   rest += decoder.decode()
   takeAll()
+  endLink()
+  return rest === ''
 }
 
 function fileOf({ attributes, text }: { readonly attributes: string; readonly text: string }): SimpleFile | undefined {

@@ -71,12 +71,12 @@ async function fromPage(response: Response, name: string, version: string): Prom
   const files: SimpleFile[] = []
   let isListing = false
   let isWhole = true
-  await readLinks(response, (file) => {
+  const isRead = await readLinks(response, (file) => {
     const match = matchOf(file.filename, name, version)
     isListing ||= versionsOf(file.filename, name).length > 0
     if (match === 'same') files.push(file)
     else if (match === 'unknown') isWhole = false
   })
   if (!isListing) throw new TypeError('the page lists no file of the project')
-  return { files, hasVersion: files.length > 0, isEmptied: false, isWhole }
+  return { files, hasVersion: files.length > 0, isEmptied: false, isWhole: isWhole && isRead }
 }
