@@ -133,13 +133,17 @@ function toUrlAnswer(
   }
 }
 
-/** Headers by which caches that send no `Age` say at least that they answered with a copy. */
-const CACHES = ['x-cache', 'cf-cache-status', 'x-cache-status', 'x-proxy-cache', 'x-litespeed-cache', 'cache-status']
+/**
+ * Headers by which caches that send no `Age` say at least that they answered with a copy: `X-Cache: TCP_HIT` (Azure), `X-Nextjs-Cache: STALE`,
+ * `CDN-Cache: HIT` (Bunny), `Cache-Status: edge; hit` (RFC 9211), and nginx by any name.
+ */
+const CACHE = /cache(?:-(?:status|lookup|remote))?$/
+const COPY = /(?<![a-z])hit(?![a-z])|^(?:stale|updating)$/i
 
 function isOldCopy(headers: Headers): boolean {
   const age = headers.get('age')
   if (age !== null) return !(Number(age) <= OLD_S)
-  return CACHES.some((name) => /\bhit\b/i.test(headers.get(name) ?? ''))
+  return [...headers].some(([name, value]) => CACHE.test(name) && COPY.test(value))
 }
 
 /**

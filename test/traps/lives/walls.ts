@@ -27,6 +27,16 @@ const WALLS: readonly (readonly [name: string, headers: Headers, body?: string])
     { 'cache-control': 'no-store' },
     '<!doctype html><html><head><title>Making sure you are not a bot!</title><script id="anubis_challenge" type="application/json">{}</script></head></html>',
   ],
+  [
+    'testcookie',
+    { server: 'openresty' },
+    '<html><body><script src="/aes.js"></script><script>function toNumbers(d){for(var i=0;i<d.length;i++);}var a=toNumbers("f6"),b=toNumbers("98"),c=toNumbers("77");document.cookie="__test="+toHex(slowAES.decrypt(c,2,a,b))+"; path=/"; location.href="?i=1";</script><noscript>This site requires JavaScript</noscript></body></html>',
+  ],
+  [
+    'a waiting room',
+    { server: 'cloudflare', 'set-cookie': '__cfwaitingroom=a; Path=/', refresh: '20', 'cache-control': 'no-store' },
+    '<!DOCTYPE html><html><head><title>Waiting Room powered by Cloudflare</title></head><body>You are now in line.</body></html>',
+  ],
   ['Sucuri', { 'x-sucuri-id': '11005' }, "<html><script>var s={},sucuri_cloudproxy_js='',S='YT0';</script></html>"],
 ]
 
@@ -64,11 +74,35 @@ const ORDINARY: readonly (readonly [name: string, headers: Headers])[] = [
   ['Sucuri', { 'x-sucuri-id': '11005', 'x-sucuri-cache': 'HIT' }],
   ['DDoS-Guard', { server: 'ddos-guard', 'set-cookie': '__ddg1_=a; Path=/' }],
   ['cookies of statistics', { 'set-cookie': '_ga=1; Path=/', 'cache-control': 'private, no-store', vary: 'Cookie' }],
+  ['Azure', { 'x-cache': 'CONFIG_NOCACHE', 'x-azure-ref': '0x' }],
+  ['a waiting room that let everybody in', { 'set-cookie': '__cfwaitingroom=a; Path=/' }],
   ['CloudFront, from a day ago', { 'x-cache': 'Hit from cloudfront', age: '86400' }],
 ]
 
 const WRITES_ABOUT_IT = `<html><head><script async src="/_Incapsula_Resource?x"></script></head><body><h1>Challenges</h1>
+<pre>document.cookie="__test="+toHex(slowAES.decrypt(c,2,a,b))</pre><p>Waiting Room powered by Cloudflare</p>
 <p>Walls send cf-mitigated: challenge, sucuri_cloudproxy_js and &lt;div id="sec-if-cpt-container"&gt;.</p></body></html>`
+
+/** What caches say that send no `Age`. */
+const COPIES: readonly Headers[] = [
+  { 'x-cache': 'HIT' },
+  { 'x-cache': 'TCP_REMOTE_HIT' },
+  { 'cache-status': 'edge; hit' },
+  { 'cf-cache-status': 'STALE' },
+  { 'x-nextjs-cache': 'HIT' },
+  { 'x-drupal-cache': 'HIT' },
+  { 'cdn-cache': 'HIT' },
+  { 'x-fastcgi-cache': 'UPDATING' },
+]
+const NO_COPIES: readonly Headers[] = [
+  { 'x-cache': 'Error from cloudfront' },
+  { 'x-cache': 'TCP_MISS' },
+  { 'cache-status': 'edge; fwd=stale; fwd-status=404' },
+  { 'cf-cache-status': 'REVALIDATED' },
+  { 'x-nextjs-cache': 'MISS', 'x-cache-hits': '0, 0' },
+  { 'cache-control': 'max-age=60, stale-while-revalidate=60' },
+  { 'x-cache-key': 'site.example/hit' },
+]
 
 const LANGUAGES = ['en', 'de-AT', 'pt-BR', 'zh_Hans', 'zh-Hant-TW', 'es-419']
 const NO_LANGUAGES = ['me', 'my', 'is-down', 'to-do', 'sso', 'up', 'ab-test']
@@ -144,7 +178,7 @@ export const wallLives: readonly LifeRow[] = [
   ]),
   row(honest, 'a page that writes about walls', (since) => page([since(says(200, WRITES_ABOUT_IT), 0)])),
 
-  ...[{ age: '86400' }, { age: 'old' }, { 'x-cache': 'HIT' }, { 'cache-status': 'edge; hit' }].map((headers) =>
+  ...[{ age: '86400' }, { age: 'old' }, ...COPIES].map((headers) =>
     row(old, `a claimed 404 that a cache has kept, by ${JSON.stringify(headers)}`, (since) =>
       page([since(says(404, '', headers as unknown as Headers))], { status: 404 }),
     ),
@@ -155,8 +189,10 @@ export const wallLives: readonly LifeRow[] = [
   row(kind('replicas'), 'a claimed 404 that a cache keeps for twenty seconds', (since) =>
     page([since(says(404, '', { age: '20', 'x-cache': 'HIT' }), 0)], { status: 404 }),
   ),
-  row(kind('replicas'), 'a claimed 404 that a cache does not have', (since) =>
-    page([since(says(404, '', { 'x-cache': 'Error from cloudfront' }), 0)], { status: 404 }),
+  ...NO_COPIES.map((headers) =>
+    row(kind('replicas'), `a claimed 404 that no cache has kept, by ${JSON.stringify(headers)}`, (since) =>
+      page([since(says(404, '', headers), 0)], { status: 404 }),
+    ),
   ),
 
   ...LANGUAGES.map((language) =>
