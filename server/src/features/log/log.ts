@@ -1,7 +1,7 @@
 /** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
 
 import type { ConsistencyProof, InclusionProof } from '@claimcheck/core/api'
-import { type ProvenConsistency, treeSizeIn } from '@claimcheck/core/log'
+import { HASH_BYTES, type ProvenConsistency, treeSizeIn } from '@claimcheck/core/log'
 import type { Anchor } from '@claimcheck/core/plugin'
 import { fromBase64url, type Proof } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
@@ -37,7 +37,8 @@ export interface AnchoredPath {
   readonly logId: string
   readonly treeSize: number
   readonly rootHash: string
-  readonly inclusion: readonly string[]
+  /** The path as JSON text. */
+  readonly inclusion: string
   /** In bytes. */
   readonly leafHash: Uint8Array
   /** null when no landed anchor covers the leaf; the tree size is then the current one. */
@@ -82,7 +83,7 @@ export function createLogService({ storage, archives }: LogServiceOptions) {
         if (toText(proven.rootHash) !== rootHash) throw new Error('the root of the log differs from the anchored root')
         return proven
       })
-      return [leafIndex, { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor }] as const
+      return [leafIndex, { leafHash, inclusion: pathText(path), logId, treeSize, rootHash, anchor }] as const
     })
     return new Map(await Promise.all(proven))
   }
@@ -164,7 +165,7 @@ export function createLogService({ storage, archives }: LogServiceOptions) {
         leafIndexes.map(async (leafIndex) => {
           if (leafIndex < anchoredSize) return anchored.get(leafIndex)!
           const { leafHash, path } = await view.proveInclusion(leafIndex, treeSize)
-          return { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor: null }
+          return { leafHash, inclusion: pathText(path), logId, treeSize, rootHash, anchor: null }
         }),
       )
     },
@@ -225,6 +226,21 @@ export function toConsistency(
 /** base64url, by Node's own encoder: core's portable one would take most of the time of a proof. */
 function toText({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64url')
+}
+
+// A byte of zero after each hash: 33 bytes are 44 letters, of which the first 43 are the hash's own.
+const PADDED_BYTES = HASH_BYTES + 1
+const LETTERS = 43
+const PADDED_LETTERS = 44
+
+/** JSON text of the hashes in base64url, encoded by one call: a call for each takes a tenth of the time that a receipt does. */
+function pathText(path: readonly Uint8Array[]): string {
+  if (path.length === 0) return '[]'
+  const bytes = Buffer.alloc(path.length * PADDED_BYTES)
+  for (const [index, hash] of path.entries()) bytes.set(hash, index * PADDED_BYTES)
+  const letters = bytes.toString('base64url')
+  const texts = path.map((_, index) => letters.slice(index * PADDED_LETTERS, index * PADDED_LETTERS + LETTERS))
+  return `["${texts.join('","')}"]`
 }
 
 function beyondTheLog(parameter: string, treeSize: number): ServiceError {

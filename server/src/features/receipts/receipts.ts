@@ -132,7 +132,7 @@ function withProofs(receipts: readonly ReceiptRow[], proofs: readonly AnchoredPa
     if (!bytesEqual(leafHash, inTree))
       throw new Error('the leaf hash of the stored receipt differs from the leaf in the tree')
     // Adds the proof to the stored text, so that the signed bytes stay unchanged. Nothing in a proof needs escaping.
-    const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${JSON.stringify(inclusion)}${anchorMember(anchor)}}`
+    const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${inclusion}${anchorMember(anchor)}}`
     texts.set(receiptId, `${entry.slice(0, -1)},"proof":${proof}}`)
   }
   return texts
