@@ -46,24 +46,21 @@ function windowAt(now: Instant): { readonly start: Instant; readonly leftMs: num
   return { start: now - passedMs, leftMs: WINDOW_MS - passedMs }
 }
 
-/** Counts of this host alone, which need no database. */
-export interface OwnCounts {
-  add(limiter: string, subject: string, tokens?: number): Count
-  last(limiter: string, subject: string): Count
-}
+export type OwnCounts = ReturnType<typeof createOwnCounts>
 
-export function createOwnCounts(now: () => Instant): OwnCounts {
+/** Counts of this host alone, which need no database. */
+export function createOwnCounts(now: () => Instant) {
   const counts = boundedCounts()
 
   return {
-    add(limiter, subject, tokens = 1) {
+    add(limiter: string, subject: string, tokens = 1): Count {
       const { start, leftMs } = windowAt(now())
       const ofLimiter = counts.of(limiter, start)
       const count = (ofLimiter.get(subject) ?? 0) + tokens
       ofLimiter.set(subject, count)
       return { count, leftMs }
     },
-    last: (limiter, subject) => counts.last(limiter, subject, now()),
+    last: (limiter: string, subject: string) => counts.last(limiter, subject, now()),
   }
 }
 

@@ -17,7 +17,7 @@ import { createHold } from './hold.ts'
 import type { App } from './instance.ts'
 import { type Limited, sayLeft, unsayLeft } from './left.ts'
 import { networkOf } from './network.ts'
-import { createQueue, type Rate } from './queue.ts'
+import { createQueue } from './queue.ts'
 
 interface GateOptions {
   readonly rateLimits: RateLimits
@@ -44,9 +44,10 @@ export type Gate = ReturnType<typeof openGate>
 export function openGate(app: App, { rateLimits, counters, meters }: GateOptions) {
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
-  const queue = createQueue()
-  const networkRate = rateOfNetwork(rateLimits.network)
-  const accountRate = rateOfAccount(rateLimits.account)
+  // A network may ask for a tenth of its tokens in a second; an account gets its tokens evenly, and those of two seconds at once.
+  const networks = createQueue({ tokensPerMs: Math.max(rateLimits.network / 10, LEAST_AT_ONCE) / 1000, atOnceMs: 1000 })
+  const ofAccount = rateLimits.account / WINDOW_MS
+  const accounts = createQueue({ tokensPerMs: ofAccount, atOnceMs: Math.max(2000, LEAST_AT_ONCE / ofAccount) })
   const ofParties = countParties(counters)
   /** Payments of networks for requests whose payer was not known yet. */
   const paid = new WeakMap<FastifyRequest, { network: string; tokens: number; at: Instant }>()
@@ -93,7 +94,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     sayLeft(reply, limited, own.add('network', network, tokens))
     paid.set(request, { network, tokens, at: Date.now() })
     if (tokens === COSTS.small.tokens) return undefined
-    return queue.enter(network, tokens, networkRate, () => request.raw.destroyed)
+    return networks.enter(network, tokens, () => request.raw.destroyed)
   }
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -109,7 +110,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     paid.delete(request)
     const { network, tokens, at } = payment
     unsayLeft(reply)
-    if (tokens !== COSTS.small.tokens) queue.giveBack(network, tokens, networkRate)
+    if (tokens !== COSTS.small.tokens) networks.giveBack(network, tokens)
     if (windowOf(Date.now()) !== windowOf(at)) return
     // The count may have been dropped, as where many networks ask.
     own.add('network', network, -Math.min(tokens, own.last('network', network).count))
@@ -117,11 +118,11 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
 
   /** @throws HttpError 429 for a request that would wait for longer than clients do */
   async function requireTurn(account: Payer, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (queue.expected(account, accountRate) <= LONGEST_WAIT_MS) return
+    if (accounts.expected(account) <= LONGEST_WAIT_MS) return
     refused.inc('account')
     request.log.warn({ limit: 'account', client: account }, 'a client asks for too much at once')
     await hold(account, request.raw.socket)
-    const seconds = Math.max(1, Math.ceil(queue.expected(account, accountRate) / 1000))
+    const seconds = Math.max(1, Math.ceil(accounts.expected(account) / 1000))
     reply.header('retry-after', seconds)
     throw new HttpError(429, `too many requests of your account wait for their turn: try again in ${seconds} seconds`)
   }
@@ -151,7 +152,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
       await Promise.all(limited.map(({ limit, subject }) => ofParties.add(limit, subject, tokens))),
     )
     giveBack(request, reply)
-    const turn = account && queue.enter(account, tokens, accountRate, () => isGone(request))
+    const turn = account && accounts.enter(account, tokens, () => isGone(request))
     await turn
     // A client that has gone while it waited gets no work.
     if (turn && isGone(request)) reply.hijack()
@@ -192,17 +193,6 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
       },
     },
   }
-}
-
-/** A network may ask for a tenth of its tokens in a second. */
-function rateOfNetwork(limit: number): Rate {
-  return { tokensPerMs: Math.max(limit / 10, LEAST_AT_ONCE) / 1000, atOnceMs: 1000 }
-}
-
-/** An account gets its tokens evenly over the minute, and those of two seconds at once. */
-function rateOfAccount(limit: number): Rate {
-  const tokensPerMs = limit / WINDOW_MS
-  return { tokensPerMs, atOnceMs: Math.max(2000, LEAST_AT_ONCE / tokensPerMs) }
 }
 
 function isGone({ raw }: FastifyRequest): boolean {

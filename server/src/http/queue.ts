@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { WINDOW_MS } from './counters.ts'
 
 /** The tokens that all below one allowance may ask for. */
-export interface Rate {
+interface Rate {
   readonly tokensPerMs: number
   /** The time whose tokens may come at once. */
   readonly atOnceMs: number
@@ -40,7 +40,7 @@ const MOST_TOPS = 20_000
 /** The name of an account's own requests, which stand beside the accounts below it. */
 const ITSELF = ''
 
-export function createQueue() {
+export function createQueue({ tokensPerMs, atOnceMs }: Rate) {
   const tops = new LRUCache<string, Top>({ max: MOST_TOPS })
 
   /** Finds the parties from the top down to the payer that asks. */
@@ -58,11 +58,11 @@ export function createQueue() {
     return path
   }
 
-  function freeInMs({ dueAt }: Top, { atOnceMs }: Rate): number {
+  function freeInMs({ dueAt }: Top): number {
     return Math.max(0, dueAt - performance.now() - atOnceMs)
   }
 
-  function take([top, ...parties]: [Top, ...Party[]], tokens: number, { tokensPerMs }: Rate): void {
+  function take([top, ...parties]: [Top, ...Party[]], tokens: number): void {
     const now = performance.now()
     top.dueAt = Math.max(top.dueAt, now) + tokens / tokensPerMs
     for (const party of parties) {
@@ -71,52 +71,52 @@ export function createQueue() {
     }
   }
 
-  function goOn(top: Top, rate: Rate): void {
+  function goOn(top: Top): void {
     top.timer = undefined
     while (top.waiting > 0) {
-      const waitMs = freeInMs(top, rate)
+      const waitMs = freeInMs(top)
       if (waitMs > 0) {
-        top.timer = setTimeout(() => goOn(top, rate), Math.ceil(waitMs)).unref()
+        top.timer = setTimeout(() => goOn(top), Math.ceil(waitMs)).unref()
         return
       }
       const path = nextIn(top)
       const waiter = path.at(-1)!.waiters.shift()!
       for (const party of path) party.waiting -= waiter.tokens
-      if (!waiter.isGone()) take(path, waiter.tokens, rate)
+      if (!waiter.isGone()) take(path, waiter.tokens)
       waiter.begin()
     }
   }
 
   return {
     /** Estimates how long a request would wait now, in milliseconds. */
-    expected(payer: string, rate: Rate): number {
+    expected(payer: string): number {
       const path = pathOf(payer)
-      return freeInMs(path[0], rate) + aheadOf(path) / rate.tokensPerMs
+      return freeInMs(path[0]) + aheadOf(path) / tokensPerMs
     },
     /**
      * Resolves when it is the turn of this request; undefined: at once.
      * @param payer ids from the top down, with slashes @param isGone the client waits no more, and the request takes nothing
      */
-    enter(payer: string, tokens: number, rate: Rate, isGone: () => boolean = () => false): Promise<void> | undefined {
+    enter(payer: string, tokens: number, isGone: () => boolean = () => false): Promise<void> | undefined {
       const path = pathOf(payer)
       const [top] = path
-      if (top.waiting === 0 && freeInMs(top, rate) === 0) {
-        take(path, tokens, rate)
+      if (top.waiting === 0 && freeInMs(top) === 0) {
+        take(path, tokens)
         return undefined
       }
       return new Promise((begin) => {
         path.at(-1)!.waiters.push({ tokens, begin, isGone })
         for (const party of path) party.waiting += tokens
-        if (top.timer === undefined) goOn(top, rate)
+        if (top.timer === undefined) goOn(top)
       })
     },
     /** Returns tokens to one at the top that had not to pay them. */
-    giveBack(payer: string, tokens: number, rate: Rate): void {
+    giveBack(payer: string, tokens: number): void {
       const top = tops.get(payer)
       if (!top) return
-      top.dueAt -= tokens / rate.tokensPerMs
+      top.dueAt -= tokens / tokensPerMs
       clearTimeout(top.timer)
-      goOn(top, rate)
+      goOn(top)
     },
   }
 }

@@ -14,11 +14,11 @@ const SLOW = { tokensPerMs: 0.1, atOnceMs: 110 }
 
 /** Enters requests in this order. Returns the order in which they went, all of them. */
 async function orderOf(payers: readonly string[]): Promise<string[]> {
-  const queue = createQueue()
+  const queue = createQueue(SLOW)
   const order: string[] = []
   await Promise.all(
     payers.map(async (payer) => {
-      await queue.enter(payer, 10, SLOW)
+      await queue.enter(payer, 10)
       order.push(payer)
     }),
   )
@@ -32,12 +32,12 @@ t.test('who used least goes first, and those that somebody invited count with th
 })
 
 t.test('one that nobody shares with gets the whole rate, in order', async (t) => {
-  const queue = createQueue()
+  const queue = createQueue(RATE)
   const begin = performance.now()
   const order: number[] = []
   await Promise.all(
     Array.from({ length: 12 }, async (_, index) => {
-      await queue.enter('a', 10, RATE)
+      await queue.enter('a', 10)
       order.push(index)
     }),
   )
@@ -47,10 +47,10 @@ t.test('one that nobody shares with gets the whole rate, in order', async (t) =>
 })
 
 t.test('how long one would wait is told by what goes before it', async (t) => {
-  const queue = createQueue()
-  t.equal(queue.expected('a/b', RATE), 0)
-  const waiting = Array.from({ length: 20 }, () => queue.enter('a/b', 10, RATE))
-  const [own, second, neighbour] = ['a/b', 'a/b/two', 'a/c'].map((payer) => queue.expected(payer, RATE)) as [
+  const queue = createQueue(RATE)
+  t.equal(queue.expected('a/b'), 0)
+  const waiting = Array.from({ length: 20 }, () => queue.enter('a/b', 10))
+  const [own, second, neighbour] = ['a/b', 'a/b/two', 'a/c'].map((payer) => queue.expected(payer)) as [
     number,
     number,
     number,
@@ -62,16 +62,16 @@ t.test('how long one would wait is told by what goes before it', async (t) => {
 })
 
 t.test('who has gone takes nothing, and what is given back is there at once', async (t) => {
-  const queue = createQueue()
-  for (let count = 0; count < 2; count++) queue.enter('a', 10, RATE)
-  const gone = Array.from({ length: 100 }, () => queue.enter('a', 10, RATE, () => true))
+  const queue = createQueue(RATE)
+  for (let count = 0; count < 2; count++) queue.enter('a', 10)
+  const gone = Array.from({ length: 100 }, () => queue.enter('a', 10, () => true))
   const begin = performance.now()
-  await queue.enter('a', 10, RATE)
+  await queue.enter('a', 10)
   t.ok(performance.now() - begin < 500)
   await Promise.all(gone)
-  const other = createQueue()
-  other.enter('b', 5000, RATE)
-  const waiting = other.enter('b', 10, RATE)
-  other.giveBack('b', 5000, RATE)
+  const other = createQueue(RATE)
+  other.enter('b', 5000)
+  const waiting = other.enter('b', 10)
+  other.giveBack('b', 5000)
   t.equal(await Promise.race([waiting, setTimeout(500, 'late')]), undefined)
 })
