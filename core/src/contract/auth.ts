@@ -24,7 +24,7 @@ export function basic(username: string, password: string): Auth {
   return { scheme: 'basic', username, password }
 }
 
-/** Another header, such as `PRIVATE-TOKEN`. @param prefix precedes the secret in its value */
+/** Carries the secret in another header, such as `PRIVATE-TOKEN`. @param prefix precedes the secret in the header's value */
 export function header(name: string, value: string, prefix = ''): Auth {
   return { scheme: 'header', name, value, prefix }
 }
@@ -50,7 +50,7 @@ export function isSecret(schema: object): boolean {
   return (schema as Record<string, unknown>)[SECRET] === true
 }
 
-/** The names of the secret options. */
+/** Lists the names of the options that `secret()` marks. */
 export function secretNames({ options }: { readonly options: TObject }): string[] {
   return Object.keys(options.properties).filter((name) => isSecret(options.properties[name]!))
 }
@@ -60,7 +60,7 @@ export function secretHandle(name: string): string {
   return HANDLE + name
 }
 
-/** Secrets by handle. */
+/** A connection's secrets, by the handles that its plugin gets instead. */
 export type SecretValues = ReadonlyMap<string, string>
 
 /** Separates a connection's options, as its plugin gets them, from the secrets. */
@@ -100,7 +100,7 @@ export function authHeader(auth: Auth, secrets: SecretValues): { readonly name: 
     case 'bearer':
       return { name: 'authorization', value: `Bearer ${secretOf(auth.token)}` }
     case 'basic': {
-      // Either may be the secret: some destinations take a token as the user's name, with an empty password.
+      // The username may be the secret, too: some destinations take a token there, with an empty password.
       const [username, password] = [auth.username, auth.password].map(textOf)
       return { name: 'authorization', value: `Basic ${toBase64(`${username}:${password}`)}` }
     }

@@ -3,7 +3,11 @@ import type { ActionProfile, Comparison, Shown } from '../profile.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** @param profile a profile whose schemas have the form of the contract @returns phrases that follow "the profile" */
+/**
+ * Lists the mistakes in a profile's comparisons.
+ * @param profile a profile whose schemas have the form of the contract
+ * @returns phrases that follow "the profile"
+ */
 export function comparisonProblems({
   target,
   params,

@@ -38,9 +38,9 @@ export interface ConnectionType<O extends TObject = TObject> {
 
 /** One thing at the destination: a repository, a package, a page. */
 export interface Trial {
-  /** `Repository` */
+  /** The title of the form's field for the thing, such as `Repository`. */
   readonly title: string
-  /** The form in which it is written. */
+  /** The form in which a person writes the thing. */
   readonly description: string
   readonly example?: string
 }
@@ -80,7 +80,7 @@ export async function isRefused(read: () => Promise<unknown>): Promise<boolean> 
   }
 }
 
-/** Drops the type parameter, which a host cannot know. */
+/** Defines a connection type, without its type parameter, which a host cannot know. */
 export function defineConnectionType<O extends TObject>(type: ConnectionType<O>): ConnectionType {
   return type as unknown as ConnectionType
 }

@@ -22,7 +22,7 @@ export const USUAL_ANSWER_BYTES = 5 * 1024 * 1024
 export const MAX_CHECK_BYTES = 32 * 1024 * 1024
 
 export interface FetchInit {
-  /** Defaults to GET. */
+  /** The HTTP method. Defaults to GET. */
   readonly method?: 'GET' | 'HEAD'
   readonly headers?: Readonly<Record<string, string>>
   readonly auth?: Auth | undefined
@@ -41,7 +41,7 @@ export type ReadCall =
 export interface DavCall {
   /** The name of the method in the manifest. */
   readonly dav: string
-  /** Values for the places of its body. The host escapes them. */
+  /** Values for the places of the method's body, by name. The host escapes them. */
   readonly parameters?: Readonly<Record<string, string>>
 }
 

@@ -44,7 +44,7 @@ export interface Http {
     url: string,
     init: JsonInit<T> & { readonly also?: undefined },
   ): Promise<JsonAnswer<Static<T>>>
-  /** `value` is undefined for a status in `also`. */
+  /** Requests JSON of a known shape. The answer's `value` is undefined for a status in `also`. */
   json<T extends TSchema>(url: string, init: JsonInit<T>): Promise<JsonAnswer<Static<T> | undefined>>
   head(url: string, init?: HttpInit): Promise<Answer>
   /** Reads the pages of a list. @throws DestinationError `too_large` for more pages than `most`, which defaults to 10 */
@@ -168,7 +168,7 @@ export function statusError(response: Pick<Response, 'status' | 'headers'>, now:
 
 /** Milliseconds that the destination asks to wait, by `Retry-After` or the end of a limit that is used up. */
 function waitMs(headers: Headers, now: Instant): number | undefined {
-  // A date in the answer is by the destination's clock, which the answer's Date header shows.
+  // The destination's own time by its Date header, because a date in `Retry-After` is by the destination's clock.
   const theirNow = Date.parse(headers.get('date') ?? '') || now
   const asked = retryAfterMs(headers, theirNow)
   if (asked !== undefined) return asked

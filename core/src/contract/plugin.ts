@@ -61,11 +61,11 @@ export interface PluginHost {
 export interface PluginParts {
   readonly verifiers?: readonly Verifier[]
   readonly connections?: readonly ConnectionType[]
-  /** Only one of an installation's plugins may have one, and the operator must trust it. */
+  /** The plugin's anchorer. Only one of an installation's plugins may have one, and the operator must trust it. */
   readonly anchorer?: Anchorer
-  /** Only the plugin that the configuration names as `signer` has one. The operator trusts it. */
+  /** The plugin's signing backend. Only the plugin that the configuration names as `signer` has one, and the operator trusts it. */
   readonly signingBackend?: SigningBackend
-  /** Called once when the host stops, after the last check. */
+  /** Ends what the plugin holds open. The host calls it once as it stops, after the last check. */
   close?(): Promise<void>
 }
 

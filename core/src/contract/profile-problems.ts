@@ -9,7 +9,7 @@ import { isSentence, namesIn, type Sentence } from './words.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** @param profile a profile of valid form @returns phrases that follow "the profile" */
+/** Lists a profile's mistakes. @param profile a profile of valid form @returns phrases that follow "the profile" */
 export function profileProblems(profile: ActionProfile): string[] {
   const { target, params, facts, required, words, underWay } = profile
   const unknown = Object.entries({ target, params, facts }).flatMap(([where, schema]) => keywordProblems(schema, where))

@@ -40,6 +40,7 @@ function recordOf(each: Shape): Shape {
 }
 
 /**
+ * Creates the reader of published words.
  * @param profiles the answer of `GET /v1/profiles`
  * @returns a function that gives undefined for a profile that the answer does not name, or names without words of valid form
  */

@@ -64,7 +64,11 @@ const ALTERNATIVES: Readonly<Record<string, string>> = {
   multipleOf: 'use type: integer',
 }
 
-/** @param where the schema's name in messages @returns phrases that follow the owner of the schema, such as "the profile" */
+/**
+ * Lists what a plugin's schema has beyond the allowed keywords.
+ * @param where the schema's name in messages
+ * @returns phrases that follow the owner of the schema, such as "the profile"
+ */
 export function keywordProblems(schema: unknown, where: string): string[] {
   const problems = problemsAt(schema, where, 1)
   if (problems.length > 0 || repeatedRules(schema as Json) <= MOST_RULES) return problems
@@ -88,7 +92,7 @@ function repeatedRules(schema: Json, within?: 'items' | 'anyOf'): number {
     enum?: readonly unknown[]
     required?: readonly string[]
   }>
-  // To compare with one value costs next to nothing.
+  // A comparison with one value of `const` costs next to nothing.
   const isAlternative = within === 'anyOf' && schema.const === undefined
   const ofItem = 1 + required.length + Math.floor(values.length / VALUES_OF_RULE)
   const own = within === 'items' ? ofItem : Number(isAlternative)

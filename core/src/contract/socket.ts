@@ -12,7 +12,7 @@ export interface CommandGrant {
   readonly protocol: 'imap' | 'smtp' | 'pop3'
   /** Commands that only read: `EXAMINE`, `UID FETCH`. */
   readonly commands: readonly string[]
-  /** Given if the greeting tells the destination's time, in the form of RFC 3339 or RFC 5322. */
+  /** `greeting` if the greeting tells the destination's time, in the form of RFC 3339 or RFC 5322. */
   readonly clock?: 'greeting'
 }
 
@@ -39,7 +39,7 @@ export interface Statement {
   readonly name: string
   /** One SELECT, with `$1`, `$2` for the parameters in Postgres, and `?` in MySQL and MariaDB. It calls functions that only compute. */
   readonly text: string
-  /** The names of its parameters, in their order. */
+  /** The names of the statement's parameters, in the order of their places. */
   readonly parameters?: readonly string[]
 }
 
@@ -50,7 +50,7 @@ export type LoginMechanism = (typeof LOGIN_MECHANISMS)[number]
 /** A login, which the host sends, after TLS if the address is `tls://`. It hands over the connection once the login is accepted. */
 export interface Login {
   readonly mechanism: LoginMechanism
-  /** A text, or the handle of a secret option. */
+  /** The user's name: a text, or the handle of a secret option. */
   readonly user: string
   /** The handle of a secret option: a password, or an access token for `xoauth2`. */
   readonly secret: string
@@ -63,7 +63,7 @@ export interface ConnectInit {
 export interface Query {
   /** The name of a declared statement. */
   readonly statement: string
-  /** Values by the names of parameters. */
+  /** Values of the statement's parameters, by name. */
   readonly parameters?: Readonly<Record<string, string | number | boolean | null>>
   readonly database: string
   readonly login: Pick<Login, 'user' | 'secret'>
@@ -71,7 +71,7 @@ export interface Query {
 
 export interface QueryAnswer {
   readonly columns: readonly string[]
-  /** Values as the database writes them as text, times in UTC; null for NULL. */
+  /** The rows, with values as the database writes them as text, times in UTC; null for NULL. */
   readonly rows: readonly (readonly (string | null)[])[]
   /** The database's clock, read after the statement. */
   readonly now: Instant

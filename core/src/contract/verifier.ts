@@ -135,7 +135,7 @@ export interface PreviousRead {
 export interface Connection<O = JsonObject> {
   readonly id: string
   readonly provider: string
-  /** The connection type's options, with a handle for each secret. They can change between two checks; the rest cannot. */
+  /** The connection type's options, with a handle for each secret. Options can change between two checks; `id` and `provider` cannot. */
   readonly options: O
 }
 
@@ -157,7 +157,7 @@ export interface DigestAnswer extends Answer {
 export interface ResolvedAddress {
   readonly hostname: string
   readonly port: number
-  /** An IP address. */
+  /** The IP address of the URL's host. */
   readonly address: string
 }
 
@@ -195,7 +195,7 @@ export function earlierVersion(
   return { ...verifier, profile: { ...verifier.profile, ...earlier } as ActionProfile }
 }
 
-/** Drops the type parameters, which a host cannot know. */
+/** Defines a verifier, without its type parameters, which a host cannot know. */
 export function defineVerifier<P extends TSchema, F extends TSchema>(verifier: Verifier<P, F>): Verifier {
   return verifier as unknown as Verifier
 }

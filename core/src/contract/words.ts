@@ -68,7 +68,7 @@ export function isSentence(value: unknown): value is Sentence {
   return typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'))
 }
 
-/** `{name}` or `{name:short}`. */
+/** Matches a name in a template: `{name}` or `{name:short}`. */
 const NAME = /\{([a-z0-9_]+)(:short)?\}/g
 const SHORT_LENGTH = 12
 
