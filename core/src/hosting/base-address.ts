@@ -1,7 +1,7 @@
 /** Reads the base address of a destination: a URL of http or https, or `tls://host:port` and `tcp://host:port` for other protocols. */
 import { parseUrl } from '../url.ts'
 
-/** The address of a socket. */
+/** The parts of an address such as `tls://host:port`, by which a destination without HTTP is reached. */
 export interface SocketAddress {
   /** The host name as in a URL of https, an IPv6 address in brackets. */
   readonly hostname: string
@@ -9,14 +9,14 @@ export interface SocketAddress {
   readonly isTls: boolean
 }
 
-/** A host and a port, and nothing else: no credentials, no path. */
+/** Matches a host and a port, and nothing else: no credentials, no path. */
 const SOCKET = /^(tls|tcp):\/\/(\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+):([0-9]{1,5})\/?$/i
 const LARGEST_PORT = 65_535
 
 /** Parses the address of a socket; undefined for any other text. */
 export function socketAddress(text: string): SocketAddress | undefined {
   const [, scheme, host, digits] = SOCKET.exec(text) ?? []
-  // Parsed as https, because the URL parser normalizes names and IP addresses only for schemes that it knows.
+  // The host is parsed as in a URL of https, because the URL parser normalizes names and IP addresses only for schemes that it knows.
   const url = host === undefined ? undefined : parseUrl(`https://${host}`)
   if (!url) return undefined
   const port = Number(digits)
@@ -27,7 +27,7 @@ export function socketAddress(text: string): SocketAddress | undefined {
 /** Origins by base address, stored because each check asks several times for its destination's, and parsing a URL takes microseconds. */
 const origins = new Map<string, string | undefined>()
 const MOST_ORIGINS = 1000
-/** Whoever types a longer address does not fill the memory with it. */
+/** Limit of the characters of a stored address: whoever types longer ones does not fill the memory. */
 const LONGEST_KEPT = 1000
 
 /** The scheme, host and port of a base address, in one form; undefined for any other text. */
@@ -53,7 +53,7 @@ export function isOwnWww(one: string, other: string): boolean {
   return withWww(one) === other || withWww(other) === one
 }
 
-/** @throws TypeError for what is not a base address. Its text does not repeat what was given */
+/** Returns the origin of a base address. @throws TypeError for any other text, which its message does not repeat */
 export function requireOrigin(text: string): string {
   const origin = originOf(text)
   if (origin === undefined) throw new TypeError('a base address is not a URL of http, https, tls or tcp')
@@ -74,7 +74,10 @@ export function unbracketed(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
-/** @param hostname a URL's, because the parser writes each IPv4 address with four numbers, and brackets around IPv6 */
+/**
+ * Tells whether a host name is an IP address.
+ * @param hostname a URL's, because the parser writes each IPv4 address with four numbers, and brackets around IPv6
+ */
 export function isLiteral(hostname: string): boolean {
   return hostname.startsWith('[') || /^[0-9]{1,3}(?:\.[0-9]{1,3}){3}$/.test(hostname)
 }

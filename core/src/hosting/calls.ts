@@ -14,6 +14,7 @@ export interface CallRequest {
 }
 
 /**
+ * Writes the request of a declared call.
  * @param path the path that the call is sent to, with its query
  * @param basePath the path of the check's base address, with its query
  * @throws BreachError for a call that the manifest does not declare

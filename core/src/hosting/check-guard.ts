@@ -30,7 +30,7 @@ export interface RequestGuard {
   readonly userAgent: string
   /** Limit of the bytes that a check digests, in one answer and in all. */
   readonly maxDigestBytes: number
-  /** Defaults to passing bytes on at once. */
+  /** Slows the reading of bodies. Defaults to passing bytes on at once. */
   readonly pace?: Pace | undefined
   /** Runs a read for digests once there is room for one. */
   readonly limitDigests?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined
@@ -42,7 +42,7 @@ export interface RequestGuard {
 
 /** Carries what the rules allow. `A` is what the host knows of an address that it admits. */
 export interface Transport<A> {
-  /** @param publicOnly true where a claim names the address @throws DestinationError for an address that the host does not reach */
+  /** Admits a URL. @param publicOnly true where a claim names the address @throws DestinationError for an address that the host does not reach */
   admitUrl(text: string, publicOnly: boolean): A & { readonly url: URL }
   /** Admits an address of a socket, as `admitUrl` does. */
   admitSocket(address: SocketAddress, publicOnly: boolean): A
@@ -51,7 +51,7 @@ export interface Transport<A> {
   dial(address: SocketAddress, admitted: A): Dialed
   /** Starts TLS on an open connection. A host that carries everything in plain leaves it out. */
   readonly secure?: (plain: RawSocket, address: SocketAddress) => Dialed
-  /** @throws DestinationError */
+  /** Runs a declared statement at a database. @throws DestinationError where the database gives no rows */
   query(address: SocketAddress, admitted: A, asked: SecretQuery): Promise<QueryResult>
   /** Resolves a host name to an IP address. */
   lookUp(hostname: string, admitted: A): Promise<string>
@@ -68,6 +68,6 @@ export interface SendInit {
   /** Counts bytes of the body as they come. @throws DestinationError where a check may read no more */
   readonly received?: Pace
   readonly clientCertificate?: ClientCertificate | undefined
-  /** Tells that only the signal ends it, neither the check nor the host. */
+  /** Tells that only the request's signal ends the request, neither the check nor the host. */
   readonly outlives?: boolean
 }

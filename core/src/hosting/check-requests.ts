@@ -82,7 +82,7 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
     if (asked !== origin && !(isTarget && isOwnWww(asked, origin)))
       throw usage.refuse('origin', `asks ${asked}, and its base address is ${origin}`)
     const lost = lostInAddress(text)
-    // The claim chose the name: the plugin is not to blame for more than letting it through.
+    // A claim chose the name in the address, so the plugin is to blame for no more than letting it through.
     if (lost !== undefined)
       throw usage.refuse('address', `asks an address with ${lost}, which leads elsewhere`, 'ambiguous_claim')
     return admitted
@@ -108,14 +108,15 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
       exchange(request, { mostBytes, ...own }) {
         const admittedHost = transport.admitUrl(request.url.href, false)
         const counted = guard.spend?.() ?? (() => {})
-        // The bytes that a check has read must not cost a token that is used up by now.
+        // An exchange that outlives the check does not count towards the check's bytes: their limit must not cost a refresh token that is used up by
+        // now.
         const bounds = own.outlives ? own : { ...own, received: (bytes: number) => usage.received(bytes, 'body') }
         return transport
           .send(admittedHost, { ...request, signal: timer.signal, ...bounds }, mostBytes)
           .finally(() => counted())
       },
     })
-    // An exchange that outlives the check keeps no one waiting.
+    // Stops waiting when the check's time is over, because an exchange can outlive the check.
     return untilAborted(timer.signal, spend({ ...init, url: admitted.url }, host))
   }
 
@@ -148,7 +149,7 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
     async resolve(text: string): Promise<ResolvedAddress> {
       const admitted = admit(text)
       const { requests: most } = usage.most
-      // Each may ask a name server.
+      // Resolving a name may ask a name server, so names are counted.
       if (usage.count('names') > most) throw usage.refuse('limits', `resolves more than ${most} names in a check`)
       const { hostname } = admitted.url
       const address = await transport.lookUp(hostname, admitted)
@@ -173,7 +174,11 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
   }
 }
 
-/** @returns undefined for GET and HEAD @throws BreachError */
+/**
+ * Writes the call of a request.
+ * @returns undefined for GET and HEAD
+ * @throws BreachError for any other method, and a call that the manifest does not declare
+ */
 function callOf(url: URL, { method, call }: FetchInit, { manifest, baseUrl }: RequestGuard) {
   if (call === undefined) {
     if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
@@ -193,12 +198,12 @@ function locationOf({ status, headers }: Response): string | null {
 function redirectWithin(url: URL, location: string): string | undefined {
   const next = parseUrl(location, url.href)
   if (next?.origin !== url.origin) return undefined
-  // A fragment is for browsers.
+  // The fragment of a redirect's address is for browsers.
   next.hash = ''
   return next.href
 }
 
-/** @throws DestinationError once it is aborted */
+/** Waits for work until a signal ends the waiting. @throws DestinationError once the signal is aborted */
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => reject(toDestinationError(signal.reason, signal))

@@ -83,7 +83,7 @@ export function guardSockets<A>(guard: RequestGuard, transport: Transport<A>, us
   }
 }
 
-/** @throws BreachError */
+/** Finds the manifest's entry for a port with, or without, TLS. @throws BreachError if the manifest has none */
 function socketGrant({ port, isTls }: SocketAddress, { sockets = [] }: Pick<Manifest, 'sockets'>): SocketGrant {
   const grant = sockets.find((declared) => declared.port === port && (declared.tls !== false) === isTls)
   if (grant) return grant

@@ -54,7 +54,7 @@ export class CheckUsage {
     this.#since = this.begin()
   }
 
-  /** @returns the number of a request, in the order in which requests of the process begin */
+  /** Numbers a request. @returns its number, in the order in which requests of the process begin */
   begin(): number {
     return ++begun
   }
@@ -73,7 +73,7 @@ export class CheckUsage {
     return count
   }
 
-  /** @throws BreachError where the manifest allows no check there */
+  /** Finds the reason the check may read an origin. @throws BreachError where the manifest allows no check there */
   grant(origin: string): Grant {
     const { connected, secrets, manifest } = this.#guard
     const given = grantOf(manifest, { origin, typed: connected?.options, hasSecrets: secrets.size > 0 })
@@ -128,7 +128,7 @@ export class CheckUsage {
     return this.#guard.spend?.() ?? (() => {})
   }
 
-  /** @throws DestinationError */
+  /** Counts bytes of a body. @throws DestinationError `too_large` where the check may read no more */
   received(bytes: number, use: Use): Promise<void> | undefined {
     this.#left[use] -= bytes
     if (this.#left[use] >= 0) return this.#guard.pace?.(bytes)

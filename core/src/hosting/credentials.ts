@@ -18,7 +18,7 @@ export interface Connected {
   /** Token hosts in the manifest of its type's plugin. */
   readonly tokenHosts?: readonly string[] | undefined
   readonly memory: CredentialMemory
-  /** Left out where no tokens are stored. */
+  /** The refreshes of the connection's tokens; undefined where no tokens are stored. */
   readonly refreshes?: Refreshes | undefined
 }
 
@@ -83,6 +83,7 @@ export function unboundSecrets(
 export type Spend = (request: Outgoing, host: SchemeHost) => Promise<Response>
 
 /**
+ * Finds the declared credential of a request.
  * @returns undefined for a credential that a header carries, or none
  * @throws BreachError for a name that the connection type does not declare
  */
@@ -109,7 +110,7 @@ function memoryOf(memory: CredentialMemory, name: string): CredentialMemory {
   }
 }
 
-/** Reads options for a scheme. */
+/** Reads a connection's options for a credential scheme. */
 export function optionReader({ options }: Pick<Connected, 'options'>): Pick<SchemeHost, 'value' | 'required'> {
   function value(option: string | undefined): string | undefined {
     const found = option !== undefined && Object.hasOwn(options, option) ? options[option] : undefined

@@ -10,6 +10,7 @@ const MAX_VALUE_LENGTH = 4096
 const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
 /**
+ * Writes the request of a declared WebDAV method.
  * @param path the path that the call is sent to, with its query
  * @param basePath the path of the check's base address
  * @throws BreachError for a call that the manifest does not declare

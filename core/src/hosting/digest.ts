@@ -27,6 +27,7 @@ export function digestHeaders(
 }
 
 /**
+ * Reads an answer to its end and computes its digests.
  * @param maxDecodedBytes size limit of content that arrives compressed, because a few bytes can become any number
  * @throws DestinationError, also that of the body, such as `too_large`
  */

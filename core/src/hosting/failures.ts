@@ -31,7 +31,7 @@ export function toDestinationError(error: unknown, signal: AbortSignal): Destina
 
 /** The code and the cause of an error, for authors and operators only: a workspace could look into the operator's network by it. */
 export function failureWords(error: unknown): string {
-  // Plugins throw anything.
+  // A plugin can throw any value, also one without a message.
   const {
     code,
     cause,

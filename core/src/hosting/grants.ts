@@ -10,6 +10,7 @@ export type Grant = 'named' | 'connection' | 'target'
 export type TypedOptions = Readonly<Record<string, unknown>>
 
 /**
+ * Finds the reason a check may read an origin.
  * @param origin `https://host`, `tls://host:port`
  * @param typed the options of the connection that the check reads through
  * @param hasSecrets tells whether the check has secrets: sent to a host that a claim names, the claim's author would get them

@@ -91,7 +91,7 @@ export function credentialHeader(auth: Auth, secrets: SecretValues): ReturnType<
   return made
 }
 
-/** @throws BreachError */
+/** Refuses a header that only the host may set. @throws BreachError for such a header */
 function checkName(name: string): void {
   if (isForbiddenHeader(name)) throw new BreachError(`a plugin may not set the header ${name}`)
 }

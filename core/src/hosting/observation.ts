@@ -24,6 +24,7 @@ export type ReadObservation =
   | { readonly observation?: never; readonly problem: string; readonly part: ObservationPart }
 
 /**
+ * Reads what a verifier returned.
  * @param factsProblem why the profile's schema does not allow the facts, by the host's own validator
  * @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express
  */

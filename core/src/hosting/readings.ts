@@ -26,7 +26,7 @@ export interface AnswerRecord {
 
 export const NO_READINGS: Readings = { sentAt: undefined, ahead: undefined, isUndated: false, ageMs: 0, tokens: [] }
 
-/** More answers than a check may ask for. Of those that reads hand on to each other, the newest stay. */
+/** Limit of the stored answers, above what a check may ask for. Of answers that reads hand on to each other, the newest stay. */
 const MOST_ANSWERS = 100
 
 /** Resolution of the `Date` header, which has whole seconds. */

@@ -29,8 +29,8 @@ export interface RefreshLeases {
 /** The store of the tokens of one connection and option. */
 export interface TokenCell {
   /**
-   * Runs in a transaction. The `stored` that `work` returns replaces what it got. It gets undefined where the connection has other
-   * credentials by now.
+   * Changes the stored tokens in a transaction: the `stored` that `work` returns replaces what it got. `work` gets undefined where the connection has
+   * other credentials by now.
    */
   change<T>(
     work: (
@@ -49,7 +49,7 @@ const STORE_PAUSE_MS = 1500
 /** Duration of a lease: two exchanges, and the tries to store their tokens. */
 export const REFRESH_LEASE_MS = 60_000
 
-/** @throws DestinationError */
+/** Exchanges the newest refresh token, one host at a time, and stores the new tokens. @throws DestinationError where no token could be had */
 export async function refreshOnce(cell: TokenCell, asked: RefreshRequest): Promise<AccessToken> {
   const id = crypto.randomUUID()
   const begun = await begin(cell, asked, id)
@@ -82,7 +82,10 @@ async function begin(cell: TokenCell, { typed, isUsable }: RefreshRequest, id: s
   throw new DestinationError('timeout')
 }
 
-/** @returns false where the new tokens are dropped, because the credentials were replaced meanwhile, or another host has refreshed */
+/**
+ * Stores the outcome of an exchange.
+ * @returns false where the new tokens are dropped, because the credentials were replaced meanwhile, or another host has refreshed
+ */
 function finish(
   cell: TokenCell,
   { typed }: RefreshRequest,
@@ -91,7 +94,7 @@ function finish(
 ): Promise<boolean> {
   return cell.change(async (stored, leases) => {
     await leases.end(id)
-    // The newest refresh token must not be lost, even if the lease ended and another host sent the same one.
+    // The newest refresh token must not be lost, even if the lease ended and another host sent the same one meanwhile.
     if (!stored || (stored.refreshToken ?? typed) !== sent) return { result: false }
     if (!('error' in outcome)) {
       const { refreshToken = stored.refreshToken, ...token } = outcome

@@ -43,7 +43,7 @@ export async function runBounded(
   let ended: DestinationError | undefined
   const end = (code: DestinationError['code']) => {
     ended ??= new DestinationError(code)
-    // Destroyed without the error, because drivers change what they get.
+    // The socket is destroyed without the error, because drivers change what they get.
     socket.destroy()
   }
   const expire = () => end('timeout')

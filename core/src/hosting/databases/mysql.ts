@@ -22,7 +22,7 @@ interface Connection {
 
 const NO_SUCH_VARIABLE = 1193
 
-/** @throws DestinationError */
+/** Runs a declared statement. @throws DestinationError where the database gives no rows */
 export function queryMysql(
   { createConnection }: MysqlDriver,
   { address, port, tls, createSocket }: DatabaseAddress,
@@ -31,7 +31,7 @@ export function queryMysql(
   const { user, secret, database, text, values, now } = asked
   const socket = createSocket()
   return runBounded(socket, asked, codeOf, async () => {
-    // The driver would take a certificate of `localhost`.
+    // Without a name, the driver would take a certificate of `localhost`.
     if (tls?.servername === '') throw refusal('MySQL is read over TLS by a name, and not by an IP address')
     socket.connect(port, address)
     const opened = createConnection({

@@ -35,7 +35,7 @@ const BEGIN = [
   'SET LOCAL standard_conforming_strings = on',
 ].join('; ')
 
-/** @throws DestinationError */
+/** Runs a declared statement. @throws DestinationError where the database gives no rows */
 export function queryPostgres(
   { Client }: PostgresDriver,
   { address, port, tls, createSocket }: DatabaseAddress,

@@ -12,13 +12,13 @@ export interface SigV4Credential {
   readonly scheme: 'awsSigV4'
   /** The name of the service, such as `s3`. */
   readonly service: string
-  /** The name of an option; `us-east-1` where nothing was typed. */
+  /** The name of the option that holds the region, which is `us-east-1` where nothing was typed. */
   readonly region: string
-  /** The name of an option, secret or not. */
+  /** The name of the option that holds the access key's id, secret or not. */
   readonly accessKeyId: string
-  /** The name of a secret option. */
+  /** The name of the secret option that holds the secret access key. */
   readonly secretAccessKey: string
-  /** The name of a secret option, for temporary credentials. */
+  /** The name of the secret option that holds the session token of temporary credentials. */
   readonly sessionToken?: string
   /** The values that a query may have as its `Action`, for services that take actions with GET. Defaults to none, as an action may change something. */
   readonly actions?: readonly string[]
@@ -70,7 +70,7 @@ function aheadBy({ status, headers }: Response, { now }: SchemeHost): number | u
   return (status === 400 || status === 403) && !Number.isNaN(theirs) ? theirs - now() : undefined
 }
 
-/** @throws BreachError for a request that is not signed */
+/** Writes a request in the form that is signed. @throws BreachError for a request that is not signed */
 function canonicalRequest({ service, actions = [] }: SigV4Credential, request: Outgoing): Outgoing {
   const { url, method, body } = request
   if ((method !== 'GET' && method !== 'HEAD') || body !== undefined)

@@ -17,9 +17,9 @@ import { type Challenge, challengesOf } from './www-authenticate.ts'
  */
 export interface ChallengeCredential {
   readonly scheme: 'challenge'
-  /** The name of an option. */
+  /** The name of the option that holds the registry's username. */
   readonly username?: string
-  /** The name of a secret option. */
+  /** The name of the secret option that holds the registry's password. */
   readonly password?: string
 }
 
@@ -116,7 +116,7 @@ async function tokenFor(
   const headers = new Headers({ accept: 'application/json' })
   if (basic !== undefined) headers.set('authorization', basic)
   const startedAt = host.now()
-  // Other checks may wait for the token.
+  // The exchange outlives its check, because other checks may wait for the same token.
   const answer = await host.exchange({ url, method: 'GET', headers }, { outlives: true })
   if (answer.status === 401 || answer.status === 403) throw new DestinationError('unauthorized')
   if (answer.status !== 200) throw statusError(answer, host.now())

@@ -6,9 +6,9 @@ import type { Scheme } from './scheme.ts'
 /** A certificate of the client. It needs no `auth`: each request to the destination is sent with it. */
 export interface CertificateCredential {
   readonly scheme: 'clientCertificate'
-  /** The name of a secret option, in PEM. */
+  /** The name of the secret option that holds the certificate in PEM. */
   readonly certificate: string
-  /** The name of a secret option, in PEM. */
+  /** The name of the secret option that holds the private key in PEM. */
   readonly key: string
 }
 

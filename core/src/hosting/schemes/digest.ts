@@ -9,9 +9,9 @@ import { challengesOf } from './www-authenticate.ts'
 /** HTTP digest authentication (RFC 7616) with `qop=auth` and MD5, SHA-256 or SHA-512-256. */
 export interface DigestCredential {
   readonly scheme: 'digest'
-  /** The name of an option. */
+  /** The name of the option that holds the username. */
   readonly username: string
-  /** The name of a secret option. */
+  /** The name of the secret option that holds the password. */
   readonly password: string
 }
 
@@ -55,7 +55,7 @@ function storedChallenge({ memory }: SchemeHost): StoredChallenge | undefined {
   return kept === undefined ? undefined : JSON.parse(kept)
 }
 
-/** The algorithms, the strongest last. */
+/** The digest algorithms by the names of RFC 7616, the strongest last. */
 const ALGORITHMS: ReadonlyMap<string, HashName> = new Map([
   ['MD5', 'md5'],
   ['SHA-256', 'sha256'],
@@ -87,7 +87,7 @@ function answerChallenge(
   host.memory.set(KEY, JSON.stringify({ ...asked, uses }), host.now() + KEPT_MS)
   const hash = ALGORITHMS.get(algorithm.replace(/-SESS$/, ''))!
   const username = host.required(credential.username)
-  // A quoted string cannot carry these, and the header of one user could become that of another.
+  // A quoted string cannot carry a quotation mark or a backslash, and the header of one user could become that of another.
   if (/["\\]/.test(username)) throw new DestinationError('misconfigured')
   const [count, cnonce, uri] = [uses.toString(16).padStart(8, '0'), host.nonce(), targetOf(request.url)]
   const plain = hashOf(hash, `${username}:${realm}:${host.required(credential.password)}`)

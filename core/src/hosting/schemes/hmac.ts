@@ -16,7 +16,7 @@ import { fillTemplate, namesIn, OPTION, shownOptionsIn } from './templates.ts'
  */
 export interface HmacCredential {
   readonly scheme: 'hmac'
-  /** The name of a secret option. */
+  /** The name of the secret option that holds the key. */
   readonly key: string
   /** The encoding of the key. Defaults to `text`. */
   readonly keyEncoding?: 'text' | 'base64' | 'hex'
@@ -116,7 +116,7 @@ function formatDate(form: NonNullable<HmacCredential['date']>, now: number): str
   }
 }
 
-/** @throws DestinationError `misconfigured` for a key that is not in its encoding */
+/** Decodes the key. @throws DestinationError `misconfigured` for a key that is not in its encoding */
 function keyOf({ key, keyEncoding = 'text' }: HmacCredential, { required }: SchemeHost): Uint8Array {
   const text = required(key)
   if (keyEncoding === 'text') return utf8(text)

@@ -16,12 +16,15 @@ const FORMS = [
   { algorithm: 'ES256', name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
 ] as const
 
-/** @throws DestinationError `misconfigured` for anything but a private key of RSA, of at most 4096 bits, or P-256. It repeats nothing of the key */
+/**
+ * Imports a private key for signing.
+ * @throws DestinationError `misconfigured` for anything but a private key of RSA, of at most 4096 bits, or P-256. It repeats nothing of the key
+ */
 export async function signingKey(text: string): Promise<SigningKey> {
   const { private_key: inFile, client_email: email, private_key_id: id } = objectIn(text)
   const pkcs8 = pkcs8Of(typeof inFile === 'string' ? inFile : text)
   for (const form of FORMS) {
-    // Rejects for a key of the other form.
+    // `importKey` rejects a key of another form.
     const key = pkcs8 && (await crypto.subtle.importKey('pkcs8', pkcs8, form, false, ['sign']).catch(() => undefined))
     if (key && modulusOf(key) <= MOST_MODULUS_BITS)
       return { key, algorithm: form.algorithm, issuer: textOf(email), keyId: textOf(id) }
@@ -53,9 +56,9 @@ const PEM = /-----BEGIN (RSA |EC |)PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END \
 
 /** The algorithm and curve that PKCS #8 puts before a key of the older forms, in DER. */
 const ALGORITHMS: Readonly<Record<string, readonly number[]>> = {
-  // rsaEncryption
+  // The object identifier rsaEncryption
   'RSA ': [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00],
-  // ecPublicKey, prime256v1
+  // The object identifiers ecPublicKey and prime256v1
   'EC ': [
     0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03,
     0x01, 0x07,

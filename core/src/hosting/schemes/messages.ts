@@ -13,6 +13,7 @@ const HIDDEN = [
 ]
 
 /**
+ * Adds headers to a request.
  * @throws BreachError for a header that the plugin gave itself
  * @throws DestinationError `misconfigured` for a value that no header can carry. It repeats no value
  */

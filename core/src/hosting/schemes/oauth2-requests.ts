@@ -21,15 +21,17 @@ type OptionTemplate = string
 
 /** The client's authentication at the token endpoint. Without a secret and a key it names its id only. */
 interface OAuth2Client {
-  /** The name of an option. */
+  /** The name of the option that holds the client's id. */
   readonly clientId: string
-  /** The name of a secret option. */
+  /** The name of the secret option that holds the client's secret. */
   readonly clientSecret?: string
   /** The place of the secret in the request. Defaults to `basic`. */
   readonly authentication?: 'basic' | 'post'
-  /** The name of a secret option, in PEM: `private_key_jwt` of OpenID Connect, signed with RS256 or ES256 as the key has it. */
+  /**
+   * The name of the secret option that holds a private key in PEM: `private_key_jwt` of OpenID Connect, signed with RS256 or ES256 as the key has it.
+   */
   readonly privateKey?: string
-  /** The name of an option: the `kid` of that key. */
+  /** The name of the option that holds the `kid` of the client's private key. */
   readonly keyId?: string
 }
 
@@ -48,20 +50,20 @@ export interface ClientCredentials extends TokenRequest, OAuth2Client {
 /** The grant of a refresh token (RFC 6749 6). Each refresh may bring another refresh token, which the host stores before it uses the access token. */
 export interface RefreshTokenCredential extends TokenRequest, OAuth2Client {
   readonly grant: 'refreshToken'
-  /** The name of a secret option. */
+  /** The name of the secret option that holds the first refresh token. */
   readonly refreshToken: string
 }
 
 /** The grant of a JWT (RFC 7523 2.1), signed with RS256 or ES256 by the kind of key. */
 export interface JwtBearerCredential extends TokenRequest {
   readonly grant: 'jwtBearer'
-  /** The name of a secret option: a private key in PEM, or the JSON file of a service account of Google. */
+  /** The name of the secret option that holds a private key in PEM, or the JSON file of a service account of Google. */
   readonly privateKey: string
-  /** The name of an option: `iss`. Left out where the JSON file says it. */
+  /** The name of the option that holds `iss`. Needless where the JSON file says it. */
   readonly issuer?: string
-  /** The name of an option: `sub`. Defaults to the issuer. */
+  /** The name of the option that holds `sub`. Defaults to the issuer. */
   readonly subject?: string
-  /** The name of an option: `kid`. Left out where the JSON file says it, if at all. */
+  /** The name of the option that holds `kid`. Needless where the JSON file says it, if at all. */
   readonly keyId?: string
 }
 
@@ -69,13 +71,13 @@ export interface JwtBearerCredential extends TokenRequest {
 export interface GitHubAppCredential {
   readonly scheme: 'oauth2'
   readonly grant: 'githubApp'
-  /** The address of the API, such as `https://api.github.com`. */
+  /** The address of GitHub's API, such as `https://api.github.com`. */
   readonly apiUrl: OptionTemplate
-  /** The name of an option: the app's id or its client id. */
+  /** The name of the option that holds the app's id or its client id. */
   readonly appId: string
-  /** The name of an option. */
+  /** The name of the option that holds the installation's id. */
   readonly installationId: string
-  /** The name of a secret option, in PEM. */
+  /** The name of the secret option that holds the app's private key in PEM. */
   readonly privateKey: string
   /** The permissions of the tokens, out of the installation's. Defaults to all of them, writing included. */
   readonly permissions?: Readonly<Record<string, 'read'>>
@@ -83,7 +85,11 @@ export interface GitHubAppCredential {
 
 type Fields = Readonly<Record<string, string | undefined>>
 
-/** @param isUsable tells whether a stored token will do @throws DestinationError */
+/**
+ * Gets an access token by the credential's grant.
+ * @param isUsable tells whether a stored token will do
+ * @throws DestinationError where the token endpoint gives none
+ */
 export async function newToken(
   credential: OAuth2Credential,
   host: SchemeHost,
@@ -133,7 +139,7 @@ async function refreshTokenOf(
 }
 
 function againAfter({ status, text }: ExchangeAnswer): RefreshFailure['again'] {
-  // A success without tokens that can be read, or the error of a gateway.
+  // The same token is sent again after a success without tokens that can be read, and after the error of a gateway.
   if (status < 300 || (status >= 500 && status !== 503)) return 'at once'
   return objectIn(text).error === 'invalid_grant' ? 'never' : 'later'
 }
@@ -166,7 +172,7 @@ async function byClient(
   if (clientSecret === undefined) return form(url, { ...fields, client_id: id })
   const secret = host.required(clientSecret)
   if (authentication === 'post') return form(url, { ...fields, client_id: id, client_secret: secret })
-  // RFC 6749 2.3.1 has each encoded as in a form.
+  // RFC 6749 2.3.1 has the id and the secret each encoded as in a form.
   const pair = [id, secret].map((part) => percentEncode(part).replace(/%20/g, '+')).join(':')
   return form(url, fields, `Basic ${encodeBytes(utf8(pair), 'base64')}`)
 }
@@ -256,7 +262,11 @@ const REFUSALS: ReadonlySet<JsonValue | undefined> = new Set([
   'access_denied',
 ])
 
-/** @param since the time of the request @throws DestinationError */
+/**
+ * Reads the tokens in the answer of a token endpoint.
+ * @param since the time of the request
+ * @throws DestinationError for an answer without an access token
+ */
 function tokenIn(answer: ExchangeAnswer, since: number, { now }: SchemeHost): Omit<NewTokens, 'since'> {
   const { status, text } = answer
   const given = objectIn(text)
@@ -273,7 +283,7 @@ function tokenIn(answer: ExchangeAnswer, since: number, { now }: SchemeHost): Om
   }
 }
 
-/** `expires_in`, which some write as text, or GitHub's `expires_at`. */
+/** Reads a token's lifetime in seconds from `expires_in`, which some write as text, or from GitHub's `expires_at`. */
 function secondsOf({ expires_in: seconds, expires_at: end }: JsonObject, since: number): number {
   const found = typeof end === 'string' ? (Date.parse(end) - since) / 1000 : Number(seconds ?? Number.NaN)
   return Number.isNaN(found) ? USUAL_SECONDS : found

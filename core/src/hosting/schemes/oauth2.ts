@@ -122,7 +122,11 @@ function templatesOf(credential: OAuth2Credential): string[] {
 
 const TOKEN = 'token'
 
-/** @param refused a token that the destination refused, so that another one is needed @throws DestinationError */
+/**
+ * Gets a usable access token, a stored or a new one.
+ * @param refused a token that the destination refused, so that another one is needed
+ * @throws DestinationError where there is none
+ */
 async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?: AccessToken): Promise<AccessToken> {
   const { memory, now } = host
   const isUsable = ({ accessToken, until }: AccessToken) => accessToken !== refused?.accessToken && until > now()

@@ -9,7 +9,7 @@ import type { Scheme } from './scheme.ts'
 /** A secret in the path, such as `/bot<token>/getMe`. The URL has the handle of the option where the secret belongs, once, as all of a segment. */
 export interface PathCredential {
   readonly scheme: 'path'
-  /** The name of a secret option. */
+  /** The name of the secret option whose value stands in the path. */
   readonly secret: string
   /** Text before the secret in its segment, such as `bot`. */
   readonly prefix?: string

@@ -43,7 +43,7 @@ export interface ExchangeAnswer {
 /** Memory of one connection with its current credentials, and of the origin that is read, in this process. Entries can disappear at any time. */
 export interface CredentialMemory {
   get(key: string): string | undefined
-  /** @param until the time at which it is forgotten */
+  /** Stores a value under a key. @param until the time at which the value is forgotten */
   set(key: string, value: string, until: Instant): void
   delete(key: string): void
   /** Runs work once: callers that ask while the work for this key is under way get its result. */
@@ -58,7 +58,7 @@ export interface AccessToken {
 
 /** The tokens that a token endpoint gave for a refresh token. */
 export interface NewTokens extends AccessToken {
-  /** Left out where the earlier one stays. */
+  /** The next refresh token; undefined where the earlier one stays in use. */
   readonly refreshToken?: string | undefined
 }
 
@@ -75,7 +75,7 @@ export interface RefreshRequest {
   readonly typed: string
   /** Tells whether a stored access token will do. */
   isUsable(token: AccessToken): boolean
-  /** Never rejects. */
+  /** Exchanges a refresh token at the token endpoint. Never rejects. */
   exchange(refreshToken: string): Promise<NewTokens | RefreshFailure>
 }
 
@@ -94,13 +94,13 @@ export interface NamedOption {
   readonly isSecret?: boolean
 }
 
-/** @typeParam C a declaration */
+/** A kind of credential, and how requests spend it. @typeParam C a declaration of the kind */
 export interface Scheme<C extends { readonly scheme: string }> {
-  /** The form of a declaration. */
+  /** The schema of the scheme's declarations. */
   readonly form: TSchema | ((credential: C) => TSchema)
   /** The options that a declaration names. */
   options(credential: C): readonly NamedOption[]
-  /** Lists the problems of a declaration of that form. */
+  /** Lists the problems of a declaration whose form is valid. */
   problems?(credential: C): readonly string[]
   /**
    * Sends a request with the credential, and takes the secrets out of the answer that the plugin gets.

@@ -14,7 +14,7 @@ export type Credential = { [Name in keyof Schemes]: Parameters<Schemes[Name]['sp
 
 const SCHEMES: { readonly [Name in Credential['scheme']]: Scheme<Extract<Credential, { readonly scheme: Name }>> } = ALL
 
-/** @returns what is wrong with a declaration that has the form of no scheme */
+/** Finds the scheme of a declaration. @returns what is wrong with a declaration that has the form of no scheme */
 export function schemeOf(credential: Credential): Scheme<Credential> | string {
   const { scheme: name } = (typeof credential === 'object' && credential !== null ? credential : {}) as {
     readonly scheme?: unknown

@@ -1,9 +1,9 @@
 /** Reads the challenges of an answer (RFC 9110 11.6.1). */
 
 export interface Challenge {
-  /** The name in lower case. */
+  /** The challenge's scheme in lower case, such as `bearer`. */
   readonly scheme: string
-  /** Values by name, in lower case. */
+  /** The challenge's parameters, by their names in lower case. */
   readonly parameters: ReadonlyMap<string, string>
 }
 

@@ -73,7 +73,7 @@ function refusalOf(line: string): DestinationError {
   return new DestinationError('unauthorized')
 }
 
-/** @throws DestinationError `misconfigured` for a text that needs a literal */
+/** Writes a text as a quoted string of IMAP. @throws DestinationError `misconfigured` for a text that needs a literal */
 function quote(text: string): string {
   if (!/^[ -~]*$/.test(text)) throw new DestinationError('misconfigured')
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
@@ -105,7 +105,7 @@ const none = (text: string) => text === ''
 
 export const imap: Protocol = {
   begin,
-  // Without SELECT, because reading a mailbox that EXAMINE opened changes nothing there.
+  // SELECT is missing here: reading a mailbox that EXAMINE opened changes nothing there.
   commands: {
     CAPABILITY: none,
     NOOP: none,

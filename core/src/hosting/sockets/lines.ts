@@ -15,7 +15,10 @@ const MAX_WRITTEN_BYTES = 64 * 1024
 /** Whole lines of printable ASCII. Other bytes could be a line's end, or text, for one reader and not for another. */
 const LINES = /^(?:[\x20-\x7e]*\r\n)+$/
 
-/** @returns a function that checks a chunk and returns its lines. It throws BreachError */
+/**
+ * Creates the check of what a plugin writes.
+ * @returns a function that returns the lines of a chunk, and throws BreachError for others than declared ones
+ */
 export function lineGuard(grant: CommandGrant | LineGrant): (chunk: unknown) => readonly string[] {
   const problemOf = grant.protocol === 'custom' ? customProblem(grant) : commandProblem(grant)
   let written = 0

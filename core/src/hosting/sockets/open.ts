@@ -38,7 +38,7 @@ interface OpenOptions extends ConnectionRequest, SocketBounds {
   readonly breached: (breach: BreachError) => void
 }
 
-/** @throws DestinationError */
+/** Opens a connection as a check asked for it. @throws DestinationError where it cannot be opened, or the login fails */
 export async function openSocket(options: OpenOptions): Promise<Socket> {
   const { grant, login, dial, secure, now, onTime } = options
   const sentAt = now()
@@ -99,6 +99,7 @@ function toSocket({ connection, reader, writer, rest }: Handover, options: OpenO
 export const CONTROL = /[\u0000-\u001f\u007f]/
 
 /**
+ * Reads what a check asks of a socket.
  * @throws BreachError for a connection that the manifest does not allow
  * @throws DestinationError as `secretLogin`
  */

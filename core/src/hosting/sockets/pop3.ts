@@ -62,7 +62,7 @@ const numbers = (text: string) => /^[0-9]*(?: [0-9]+)?$/.test(text)
 
 export const pop3: Protocol = {
   begin,
-  // Without RETR, because many servers remove or file the message that it got. TOP reads as much.
+  // RETR is missing here, because many servers remove or file the message that it got. TOP reads as much.
   commands: { CAPA: none, NOOP: none, QUIT: none, STAT: none, LIST: numbers, UIDL: numbers, TOP: numbers },
   readLine(line) {
     const [, name, rest = ''] = /^([A-Za-z]{3,4})(?: (.*))?$/.exec(line) ?? []

@@ -37,6 +37,7 @@ const MOST_TEXT = 8 * 1024
 export const MOST_QUERY_BYTES = 1024 * 1024
 
 /**
+ * Reads what a check asks of a database.
  * @throws BreachError for a query that the manifest does not declare
  * @throws DestinationError as `fillSecrets`
  */

@@ -13,7 +13,7 @@ export interface SecretLogin {
 }
 
 export interface Sasl {
-  /** The name by which servers list it. */
+  /** The mechanism's name in a server's list. */
   readonly name: string
   /** Answers a challenge, the empty one first; undefined gives the login up. */
   answer(challenge: string): Promise<string | undefined>
@@ -28,7 +28,7 @@ export function saslOf({ mechanism, user, secret }: SecretLogin): Sasl {
     case 'plain':
       return inSteps('PLAIN', [`\0${user}\0${secret}`])
     case 'xoauth2':
-      // The empty answer asks for the refusal that follows an error.
+      // The second, empty answer asks for the refusal that follows an error.
       return inSteps('XOAUTH2', [`user=${user}\u0001auth=Bearer ${secret}\u0001\u0001`, ''])
     case 'scram-sha-256':
       return scram(user, secret)
@@ -101,7 +101,7 @@ export function toBase64(value: string | Uint8Array): string {
   return encodeBytes(typeof value === 'string' ? utf8(value) : value, 'base64')
 }
 
-/** @throws DestinationError `unexpected_response` */
+/** Decodes base64 to text. @throws DestinationError `unexpected_response` for any other text */
 export function fromBase64(text: string): string {
   return new TextDecoder().decode(bytesOf(text))
 }

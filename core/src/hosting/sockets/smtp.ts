@@ -6,7 +6,7 @@ import { type SecretLogin, saslOf } from './sasl.ts'
 
 interface SmtpAnswer {
   readonly code: number
-  /** The lines without their codes. */
+  /** The reply's lines without their codes. */
   readonly lines: readonly string[]
 }
 
@@ -71,7 +71,7 @@ const any = () => true
 
 export const smtp: Protocol = {
   begin,
-  // Without MAIL and RCPT, because a server may greylist, call back and count what begins a mail.
+  // MAIL and RCPT are missing here, because a server may greylist, call back and count what begins a mail.
   commands: { EHLO: any, NOOP: none, HELP: any, VRFY: any, EXPN: any, QUIT: none },
   readLine(line) {
     const [, name, rest = ''] = /^([A-Za-z]{4})(?: (.*))?$/.exec(line) ?? []

@@ -45,7 +45,11 @@ const CONNECT_TIMEOUT_MS = 5000
 const CLOSE_TIMEOUT_MS = 1000
 const BUFFERED_BYTES = 64 * 1024
 
-/** @param dial begins to connect @throws DestinationError */
+/**
+ * Opens a connection, and reads it as streams within bounds.
+ * @param dial begins to connect
+ * @throws DestinationError where it does not connect in time
+ */
 export async function openRaw(dial: () => Dialed, bounds: SocketBounds): Promise<RawConnection> {
   const { signal } = bounds
   if (signal.aborted) throw new DestinationError('timeout')
@@ -99,7 +103,7 @@ function toStreams(socket: RawSocket, { signal, maxBytes }: SocketBounds): RawCo
   }
 
   function closeReader(): void {
-    // Throws when it is closed, or when nothing reads any more.
+    // `close` throws when the stream is closed, or when nothing reads it any more.
     try {
       reader.close()
     } catch {}
@@ -112,7 +116,7 @@ function toStreams(socket: RawSocket, { signal, maxBytes }: SocketBounds): RawCo
       fail(new DestinationError('too_large'))
       return
     }
-    // Copied, because other connections share the memory behind the chunk.
+    // The chunk is copied, because other connections share the memory behind it.
     reader.enqueue(new Uint8Array(chunk))
     if ((reader.desiredSize ?? 0) <= 0) socket.pause()
   }
