@@ -102,7 +102,7 @@ export async function callPlugin<T>(
   }
   const resumed = () => noteActivity(doing)
   const transport = kitTransport({ proxy, origin, socketPort: sockets?.port, onSocket, signal, note, resumed })
-  // Each call begins anew: tokens of an earlier one would lead to other requests.
+  // Each call begins with an empty credential memory: tokens of an earlier one would lead to other requests.
   const connected = typed && { ...typed, memory: createCredentialMemories(now)('') }
   const guarded = guardRequests(
     {
@@ -173,7 +173,7 @@ export async function callPlugin<T>(
   const result = await Promise.race([settled, ended])
   for (const cancel of cancels) cancel()
   const called = {
-    // A breach stands, whatever the plugin makes of its refusal.
+    // A breach of the host's rules stands, whatever the plugin makes of its refusal.
     ...(breach ? { error: breach, ignoredAbort: result.ignoredAbort } : result),
     readings: guarded.readings(),
     answers: guarded.answers(),

@@ -24,7 +24,7 @@ import { MOST_CHECKS, previousOf, verdictOf, wrongIn } from './verdict-run.ts'
 
 const MANY = 50
 
-/** @returns the case with what its check saw; undefined where none could be made */
+/** Runs one case. @returns the case with what its check saw; undefined where none could be made */
 export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefined> {
   const { clock, findings, lanes, options } = run
   const place = { case: row.name }

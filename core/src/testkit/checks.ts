@@ -2,7 +2,7 @@
 import { FAULTS } from './faults.ts'
 import { SOCKET_FAULTS } from './socket-faults.ts'
 
-/** By name. */
+/** The sentences of the kit's checks, by the checks' names. */
 export const CHECKS: Readonly<Record<string, string>> = {
   'plugin.form': 'a plugin has the form of the contract',
   'plugin.options': 'a plugin takes the options that it is given',

@@ -23,7 +23,7 @@ export function createClock(start: Instant = machine.now()): KitClock {
     dated(answer) {
       const told = machine.parse(headerOf(answer, 'date') ?? '')
       if (Number.isNaN(told)) return answer
-      // A destination that was given this clock tells its time; any other tells the machine's.
+      // A destination whose `Date` is by this clock tells its time; any other tells the machine's.
       const [offByKit, offByMachine] = [told - (answer.answeredAt ?? now()), told - machine.now()]
       const off = Math.abs(offByKit) <= Math.abs(offByMachine) ? offByKit : offByMachine
       // A larger difference is a clock that is wrong on purpose.

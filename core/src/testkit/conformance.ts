@@ -35,7 +35,7 @@ const MISUSES = [
 /** Rounds of 20 ms to wait for the end of resources: a count, because a busy machine makes each round longer. */
 const CLOSING_ROUNDS = 75
 
-/** Rejects for a destination that does not start, and never for what the plugin does wrong. */
+/** Runs the whole kit. Rejects for a destination that does not start, and never for what the plugin does wrong. */
 export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Promise<Report> {
   const options = given as unknown as ConformanceOptions
   const findings = createFindings()

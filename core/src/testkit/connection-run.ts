@@ -15,7 +15,7 @@ import { NOT_RECORDED } from './recording.ts'
 import { inLanes, type Run, searchSecrets } from './run.ts'
 import { echoWritten, SOCKET_FAULTS } from './socket-faults.ts'
 
-/** @param claims the claims of all cases */
+/** Tries the plugin's connection types. @param claims the claims of all cases */
 export async function runConnection(run: Run, claims: readonly Claim[]): Promise<void> {
   const { connection, before, cases } = run.options
   if (connection === undefined) return
@@ -36,7 +36,7 @@ interface OddOptions {
   readonly options: JsonObject
   /** The options as a phrase: `no base_url`. */
   readonly says: string
-  /** Tells whether they name the same place as the given options, so that the plugin must say the same of them. */
+  /** Tells whether the options name the same place as the given ones, so that the plugin must say the same of them. */
   readonly isSame: boolean
 }
 

@@ -65,7 +65,7 @@ export async function sendOn(
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const outgoing = send({
     hostname,
-    // Node takes the name from `Host`, and an address is not a server name.
+    // Node takes the server name of TLS from `Host`, and an address is not a server name.
     servername: isIP(hostname) === 0 ? hostname : '',
     port: url.port,
     method,
@@ -80,7 +80,7 @@ export async function sendOn(
   return { status: answer.statusCode ?? 0, headers: pairs(answer.rawHeaders), body: await wholeBody(answer) }
 }
 
-/** @param method the request's: an answer to HEAD has only the headers of a body */
+/** Sends a whole answer. @param method the request's: an answer to HEAD has only the headers of a body */
 export function answerWith(response: ServerResponse, { status, headers, body }: WholeAnswer, method = 'GET'): void {
   response.sendDate = false
   for (const [name, value] of headers) response.appendHeader(name, value)
@@ -94,7 +94,7 @@ export function headerOf({ headers }: Pick<WholeAnswer, 'headers'>, name: string
   return headers.find(([one]) => one === name)?.[1]
 }
 
-/** @param set new values by name; undefined removes the header */
+/** Replaces headers of an answer. @param set new values by name; undefined removes the header */
 export function withHeaders<A extends Pick<WholeAnswer, 'headers'>>(
   answer: A,
   set: Readonly<Record<string, string | undefined>>,

@@ -17,7 +17,7 @@ import {
 
 /** One request that a check sent, with the destination's own answer. */
 export interface Route {
-  /** `GET /path?query`, followed by the name of a call. */
+  /** The name of the request: `GET /path?query`, followed by the name of a call. */
   readonly key: string
   readonly method: string
   readonly path: string
@@ -57,10 +57,10 @@ export interface ProxyOptions {
 
 interface CheckStart {
   readonly baseOrigin: string
-  /** Presented to the destination with each request. */
+  /** The client's certificate, presented to the destination with each request. */
   readonly clientCertificate?: ClientCertificate
   readonly strike?: Strike
-  /** Called at each request that the strike takes. */
+  /** Hears of each request that the strike takes. */
   readonly onStrike?: () => void
 }
 
@@ -98,7 +98,7 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
     const known = memory.get(name)
     if (known) return known
     const { host } = asked.headers
-    // Host may be signed. Links made of it are stored as the destination's: other lanes have other names.
+    // The `Host` header may be signed. Links made of it are stored as the destination's: other lanes have other names.
     const answering = sendOn(asked, origin, { host, clientCertificate: current.clientCertificate }).then((answer) =>
       linksTo({ ...answer, answeredAt: clock.now() }, `${new URL(origin).protocol}//${host}`, origin),
     )

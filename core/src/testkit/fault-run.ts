@@ -8,11 +8,11 @@ import { at, inLanes, type Run } from './run.ts'
 import { SOCKET_FAULTS } from './socket-faults.ts'
 
 interface FaultTask {
-  /** The name of the kit's check. */
+  /** The name of the kit's check that the task belongs to. */
   readonly name: string
   readonly route: string | undefined
   readonly asked: CheckRequest
-  /** @returns what the plugin did wrong */
+  /** Judges what came of the fault. @returns what the plugin did wrong */
   judge(outcome: Outcome): string | undefined
 }
 
@@ -38,7 +38,7 @@ export async function runFaults({ check, wants, lanes, findings }: Run, seenCase
     else if (asked.endAfterStrikeMs !== undefined) findings.tell('abort.heeded', undefined, { case: row.name })
   })
   for (const { name, route, asked } of ignoring) {
-    // Again, alone: a busy machine is slow, too, and a plugin that ignores its signal always does.
+    // Each check is tried again, alone: a busy machine is slow, too, and a plugin that ignores its signal always does.
     let ignoredAbort = true
     for (let tries = 0; ignoredAbort && tries < MOST_TRIES; tries++) {
       ignoredAbort = (await check(lanes[0]!, asked)).ignoredAbort

@@ -8,11 +8,11 @@ import type { Route, StruckRequest } from './fault-proxy.ts'
 
 /** A fault of a destination, and the error that a check must make of it. */
 export interface ExpectedError {
-  /** The name of the kit's check. */
+  /** The name of the kit's check that strikes with this fault. */
   readonly name: `fault.${string}`
   /** The fault as a phrase: `an answer 401`. */
   readonly says: string
-  /** The right errors, the best first. */
+  /** The codes of the errors that a check may give for the fault, the best first. */
   readonly right: readonly DestinationErrorCode[]
   /** Milliseconds between the fault and the end of the check's time. */
   readonly endAfterMs?: number

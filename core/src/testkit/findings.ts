@@ -13,7 +13,7 @@ export function createFindings() {
   const untested = new Set<string>()
 
   return {
-    /** @param problem undefined: the plugin is right */
+    /** Notes the result of a check of the kit. @param problem what the plugin does wrong; undefined if it is right */
     tell(name: string, problem: string | undefined, { route, case: of }: FindingPlace = {}): void {
       const key = JSON.stringify([name, route, of, problem])
       const place = { ...(route === undefined ? {} : { route }), ...(of === undefined ? {} : { case: of }) }

@@ -8,10 +8,13 @@ import type { SeenCase } from './prepared.ts'
 import { at, type Run } from './run.ts'
 import type { StruckSocket } from './socket-proxy.ts'
 
-/** Time in which a check asks what it would join. */
+/** Time in which a check asks for the read that it would join. */
 const JOINING_MS = 40
 
-/** @returns what a check saw before the situation, if there is a `before`. Leaves the destination in any situation. */
+/**
+ * Runs checks around changes of the destination, and leaves it in any situation.
+ * @returns what a check saw before the situation, if there is a `before`
+ */
 export async function runFreshness(run: Run, seenCase: SeenCase): Promise<SeenCase['before']> {
   const { findings, options, lanes } = run
   const { asked, row, seen, verifier } = seenCase

@@ -48,7 +48,7 @@ export interface ProbeRequest extends CallRequest {
 }
 
 export interface Outcome extends Omit<CallResult<Observation>, 'value'> {
-  /** The value that the check returned, unchecked. */
+  /** The value that the check returned, not yet validated. */
   readonly observation?: Observation
 }
 
@@ -58,7 +58,7 @@ export interface LaneOptions {
   readonly proxy: ProxyOptions
   /** Address that the plugin's sockets lead to. */
   readonly socketUrl: string | undefined
-  /** If given, sockets lead to their own addresses. */
+  /** Hears of each socket. Sockets then lead to their own addresses. */
   readonly onSocket?: OnSocket
   readonly clock: KitClock
   /** Hears of everything that the plugin does and the host refuses. */
@@ -159,7 +159,7 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
   // Each call refreshes its tokens, because access tokens of an earlier call would lead to other requests. Refresh tokens go on.
   const refreshes: Refreshes = {
     async refresh({ typed, exchange }) {
-      // Sent again after an answer that the kit's own faults made worthless.
+      // The newest refresh token is sent again after an answer that the kit's own faults made worthless.
       const refreshed = await exchange(newest.get(typed) ?? typed)
       if ('error' in refreshed) throw refreshed.error
       if (refreshed.refreshToken !== undefined) newest.set(typed, refreshed.refreshToken)

@@ -8,9 +8,9 @@ import { described, isSame, observationProblem, sayTheSame, showsClaimed } from 
 
 interface FaultContext {
   readonly profile: ActionProfile
-  /** The observation without the fault. */
+  /** The observation of the same check without the fault. */
   readonly seen: Observation
-  /** Tells whether the check asked nothing else. */
+  /** Tells whether the check sent no other request. */
   readonly isOnly: boolean
   /** Tells whether a 404 of the route means absence. */
   readonly tellsAbsence: boolean
@@ -19,7 +19,7 @@ interface FaultContext {
   readonly isExchange: boolean
 }
 
-/** @returns what the plugin did wrong */
+/** Judges what a check made of a fault. @returns what the plugin did wrong */
 export function judgeFault(fault: ExpectedError, outcome: Outcome, judged: FaultContext): string | undefined {
   const { right } = fault
   if (!outcome.observation) return judgeError(fault, outcome.error, judged)
@@ -52,9 +52,9 @@ function mayGoOn(fault: ExpectedError, observation: Observation, outcome: Outcom
   if (!sayTheSame(observation, seen)) return false
   if (fault.bodyOnly && !outcome.readTooMuch && observation.mark === seen.mark) return true
   if (isExtra) return blameRank(observation.mark) <= blameRank(seen.mark)
-  // Another answer showed that the outcome is there: that stays true.
+  // Another answer showed that the outcome is there, which stays true.
   if (showsClaimed(seen)) return !isOnly
-  // An absence for which nobody is blamed is as good as an error.
+  // An absence that blames nobody is as good as an error.
   return observation.mark === 'may_have_been'
 }
 
@@ -82,7 +82,7 @@ export function judgeClock(
   return undefined
 }
 
-/** @param before the check's observation of the earlier situation, without an `Age` */
+/** Judges what a check made of a stale replica's answer. @param before the check's observation of the earlier situation, without an `Age` */
 export function judgeStale(
   outcome: Outcome,
   { profile, seen }: Pick<FaultContext, 'profile' | 'seen'>,
@@ -97,7 +97,7 @@ export function judgeStale(
   return undefined
 }
 
-/** @returns what is wrong with an error or an observation by the contract alone */
+/** Finds what is wrong by the contract alone. @returns a problem of the observation or the thrown error */
 function formProblem({ observation, error }: Outcome, profile: ActionProfile, where: string): string | undefined {
   if (observation) {
     const wrong = observationProblem(profile, observation)

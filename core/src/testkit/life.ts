@@ -38,7 +38,7 @@ export interface LifeOptions {
   readonly plugin: Plugin
   /** The plugin's options, as an operator's configuration gives them. */
   readonly options?: JsonObject
-  /** null to read without a connection. */
+  /** The connection to read through; null to read without one. */
   readonly connection: OrAt<GivenConnection> | null
   /** Address on loopback that requests go to, which tells times by `clock`. Defaults to the base address itself. */
   readonly destination?: string
@@ -57,22 +57,22 @@ export interface LifeOptions {
 
 export interface LifeRequest {
   readonly at: Instant
-  /** `GET /path?query` */
+  /** The name of the request: `GET /path?query`. */
   readonly key: string
-  /** Undefined if there was no answer. */
+  /** The status of the answer; undefined if there was none. */
   readonly status: number | undefined
 }
 
 export interface Life {
   /** The checks as a host records them, oldest first. */
   readonly records: readonly CheckRecord[]
-  /** Undefined if the rules came to none, or the claim was refused. */
+  /** The decision; undefined if the rules came to none, or the claim was refused. */
   readonly decision: Decision | undefined
   readonly decidedAt: Instant
-  /** Undefined if the claim was refused. */
+  /** The claim's deadline; undefined if the claim was refused. */
   readonly deadlineAt: Instant | undefined
   readonly requests: readonly LifeRequest[]
-  /** The error of a claim that its action does not allow. */
+  /** The error of the claim, where its action does not allow it. */
   readonly refused?: TrialError
   /** The plugin's log, with what it threw. */
   readonly log: readonly LogLine[]

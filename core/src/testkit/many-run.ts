@@ -121,7 +121,7 @@ async function strikeRoute(run: Run, group: Group, route: Route, place: { case: 
   }
 }
 
-/** @param concerned the claims that are read by what was struck */
+/** Finds what is wrong with the results of a struck call. @param concerned the claims that are read by what was struck */
 function strikeProblem(
   called: CallResult<readonly unknown[]>,
   group: Group,

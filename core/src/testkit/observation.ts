@@ -8,7 +8,7 @@ import { Value } from '../typebox.ts'
 export const PARTS: readonly ObservationPart[] = ['form', 'facts', 'differs', 'mark', 'stays']
 
 export interface ObservationProblem {
-  /** The name of the kit's check. */
+  /** The name of the kit's check that the problem fails. */
   readonly name: `observation.${ObservationPart}`
   readonly problem: string
 }
@@ -40,7 +40,7 @@ export function described(observation: Observation): string {
   return `${kind}${differs}${mark === undefined ? '' : `, ${mark}`}`
 }
 
-/** Tells whether both say the same of the outcome, marks aside. */
+/** Tells whether two observations say the same of the outcome, marks aside. */
 export function sayTheSame(one: Observation, other: Observation): boolean {
   return described(withoutMark(one)) === described(withoutMark(other))
 }
@@ -68,7 +68,7 @@ function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }
 
-/** Tells of an observation without an answer in this check, which no host takes for evidence, even if an earlier check was answered. */
+/** Finds the problem of an observation without an answer in its check, which no host takes for evidence, even if an earlier check was answered. */
 export function unheardProblem(observation: unknown, { answers }: { readonly answers: number }): string | undefined {
   if (!observation || answers > 0) return undefined
   return 'says what it sees without an answer of its base address, and a host records that as `verifier_error`: ask in each check, or join a read by `cache.share`'

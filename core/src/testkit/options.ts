@@ -38,21 +38,21 @@ export interface GivenConnection {
 
 /** A place to read, on loopback. See `recorded` for one that replays answers. */
 export interface Destination<S = unknown, P = unknown> {
-  /** @param now the kit's clock, for a destination that tells times of its own */
+  /** Starts the place on loopback. @param now the kit's clock, for a destination that tells times of its own */
   start(host: { readonly now: () => Instant }): Promise<RunningDestination>
   /**
    * Brings the place into a situation, from whatever situation it is in. The same situation is always the same, ids included.
    * @returns what the cases' `claim` and `sees` get, where they are functions
    */
   set?(situation: S): P | Promise<P>
-  /** Tells that it answers the same whatever the credentials are, as recordings do. The kit then tries no wrong ones. */
+  /** Tells that the place answers the same whatever the credentials are, as recordings do. The kit then tries no wrong ones. */
   readonly ignoresCredentials?: boolean
 }
 
 export interface RunningDestination {
-  /** `http://127.0.0.1:4000`; `tcp://127.0.0.1:4000` where it speaks another protocol than HTTP. */
+  /** The address of the place, such as `http://127.0.0.1:4000`, or `tcp://127.0.0.1:4000` where it speaks another protocol than HTTP. */
   readonly url: string
-  /** Address of its sockets if it speaks HTTP, too: `tcp://127.0.0.1:4001`. */
+  /** Address of the place's sockets, such as `tcp://127.0.0.1:4001`, if it also speaks HTTP. */
   readonly socketUrl?: string
   stop(): unknown
 }
@@ -83,13 +83,13 @@ export interface Case<S = unknown, P = unknown> {
 }
 
 export interface CaseClaim {
-  /** Defaults to the profile's own name. */
+  /** The action of the claim. Defaults to the profile's own name. */
   readonly action?: string
   readonly target: string
   readonly params: JsonObject
-  /** Defaults to the time when the kit began. */
+  /** The time that the claim gives for its deed. Defaults to the time when the kit began. */
   readonly claimedAt?: Instant
-  /** Defaults to `claimedAt` and the profile's `deadlineMs`. */
+  /** The deadline of the claim. Defaults to `claimedAt` and the profile's `deadlineMs`. */
   readonly deadlineAt?: Instant
 }
 
@@ -113,13 +113,13 @@ export interface Report {
 }
 
 export interface ReportedCheck {
-  /** A stable name: `fault.429-without-retry-after`. */
+  /** A stable name of the check, such as `fault.429-without-retry-after`. */
   readonly name: string
   readonly ok: boolean
   /** The plugin's mistake, as a sentence. */
   readonly problem?: string
-  /** `GET /path?query` */
+  /** The request that the check struck or concerned: `GET /path?query`. */
   readonly route?: string
-  /** The name of the case. */
+  /** The name of the case that the check ran on. */
   readonly case?: string
 }

@@ -9,7 +9,7 @@ const MOST_STRETCH = 10
  * Acts once the process has had `ms`: time in which it waited, or had the processor. Time in which it was ready to run and other programs had
  * the processor does not count. Acts after ten times `ms` in any case.
  *
- * @returns cancels
+ * @returns a function that cancels
  */
 export function afterOwn(ms: number, act: () => void): () => void {
   const startedAt = performance.now()

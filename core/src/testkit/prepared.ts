@@ -33,7 +33,7 @@ export interface SeenCase extends CheckedCase {
 
 const USUAL_DELAY_MS = 1000
 
-/** @returns undefined where the claim cannot be made; `findings` then say why */
+/** Brings a case's claim into the form that a check gets. @returns undefined where the claim cannot be made; `findings` then say why */
 export function prepareCase(
   row: Case,
   value: unknown,
@@ -104,7 +104,7 @@ function claimProblem({ profile }: Verifier, { target, params }: ClaimContent): 
   return undefined
 }
 
-/** Tells of sentences about the claim or its outcome that lack a value. People read them. */
+/** Notes sentences about the claim or its outcome that lack a value. People read them. */
 export function tellWords({ verifier, claim, row }: PreparedCase, facts: JsonObject, { tell }: Findings): void {
   const { profile } = verifier
   const { target, params } = claim

@@ -48,9 +48,9 @@ export function patternProblems({ options, manifest }: Plugin, { verifiers = [],
   )
   const ofConnections = connections.flatMap((type) => problemsIn(`the options of ${type.provider}`, type.options))
   return {
-    /** Phrases that follow "the plugin". */
+    /** Problems of the options' patterns, as phrases that follow "the plugin". */
     ofPlugin: [...ofOptions, ...ofConnections],
-    /** Phrases that follow "the profile". */
+    /** Lists problems of a profile's patterns, as phrases that follow "the profile". */
     ofProfile: (profile: ActionProfile) => ofProfiles.get(profile) ?? [],
   }
 }

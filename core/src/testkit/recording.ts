@@ -17,7 +17,7 @@ export interface Exchange {
   readonly method: string
   /** The path with its query, without credentials. */
   readonly path: string
-  /** The call that a POST makes. */
+  /** The call that a recorded POST or WebDAV request makes. */
   readonly requestCall?: ReadCall
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export interface Exchange {
   readonly encoding?: 'base64'
 }
 
-/** @throws Error for a file that is not a recording */
+/** Reads a recording. @throws Error for a file that is not one */
 export async function readRecording(file: string | URL): Promise<Recording> {
   const value = JSON.parse(await readFile(file, 'utf8')) as Recording
   const isRight = value?.version === 1 && typeof value.origin === 'string' && Array.isArray(value.exchanges)
@@ -104,7 +104,7 @@ function notRecorded({ method, path }: WholeRequest): WholeAnswer {
   }
 }
 
-/** Marks the answer to what was not recorded. */
+/** Header that marks the answer to what was not recorded. */
 export const NOT_RECORDED = 'x-claimcheck-not-recorded'
 
 export interface RecordingProxy {
@@ -133,7 +133,7 @@ export async function recordingProxy({ to, recording }: RecordingProxyOptions): 
 export interface RecordingProxyOptions {
   /** The destination's address. */
   readonly to: string
-  /** The recording to go on with. */
+  /** An earlier recording, whose exchanges stay before the new ones. */
   readonly recording?: Recording
 }
 

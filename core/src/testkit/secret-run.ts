@@ -6,7 +6,7 @@ import { at, inLanes, type Run } from './run.ts'
 import { SHORTEST_SECRET } from './secrets.ts'
 import { echoWritten } from './socket-faults.ts'
 
-/** The checks that this stage makes. */
+/** Names of the kit's checks that this stage makes. */
 export const SECRETS = ['secrets.long-enough', 'secrets.in-facts', 'secrets.in-errors', 'secrets.in-logs']
 
 const FAILURES = [400, 401, 403, 422, 429, 500]

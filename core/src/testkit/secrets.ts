@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 /** Length below which a text could stand anywhere by chance. */
 export const SHORTEST_SECRET = 12
 
-/** @returns the form in which the text has the secret; undefined if it has none */
+/** Searches a text for a secret in any form. @returns the form in which the text has it; undefined if it has none */
 export function findSecret(text: string, secret: string): string | undefined {
   const lower = text.toLowerCase()
   return formsOf(secret).find(([, form, anyCase]) =>

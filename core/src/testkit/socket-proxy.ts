@@ -7,7 +7,7 @@ export interface StruckSocket {
   readonly real: Buffer
   /** Everything that the check wrote on this connection. */
   readonly written: Buffer
-  /** @returns false once nobody reads any more */
+  /** Sends bytes to the check. @returns false once nobody reads any more */
   send(bytes: Buffer): Promise<boolean>
   /** Closes the connection in order. */
   end(): void
@@ -29,7 +29,7 @@ interface CheckStart {
 
 export type SocketProxy = Awaited<ReturnType<typeof startSocketProxy>>
 
-/** @param destination `tcp://127.0.0.1:4190` */
+/** Starts the proxy. @param destination `tcp://127.0.0.1:4190` */
 export async function startSocketProxy(destination: string) {
   const { hostname, port } = new URL(destination)
   let current: CheckStart = {}

@@ -29,11 +29,11 @@ interface TransportOptions {
   readonly origin: string
   /** Port of the socket proxy on loopback; undefined where the destination takes no connections. */
   readonly socketPort: number | undefined
-  /** If given, connections lead to their own addresses, and this hears of each. */
+  /** Hears of each connection. Connections then lead to their own addresses. */
   readonly onSocket: OnSocket | undefined
   readonly signal: AbortSignal
   readonly note: Note
-  /** Called when code of the plugin goes on. */
+  /** Hears that code of the plugin goes on. */
   readonly resumed: () => void
 }
 
@@ -72,7 +72,7 @@ export function kitTransport({
     async send({ url }, init, maxBytes) {
       // The host asks token hosts where they are.
       const isToken = url.origin !== origin && !isOwnWww(url.origin, origin)
-      // No plugin's request outlives its check.
+      // An exchange that outlives its check is the host's: no plugin's request does.
       if (init.outlives && !isToken) {
         const { method, body = '' } = init
         proxy.expectExchange({ method, path: url.pathname + url.search, body: Buffer.from(body) })
@@ -94,7 +94,7 @@ export function kitTransport({
         dialed.socket.once('error', ended)
         return heard(dialed)
       }
-      // The proxy of sockets is on this machine, and carries all in plain.
+      // The proxy of sockets is on this machine, and takes no TLS.
       if (socketPort === undefined) throw new DestinationError('unavailable')
       return heard({ socket: connect({ host: '127.0.0.1', port: socketPort }), connected: 'connect' })
     },
@@ -119,7 +119,7 @@ export function kitTransport({
       })
       ended?.()
       resumed()
-      // The machine's clock is not the kit's.
+      // The database's answer is timed by the machine's clock, which is not the kit's.
       const ahead = asked.now() - Date.now()
       const { clock, now } = answer
       return { ...answer, now: now + ahead, clock: { ...clock, at: clock.at + ahead } }
@@ -183,7 +183,7 @@ function limitedBody(
   const decoder = decoderFor(answer.headers['content-encoding'])
   const decoded = decoder ? answer.pipe(decoder) : answer
   if (decoder) answer.on('error', (error) => decoder.destroy(error))
-  // The reader gets an error that comes before it reads.
+  // Errors before the reader reads are its to get, so that none is uncaught here.
   for (const stream of [answer, decoded]) stream.on('error', () => {})
   const chunks = decoded[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let size = 0

@@ -34,7 +34,7 @@ export interface TrialOptions {
   readonly connection?: JsonObject
   /** The connection's provider. Needed where the action is read through several. */
   readonly provider?: string
-  /** A recording to go on with. */
+  /** An earlier recording, whose exchanges stay before the new ones. */
   readonly recording?: Recording
 }
 
@@ -49,12 +49,12 @@ export interface TrialClaim {
 export interface TrialRequest {
   readonly method: string
   readonly url: string
-  /** Undefined if there was no answer. */
+  /** The status of the answer; undefined if there was none. */
   status?: number
   ms: number
-  /** Size of the body. */
+  /** Size of the answer's body. */
   bytes: number
-  /** The scheme that carried the credential. */
+  /** The authentication scheme of the header that carried the credential, such as `bearer`. */
   readonly auth?: string
   /** The reason why there was no answer. */
   problem?: string
@@ -71,7 +71,7 @@ export interface Trial {
   /** The claim as the check got it. */
   readonly claim: Claim
   readonly record: CheckRecord
-  /** Undefined if one check decides nothing yet. */
+  /** The decision on the claim; undefined if one check decides nothing yet. */
   readonly decision: Decision | undefined
   readonly nextCheckAt: Instant | undefined
   readonly requests: readonly TrialRequest[]
@@ -79,7 +79,7 @@ export interface Trial {
   readonly log: readonly LogLine[]
   /** The secrets of the connection, which nothing may print. */
   readonly secrets: readonly string[]
-  /** The answers without credentials; undefined if there was none. */
+  /** The recorded answers without credentials; undefined if there was none. */
   readonly recording: Recording | undefined
 }
 
@@ -99,7 +99,7 @@ export class TrialError extends Error {
   }
 }
 
-/** @throws TrialError before any request; what the plugin does wrong is in the trial */
+/** Makes one check of a claim. @throws TrialError before any request; what the plugin does wrong is in the trial */
 export async function tryClaim(given: TrialOptions): Promise<Trial> {
   const { plugin, options = {} } = given
   if (!isPlugin(plugin)) throw new TrialError('no_plugin', 'the module exports no plugin: definePlugin makes one')
@@ -187,7 +187,7 @@ async function checkOnce(
   }
 }
 
-/** @throws TrialError `invalid` */
+/** Validates and normalizes a trial's claim. @throws TrialError `invalid` for a claim that its action does not allow */
 export function claimOf(verifier: Verifier, { action, target, params, claimedAt, deadlineAt }: TrialClaim): Claim {
   const { profile } = verifier
   const validated = (one: Pick<Claim, 'target' | 'params'>) => {
@@ -207,7 +207,7 @@ export function claimOf(verifier: Verifier, { action, target, params, claimedAt,
   return { action, ...normal, claimedAt, deadlineAt: deadlineAt ?? claimedAt + profile.deadlineMs, submittedAt }
 }
 
-/** @throws TrialError */
+/** Finds the connection that a trial reads through. @throws TrialError where the options fit none */
 function connectionOf(
   { parts }: Lane,
   { profile, providers, anonymousSource }: Verifier,

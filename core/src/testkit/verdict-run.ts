@@ -15,6 +15,7 @@ import { type ObservationProblem, observationProblem } from './observation.ts'
 export const MOST_CHECKS = 400
 
 /**
+ * Decides a case's claim.
  * @param reach brings the situation to what it is at the clock's time
  * @returns undefined if the rules come to no verdict within `MOST_CHECKS`
  */
@@ -53,7 +54,7 @@ interface CheckSubject {
   readonly claim: Pick<Claim, 'target' | 'params'>
 }
 
-/** @returns the check as a host records it */
+/** Records a check as a host does: a contradictory read is a failed check. */
 export function recordOf(outcome: Outcome, asked: CheckSubject, sentAt: number, answeredAt: number): CheckRecord {
   const { observation, error } = outcome
   const read = observation && readOf(outcome, observation, asked, sentAt, answeredAt)
@@ -65,7 +66,10 @@ export function recordOf(outcome: Outcome, asked: CheckSubject, sentAt: number, 
   }
 }
 
-/** @returns the fault of an observation, by the contract or beside its claim, which a host records as `verifier_error` */
+/**
+ * Finds what is wrong with a check.
+ * @returns the fault of an observation, by the contract or beside its claim, which a host records as `verifier_error`
+ */
 export function wrongIn(
   outcome: Outcome,
   asked: CheckSubject,

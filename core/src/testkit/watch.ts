@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Socket } from 'node:net'
 
-/** @param name the kit's check that fails */
+/** Hears of a plugin's misuse. @param name the kit's check that fails */
 export type Note = (name: string, problem: string) => void
 
 const watched = new AsyncLocalStorage<Note | undefined>()
@@ -18,7 +18,7 @@ export function unwatched<T>(run: () => T): T {
   return watched.run(undefined, run)
 }
 
-/** Watches what runs in `watching`, until the returned function is called. Other code of the process is not affected. */
+/** Watches what `watching` runs, until the returned function is called. Other code of the process is not affected. */
 export function installWatch(): () => void {
   if (watchers++ === 0) install()
   return () => {

@@ -17,7 +17,7 @@ const LEAST_PROCESSOR_MS = 8000
 const LONGEST_BLOCKED_MS = 60_000
 const TICK_MS = 250
 
-/** AnswerMemory that both threads see: how often the main thread has had its turn, how long the text is, and the text. */
+/** Places in the memory that both threads see: how often the main thread has had its turn, how long the text is, and the text. */
 const BEATS = 0
 const LENGTH = 1
 const HEAD_BYTES = 8
