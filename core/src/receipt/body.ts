@@ -30,7 +30,10 @@ export type ReceiptBody = {
   readonly trust_level: number
 }
 
-/** Names that distinguish a bound agent from those of other workspaces. Other issuers may mean something else by these members. */
+/**
+ * Names that distinguish an agent whose keys the workspace bound to it from those of other workspaces. Other issuers may mean something else by these
+ * members.
+ */
 export type AgentNames = {
   /** A pseudonym that is the same in every receipt of this issuer for this agent of this workspace, and in no other; base64url, 32 bytes. */
   readonly pseudonym?: string
@@ -133,7 +136,7 @@ const TRUST_LEVEL = 2
 export function receiptBody(decided: DecidedClaim): ReceiptBody {
   const { receiptId, issuedAt, issuer, claim, observation, verdict } = decided
   const { action, target, params, claimed_at, client_claim_id } = toWireClaim(claim)
-  // Here and below the members are in canonical order, so that nothing is sorted.
+  // The members here and below are in canonical order, so that nothing has to be sorted.
   return {
     agent: toWireAgent(decided),
     claim: { action, claim_digest: claim.claimDigest, claimed_at, client_claim_id, params, target },

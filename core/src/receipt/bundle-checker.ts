@@ -11,15 +11,15 @@ import { isReceipt } from './schema.ts'
 /** Documents as their issuer sent them, each as text. Only the receipt has to be there. */
 export interface Bundle {
   readonly receipt: string
-  /** `/.well-known/poaw-keys.json` */
+  /** The published keys, as `/.well-known/poaw-keys.json` has them. */
   readonly keys?: string
-  /** `/v1/receipts/{receipt_id}/evidence` */
+  /** The receipt's evidence, as `/v1/receipts/{receipt_id}/evidence` has it. */
   readonly evidence?: string
-  /** `/v1/log/head`, or the signed tree head in it. */
+  /** The signed tree head, alone or in the answer of `/v1/log/head`. */
   readonly tree_head?: string
-  /** `/v1/log/consistency`, from the size of the receipt's proof to that of the tree head. */
+  /** The answer of `/v1/log/consistency`, from the size of the receipt's proof to that of the tree head. */
   readonly consistency?: string
-  /** `/v1/profiles` */
+  /** The answer of `/v1/profiles`, with the rules of verdicts. */
   readonly profiles?: string
 }
 
@@ -48,19 +48,19 @@ export interface BundleReport extends Report {
   readonly issuer_anchors?: boolean
   readonly evidence?: EvidenceFinding
   readonly tree_head?: TreeHeadFinding
-  /** Tells whether the pinned key signed it. Absent if none was pinned. */
+  /** Tells whether the pinned key signed the receipt. Absent if none was pinned. */
   readonly key_pinned?: boolean
   readonly source?: WireSource
   readonly verifier?: WireVerifier
 }
 
-/** @throws KeySetError if there are no keys to check with, and the errors of checkers of anchors */
+/** Checks a receipt with the documents of a bundle. @throws KeySetError if there are no keys to check with, and the errors of checkers of anchors */
 export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): Promise<BundleReport> {
   const { keys = parseKeySet(bundle.keys ?? ''), pinnedKey, pipeline, anchorCheckers, readConsistency } = options
   const checked = await checkReceipt(bundle.receipt, {
     keys,
     ...(pipeline === undefined ? {} : { pipeline }),
-    // The accounts that anchor are as good as the document that names them, and a bundle's may name anyone's.
+    // The accounts that anchor are as good as the key document that names them, and a bundle's may name anyone's.
     ...(anchorCheckers && keysVouchedBy(options) !== 'nothing' ? { anchorCheckers } : {}),
     ...(readConsistency ? { readConsistency } : {}),
   })

@@ -36,10 +36,10 @@ export interface Checks {
   /** Tells whether the signature's key is the one that the body names, is published, and was in use when the entry was issued. */
   readonly key: boolean
   readonly signature: boolean
-  /** Absent in change entries. */
+  /** Tells whether the digest of the claim is the one in the body. Absent in change entries. */
   readonly claim_digest?: boolean
   readonly inclusion: boolean | 'absent'
-  /** Absent if the entry names no policy. */
+  /** Tells whether the pipeline document is the one that the entry's policy names. Absent if the entry names none. */
   readonly policy?: boolean | 'not_checked'
   /** The anchor, which never makes an entry invalid. */
   readonly anchor: 'anchored' | AnchorProblem | 'absent' | 'not_checked_offline'

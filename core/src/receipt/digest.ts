@@ -25,7 +25,7 @@ export type WireClaim = {
 }
 
 export function toWireClaim({ action, target, params, claimedAt, clientClaimId }: SubmittedClaim): WireClaim {
-  // In canonical order, so that nothing is sorted.
+  // The members are in canonical order, so that nothing has to be sorted.
   return { action, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId, params, target }
 }
 
@@ -34,7 +34,7 @@ export function claimDigest(claim: SubmittedClaim, digest = sha256Text): string 
   return digest(canonicalize(toWireClaim(claim)))
 }
 
-/** base64url(SHA-256(JCS(value))) */
+/** Computes base64url(SHA-256(JCS(value))). */
 export function digestOf(value: JsonValue): string {
   return sha256Text(canonicalize(value))
 }
@@ -53,7 +53,7 @@ export function textFingerprint(text: string): string {
   return `sha256:${sha256Text(lines.slice(Math.max(first, 0), last + 1).join('\n'))}`
 }
 
-/** base64url(SHA-256(UTF-8(text))) */
+/** Computes base64url(SHA-256(UTF-8(text))). */
 export function sha256Text(text: string): string {
   return toBase64url(sha256(utf8(text)))
 }

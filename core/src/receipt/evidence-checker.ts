@@ -26,11 +26,11 @@ import { array, closedObject, either, integer, matching, object, oneOf, type Sha
 import { integerJson } from './strict-json.ts'
 
 export type EvidenceFinding =
-  /** The receipt names no evidence. */
+  /** `absent`: the receipt names no evidence. */
   | { readonly evidence: 'absent' }
-  /** No evidence was given, or its rules are of a version that this library does not know. */
+  /** `not_checked`: no evidence was given, or its rules are of a version that this library does not know. */
   | { readonly evidence: 'not_checked' }
-  /** The file is not the one that the receipt names. */
+  /** `digest_differs`: the file is not the one that the receipt names. */
   | { readonly evidence: 'digest_differs' }
   | {
       readonly evidence: 'does_not_follow'
@@ -294,7 +294,7 @@ const readRequired = {
   age_ms: lengthMs,
 }
 const readOptional1 = { source, mark: oneOf(...MARKS), stays: array(stay), facts: anyObject }
-// Without `differs` a read would count as one that shows the outcome as claimed.
+// Without `differs`, a read would count as one that shows the outcome as claimed.
 const read = (optional: Readonly<Record<string, Shape>>) =>
   either(
     closedObject({ ...readRequired, kind: oneOf('present'), differs: array(name) }, optional),
@@ -320,7 +320,7 @@ const claim2: Shape = (value) =>
   closedObject({ ...claim1, fresh: boolean, fresh_by: oneOf(...FRESH_REASONS) })(value) &&
   isFreshBy((value as EvidenceDocument['claim']).fresh_by!) === (value as EvidenceDocument['claim']).fresh
 
-/** The forms by version. A published version stays readable as it is: a stricter form belongs to the next version. */
+/** The forms of evidence, by version. A published version stays readable as it is: a stricter form belongs to the next version. */
 const DOCUMENTS: Readonly<Record<EvidenceVersion, Shape>> = {
   1: documentOf(1, { claim: closedObject(claim1), check: checkOf(read(readOptional1), failure1) }),
   2: documentOf(2, { claim: claim2, check: checkOf(read({ ...readOptional1, answers: integer(1) }), failure2) }),

@@ -74,7 +74,7 @@ function evidenceDocument(
 ): EvidenceDocument {
   const lastRead = checks.findLast(isRead)
   const version = evidenceVersionOf(rules.rulesVersion)
-  // Here and below the members are in canonical order, so that nothing is sorted.
+  // The members here and below are in canonical order, so that nothing has to be sorted.
   return {
     checks: checks.map((check) => toWireCheck(check, version, check === basis || check === lastRead)),
     claim: {

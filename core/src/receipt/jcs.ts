@@ -2,7 +2,7 @@
 import { utf8 } from '../encoding.ts'
 import type { JsonValue } from '../json.ts'
 
-/** @throws TypeError for a lone surrogate or a number that is not finite. `parseStrictJson` lets neither through. */
+/** Writes canonical JSON. @throws TypeError for a lone surrogate or a number that is not finite. `parseStrictJson` lets neither through. */
 export function canonicalize(value: JsonValue): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number') return numberOf(value)
@@ -11,7 +11,7 @@ export function canonicalize(value: JsonValue): string {
   let members = ''
   for (const name of sorted(Object.keys(value))) {
     const member = value[name]
-    // JSON.stringify leaves undefined out, too.
+    // Members of value undefined are left out, as JSON.stringify leaves them out.
     if (member === undefined) continue
     members += (members === '' ? '' : ',') + beginningOf(name) + canonicalize(member)
   }
@@ -56,7 +56,7 @@ function numberOf(value: number): string {
   return String(value)
 }
 
-// Array.isArray does not narrow readonly arrays.
+// Narrows readonly arrays, which Array.isArray does not.
 function isArray(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value)
 }

@@ -2,7 +2,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { parseStrictJson } from './strict-json.ts'
 
-/** @param text the answer of `GET /v1/profiles`. Any other text, and one that two readers could understand differently, has no profiles */
+/**
+ * Creates the finder of published profiles.
+ * @param text the answer of `GET /v1/profiles`. Any other text, and one that two readers could understand differently, has no profiles
+ */
 export function profilesIn(text: string): (action: string, version: string) => JsonObject | undefined {
   const find = rulesIn(text)
   return (action, version) => find(action, version).profile

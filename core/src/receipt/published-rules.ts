@@ -9,7 +9,7 @@ import { array, closedObject, either, integer, oneOf, type Shape } from './shape
 
 type Profile = ProfileList['profiles'][number] | Required<ProfileList>['settings'][number]
 
-/** @param profiles the answer of `GET /v1/profiles`; any other text has no rules */
+/** Creates the finder of published rules. @param profiles the answer of `GET /v1/profiles`; any other text has no rules */
 export function publishedRules(profiles: string): PublishedRules {
   const find = rulesIn(profiles)
   return (action, version) => {

@@ -38,7 +38,8 @@ const timestamp: Shape = (value) => typeof value === 'string' && parseInstant(va
 
 const issuer = object({ key_id: keyId }, { name: text(0, 128) })
 const trustLevel = integer(1, 4)
-// It holds its document or, where that is outside of the body, names its digest. This checker reads no attestation: one never raises a level.
+// An attestation holds its document or, where that is outside of the body, names its digest. This checker reads no attestation: one never raises a
+// level.
 const namesDocument = object({ document_sha256: documentDigest })
 const attestation = all(
   object({ type: anyText }, { document: base64url, document_sha256: documentDigest }),

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 export type Shape = (value: JsonValue | undefined) => boolean
 export type Members = Readonly<Record<string, Shape>>
 
-/** An object that may have other members, too: the receipt format allows them nearly everywhere. */
+/** The shape of an object that may have other members, too: the receipt format allows them nearly everywhere. */
 export function object(required: Members, optional: Members = {}): Shape {
   return (value) =>
     isJsonObject(value) &&
@@ -12,7 +12,7 @@ export function object(required: Members, optional: Members = {}): Shape {
     Object.entries(optional).every(([name, shape]) => !has(value, name) || shape(value[name]!))
 }
 
-/** An object that has no other members. */
+/** The shape of an object that has no other members. */
 export function closedObject(required: Members, optional: Members = {}): Shape {
   const open = object(required, optional)
   return (value) =>
@@ -23,7 +23,7 @@ export function array(item: Shape): Shape {
   return (value) => Array.isArray(value) && value.every(item)
 }
 
-/** Lengths are in code points, as JSON Schema counts them. */
+/** The shape of a text whose length is limited in code points, as JSON Schema counts them. */
 export function text(minLength: number, maxLength: number): Shape {
   return (value) => {
     if (typeof value !== 'string') return false
@@ -52,12 +52,12 @@ export function either(...shapes: readonly Shape[]): Shape {
   return (value) => shapes.some((shape) => shape(value))
 }
 
-/** An object that has none of these members. */
+/** The shape of an object that has none of these members. */
 export function without(...names: readonly string[]): Shape {
   return (value) => isJsonObject(value) && !names.some((name) => has(value, name))
 }
 
-/** A value of the first shape must have the second shape, too. */
+/** The shape of values that must have the second shape if they have the first. */
 export function implies(condition: Shape, consequence: Shape): Shape {
   return (value) => !condition(value) || consequence(value)
 }

@@ -53,6 +53,7 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
 /**
+ * Parses I-JSON.
  * @param maxDepth limit of nested objects and arrays
  * @param maxValues limit of all members and items, each object and array included
  * @throws JsonError and nothing else, for any text

@@ -8,7 +8,7 @@ const LARGEST_CLOCK_OFFSET_MS = 24 * 60 * 60_000
 interface Bounds {
   readonly from: Instant
   readonly until: Instant
-  /** Infinity while it is there. */
+  /** The earliest moment at which the outcome may have been removed. Infinity while it is there. */
   readonly removedFrom: Instant
   readonly removedUntil: Instant
   readonly removedWhole: boolean
@@ -19,18 +19,18 @@ export interface Window {
   readonly claimedAt: Instant
   /** Milliseconds before `claimedAt` in which an outcome may have come and gone again, and still be what was claimed. */
   readonly removedWithinMs: number
-  /** The end of the tolerance. */
+  /** The last moment at which an outcome is in time: the end of the tolerance. */
   readonly inTimeUntil: Instant
 }
 
 export interface Account {
-  /** `contradictory` if the evidence excludes itself, undefined if nothing shows that it appeared. */
+  /** The interval in which the outcome appeared: `contradictory` if the evidence excludes itself, undefined if nothing shows that it appeared. */
   readonly interval: Interval | 'contradictory' | undefined
-  /** The last read that shows it, itself or in the destination's log; undefined if none does. */
+  /** The last read that shows the outcome, itself or in the destination's log; undefined if none does. */
   readonly shownBy: ReadRecord | undefined
-  /** Tells whether a log can be read here. */
+  /** Tells whether the destination has a log of the outcome that can be read. */
   readonly hasLog: boolean
-  /** Tells whether the log lists it. */
+  /** Tells whether the destination's log lists the outcome. */
   readonly isListed: boolean
   /** Tells whether the log shows a stay that may have been in time and may be what was claimed, though neither is certain. It forbids blame. */
   readonly mayHaveBeenInTime: boolean
@@ -41,7 +41,10 @@ export type StaysOf = (read: ReadRecord) => readonly Stay[]
 
 export const everyStay: StaysOf = ({ observation }) => observation.stays ?? []
 
-/** @param staysOf selects the stays that are believed. The others verify nothing and bound nothing; they still forbid blame. */
+/**
+ * Finds when the outcome appeared, by all reads of a claim.
+ * @param staysOf selects the stays that are believed. The others verify nothing and bound nothing; they still forbid blame.
+ */
 export function accountOf(reads: readonly ReadRecord[], window: Window, staysOf: StaysOf = everyStay): Account {
   const listed = reads.flatMap((read) => {
     const first = boundsOf(read, staysOf(read))
@@ -112,7 +115,7 @@ function intervalOf(
   const pointFrom = Math.max(...points.map(({ from }) => from))
   const pointUntil = Math.min(...points.map(({ until }) => until))
   const notAfter = Math.min(...answers, pointUntil)
-  // The points exclude each other, or lie after an answer that showed the outcome.
+  // The points contradict the reads if they exclude each other, or lie after an answer that showed the outcome.
   if (points.length > 0 && pointFrom > notAfter) return 'contradictory'
 
   const unseenFrom = unseenUntil(reads)

@@ -37,7 +37,7 @@ const FORMS: Readonly<Record<Comparator, Form>> = {
   none: () => undefined,
 }
 
-/** Lowers the letters of ASCII alone, because others have other rules in other languages. */
+/** Lowers letters of ASCII alone, because others have other rules in other languages. */
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -30,7 +30,7 @@ export function expectedOf({ required, shows, compared, past, words: { found } }
   return { required, shows, compared, past, found }
 }
 
-/** The content of a claim. */
+/** The claim's target and params, with which facts are compared. */
 export interface Said {
   readonly target: JsonValue
   readonly params: JsonObject
@@ -57,7 +57,7 @@ const UNDATED_MS = 24 * 60 * 60_000
 const COUNTED_SINCE = Date.UTC(2026, 10, 29, 2)
 
 /**
- * The first contradiction of a read that is recorded by rules of this version; undefined where there is none.
+ * Finds the first contradiction of a read that is recorded by rules of this version; undefined where there is none.
  * @param expected undefined if the reader does not know the profile
  * @param facts undefined if evidence leaves them out
  */
@@ -72,7 +72,7 @@ export function contradictionOf(
   return limitProblem(read) ?? (expected && factsProblem(read, facts, said, expected))
 }
 
-/** Contradictions by version 1, which compares the facts of reads that show the outcome alone. */
+/** Finds contradictions by version 1, which compares the facts of reads that show the outcome alone. */
 function byRules1(
   read: ReadRecord,
   facts: JsonObject,
@@ -205,7 +205,7 @@ function unseenProblem(mark: Mark | undefined, facts: JsonObject, said: Said, ex
 
 interface FieldComparison {
   readonly field: string
-  /** The facts' answer, whether the field is as claimed. */
+  /** The answer of the facts to whether the field is as claimed. */
   readonly told: 'same' | 'other' | 'nothing'
   readonly tells: Comparison['tells']
 }

@@ -27,7 +27,7 @@ export interface Version {
   readonly largestJumpMs: number
   /** Number of looks after its deadline that a claim gets before it ends undecided. */
   readonly leastLooks: 1 | 2
-  /** Selects the stays that verify and bound. */
+  /** Selects the stays that are believed: those that verify an outcome and bound its time. */
   believedStays(reads: readonly ReadRecord[]): StaysOf
   /** Tells whether the looks leave no room for an outcome that came and went, at a destination without a log. */
   wasLookedFor(looks: Looks): boolean
@@ -41,7 +41,7 @@ export interface Looks {
   readonly claim: Pick<ClaimTimes, 'claimedAt' | 'submittedAt' | 'freshBy'>
   /** The checks that could read, oldest first. */
   readonly reads: readonly ReadRecord[]
-  /** The end of the tolerance. */
+  /** The last moment at which an outcome is in time: the end of the tolerance. */
   readonly inTimeUntil: Instant
 }
 
@@ -152,9 +152,9 @@ function placeInTime(evidence: ClaimEvidence): Decision | undefined {
   if (verdict === undefined || (verdict.value === 'late' && rules.neverLate)) return undefined
   const placed: Decision = { verdict, appeared: interval, basis: shownBy }
   if (verdict.value === 'verified') return placed
-  // A log that can be read and does not list it yet may still say that it came in time.
+  // A log that can be read and does not list the outcome yet may still say that it came in time.
   if (mayHaveBeenInTime || (hasLog && !isListed) || !isSteady(evidence)) return undefined
-  // The destination's record, or the looks, say that it cannot have come and gone before the first read.
+  // Places the outcome where the destination's record, or the looks, say that it cannot have come and gone before the first read.
   if (reads.some((read) => saysSinceWhen(read, evidence))) return placed
   return evidence.version.wasLookedFor(evidence) ? withGap(placed, evidence) : undefined
 }
@@ -196,7 +196,7 @@ function shownInterval({ interval }: Account): { readonly appeared?: Interval } 
   return interval === undefined || interval === 'contradictory' ? {} : { appeared: interval }
 }
 
-/** Ends a claim of which no read says how it was at the deadline. */
+/** Ends a claim of which no read shows the state at the deadline. */
 function unread({ claim: { deadlineAt, submittedAt }, checks, last, closingEnd }: ClaimEvidence): Decision {
   if (submittedAt > closingEnd) return unverifiable('claim_ambiguous', last)
   const failed = checks.findLast(
@@ -207,7 +207,10 @@ function unread({ claim: { deadlineAt, submittedAt }, checks, last, closingEnd }
     : unverifiable('verifier_error', last)
 }
 
-/** Tells whether the destination's record says that it was not there before: by its mark, a log that does not show it, or a time of its beginning. */
+/**
+ * Tells whether the destination's record says that the outcome was not there before: by its mark, a log that does not show it, or a time of its
+ * beginning.
+ */
 function saysSinceWhen(read: ReadRecord, { staysOf }: ClaimEvidence): boolean {
   const { mark, stays } = read.observation
   if (mark === 'never_before' || stays === undefined) return mark === 'never_before'
@@ -222,7 +225,7 @@ function isSteady({ reads, version }: ClaimEvidence): boolean {
   return offsets.every(({ clockOffsetMs, ageMs }) => clockOffsetMs - ageMs - least <= version.largestJumpMs)
 }
 
-/** Tells whether another read saw the same. */
+/** Tells whether another read agrees with this one. */
 function isConfirmed(read: ReadRecord, reads: readonly ReadRecord[]): boolean {
   return reads.some((other) => isApart(other, read) && seenIn(other) === seenIn(read))
 }

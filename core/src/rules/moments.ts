@@ -43,7 +43,7 @@ export function isApart(one: CheckRecord, other: CheckRecord): boolean {
   return Math.abs(one.sentAt - other.sentAt) >= CONFIRMATION_MS
 }
 
-/** A text that is equal for reads that agree. */
+/** Writes what a read saw as a text that is equal for reads that agree. */
 export function seenIn({ observation }: ReadRecord): string {
   return observation.kind === 'absent' ? '' : `differs ${observation.differs.toSorted().join(' ')}`
 }
