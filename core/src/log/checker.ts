@@ -12,7 +12,7 @@ export interface TreeHeadReport {
   readonly checks: { readonly shape: boolean; readonly key: boolean; readonly signature: boolean }
 }
 
-/** @param text a signed tree head. Any text gives a report. */
+/** Checks a signed tree head. @param text a signed tree head. Any text gives a report. */
 export function checkTreeHead(text: string, keys: KeySet): TreeHeadReport {
   const head = integerJson(text)
   if (!isTreeHead(head)) return report(false, false, false)
@@ -22,8 +22,7 @@ export function checkTreeHead(text: string, keys: KeySet): TreeHeadReport {
 }
 
 /**
- * Whether an inclusion document's proof leads from its leaf to its root. That this is the log's root is proven by a signed tree head alone.
- *
+ * Tells whether an inclusion document's proof leads from its leaf to its root. A signed tree head alone proves that this is the log's root.
  * @param text an inclusion document. Any text gives an answer.
  */
 export function checkInclusion(text: string): { readonly valid: boolean } {
@@ -40,8 +39,7 @@ export function checkInclusion(text: string): { readonly valid: boolean } {
 }
 
 /**
- * Whether a consistency document's proof connects its two roots. That these are the log's roots is proven by signed tree heads alone.
- *
+ * Tells whether a consistency document's proof connects its two roots. Signed tree heads alone prove that these are the log's roots.
  * @param text a consistency document. Any text gives an answer.
  */
 export function checkConsistency(text: string): { readonly valid: boolean } {

@@ -15,17 +15,19 @@ import { partialTiles, type Tile, TileError } from './tiles.ts'
 
 export interface CompactRange {
   readonly treeSize: number
-  /** For each level of tiles, the lowest first: its partial tile with the nodes that it has so far. */
+  /** The partial tile of each level of tiles, the lowest level first, with the nodes that it has so far. */
   readonly tiles: readonly TileNodes[]
-  /** For each perfect subtree that the tree consists of, the largest first: the hash over this one and all smaller ones. The first is the root. */
+  /**
+   * Suffixes of the list of perfect subtrees that the tree consists of, the largest subtree first: each hash is over one subtree and all smaller
+   * ones. The first is the root.
+   */
   readonly suffixes: readonly Uint8Array[]
 }
 
 export const EMPTY_RANGE: CompactRange = { treeSize: 0, tiles: [], suffixes: [] }
 
 /**
- * The range of a stored tree.
- *
+ * Restores the range of a stored tree.
  * @param hashes the hashes of `partialTiles(treeSize)`, in that order
  * @throws TileError when one of them has too few
  */
@@ -44,7 +46,7 @@ interface Appended {
   readonly range: CompactRange
   readonly rootHash: Uint8Array
   /**
-   * The tiles to store. Of level 0 only those that became full: the hashes of its partial tile are the newest leaves. Of the levels above
+   * The tiles to store: of level 0 only those that became full, because the hashes of its partial tile are the newest leaves; of the levels above,
    * every tile that changed, at its present width. A tile of the same width is never returned twice.
    */
   readonly tiles: readonly Tile[]
@@ -73,7 +75,7 @@ export function appendLeaves(range: CompactRange, leafHashes: readonly Uint8Arra
       partialNodes[tileLevel] = nodes
       const indexInRow = index % (TILE_WIDTH >> height)
       setNode(nodes, height, indexInRow, hash)
-      // Only a right child completes its parent.
+      // A left child does not complete its parent; only a right child does.
       if (index % 2 === 0) break
       hash = hasher.node(nodeAt(nodes, height, indexInRow - 1), hash)
       index = (index - 1) / 2

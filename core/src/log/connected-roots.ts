@@ -1,4 +1,4 @@
-/** Whether two roots are of the same log: a consistency proof leads from the smaller tree to the larger one. */
+/** Tells whether two roots are of the same log: a consistency proof leads from the smaller tree to the larger one. */
 import { fromBase64url } from '../encoding.ts'
 import { isConsistencyDocument } from '../receipt/schema.ts'
 import { parseStrictJson } from '../receipt/strict-json.ts'
@@ -10,9 +10,9 @@ interface SizedRoot {
 }
 
 /**
- * Takes only the path of the document: it must connect the sizes and roots at hand, whatever the document states about them.
- *
- * @param older of the smaller tree
+ * Tells whether a document's path leads from one root to the other. The path must connect the sizes and roots at hand, whatever the document states
+ * about them.
+ * @param older the root of the smaller tree
  * @param document a consistency document. Any text gives an answer.
  */
 export function areConnected(older: SizedRoot, newer: SizedRoot, document: string): boolean {

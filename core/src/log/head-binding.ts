@@ -1,4 +1,4 @@
-/** Whether the root of an inclusion proof is the log's: a signed tree head has it, or a consistency proof leads from it to a signed one. */
+/** Binds the root of an inclusion proof to its log: a signed tree head has it, or a consistency proof leads from it to a signed one. */
 import { bytesEqual, fromBase64url } from '../encoding.ts'
 import { isJsonObject, type JsonValue, objectIn } from '../json.ts'
 import type { Proof } from '../receipt/body.ts'
@@ -12,23 +12,24 @@ import { areConnected } from './connected-roots.ts'
 export type TreeHeadFinding =
   | {
       readonly tree_head: 'holds'
-      /** Of the signed head. */
+      /** The size of the tree in the signed head. */
       readonly tree_size: number
       readonly issued_at: string
     }
-  /** It is no tree head, or no published key signed it. */
+  /** `not_signed`: the text is no tree head, or no published key signed it. */
   | { readonly tree_head: 'not_signed' }
   | { readonly tree_head: 'other_log' }
-  /** The log had another root at the size of the proof. */
+  /** `other_root`: the log had another root at the size of the proof. */
   | { readonly tree_head: 'other_root' }
-  /** The head is of a smaller tree than the proof: the log was not so large then, or the proof's size was changed. */
+  /** `smaller_than_proof`: the head is of a smaller tree than the proof. The log was not so large then, or the proof's size was changed. */
   | { readonly tree_head: 'smaller_than_proof' }
   | { readonly tree_head: 'consistency_proof_required' }
 
 type Root = Pick<Proof, 'log_id' | 'tree_size' | 'root_hash'>
 
 /**
- * @param proof that proves inclusion under its own root: nothing else in it is signed
+ * Tells whether a signed tree head confirms a proof's root.
+ * @param proof a proof of inclusion under its own root: nothing else in it is signed
  * @param head a signed tree head, or the answer of `GET /v1/log/head`. Any text gives a finding.
  * @param consistency the log's consistency document from the size of the proof to that of the head, where they differ
  */
@@ -48,10 +49,11 @@ export function bindToHead(proof: Root, head: string, keys: KeySet, consistency:
 }
 
 /**
- * Whether the log still has a state that it signed before. A log that goes on as another one did not lose it.
- *
- * @param known a tree head that was kept @param newest of the log, now @param consistency from the size of the one to that of the other
- * @param now a kept head that is younger than some minutes may be newer than what a replica has
+ * Tells whether the log still contains a state that it signed before. A log that goes on as another one did not lose that state.
+ * @param known a tree head that was kept
+ * @param newest the log's tree head now
+ * @param consistency the log's document from the size of the one to that of the other
+ * @param now the time: a kept head that is younger than some minutes may be newer than what a replica has
  * @returns `lost` by two signed heads; `unknown` where a document is missing or no published key signed it
  */
 export function compareHeads(
@@ -84,7 +86,7 @@ const OF_STATES = {
   consistency_proof_required: 'unknown',
 } as const
 
-/** Where the log has the proof from a kept tree head to its newest; undefined where none is needed or possible. */
+/** The log's address of the proof from a kept tree head to its newest; undefined where none is needed or possible. */
 export function headsPath(known: string, newest: string): string | undefined {
   const [first = 0, second = 0] = [treeSizeIn(known), treeSizeIn(newest)]
   return first > 0 && first < second ? `/v1/log/consistency?first=${first}&second=${second}` : undefined
@@ -96,7 +98,7 @@ export function treeSizeIn(head: string): number | undefined {
   return isTreeHead(value) ? value.body.tree_size : undefined
 }
 
-/** Where the log has the proof from a receipt's tree to the head's; undefined where none is needed or possible. */
+/** The log's address of the proof from a receipt's tree to the head's; undefined where none is needed or possible. */
 export function consistencyPath(receipt: string, head: string | undefined): string | undefined {
   const { proof } = objectIn(receipt)
   const first = isJsonObject(proof) ? proof.tree_size : undefined
@@ -107,7 +109,7 @@ export function consistencyPath(receipt: string, head: string | undefined): stri
   return `/v1/log/consistency?first=${first}&second=${second}`
 }
 
-/** Undefined for what a checker must not accept. */
+/** The tree head in a text, alone or in the answer of a log; undefined for what a checker must not accept. */
 function treeHeadIn(text: string): JsonValue | undefined {
   const value = integerJson(text)
   return isJsonObject(value) && value.tree_head !== undefined ? value.tree_head : value

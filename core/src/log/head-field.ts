@@ -3,10 +3,10 @@ import type { JsonValue } from '../json.ts'
 import { isTreeHead } from '../receipt/schema.ts'
 import type { SignedTreeHead } from './tree-head.ts'
 
-/** Of a request, the newest head that the client has seen; of an answer, the newest that the host knows. */
+/** The name of the field. A request carries the newest head that the client has seen; an answer, the newest that the host knows. */
 export const TREE_HEAD_FIELD = 'poaw-tree-head'
 
-/** Longer texts are no tree head. */
+/** Limit of the characters of a field: longer texts are no tree head. */
 export const LONGEST_HEAD_FIELD = 512
 
 const MEMBER = /^[ \t]*([a-z_]+)=(?:"([\w:.-]*)"|(\d{1,16}))[ \t]*$/
@@ -17,7 +17,7 @@ export function headField({ body, signature }: SignedTreeHead): string {
   return `log_id="${log_id}", tree_size=${tree_size}, root_hash="${root_hash}", issued_at="${issued_at}", key_id="${key_id}", signature="${value}"`
 }
 
-/** Undefined for what is no tree head. Whether it is signed, `checkTreeHead` says. */
+/** Parses the field; undefined for what is no tree head. `checkTreeHead` tells whether the head is signed. */
 export function readHeadField(text: string): SignedTreeHead | undefined {
   if (text.length > LONGEST_HEAD_FIELD) return undefined
   const members: Record<string, string | number> = {}
@@ -33,8 +33,8 @@ export function readHeadField(text: string): SignedTreeHead | undefined {
 }
 
 /**
- * The field that says more of the log: of one log, that of the larger tree; of two logs, that which was issued later. Text that is no tree head says
- * nothing.
+ * Chooses the field that says more of the log: of one log, that of the larger tree; of two logs, that which was issued later. Text that is no tree
+ * head says nothing.
  */
 export function newerHeadField(one: string | undefined, other: string | undefined): string | undefined {
   if (one === other || other === undefined) return one

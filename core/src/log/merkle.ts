@@ -6,7 +6,7 @@ type HashFunction = (data: Uint8Array) => Uint8Array
 
 export const HASH_BYTES = 32
 
-/** RFC 6962 2.1. Leaves and nodes are hashed with different prefixes, so that a node cannot be passed off as a leaf. */
+/** The hashes of RFC 6962 2.1. Leaves and nodes are hashed with different prefixes, so that a node cannot be passed off as a leaf. */
 export interface TreeHasher {
   /** The root of the tree without leaves. */
   readonly empty: Uint8Array
@@ -14,7 +14,7 @@ export interface TreeHasher {
   node(left: Uint8Array, right: Uint8Array): Uint8Array
 }
 
-/** @param hash SHA-256. A host can give a faster one than the default, which runs in browsers, too. */
+/** Creates a hasher. @param hash SHA-256. A host can give a faster one than the default, which runs in browsers, too. */
 export function treeHasher(hash: HashFunction = sha256): TreeHasher {
   return {
     empty: hash(new Uint8Array()),
@@ -42,7 +42,7 @@ export function treeRoot(leafHashes: readonly Uint8Array[], hasher: TreeHasher =
   return row[0] ?? hasher.empty
 }
 
-/** A last node without a sibling moves up as it is. */
+/** The last node of a row moves up as it is if it has no sibling. */
 function rowAbove(row: readonly Uint8Array[], hasher: TreeHasher): Uint8Array[] {
   const above: Uint8Array[] = []
   for (let index = 0; index < row.length; index += 2) {
@@ -69,7 +69,7 @@ export interface Consistency {
   readonly path: readonly Uint8Array[]
 }
 
-/** RFC 9162 2.1.3.2 */
+/** Verifies an inclusion proof by RFC 9162 2.1.3.2. */
 export function verifyInclusion(
   { leafIndex, treeSize, leafHash, rootHash, path }: Inclusion,
   hasher: TreeHasher = SHA_256,
@@ -86,7 +86,7 @@ export function verifyInclusion(
   return position.last === 0 && bytesEqual(hash, rootHash)
 }
 
-/** RFC 9162 2.1.4.2. A `first` of 0 is refused: the empty tree is consistent with every tree, without a proof. */
+/** Verifies a consistency proof by RFC 9162 2.1.4.2. A `first` of 0 is refused: the empty tree is consistent with every tree, without a proof. */
 export function verifyConsistency(
   { first, second, firstRoot, secondRoot, path }: Consistency,
   hasher: TreeHasher = SHA_256,
@@ -132,7 +132,7 @@ function isRight({ index }: Position): boolean {
   return index % 2 === 1
 }
 
-// A shift would cut the index to 32 bits.
+// Division replaces a shift, which would cut the index to 32 bits.
 function parent({ index, last }: Position): Position {
   return { index: Math.floor(index / 2), last: Math.floor(last / 2) }
 }

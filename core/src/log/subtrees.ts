@@ -1,4 +1,4 @@
-/** Which perfect subtrees make up a root, an inclusion proof or a consistency proof. This follows from the tree sizes alone. */
+/** Finds the perfect subtrees that make up a root, an inclusion proof or a consistency proof. They follow from the tree sizes alone. */
 import type { TreeHasher } from './merkle.ts'
 
 /** A perfect subtree with 2^level leaves, the first of them at index * 2^level. */
@@ -60,7 +60,7 @@ export function foldCover(hashes: readonly Uint8Array[], hasher: TreeHasher): Ui
   return hashes.length === 0 ? hasher.empty : hashes.reduceRight((right, left) => hasher.node(left, right))
 }
 
-/** @param start a multiple of the largest power of two up to `end - start`, as at every split of the tree */
+/** The cover of a range of leaves. @param start a multiple of the largest power of two up to `end - start`, as at every split of the tree */
 function cover(start: number, end: number): Subtree[] {
   const subtrees: Subtree[] = []
   let at = start

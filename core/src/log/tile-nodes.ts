@@ -3,7 +3,7 @@ import { HASH_BYTES, type TreeHasher } from './merkle.ts'
 import type { Subtree } from './subtrees.ts'
 
 export const TILE_WIDTH = 256
-/** How many levels of the tree are in one level of tiles. */
+/** Number of levels of the tree in one level of tiles. */
 export const TILE_HEIGHT = 8
 
 /**
@@ -15,10 +15,7 @@ export type TileNodes = Uint8Array
 
 export const TILE_NODES_BYTES = (2 * TILE_WIDTH - 2) * HASH_BYTES
 
-/**
- * @param height how many rows above the tile's own hashes
- * @param index within that row
- */
+/** The node at a place of a tile. @param height number of rows above the tile's own hashes @param index the place within that row */
 export function nodeAt(nodes: TileNodes, height: number, index: number): Uint8Array {
   const start = nodeOffset(height, index)
   return nodes.subarray(start, start + HASH_BYTES)
@@ -32,13 +29,13 @@ export function noNodes(): TileNodes {
   return new Uint8Array(TILE_NODES_BYTES)
 }
 
-/** The root of a perfect subtree. @param tiles for each level, the tile with it */
+/** The root of a perfect subtree. @param tiles the tile of each level that holds it */
 export function subtreeNode(tiles: readonly TileNodes[], { level, index }: Subtree): Uint8Array {
   const height = level % TILE_HEIGHT
   return nodeAt(tiles[Math.floor(level / TILE_HEIGHT)]!, height, index % (TILE_WIDTH >> height))
 }
 
-/** The nodes of a tile. @param hashes at least `width` hashes, or all nodes of a full tile, which are returned as they are */
+/** Computes the nodes of a tile. @param hashes at least `width` hashes, or all nodes of a full tile, which are returned as they are */
 export function completeTile(width: number, hashes: Uint8Array, hasher: TreeHasher): TileNodes {
   if (width === TILE_WIDTH && hashes.length === TILE_NODES_BYTES) return hashes
   const nodes = noNodes()
@@ -52,7 +49,7 @@ export function completeTile(width: number, hashes: Uint8Array, hasher: TreeHash
   return nodes
 }
 
-/** Where `TileNodes` has a node, in bytes. */
+/** The offset of a node in `TileNodes`, in bytes. */
 function nodeOffset(height: number, index: number): number {
   const before = 2 * TILE_WIDTH - ((2 * TILE_WIDTH) >> height)
   return (before + index) * HASH_BYTES

@@ -14,7 +14,7 @@ export interface TileId {
 }
 
 export interface Tile extends TileId {
-  /** `width` hashes. In a full tile, the nodes above them follow as in `TileNodes`. */
+  /** The tile's `width` hashes. In a full tile, the nodes above them follow as in `TileNodes`. */
   readonly hashes: Uint8Array
 }
 
@@ -23,7 +23,7 @@ export type ReadTiles = (tiles: readonly TileId[]) => Promise<readonly Uint8Arra
 
 export class TileError extends Error {
   override readonly name = 'TileError'
-  /** There are fewer hashes than the tile has: the tree is smaller, or the storage is damaged. */
+  /** The code for fewer hashes than the tile has: the tree is smaller, or the storage is damaged. */
   readonly code = 'short_tile'
   readonly tile: TileId
 
@@ -45,7 +45,7 @@ export interface ProvenConsistency {
   readonly path: readonly Uint8Array[]
 }
 
-/** @throws RangeError when the leaf is not in a tree of that size; TileError when a tile is missing or too short */
+/** Makes an inclusion proof. @throws RangeError when the leaf is not in a tree of that size; TileError when a tile is missing or too short */
 export async function proveInclusion(
   leafIndex: number,
   treeSize: number,
@@ -58,7 +58,7 @@ export async function proveInclusion(
   return { leafHash: leafHash!, rootHash: rootHash!, path: hashes }
 }
 
-/** @throws RangeError when first is 0 or above second; TileError when a tile is missing or too short */
+/** Makes a consistency proof. @throws RangeError when first is 0 or above second; TileError when a tile is missing or too short */
 export async function proveConsistency(
   first: number,
   second: number,
@@ -81,7 +81,7 @@ export async function rootAt(
   return rootHash!
 }
 
-/** The partial tiles of a tree of this size, the lowest level first. There is at most one a level. */
+/** The partial tiles of a tree of this size, the lowest level first. Each level has at most one. */
 export function partialTiles(treeSize: number): TileId[] {
   const tiles: TileId[] = []
   for (let level = 0, count = treeSize; count > 0; level++) {
@@ -92,7 +92,7 @@ export function partialTiles(treeSize: number): TileId[] {
   return tiles
 }
 
-/** The hashes one after the other, as a tile has them. */
+/** Joins hashes one after the other, as a tile has them. */
 export function joinTile(hashes: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(hashes.length * HASH_BYTES)
   for (const [index, hash] of hashes.entries()) joined.set(hash, index * HASH_BYTES)
@@ -103,7 +103,7 @@ function splitHashes(hashes: Uint8Array): Uint8Array[] {
   return Array.from({ length: hashes.length / HASH_BYTES }, (_, index) => nodeAt(hashes, 0, index))
 }
 
-/** One hash for each cover, from one read of all tiles that they need. */
+/** Reads all tiles that covers need, once, and computes the hash of each cover. */
 async function readCovers(covers: readonly Cover[], readTiles: ReadTiles, hasher: TreeHasher): Promise<Uint8Array[]> {
   const wanted = new Map<string, TileId>()
   for (const subtree of covers.flat()) {
@@ -139,7 +139,7 @@ function tileOf(subtree: Subtree): TileId {
   return { level: Math.floor(subtree.level / TILE_HEIGHT), index, width: start - index * TILE_WIDTH + span }
 }
 
-/** How many hashes of its tile are below a subtree's root. */
+/** Number of hashes of its tile that are below a subtree's root. */
 function spanOf({ level }: Subtree): number {
   return 2 ** (level % TILE_HEIGHT)
 }

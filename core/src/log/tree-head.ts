@@ -20,7 +20,7 @@ export type SignedTreeHead = DeepReadonly<LogHead['tree_head']>
 export type ConsistencyDocument = DeepReadonly<ConsistencyProof>
 export type InclusionDocument = DeepReadonly<InclusionProof>
 
-/** base64url(SHA-256(the log's name)). */
+/** The log's id: base64url(SHA-256(the log's name)). */
 export function logIdOf(name: string): string {
   return sha256Text(name)
 }
