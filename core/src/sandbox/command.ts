@@ -11,7 +11,7 @@ export type Isolation = 'full' | 'loopback' | 'open'
 
 /** All that a sandboxed process can read, by absolute real paths. */
 export interface ReadableSet {
-  /** Folders, with all that is in them. */
+  /** Folders that can be read, with all that is in them. */
   readonly packages: readonly string[]
   readonly files: readonly string[]
   /** The symbolic links in `node_modules` by which packages find each other. */
@@ -35,21 +35,21 @@ export interface Command {
 export const NOBODY = 65534
 /** The programs that a sandbox is made with. `mount`, `mkdir` and `ln` are called by name, in the script below. */
 const TOOLS = ['setpriv', 'prlimit', 'env'] as const
-/** The service itself comes first. More would leave a plugin next to nothing on a busy machine. */
+/** The niceness of plugins, because the service itself comes first. More would leave a plugin next to nothing on a busy machine. */
 const NICENESS = 5
 const FULL_TOOLS = [...TOOLS, 'unshare', 'mount', 'chroot'] as const
-/** Each can start a loopback. Debian has perl everywhere, and others ip. */
+/** Tools, each of which can start a loopback. Debian has perl everywhere, and others ip. */
 const LOOPBACK_TOOLS = ['ip', 'perl'] as const
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 const LIBRARY_FOLDERS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/share']
 const DEVICES = ['/dev/null', '/dev/urandom']
-// A fork bomb needs a way around Node's permission model first; then it ends here. A process of Node has about a dozen threads, and on
-// hosts that run as root all plugins count as one user.
+// Limit of threads. A fork bomb needs a way around Node's permission model first; then it ends here. A process of Node has about a dozen threads, and
+// on hosts that run as root all plugins count as one user.
 const MOST_THREADS = 1024
-// Node opens the modules of a package at once.
+// Limit of open handles, of which Node needs many, as it opens the modules of a package at once.
 const MOST_HANDLES = 1024
 
-/** Sets the flag `IFF_UP` of `lo` by `SIOCSIFFLAGS`, on a datagram socket of IPv4. */
+/** The perl program that sets the flag `IFF_UP` of `lo` by `SIOCSIFFLAGS`, on a datagram socket of IPv4. */
 const PERL_LOOPBACK =
   'my $lo = pack("a16 s x22", "lo", 1); my $s; socket($s, 2, 2, 0) && ioctl($s, 0x8914, $lo) or die "the loopback: $!\n"'
 
@@ -94,14 +94,15 @@ function loopbackTool(): (typeof LOOPBACK_TOOLS)[number] | undefined {
 }
 
 /**
- * @param program with its arguments; by its absolute path
- * @param dataMib how much memory it can write to: its heap, buffers, code and what it has mapped when it starts
+ * Makes the command line of a sandboxed program.
+ * @param program the program with its arguments, by its absolute path
+ * @param dataMib limit of the memory that the program can write to: its heap, buffers, code and what it has mapped when it starts
  */
 export function sandboxCommand(
   program: readonly string[],
   { readable, dataMib, isolation }: { readable: ReadableSet; dataMib: number; isolation: Isolation },
 ): Command {
-  // Other systems have neither the tools nor these limits.
+  // Systems other than Linux have neither the tools nor these limits.
   if (process.platform !== 'linux') return { file: program[0]!, args: program.slice(1), env: {} }
   const limited = [...limits(isolation, dataMib), ...program]
   // When the host's thread ends, however it ends, so does what it started. A change of user forgets this, so it is said again inside.
@@ -156,7 +157,7 @@ function aliasTarget(alias: string): string {
   return target.startsWith(sep) ? target : join(dirname(alias), target)
 }
 
-/** The folders that are in no other one of them. */
+/** Selects the folders that are in no other one of the list. */
 export function outermost(folders: readonly string[]): readonly string[] {
   const all = [...new Set(folders)]
   return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, [other])))
@@ -171,14 +172,17 @@ export function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** A user namespace holds only the user who made it, so who needs one stays that user: in it, without any capability. */
+/**
+ * Tells whether the program runs as `nobody`. A user namespace holds only the user who made it, so who needs one stays that user: in it, without any
+ * capability.
+ */
 export function runsAsNobody(isolation: Isolation): boolean {
   return isRoot() && (isolation === 'open' || mayMount(isolation))
 }
 
 /**
- * Root of a container often has no CAP_SYS_ADMIN, and makes a user namespace as a plain user does, where the system allows that. To start a
- * loopback takes CAP_NET_ADMIN, too.
+ * Tells whether the host can mount without a user namespace. Root of a container often has no CAP_SYS_ADMIN, and makes a user namespace as a plain
+ * user does, where the system allows that. To start a loopback takes CAP_NET_ADMIN, too.
  */
 function mayMount(isolation: Isolation): boolean {
   const needed = isolation === 'loopback' ? SYS_ADMIN | NET_ADMIN : SYS_ADMIN
@@ -188,7 +192,7 @@ function mayMount(isolation: Isolation): boolean {
 const SYS_ADMIN = 1n << 21n
 const NET_ADMIN = 1n << 12n
 
-/** All, where the system does not tell. */
+/** The capabilities of this process; all, where the system does not tell. */
 function effectiveCapabilities(): bigint {
   try {
     const [, mask] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
@@ -198,13 +202,13 @@ function effectiveCapabilities(): bigint {
   }
 }
 
-/** A tool that is missing is looked for where it usually stands, so that the failure names it. */
+/** The path of a tool. One that is missing is looked for where it usually stands, so that the failure names it. */
 function tool(name: string): string {
   return pathOf(name) ?? join(TOOL_FOLDERS[0]!, name)
 }
 
 function pathOf(name: string): string | undefined {
   const path = TOOL_FOLDERS.map((folder) => join(folder, name)).find(existsSync)
-  // The folder by its real path, as /bin may be a link; the name as it is, as it may be a link to a program of many names.
+  // The tool's folder is by its real path, as /bin may be a link; its name stays, as it may be a link to a program of many names.
   return path === undefined ? undefined : join(realpathSync(dirname(path)), basename(path))
 }

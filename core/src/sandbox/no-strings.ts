@@ -21,7 +21,7 @@ const { apply } = Reflect
 const { readFileSync } = fs
 const startsWith = Function.prototype.call.bind(String.prototype.startsWith) as (text: string, start: string) => boolean
 
-/** Its loaders read files by these, and make texts of them. */
+/** Node's loaders read files by these functions, and make texts of them. */
 lock(fs, 'readFileSync')
 lock(fs.promises, 'readFile')
 lock(TextDecoder.prototype, 'decode')
@@ -31,7 +31,7 @@ Object.preventExtensions(Object.prototype)
 
 for (const name of Object.keys(vm)) (vm as unknown as Members)[name] = refuse
 
-// The loader of CommonJS compiles by this, too. Whatever it is given, it gets what is in the file, in the usual wrapper.
+// The loader of CommonJS compiles by `_compile`, too. Whatever the function is given, it compiles what is in the file, in the usual wrapper.
 const { wrap, prototype } = module as unknown as {
   wrap: (text: string) => string
   prototype: { _compile: (...args: unknown[]) => unknown }
@@ -45,11 +45,11 @@ prototype._compile = function (this: unknown, _content: unknown, filename: unkno
   return apply(compile, this, [content, path, ...rest])
 }
 
-// A destination could send its bytes. Node's own `fetch`, which comes with `Response`, compiles its parser as it loads, and would end the
-// process if that failed; it has nothing to parse here.
+// WebAssembly is removed, because a destination could send its bytes. Node's own `fetch`, which comes with `Response`, compiles its parser as it
+// loads, and would end the process if that failed; it has nothing to parse here.
 Object.defineProperty(globalThis, 'WebAssembly', { value: { compile: () => new Promise(() => {}) } })
 
-// Node 20 has no hooks: there a policy refuses the same, in `sandbox.ts`.
+// Hooks refuse modules that are not files. Node 20 has no hooks: there a policy refuses the same, in `sandbox.ts`.
 ;(module as { registerHooks?: (hooks: object) => void }).registerHooks?.({
   resolve(specifier: string, context: unknown, next: (specifier: string, context: unknown) => { url: string }) {
     const resolved = next(specifier, context)

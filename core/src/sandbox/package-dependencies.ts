@@ -11,7 +11,7 @@ const DECLARED = ['dependencies', 'peerDependencies', 'optionalDependencies']
 const MOST_PACKAGES = 1000
 
 export interface Dependencies {
-  /** Real folders. */
+  /** The real folders of the packages. */
   readonly packages: readonly string[]
   readonly links: readonly PackageLink[]
 }

@@ -1,4 +1,4 @@
-/** Why the package of a plugin cannot be used, as the operator reads it after the plugin's name. */
+/** Codes for why the package of a plugin cannot be used, as the operator reads it after the plugin's name. */
 type PackageErrorCode =
   | 'not_installed'
   | 'no_such_file'

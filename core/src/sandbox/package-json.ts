@@ -5,7 +5,11 @@ import { PackageError } from './package-error.ts'
 
 export type PackageJson = Readonly<Record<string, unknown>>
 
-/** @returns undefined when the folder has none @throws PackageError `invalid_package` */
+/**
+ * Reads the `package.json` of a folder.
+ * @returns undefined when the folder has none
+ * @throws PackageError `invalid_package` for a file that is no JSON object
+ */
 export async function readPackageJson(folder: string): Promise<PackageJson | undefined> {
   const path = join(folder, 'package.json')
   const text = await textOf(path)
@@ -40,7 +44,7 @@ export async function nearestPackage(folder: string): Promise<string | undefined
   return parent === folder ? undefined : nearestPackage(parent)
 }
 
-/** A member of a `package.json` that should be text. */
+/** The text of a member of a `package.json`; undefined for anything else than a text. */
 export function textMember(json: PackageJson | undefined, name: string): string | undefined {
   const value = json?.[name]
   return typeof value === 'string' && value !== '' ? value : undefined

@@ -1,4 +1,4 @@
-/** The entries of a package's folder, and which links lead out of it. */
+/** Lists the entries of a package's folder, and refuses links that lead out of it. */
 import type { Dirent } from 'node:fs'
 import { readdir, readlink, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -11,17 +11,16 @@ import { readPackageJson, textMember } from './package-json.ts'
 const MOST_ENTRIES = 500_000
 
 export interface FoundEntry {
-  /** Relative to the folder, with slashes. */
+  /** The path of the entry relative to the folder, with slashes. */
   readonly path: string
   readonly kind: 'file' | 'link' | 'other'
 }
 
-/** npm links the folders that it installs. */
+/** The advice for links, because npm links the folders that it installs. */
 const COPY_IT = 'install what it leads to from a file of npm pack'
 
 /**
- * A link such as npm makes for a folder would open that folder, with all that its owner keeps there.
- *
+ * Refuses a package that is a link to elsewhere. A link such as npm makes for a folder would open that folder, with all that its owner keeps there.
  * @param path the real folder of a package that another one depends on
  * @param checkout a folder of the project: what a checkout links there is its own
  * @throws PackageError `stray_link`
@@ -35,9 +34,8 @@ export async function refuseElsewhere(path: string, checkout: string): Promise<v
 }
 
 /**
- * Node's permission model follows links: one that leads out of what a process may read would let it read more. Links in `node_modules`
- * may lead to other installed packages, as those of development dependencies do.
- *
+ * Refuses links that lead elsewhere. Node's permission model follows links: one that leads out of what a process may read would let it read more.
+ * Links in `node_modules` may lead to other installed packages, as those of development dependencies do.
  * @param allowed real folders that the process may read
  * @throws PackageError `stray_link` for the first that leads elsewhere
  */
@@ -54,7 +52,7 @@ export async function refuseStrayLinks(root: string, allowed: readonly string[])
   }
 }
 
-/** Resolves a link. Its target may come to be there later. */
+/** Resolves a link. Its target need not exist yet. */
 async function targetOf(link: string): Promise<string> {
   try {
     return await realpath(link)
@@ -67,7 +65,7 @@ function segments(path: string): readonly string[] {
   return path.split('/')
 }
 
-/** All entries but folders; it enters those folders, and gives those files, that `counts` says. */
+/** Yields all entries of a folder but folders. `counts` selects the folders that are entered and the files that are given. */
 export async function* entriesOf(root: string, counts: (name: string) => boolean): AsyncGenerator<FoundEntry> {
   const folders = ['']
   let found = 0

@@ -11,7 +11,7 @@ const OTHERS_ENTER = 0o001
 
 const problems = new Map<Isolation, Promise<string | undefined>>()
 
-/** One plain sentence; undefined when plugins can be isolated here. Tries it once. */
+/** The reason plugins cannot be isolated here, as one plain sentence; undefined when they can be. It is tried once. */
 export function isolationProblem(isolation: Isolation = 'full'): Promise<string | undefined> {
   const known = problems.get(isolation)
   if (known) return known
@@ -42,7 +42,7 @@ const PACKAGES: Readonly<Record<Isolation, string>> = {
 }
 
 const SAY_VERSION = 'process.stdout.write(process.version)'
-/** Linux lets a process listen at a loopback that is not started. */
+/** Program that connects to itself, because Linux lets a process listen at a loopback that is not started. */
 const REACH_ITSELF = `const net = require('node:net')
 const server = net.createServer((socket) => socket.destroy()).listen(0, '127.0.0.1', () => {
   const socket = net.connect(server.address().port, '127.0.0.1', () => ${SAY_VERSION})

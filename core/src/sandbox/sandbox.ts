@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
 
 export interface SandboxOptions {
-  /** The module that runs; it can be read without being in `readable`. By its absolute real path, as all paths here. */
+  /** The module that runs, by its absolute real path, as all paths here. It can be read without being in `readable`. */
   readonly entry: string
   readonly readable: ReadableSet
   readonly args?: readonly string[]
@@ -18,24 +18,25 @@ export interface SandboxOptions {
 const HEAP_MIB = 128
 /** Memory beside the heap. With less, the limit of data would end a process before the limit of its heap does, which leaves a trace that says why. */
 const BESIDE_HEAP_MIB = 208
-// Node 20 calls it experimental, 22 has both names, and newer versions the short one alone.
+// The permission model's flag: Node 20 calls it experimental, 22 has both names, and newer versions the short one alone.
 const PERMISSION_FLAG = process.allowedNodeEnvironmentFlags.has('--permission')
   ? '--permission'
   : '--experimental-permission'
-/** Node 20 alone has policies, and no hooks for modules under its permission model: `no-strings.ts`. */
+/**
+ * The policy file that refuses code outside of files. Node 20 alone has policies, and no hooks for modules under its permission model:
+ * `no-strings.ts`.
+ */
 const POLICY = process.allowedNodeEnvironmentFlags.has('--experimental-policy')
   ? fileURLToPath(new URL('../../src/sandbox/only-files.policy.json', import.meta.url))
   : undefined
-/** This version of Node has the one or the other: 22 has hooks from 22.15 on. */
+/** Tells whether this version of Node has policies or hooks, so that plugins run code of files only: 22 has hooks from 22.15 on. */
 export const KEEPS_TO_FILES = POLICY !== undefined || 'registerHooks' in module
 
 /**
- * `stdio[3]` is a duplex stream to the process, `stdout` and `stderr` are what it prints: whoever starts it reads them, or it waits. Its
- * other handles are closed, its environment is empty, its working directory is the root folder.
- *
- * Only `kill('SIGKILL')` ends it surely, and it is over with the event `close`: the event `exit` tells of the process that holds it. It
- * dies with the thread of the host that started it, even when that is killed.
- *
+ * Starts a module in the sandbox. `stdio[3]` is a duplex stream to the process, `stdout` and `stderr` are what it prints: whoever starts it reads
+ * them, or it waits. Its other handles are closed, its environment is empty, its working directory is the root folder. Only `kill('SIGKILL')` ends it
+ * surely, and it is over with the event `close`: the event `exit` tells of the process that holds it. It dies with the thread of the host that
+ * started it, even when that is killed.
  * @throws Error when a path cannot be given to Node
  */
 export function startSandboxed({
@@ -88,7 +89,7 @@ export function startProgram(
   const { file, args, env } = sandboxCommand(program, { readable, dataMib, isolation })
   const nothing = openSync('/dev/null', 'r')
   try {
-    // A session of its own: the id 0 and the terminal's Ctrl-C name its group of processes alone, across namespaces.
+    // The child leads a session of its own: the id 0 and the terminal's Ctrl-C name its group of processes alone, across namespaces.
     return spawn(file, args, { cwd: '/', env, stdio: [...HANDLES, ...covers(nothing)], detached: true })
   } finally {
     closeSync(nothing)
@@ -103,9 +104,8 @@ const START_TIMEOUT_MS = 10_000
 let startMib: number | undefined
 
 /**
- * Measures what counts against `RLIMIT_DATA` when this version of Node starts, in MiB. It cannot be known: V8 of Node 24 and 26 reserves 512 MiB for
- * code and maps them writable, which takes no memory and cannot be used for anything else; that of 20 and 22 does not.
- *
+ * Measures what counts against `RLIMIT_DATA` when this version of Node starts, in MiB. It has to be measured: V8 of Node 24 and 26 reserves 512 MiB
+ * for code and maps them writable, which takes no memory and cannot be used for anything else; that of 20 and 22 does not.
  * @throws Error when the system does not tell
  */
 function startDataMib(): number {
@@ -114,7 +114,7 @@ function startDataMib(): number {
 }
 
 function measureData(): number {
-  // Other systems have no such limit.
+  // Systems other than Linux have no such limit.
   if (process.platform !== 'linux') return 0
   const status = execFileSync(process.execPath, ['-e', STATUS_SCRIPT], {
     encoding: 'utf8',
@@ -130,7 +130,7 @@ const HANDLES = ['ignore', 'pipe', 'pipe', 'pipe'] as const
 /** O_CLOEXEC, as Linux writes it in octal. */
 const CLOSES_ON_EXEC = 0o2000000
 
-/** Whoever started the service may have left it handles that would go on to its children: an empty one covers each of them. */
+/** Covers inherited handles with empty ones: whoever started the service may have left it handles that would go on to its children. */
 function covers(nothing: number): number[] {
   const inherited = openHandles().filter((handle) => handle >= HANDLES.length && isInherited(handle))
   return new Array(Math.max(0, Math.max(0, ...inherited) + 1 - HANDLES.length)).fill(nothing)
@@ -145,20 +145,20 @@ function isInherited(handle: number): boolean {
     const [, flags = '0'] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${handle}`, 'utf8')) ?? []
     return (Number.parseInt(flags, 8) & CLOSES_ON_EXEC) === 0
   } catch {
-    // Closed since it was listed.
+    // A handle without such a file was closed since it was listed.
     return false
   }
 }
 
 /**
- * Node refuses child processes, workers, native modules and writing with this, and reading of what is not named. It follows links out of
+ * The flags by which Node refuses child processes, workers, native modules and writing, and reading of what is not named. Node follows links out of
  * what is named, so those are refused before. To resolve a package, it reads the link that leads there.
  */
 function permissions({ packages, files, links }: ReadableSet): readonly string[] {
   // On Node 20 a path in a folder that is named, too, takes away the folder itself.
   const paths = outermost([...packages, ...files, ...links.map(({ path }) => path)])
   const wrong = paths.find((path) => path.includes('*'))
-  // Node would let it read every path that begins with what stands before the star.
+  // Node would let the process read every path that begins with what stands before the star.
   if (wrong !== undefined) throw new Error(`the path contains a star: ${wrong}`)
   return [PERMISSION_FLAG, ...paths.map((path) => `--allow-fs-read=${path}`)]
 }
