@@ -17,7 +17,7 @@ export interface Answer<T> {
   fits(value: unknown): value is T
 }
 
-/** Deeper values overflow the stack of those who print them. */
+/** Limit of the depth of answers: deeper values overflow the stack of those who print them. */
 const DEEPEST = 64
 
 type Members = Readonly<Record<string, unknown>>
@@ -37,7 +37,7 @@ function isClaim(value: unknown): boolean {
   )
 }
 
-/** @param id of the claim that was asked for */
+/** Describes the state of a claim. @param id the id of the claim that was asked for */
 export function claimAnswer(id: string): Answer<ClaimStatus> {
   return answer(`the claim ${id}`, (value) => isClaim(value) && (value as ClaimStatus).claim_id === id)
 }

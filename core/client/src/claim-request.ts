@@ -9,17 +9,17 @@ export interface NewClaim {
   readonly target: string
   /** The details, in the terms of the action. */
   readonly params?: Readonly<Record<string, unknown>> | undefined
-  /** The claiming agent. When left out: the client's. */
+  /** The claiming agent. Defaults to the client's `agentId`. */
   readonly agent_id?: string | undefined
-  /** The time of the claim. When left out: now. */
+  /** The time of the claim. Defaults to now. */
   readonly claimed_at?: string | Date | undefined
   /**
-   * The age of the work at this call, by a monotonic clock, in milliseconds. The client measures on until the request is sent. When left
-   * out, it is 0 with a claim of now, and not known with `claimed_at`.
+   * The age of the work at this call, by a monotonic clock, in milliseconds. The client measures on until the request is sent. Defaults to 0 for a
+   * claim of now, and to not known with `claimed_at`.
    */
   readonly claimed_ago_ms?: number | undefined
   readonly deadline_at?: string | Date | undefined
-  /** A new one for each call when left out. Give it where a later run of the program may submit the same claim again. */
+  /** The client's id of the claim. Defaults to a new one for each call. Give it where a later run of the program may submit the same claim again. */
   readonly client_claim_id?: string | undefined
 }
 
@@ -34,7 +34,7 @@ export function measured(request: ClaimRequest): ClaimRequest {
     : { ...request, claimed_ago_ms: Math.max(0, Math.round(performance.now() - done)) }
 }
 
-/** @throws TypeError without an agent */
+/** Completes a claim to a request. @throws TypeError if neither the claim nor the client names an agent */
 export function claimRequest(claim: NewClaim, agentId: string | undefined): ClaimRequest {
   const { params, agent_id = agentId, claimed_at, claimed_ago_ms, deadline_at } = claim
   if (agent_id === undefined) throw new TypeError('agent_id is missing: give it to the claim, or agentId to the client')

@@ -11,13 +11,13 @@ export type ClaimOf<Result> = {
 }
 
 export interface Claimed<Result, Claim extends ClaimStatus> {
-  /** What the work returned. */
+  /** The value that the work returned. */
   readonly result: Result
   readonly claim: Claim
 }
 
 export interface ClaimingOptions extends WaitOptions {
-  /** Waits until the claim is decided. */
+  /** Tells whether to wait until the claim is decided. */
   readonly wait?: boolean | undefined
 }
 

@@ -23,7 +23,7 @@ export interface ClientOptions extends TransportOptions {
   readonly agentId?: string
 }
 
-/** Every call throws a ClaimcheckError, or the reason of its signal. */
+/** The calls to the service. Every one throws a ClaimcheckError, or the reason of its signal. */
 export interface Client {
   /** Makes one claim with one call, however often that has to be sent. */
   submit(claim: NewClaim, options?: CallOptions): Promise<SubmittedClaim>
@@ -38,28 +38,28 @@ export interface Client {
   list(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined>
   /** Lists the claims in pages, of `limit` claims each. */
   pages(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimList, void, undefined>
-  /** The receipt as text. Keep it unchanged: checkers read the text itself. */
+  /** Fetches a receipt as text. Keep it unchanged: checkers read the text itself. */
   receipt(receiptId: string, options?: CallOptions): Promise<string>
-  /** The checks that the verdict follows from, as text; undefined for a receipt that names none. */
+  /** Fetches the checks that the verdict follows from, as text; undefined for a receipt that names none. */
   evidence(receiptId: string, options?: CallOptions): Promise<string | undefined>
-  /** The issuer's key document, as text. */
+  /** Fetches the issuer's key document, as text. */
   keys(options?: CallOptions): Promise<string>
-  /** The receipt and all that it is checked with, as one document that checkers read without a network. */
+  /** Fetches the receipt and all that it is checked with, as one document that checkers read without a network. */
   bundle(receiptId: string, options?: CallOptions): Promise<Bundle>
   /** Fetches a receipt with its keys, evidence, rules and log head, and checks all of it here. */
   verify(receiptId: string, options?: VerifyOptions): Promise<BundleReport>
   /** Lists the connections of the workspace, and the actions that can be claimed there. */
   connections(options?: CallOptions): Promise<ConnectionList>
-  /** The rules by which claims are judged. */
+  /** Lists the rules by which claims are judged. */
   profiles(options?: CallOptions): Promise<ProfileList>
-  /** The workspace and the rights of the key. */
+  /** Describes the workspace and the rights of the key. */
   whoami(options?: CallOptions): Promise<CredentialDescription>
 }
 
 /** Pages in a row without a claim: a service that reads 10,000 claims for a page has looked through ten million. */
 const MOST_EMPTY_PAGES = 1000
 
-/** @throws TypeError for an address that is none, or that others could listen to */
+/** Creates a client. @throws TypeError for an address that is none, or that others could listen to */
 export function createClient(options: ClientOptions): Client {
   const { text, json, parse } = createTransport(options)
   const prepare = (claim: NewClaim) => claimRequest(claim, options.agentId)

@@ -7,17 +7,17 @@ export class ClaimcheckError extends Error {
   override readonly name: string = 'ClaimcheckError'
 }
 
-/** The service could not be reached, or its answer broke off. */
+/** The error of a service that could not be reached, or whose answer broke off. */
 export class ConnectionError extends ClaimcheckError {
   override readonly name = 'ConnectionError'
 }
 
-/** Something else than the service answered, or not as the service answers. */
+/** The error of an answer that is not one of the service's. */
 export class UnexpectedAnswerError extends ClaimcheckError {
   override readonly name = 'UnexpectedAnswerError'
 }
 
-/** An answer or a verdict did not come in time. The checks of a claim go on without the program. */
+/** The error of an answer or a verdict that did not come in time. The checks of a claim go on without the program. */
 export class TimeoutError extends ClaimcheckError {
   override readonly name = 'TimeoutError'
   /** The claim that was waited for, as it was last seen. */
@@ -29,10 +29,10 @@ export class TimeoutError extends ClaimcheckError {
   }
 }
 
-/** The work is done, and claiming it failed. Submit `claim` again when the service is there: it has its id. */
+/** The error of work that is done, and could not be claimed. Submit `claim` again when the service is there: it has its id. */
 export class NotClaimedError<Result = unknown> extends ClaimcheckError {
   override readonly name = 'NotClaimedError'
-  /** What the work returned. */
+  /** The value that the work returned. */
   readonly result: Result
   readonly claim: ClaimRequest
 
@@ -45,14 +45,14 @@ export class NotClaimedError<Result = unknown> extends ClaimcheckError {
 
 /** One mistake in a request. */
 export interface Issue {
-  /** The field: `params.sha`. */
+  /** The field with the mistake, such as `params.sha`. */
   readonly field: string
   readonly message: string
-  /** A code, such as `missing` or `string_pattern_mismatch`. */
+  /** A code of the mistake, such as `missing` or `string_pattern_mismatch`. */
   readonly type: string
 }
 
-/** The service answered with a status other than success. */
+/** The error of an answer with a status other than success. */
 export class ApiError extends ClaimcheckError {
   override readonly name: string = 'ApiError'
   readonly status: number
@@ -72,27 +72,27 @@ export class ApiError extends ClaimcheckError {
   }
 }
 
-/** 400, 413, 415, 422: the request is wrong. `issues` names the fields. */
+/** Status 400, 413, 415 or 422: the request is wrong. `issues` names the fields. */
 export class InvalidRequestError extends ApiError {
   override readonly name = 'InvalidRequestError'
 }
 
-/** 401: the key is missing, unknown, expired or revoked. */
+/** Status 401: the key is missing, unknown, expired or revoked. */
 export class AuthenticationError extends ApiError {
   override readonly name = 'AuthenticationError'
 }
 
-/** 403: the key is good, but may not do this. */
+/** Status 403: the key is good, but may not do this. */
 export class ForbiddenError extends ApiError {
   override readonly name = 'ForbiddenError'
 }
 
-/** 404. What belongs to another workspace answers the same. */
+/** Status 404: there is no such thing in this workspace. What belongs to another workspace answers the same. */
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError'
 }
 
-/** 410: the content of the receipt was erased. Its entry in the log is still there. */
+/** Status 410: the content of the receipt was erased. Its entry in the log is still there. */
 export class GoneError extends ApiError {
   override readonly name = 'GoneError'
   readonly erased: ErasedReceipt | undefined
@@ -103,12 +103,12 @@ export class GoneError extends ApiError {
   }
 }
 
-/** 429, also after all retries. */
+/** Status 429, also after all retries. */
 export class RateLimitedError extends ApiError {
   override readonly name = 'RateLimitedError'
 }
 
-/** 500 to 599, also after all retries. */
+/** Status 500 to 599, also after all retries. */
 export class ServiceUnavailableError extends ApiError {
   override readonly name = 'ServiceUnavailableError'
 }
@@ -135,7 +135,7 @@ const CLASSES: Readonly<Record<number, new (answered: Answered) => ApiError>> = 
 
 const LONGEST_DETAIL = 500
 
-/** @param text the body of the answer, which need not be of the service: a proxy in between may have given it */
+/** Makes the error of an answer. @param text the body of the answer, which need not be of the service: a proxy in between may have given it */
 export function errorOf(status: number, headers: Headers, text: string): ApiError {
   const { detail, erased } = objectIn(text) as { readonly detail?: unknown; readonly erased?: ErasedReceipt }
   const issues = Array.isArray(detail) ? detail.map(issueOf) : []
@@ -151,7 +151,7 @@ export function errorOf(status: number, headers: Headers, text: string): ApiErro
   return new Class(answered)
 }
 
-/** Parses a JSON object. Empty for any other text. */
+/** Parses a JSON object. @returns an empty one for any other text */
 export function objectIn(text: string): object {
   try {
     const value: unknown = JSON.parse(text)

@@ -18,11 +18,11 @@ export interface Tried {
   readonly random: number
 }
 
-/** The pause before the request is sent again. Undefined if it is not. */
+/** The pause before the request is sent again; undefined if it is not sent again. */
 export function pauseBefore(error: unknown, { tries, elapsedMs, limitMs, random }: Tried): number | undefined {
   if (!isTemporary(error)) return undefined
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS)
-  // Clients that failed together do not come back together.
+  // Pauses are partly random, so that clients that failed together do not come back together.
   const own = growing * (0.5 + random / 2)
   const pause = Math.max(own, (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0)
   return elapsedMs + pause <= limitMs ? pause : undefined
@@ -33,7 +33,7 @@ function isTemporary(error: unknown): boolean {
   return error instanceof TimeoutError || error instanceof ConnectionError
 }
 
-/** @throws the signal's reason when it is aborted */
+/** Waits. @throws the signal's reason when it is aborted */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

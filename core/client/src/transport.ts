@@ -6,17 +6,17 @@ import { startTimer } from './timer.ts'
 import { headerOf, inMemory, keepFrom, type TreeHeadMemory } from './tree-head.ts'
 
 export interface TransportOptions {
-  /** `https://claimcheck.example.com` */
+  /** The address of the service, such as `https://claimcheck.example.com`. */
   readonly baseUrl: string
   /** An API key, `svc_sk_...`, or a token; a function is asked before each request. Receipts are read without one. */
   readonly key?: string | (() => string | Promise<string>)
-  /** Sends the requests. The global `fetch` when left out. */
+  /** Sends the requests. Defaults to the global `fetch`. */
   readonly fetch?: typeof fetch
-  /** Limits one request and its answer. 30 seconds when left out. */
+  /** Limits one request and its answer, in milliseconds. Defaults to 30 seconds. */
   readonly timeoutMs?: number
-  /** Limits how long a call goes on trying when the service is away or asks to wait. When left out: a minute. 0: it tries once. */
+  /** Limits how long a call goes on trying when the service is away or asks to wait, in milliseconds. Defaults to a minute; 0 tries once. */
   readonly retryForMs?: number
-  /** Sends the key also over http to other machines. On this machine http needs no leave. */
+  /** Tells whether to send the key also over http to other machines. On this machine http needs no leave. */
   readonly allowHttp?: boolean
   /** Keeps the newest signed head of the service's log beyond the life of the client. */
   readonly treeHead?: TreeHeadMemory
@@ -30,9 +30,9 @@ export interface CallOptions {
 export interface Transport {
   /** Reads public documents without the key, and returns the text as it was sent. @throws ClaimcheckError, and the signal's reason */
   text(path: string, options: CallOptions | undefined): Promise<string>
-  /** Sends the key. A body is posted, and made anew for each try. @throws ClaimcheckError, and the signal's reason */
+  /** Sends a request with the key. A body is posted, and made anew for each try. @throws ClaimcheckError, and the signal's reason */
   json<T>(answer: Answer<T>, path: string, options: CallOptions | undefined, body?: () => unknown): Promise<T>
-  /** @throws UnexpectedAnswerError for what is no JSON, or another answer */
+  /** Parses an answer. @throws UnexpectedAnswerError for what is no JSON, or another answer */
   parse<T>(answer: Answer<T>, text: string): T
 }
 
@@ -72,7 +72,7 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  /** @param make is called before each try, because a token may have been renewed since the last one */
+  /** Sends a request until it is answered. @param make is called before each try, because a token may have been renewed since the last one */
   async function request(path: string, make: () => Promise<RequestInit>, options?: CallOptions): Promise<string> {
     const signal = options?.signal
     const startedAt = performance.now()
@@ -118,7 +118,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** Refuses to follow redirects: the key is for this address alone. @throws UnexpectedAnswerError */
+/** Refuses to follow redirects: the key is for this address alone. @throws UnexpectedAnswerError for a redirect */
 function requireNoRedirect({ type, status }: Response, root: string): void {
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     throw new UnexpectedAnswerError(`${root} leads to another address: pass the one at which the service answers`)
@@ -145,7 +145,7 @@ async function readText({ body, ok }: Response, root: string): Promise<string> {
     }
     return text + decoded(root, () => decoder.decode())
   } finally {
-    // Ends the connection, where the rest is not read.
+    // Cancelling ends the connection, where the rest is not read.
     await reader?.cancel().catch(() => {})
   }
 }
@@ -158,21 +158,21 @@ function decoded(root: string, decode: () => string): string {
   }
 }
 
-/** Names the reason: the error of `fetch` says little, and its cause says why. */
+/** Makes the error of a failed request, with its reason: the error of `fetch` says little, and its cause says why. */
 function unreachable(root: string, error: unknown): ConnectionError {
   const { message, cause } = error as Error
   const why = cause instanceof Error ? cause.message || (cause as Error & { code?: string }).code : message
   return new ConnectionError(`${root} cannot be reached: ${why}`, { cause: error })
 }
 
-/** @throws TypeError which does not repeat the key, as the error of `fetch` would */
+/** Makes the header that carries the key. @throws TypeError which does not repeat the key, as the error of `fetch` would */
 function authorization(key: string): { readonly authorization: string } {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('the key has characters that no key has')
   return { authorization: `Bearer ${key}` }
 }
 
 /**
- * Drops a slash at the end.
+ * Drops a slash at the end of a service's address.
  * @throws TypeError for what is no address of a service, and for one that others on the way can read and change
  */
 function serviceAddress(text: string, allowHttp: boolean): string {

@@ -22,7 +22,7 @@ export function receiptPath(receiptId: string): string {
   return `/v1/receipts/${encodeURIComponent(receiptId)}`
 }
 
-/** @throws ClaimcheckError without a receipt or keys */
+/** Fetches a receipt and what it is checked with. @throws ClaimcheckError without a receipt or keys */
 export async function fetchBundle(fetch: Fetch, receiptId: string): Promise<Bundle> {
   const [receipt, keys, evidence, profiles, head] = await Promise.all([
     fetch(receiptPath(receiptId)),
@@ -32,7 +32,7 @@ export async function fetchBundle(fetch: Fetch, receiptId: string): Promise<Bund
     ifThere(fetch('/v1/log/head')),
   ])
   const { body } = objectIn(receipt) as Partial<Receipt>
-  // Otherwise a service could answer with any valid receipt of its log.
+  // The id is compared, because otherwise a service could answer with any valid receipt of its log.
   if (body?.receipt_id !== receiptId) {
     throw new UnexpectedAnswerError(`the service answered with something else than the receipt ${receiptId}`)
   }
@@ -58,7 +58,7 @@ export async function verifyReceipt(
   return checkBundle(bundle, { ...options, ...(trusted ? { keys: trusted } : { fromIssuer: true }) })
 }
 
-/** Resolves to undefined for what the service does not offer, or not now. */
+/** Resolves to the text; to undefined for what the service does not offer, or not now. */
 async function ifThere(text: Promise<string>): Promise<string | undefined> {
   try {
     return await text

@@ -9,7 +9,10 @@ import type { ClaimStatus, DecidedClaim } from './wire.ts'
 export type ClaimRef = string | { readonly claim_id: string }
 
 export interface WaitOptions extends CallOptions {
-  /** Limits the wait, which then throws a TimeoutError. When left out it lasts until the claim is decided, which may be at its deadline. */
+  /**
+   * Limits the wait, in milliseconds, and throws a TimeoutError at its end. By default the wait lasts until the claim is decided, which may be at its
+   * deadline.
+   */
   readonly timeoutMs?: number | undefined
 }
 
