@@ -10,7 +10,7 @@ import { addServiceReceiptCommands } from './commands/receipt.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { VERSION } from './version.ts'
 
-/** All commands. */
+/** Creates the command line with all commands of this package. */
 export function clientProgram(): Command {
   const program = createProgram({
     name: 'claimcheck-cli',

@@ -9,9 +9,9 @@ export type CommandErrorCode =
   | 'interrupted'
   | 'not_connected'
   | 'could_not_check'
-  /** A checkout does not say what was pushed. */
+  /** `no_push`: a checkout does not say what was pushed. */
   | 'no_push'
-  /** The sign-in was not completed. */
+  /** `not_signed_in`: the sign-in was not completed. */
   | 'not_signed_in'
   /** Codes for the answer of a service, or for its absence. */
   | 'unauthorized'
@@ -34,7 +34,7 @@ export class CommandError extends Error {
 
 export interface Failure {
   readonly exitCode: number
-  /** Closed per class of errors; `internal_error` for unexpected errors. */
+  /** A code of a closed list for each class of errors; `internal_error` for unexpected errors. */
   readonly code: string
   readonly message: string
   /** The text for a person; undefined if it is printed already. */
@@ -42,7 +42,7 @@ export interface Failure {
 }
 
 const EXIT_FAILED = 1
-/** The arguments are not those of a command, or `verify` could not check. */
+/** Exit code if the arguments are not those of a command, or `verify` could not check. */
 const EXIT_NOT_RUN = 2
 const NOT_RUN: ReadonlySet<CommandErrorCode> = new Set(['usage', 'bad_arguments', 'could_not_check'])
 
@@ -60,7 +60,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, (error: SystemError) => string>> = 
 }
 
 /**
- * Undefined for help and the version, which are no failures and are printed already.
+ * Describes a failure; undefined for help and the version, which are no failures and are printed already.
  * @param forPeople names of more classes with messages for people: each error of them has a code, and may have `issues`
  */
 export function failureOf(error: unknown, forPeople: ReadonlySet<string>): Failure | undefined {
@@ -85,13 +85,13 @@ function forPeople(code: string, message: string): Pick<Failure, 'code' | 'messa
   return { code, message, text: message }
 }
 
-/** A mistake in an input. */
+/** A mistake in an input, with its place. */
 export interface Issue {
   readonly loc: readonly (string | number)[]
   readonly msg: string
 }
 
-/** Adds a line for each issue. */
+/** Adds a line for each issue to an error's message. */
 function withIssues(error: Error & { readonly issues?: readonly Issue[] }): string {
   const { issues = [] } = error
   return [error.message, ...issues.map(({ loc, msg }) => `  ${loc.join('.')}: ${msg}`)].join('\n')

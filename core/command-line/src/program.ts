@@ -41,7 +41,9 @@ export async function runProgram(
   }
 }
 
-/** The end of a line may be that of an argument or of a name: what follows does not begin as a line of the command. */
+/**
+ * Indents all lines but the first. The end of a line may be that of an argument or of a name: what follows does not begin as a line of the command.
+ */
 function belowTheFirst(text: string): string {
   return text.replace(/\n(?! {2}|$)/g, '\n  ')
 }

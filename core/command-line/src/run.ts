@@ -1,4 +1,4 @@
-/** Shared by all commands: `--json`, and printing. */
+/** Helps all commands with `--json` and printing. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import { writeJson, writeLines } from './terminal.ts'
@@ -7,7 +7,7 @@ export interface OutputOptions {
   readonly json?: boolean
 }
 
-/** A subcommand with the option `--json`. */
+/** Adds a subcommand with the option `--json`. */
 export function subcommand(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
@@ -27,7 +27,7 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value]
 }
 
-/** Columns of text, each as wide as its widest cell; what is not seen is written out. */
+/** Writes columns of text, each as wide as its widest cell; what is not seen is written out. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows.map((row) => row.map(visibleName))]
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))

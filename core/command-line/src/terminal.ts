@@ -1,18 +1,18 @@
 /** The one writer of commands: texts of others reach no terminal as what it would act on, on its way through a pipe neither. */
 import { terminalJson, terminalLine, terminalText } from '@claimcheck/core/words/terminal'
 
-/** The result for a person. The end of a line within one of them is a text of others, which would pass for a line of the command. */
+/** Writes the result for a person. The end of a line within one of the lines is a text of others, which would pass for a line of the command. */
 export function writeLines(lines: readonly string[]): void {
   const colours = hasColours(process.stdout)
   process.stdout.write(`${lines.map((line) => terminalLine(line, colours)).join('\n')}\n`)
 }
 
-/** The result as one JSON value on a line. */
+/** Writes the result as one JSON value on a line. */
 export function writeJson(value: unknown): void {
   process.stdout.write(`${terminalJson(JSON.stringify(value))}\n`)
 }
 
-/** A text of many lines. */
+/** Writes a text of many lines. */
 export function writeOut(text: string): void {
   process.stdout.write(terminalText(text, hasColours(process.stdout)))
 }

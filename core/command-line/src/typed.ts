@@ -7,7 +7,7 @@ export function nameProgram(name: string): void {
   program = name
 }
 
-/** @param started the path of the program; one that lies outside of the folder was found by its name */
+/** Writes a command. @param started the path of the program; one that lies outside of the folder was found by its name */
 export function typed(command: string, started: string = process.argv[1] ?? '', folder = process.cwd()): string {
   const path = relative(folder, started)
   if (basename(path, '.js') !== program || path.startsWith('..')) return `${program} ${command}`

@@ -85,7 +85,7 @@ async function submitted(options: ClaimOptions, what: Pick<NewClaim, 'action' | 
   print(options, status, lines)
 }
 
-/** Milliseconds; undefined: not at all; Infinity: until it is decided. */
+/** Reads `--wait`: milliseconds, undefined for no wait, or Infinity to wait until the claim is decided. */
 function waitOf(wait: string | true | undefined): number | undefined {
   if (wait === undefined) return undefined
   if (wait === true) return Number.POSITIVE_INFINITY

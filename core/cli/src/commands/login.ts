@@ -96,7 +96,7 @@ export function addLoginCommands(program: Command): void {
 
 interface Obtained {
   readonly profile: Profile
-  /** Where the service says so. */
+  /** The end of the key, where the service says it. */
   readonly until?: string
 }
 
@@ -135,18 +135,18 @@ async function kept(name: string, profile: Profile) {
   }
 }
 
-/** The key that an earlier login had made. */
+/** Revokes the key that an earlier login had made, once another one replaces it. */
 async function revokeReplaced(before: Profile | undefined, now: Profile): Promise<void> {
   if (before !== undefined && before.key !== now.key) await revokeMade(before)
 }
 
-/** Leaves a key alone that login did not have made. */
+/** Revokes a key that login had made, and leaves any other key alone. */
 async function revokeMade({ url, key, keyId }: Profile): Promise<void> {
   if (keyId === undefined || (await revokeKey(url, key))) return
   writeError(`The key ${visible(keyId)} is not used, and could not be revoked: do that in the console.\n`)
 }
 
-/** @throws CommandError where a profile of this name is of another service */
+/** Finds the service to log in at, and the profile's name. @throws CommandError where a profile of this name is of another service */
 function placeOf(address: string | undefined, option: string | undefined, profiles: Profiles) {
   const asked = askedName(option, process.env)
   const known: Profile | undefined = asked === undefined ? undefined : profiles.profiles[asked]
@@ -162,7 +162,7 @@ function placeOf(address: string | undefined, option: string | undefined, profil
   return { name, url }
 }
 
-/** @throws CommandError `bad_arguments`, which does not repeat the key */
+/** Reads the key that the person gives. @throws CommandError `bad_arguments`, which does not repeat the key */
 async function givenKey(source: string | true): Promise<string> {
   const key = (await keyFrom(source)).trim()
   if (/^[!-~]{1,200}$/.test(key)) return key

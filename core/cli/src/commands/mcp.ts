@@ -11,7 +11,7 @@ export function addMcpCommand(program: Command): void {
     .showHelpAfterError('(add --help to list the options)')
   withAccessOptions(command).action(async (options: AccessOptions) => {
     const access = keyedAccess(options, process.env)
-    // The SDK is large, and no other command needs it.
+    // The MCP server is imported here, because its SDK is large, and no other command needs it.
     const treeHead = treeHeadMemory(process.env, access.url)
     const [{ clientBackend }, { serveOverStdio }] = await Promise.all([
       import('../mcp/client-backend.ts'),

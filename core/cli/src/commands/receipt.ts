@@ -19,7 +19,7 @@ export function addServiceReceiptCommands(receipt: Command): void {
   ).action(async (id: string, options: OutputOptions & AccessOptions) => {
     const { url } = accessOf(options, process.env)
     const text = await asking(clientOf({ url, key: undefined }).receipt(checkedId(id)))
-    // Signed are these bytes. A terminal, which would act on some, gets the same JSON in others.
+    // A signature is over these very bytes. A terminal would act on some of them, so it gets the same JSON in others.
     if (process.stdout.isTTY) writeOut(`${terminalJson(text)}\n`)
     else process.stdout.write(text)
   })

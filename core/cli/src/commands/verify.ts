@@ -38,9 +38,9 @@ interface Checked {
     readonly verifier_as_expected?: boolean
   }
   readonly lines: readonly string[]
-  /** Every check of the document holds, but it is not as the options ask, or as the log says. */
+  /** Tells that every check of the document holds, but it is not as the options ask, or as the log says. */
   readonly isShort?: boolean
-  /** Every check of the document holds, but nothing vouches for the key that signed it. */
+  /** Tells that every check of the document holds, but nothing vouches for the key that signed it. */
   readonly isUnvouched?: boolean
 }
 
@@ -210,7 +210,7 @@ const OF_RECEIPTS = {
 const OF_ENTRIES = { ...OF_RECEIPTS, head: '--head', pin: '--pin', pipeline: '--pipeline', rpc: '--rpc' } as const
 const OF_SIGNED = { ...OF_ENTRIES, keys: '--keys' } as const
 
-/** Options that decide the exit code are refused where they have nothing to check. @throws CommandError */
+/** Refuses options that decide the exit code where they have nothing to check. @throws CommandError for such options */
 function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_SIGNED>): void {
   const given = Object.entries(names).filter(([name]) => options[name as keyof typeof OF_SIGNED] !== undefined)
   if (given.length === 0) return
@@ -245,7 +245,7 @@ async function checkedTreeHead(text: string, source: string, options: VerifyOpti
   return { report, lines: treeHeadReport(report, JSON.parse(head), paintFor(process.stdout)) }
 }
 
-/** @throws CommandError */
+/** Reads the pipeline document. @throws CommandError `could_not_check` if it cannot be read */
 async function readPipeline(source: string): Promise<string> {
   const text = await readSource(source)
   if (jsonIn(text) !== undefined) return text

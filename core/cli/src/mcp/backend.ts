@@ -10,9 +10,9 @@ import type {
 } from '@claimcheck/core/api'
 import type { BundleReport } from '@claimcheck/core/checker'
 
-/** Every call throws a BackendError, or the reason of its signal. */
+/** The service as the tools ask it. Every call throws a BackendError, or the reason of its signal. */
 export interface Backend {
-  /** The rules of claims, action by action. */
+  /** Lists the actions that can be claimed, with the rules of their claims. */
   actions(): Promise<readonly ActionRules[]>
   profiles(): Promise<ProfileList>
   connections(): Promise<ConnectionList>
@@ -24,7 +24,7 @@ export interface Backend {
   /** The receipt as text: checkers read the text itself. */
   receipt(receiptId: string): Promise<string>
   verify(receiptId: string): Promise<BundleReport>
-  /** The agent that a claim names when its caller leaves it out. Without it, the name of the client. */
+  /** The agent that a claim names when its caller leaves it out. Defaults to the name of the client. */
   readonly agentId?: string | undefined
   /** The side that checked a receipt, for the words of the answer. */
   readonly checkedBy: 'service' | 'client'
@@ -37,10 +37,10 @@ export interface ActionRules {
   readonly params: object
 }
 
-/** The service refused, or could not be asked: with the status that the REST API answers. */
+/** The error of a service that refused, or could not be asked, with the status that the REST API answers. */
 export class BackendError extends Error {
   override readonly name = 'BackendError'
-  /** 0: there was no answer. */
+  /** The HTTP status of the answer; 0 if there was no answer. */
   readonly status: number
   readonly retryAfterSeconds: number | undefined
 
@@ -51,7 +51,7 @@ export class BackendError extends Error {
   }
 }
 
-/** Reads them off the schema of claims, which the service and its OpenAPI description share. */
+/** Reads the rules of actions off the schema of claims, which the service and its OpenAPI description share. */
 export function actionRules(claimSchema: unknown): ActionRules[] {
   const { allOf = [] } = claimSchema as { readonly allOf?: readonly ActionCondition[] }
   return allOf.flatMap(({ if: condition, then: rules }) => {

@@ -8,9 +8,9 @@ interface Service {
   readonly url: string
   readonly key: string
   readonly agentId?: string | undefined
-  /** Keeps the newest signed head of the service's log. */
+  /** Keeps the newest signed head of the service's log, between commands. */
   readonly treeHead?: TreeHeadMemory
-  /** Sends the requests. The global `fetch` when left out. */
+  /** Sends the requests. Defaults to the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
@@ -39,7 +39,7 @@ export function clientBackend({ url, key, agentId, treeHead, fetch: send = globa
     checkedBy: 'client',
     agentId,
     actions: () => {
-      // Read again after a failure.
+      // The rules are read again after a failure.
       rules ??= asked(readRules).catch((error: unknown) => {
         rules = undefined
         throw error

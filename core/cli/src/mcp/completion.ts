@@ -5,9 +5,9 @@ import type { Backend } from './backend.ts'
 import { BackendError } from './backend.ts'
 import type { ToolScope } from './scopes.ts'
 
-/** The protocol's bound on one answer. */
+/** The protocol's limit of the values in one answer. */
 const MOST_VALUES = 100
-/** Targets and ids are those of the newest claims. */
+/** Number of the newest claims whose targets and ids are offered. */
 const NEWEST = 100
 
 interface Source {

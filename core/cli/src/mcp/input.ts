@@ -11,7 +11,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[]
 }
 
-/** Leaves what fits no schema as it was: its check refuses it then. */
+/** Reads a value as a schema has it, and leaves what fits no schema as it was: validation refuses it then. */
 export function readAs(schema: Schema, value: unknown): unknown {
   if (typeof value === 'string') return ofText(schema, value)
   if (Array.isArray(value) && isSchema(schema.items)) {

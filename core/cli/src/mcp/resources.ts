@@ -14,7 +14,7 @@ import { refusalWords } from './words.ts'
 interface Kind {
   readonly name: string
   readonly template: string
-  /** The name of the id in the template. */
+  /** The name of the id in the resource's template. */
   readonly variable: string
   readonly title: string
   readonly description: string

@@ -3,7 +3,7 @@ import type { ScopeChallengeHandler } from '@modelcontextprotocol/server'
 
 export type ToolScope = 'claims:read' | 'claims:submit' | 'connections:read'
 
-/** Names the scopes of the token as well: a client that asks for these scopes anew loses none. */
+/** Challenges a token that lacks a scope. The challenge names the scopes of the token as well: a client that asks for these anew loses none. */
 export function needs(scope: ToolScope): ScopeChallengeHandler {
   return ({ authInfo }) => {
     if (!authInfo || authInfo.scopes.includes(scope)) return undefined

@@ -5,9 +5,9 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Backend } from './backend.ts'
 import { createMcpServer } from './server.ts'
 
-/** Ends when the client closes its end. */
+/** Serves until the client closes its end. */
 export function serveOverStdio(backend: Backend): void {
-  // Standard output is the protocol's.
+  // Errors go to standard error, because standard output is the protocol's.
   const onError = (error: unknown) => writeError(`${(error as Error)?.message ?? error}\n`)
   serveStdio(() => createMcpServer({ backend, onError }), { onerror: onError })
 }

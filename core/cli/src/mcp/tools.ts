@@ -34,7 +34,7 @@ export interface Call {
   readonly clientName?: string | undefined
 }
 
-/** The answer of a tool. */
+/** The result of a tool, in words and as data. */
 export interface Answer {
   readonly words: string
   /** Values that the service makes: ids, times, verdicts. */
@@ -43,7 +43,7 @@ export interface Answer {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Clients give up after a minute. */
+/** Limit of the wait in one call, because clients give up after a minute. */
 const LONGEST_WAIT_SECONDS = 50
 const MOST_CLAIMS = 20
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [250, 2000]

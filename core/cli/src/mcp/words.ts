@@ -21,7 +21,7 @@ export function receiptWords({ body }: Receipt): string {
   return `The receipt says: ${value}. ${VERDICT_WORDS[value]}${why} It was issued at ${body.issued_at}. Nothing of it was checked here: call verify_receipt for that.`
 }
 
-/** @param checkedBy the service that issued it vouches for itself alone */
+/** Words for the check of a receipt. @param checkedBy the side that checked: a service that issued the receipt vouches for itself alone */
 export function reportWords(report: BundleReport, checkedBy: 'service' | 'client'): string {
   const by =
     checkedBy === 'client'
@@ -50,7 +50,7 @@ const EVIDENCE = {
   follows: 'Its verdict follows from its evidence.',
 } as const
 
-/** Leaves out the words of the service, which may repeat texts of the claim: those go into the data. */
+/** Words for a refusal, without the service's own, which may repeat texts of the claim: those go into the data. */
 export function refusalWords({ status, retryAfterSeconds }: BackendError): string {
   const again = retryAfterSeconds === undefined ? 'in a minute' : `in ${retryAfterSeconds} seconds`
   return REFUSALS[status] ?? `The service could not do this now. Try again ${again}; nothing is lost or done twice.`

@@ -25,7 +25,7 @@ export function withAccessOptions(command: Command): Command {
     )
 }
 
-/** @throws CommandError `not_configured` where nothing says which service */
+/** Finds the service and its key. @throws CommandError `not_configured` where nothing says which service */
 export function accessOf(options: AccessOptions, env: Env): Access {
   const url = options.url ?? (env.CLAIMCHECK_URL || undefined)
   const key = env.CLAIMCHECK_API_KEY || undefined
@@ -40,14 +40,14 @@ export function accessOf(options: AccessOptions, env: Env): Access {
   return { url: plainAddress(url), key: profile?.url === plainAddress(url) ? profile.key : undefined }
 }
 
-/** @throws CommandError `not_configured` where there is no key for the service */
+/** Finds the service and its key. @throws CommandError `not_configured` where there is no key for the service */
 export function keyedAccess(options: AccessOptions, env: Env): Access & { readonly key: string } {
   const { url, key } = accessOf(options, env)
   if (key !== undefined) return { url, key }
   throw new CommandError('not_configured', `There is no key for ${url}: set CLAIMCHECK_API_KEY, or log in there.`)
 }
 
-/** Drops a slash at the end, as profiles do. @throws CommandError `bad_arguments` */
+/** Drops a slash at the end of a service's address, as profiles do. @throws CommandError `bad_arguments` for any other text */
 export function plainAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {

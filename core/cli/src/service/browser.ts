@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { Env } from './profiles.ts'
 
-/** The program that opens an address, and what comes before it; undefined without a display. */
+/** The program that opens an address, and its arguments before the address; undefined without a display. */
 function openerOf(platform: NodeJS.Platform, env: Env): readonly string[] | undefined {
   if (platform === 'darwin') return ['open']
   // The shell of `start` would interpret the address.
@@ -10,7 +10,7 @@ function openerOf(platform: NodeJS.Platform, env: Env): readonly string[] | unde
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : undefined
 }
 
-/** Resolves to whether a browser was asked. @param address http or https */
+/** Opens an address. @param address http or https @returns whether a browser was asked */
 export function openBrowser(address: string): Promise<boolean> {
   const [program, ...before] = openerOf(process.platform, process.env) ?? []
   if (program === undefined) return Promise.resolve(false)

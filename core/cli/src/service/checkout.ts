@@ -11,11 +11,11 @@ export interface PushOptions {
   readonly remote?: string
   /** The branch at the remote. */
   readonly branch?: string
-  /** Any name by which git knows the commit. */
+  /** The pushed commit, by any name under which git knows it. */
   readonly commit?: string
   /** Claims the push even if this checkout does not know that the remote has the commit. */
   readonly unchecked?: boolean
-  /** Replaces what the remote's address says. */
+  /** Replaces the repository that the remote's address names. */
   readonly target?: string
   readonly host?: string
 }
@@ -38,13 +38,14 @@ const SAFELY = [
 const ENV = {
   GIT_TERMINAL_PROMPT: '0',
   GIT_NO_LAZY_FETCH: '1',
-  // Wins over the checkout's `protocol.ext.allow`, which would have a git that does not know the line above run a command to fetch.
+  // An empty GIT_ALLOW_PROTOCOL wins over the checkout's `protocol.ext.allow`, by which a git that does not know the line above would run a command
+  // to fetch.
   GIT_ALLOW_PROTOCOL: '',
   GIT_OPTIONAL_LOCKS: '0',
   LC_ALL: 'C',
 }
 
-/** @throws CommandError `no_push`, which says what to do */
+/** Reads the last push. @throws CommandError `no_push`, which says what to do */
 export async function lastPush(folder: string, options: PushOptions): Promise<Push> {
   const git = gitIn(folder)
   if ((await git('rev-parse', '--git-dir')) === undefined) {
@@ -161,11 +162,11 @@ async function repositoryOfRemote(git: Git, remote: string): Promise<Repository>
     throw noPush(`The remote ${quoted(remote)} is several repositories: claim each with --target and --host.`)
   const [repository] = found
   if (repository) return repository
-  // The address itself may hold a password.
+  // The message does not repeat the remote's address, which may hold a password.
   throw noPush(`The remote ${quoted(remote)} leads to no repository of a code host: name it with --target and --host.`)
 }
 
-/** Tells whether the remote has the commit, by what this checkout last heard from it: `git push` writes that down. */
+/** Tells whether the remote has the commit, by what this checkout last heard from the remote: `git push` writes that down. */
 async function isPushed(git: Git, sha: string, remote: string, branch: string): Promise<boolean> {
   return (await git('merge-base', '--is-ancestor', sha, `refs/remotes/${remote}/${branch}`)) !== undefined
 }

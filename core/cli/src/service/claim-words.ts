@@ -5,7 +5,7 @@ import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import type { Paint, Tone } from '../verify/style.ts'
 
-/** 1 and 2 are those of every command: it failed, or its arguments are invalid. */
+/** Exit codes by verdict. 1 and 2 are those of every command: it failed, or its arguments are invalid. */
 const EXIT_CODES = { verified: 0, late: 3, mismatch: 4, failed: 5, unverifiable: 6, queued: 7 } as const
 
 const EXIT_FAILED = 1
@@ -16,18 +16,18 @@ export const EXIT_HELP = `\nExit code: ${Object.entries(EXIT_CODES)
 
 export function exitCodeOf({ verdict }: Pick<ClaimStatus, 'verdict'>): number {
   if (verdict === null) return EXIT_CODES.queued
-  // A newer service may have more verdicts.
+  // A newer service may have more verdicts than this command knows.
   return Object.hasOwn(EXIT_CODES, verdict) ? EXIT_CODES[verdict] : EXIT_FAILED
 }
 
-/** 0 where all claims are verified, else the code of the first that is not. */
+/** The exit code for many claims: 0 where all are verified, else the code of the first that is not. */
 export function exitCodeOfAll(claims: readonly Pick<ClaimStatus, 'verdict'>[]): number {
   return claims.map(exitCodeOf).find((code) => code !== 0) ?? 0
 }
 
 const TONES: Readonly<Record<string, Tone>> = { verified: 'good', mismatch: 'bad', failed: 'bad' }
 
-/** The answer, then what was claimed, then what to do next. */
+/** Lines about a claim: the verdict, then what was claimed, then what to do next. */
 export function claimLines(claim: ClaimStatus, url: string, paint: Paint): string[] {
   const { claim_id: id, action, target, verdict, reason_code: reason, receipt_id: receipt } = claim
   const about = `  ${visible(action)} at ${visible(target)}`
@@ -51,7 +51,7 @@ export function claimLines(claim: ClaimStatus, url: string, paint: Paint): strin
   ]
 }
 
-/** The name may be any text. */
+/** Looks a name up in a table. The name may be any text. */
 function wordOf<T>(words: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(words, name) ? words[name] : undefined
 }
@@ -63,7 +63,7 @@ export function claimLine(claim: ClaimStatus): string {
   return visible([id, target, stand, receipt ?? ''].filter(Boolean).join('  '))
 }
 
-/** The page on which people read a receipt. */
+/** The address of the page on which people read a receipt. */
 export function receiptPage(url: string, receiptId: string): string {
   return `${url}/r/${encodeURIComponent(receiptId)}`
 }

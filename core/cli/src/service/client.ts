@@ -28,7 +28,7 @@ export function clientOf({ url, key }: Access): Client {
   }
 }
 
-/** @throws CommandError for what the service answers, or where it does not */
+/** Waits for a call of the client. @throws CommandError for what the service answers, or where it does not */
 export async function asking<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -66,7 +66,7 @@ function codeOf(error: ClaimcheckError): CommandErrorCode {
   if (error instanceof AuthenticationError) return 'unauthorized'
   if (error instanceof NotFoundError) return 'not_found'
   if (error instanceof RateLimitedError) return 'rate_limited'
-  // The service answers, but does not decide the claim.
+  // A wait that timed out with a claim: the service answers, but does not decide the claim.
   if (error instanceof TimeoutError && error.claim) return 'unexpected_answer'
   if (error instanceof ConnectionError || error instanceof TimeoutError) return 'unreachable'
   return error instanceof ApiError && error.status < 500 ? 'refused' : 'unexpected_answer'

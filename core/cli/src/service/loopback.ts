@@ -10,7 +10,7 @@ import { CALLBACK_PATH } from './oauth-client.ts'
 
 interface Loopback {
   readonly redirectUri: string
-  /** The parameters that the browser brought, once. @throws the signal's reason */
+  /** Waits for the parameters that the browser brings, once. @throws the signal's reason */
   answer(signal: AbortSignal): Promise<URLSearchParams>
   close(): Promise<void>
 }
@@ -47,14 +47,17 @@ export async function listenOnLoopback(state: string): Promise<Loopback> {
     async close() {
       server.close()
       server.closeIdleConnections()
-      // The page that the browser is being sent may need a moment.
+      // The page that the browser is being sent may need a moment to arrive.
       setTimeout(() => server.closeAllConnections(), 1000).unref()
       if (server.listening) await once(server, 'close')
     },
   }
 }
 
-/** Undefined for other requests. A name in `Host` would be that of a site with an address that turns to this machine (DNS rebinding). */
+/**
+ * Reads the parameters of the expected request; undefined for other requests. A name in `Host` would be that of a site with an address that turns to
+ * this machine (DNS rebinding).
+ */
 function paramsOf({ method, url, headers }: IncomingMessage, host: string): URLSearchParams | undefined {
   if (method !== 'GET' || headers.host !== host || !url?.startsWith(`${CALLBACK_PATH}?`)) return undefined
   return new URL(url, `http://${host}`).searchParams

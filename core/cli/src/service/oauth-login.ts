@@ -18,9 +18,9 @@ export interface SignedIn {
 
 interface SignInOptions {
   readonly url: string
-  /** The name of the key, by which people know this machine. */
+  /** The name of the new API key, by which people know this machine. */
   readonly name: string
-  /** Shows the address to the person, or opens it. */
+  /** Shows the sign-in's address to the person, or opens it. */
   readonly show: (address: string) => Promise<void>
   readonly signal: AbortSignal
   readonly timeoutMs?: number
@@ -30,7 +30,7 @@ const TIMEOUT_MS = 5 * 60_000
 const REQUEST_TIMEOUT_MS = 30_000
 const LONGEST_ANSWER = 64 * 1024
 
-/** @throws CommandError `not_signed_in`, or for what the service answers */
+/** Signs in with the browser. @throws CommandError `not_signed_in`, or for what the service answers */
 export async function signIn({ url, name, show, signal, timeoutMs = TIMEOUT_MS }: SignInOptions): Promise<SignedIn> {
   const service = await endpointsOf(url)
   const state = randomBytes(32).toString('base64url')
@@ -111,7 +111,7 @@ async function waited(
   }
 }
 
-/** The state is right already. An answer of another service must not be taken for one of this (RFC 9207). */
+/** Reads the code that the browser brought with the right state. An answer of another service must not be taken for one of this (RFC 9207). */
 function codeOf(params: URLSearchParams, issuer: string): string {
   if (params.get('iss') !== issuer) throw noSignIn('The answer is not of the service that was asked. Nothing was kept.')
   const error = params.get('error')
@@ -146,17 +146,17 @@ async function keyFor(url: string, token: string, name: string): Promise<SignedI
   return { key, keyId, workspaceId, expiresAt } as SignedIn
 }
 
-/** A token that gave no key ends: nothing uses it any more. Where the service is away, it ends within the hour. */
+/** Revokes a token that gave no key, as nothing uses it any more. Where the service is away, it ends within the hour. */
 async function giveBack(endpoint: string, token: string): Promise<void> {
   const form = { client_id: COMMAND_LINE_CLIENT.clientId, token }
   await ask(endpoint, { method: 'POST', body: new URLSearchParams(form) }).catch(() => undefined)
 }
 
-/** Revokes a key that the service made for this machine. False where that did not work. */
+/** Revokes a key that the service made for this machine. @returns false where that did not work */
 export async function revokeKey(url: string, key: string): Promise<boolean> {
   const init = { method: 'POST', headers: { authorization: `Bearer ${key}` } }
   const answer = await ask(`${url}/v1/keys/self/revoke`, init).catch(() => undefined)
-  // 401: it was revoked before, or has expired.
+  // 401 means that the key was revoked before, or has expired.
   return answer !== undefined && [204, 401].includes(answer.status)
 }
 
@@ -165,7 +165,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Never follows a redirect: the secrets that are sent are for this address alone. */
+/** Sends a request without following redirects: the secrets that are sent are for this address alone. */
 async function ask(address: string, init: RequestInit): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
@@ -178,7 +178,7 @@ async function ask(address: string, init: RequestInit): Promise<Answer> {
   }
 }
 
-/** The largest answer that is read. */
+/** Reads the beginning of an answer, up to the largest size that an answer may have. */
 async function beginningOf({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = []
   let length = 0

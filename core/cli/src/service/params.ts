@@ -4,7 +4,7 @@ import { CommandError } from '@claimcheck/command-line/errors'
 
 const PARAM = /^([A-Za-z_][A-Za-z0-9_]*)(:?=)([\s\S]*)$/
 
-/** @throws CommandError `bad_arguments` */
+/** Reads the values of `--param`. @throws CommandError `bad_arguments` for a value of another form */
 export function readParams(given: readonly string[]): Readonly<Record<string, unknown>> {
   const params = new Map<string, unknown>()
   for (const text of given) {

@@ -25,13 +25,13 @@ export type Env = Readonly<Record<string, string | undefined>>
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/
 const NONE: Profiles = { profiles: {} }
 
-/** Finds the file by the XDG base directory specification, which ignores relative paths. */
+/** Finds the file of profiles by the XDG base directory specification, which ignores relative paths. */
 export function profilesFile({ XDG_CONFIG_HOME: given, HOME: home }: Env): string {
   const folder = given && isAbsolute(given) ? given : join(home || homedir(), '.config')
   return join(folder, 'claimcheck', 'profiles.json')
 }
 
-/** @throws CommandError `not_configured` for a file that others may read, or that is not one of profiles */
+/** Reads the profiles. @throws CommandError `not_configured` for a file that others may read, or that is not one of profiles */
 export function readProfiles(env: Env): Profiles {
   const file = profilesFile(env)
   let text: string
@@ -46,7 +46,7 @@ export function readProfiles(env: Env): Profiles {
   return profiles
 }
 
-/** Writes the whole file or nothing, readable for its owner alone. */
+/** Writes the whole file of profiles or nothing, readable for its owner alone. */
 export function writeProfiles(env: Env, profiles: Profiles): void {
   const file = profilesFile(env)
   const folder = dirname(file)
@@ -70,7 +70,10 @@ export function withoutProfile({ current, profiles }: Profiles, name: string): P
   return { ...(current === undefined || current === name ? {} : { current }), profiles: others }
 }
 
-/** The name that a command or the environment asks for; undefined where neither names one. @throws CommandError `bad_arguments` */
+/**
+ * The profile's name that a command or the environment asks for; undefined where neither names one.
+ * @throws CommandError `bad_arguments` for what is no name
+ */
 export function askedName(option: string | undefined, env: Env): string | undefined {
   const name = option ?? (env.CLAIMCHECK_PROFILE || undefined)
   if (name === undefined || NAME.test(name)) return name
@@ -80,7 +83,7 @@ export function askedName(option: string | undefined, env: Env): string | undefi
   )
 }
 
-/** @throws CommandError `not_configured` */
+/** Finds a profile by its name. @throws CommandError `not_configured` if there is none */
 export function profileNamed({ profiles }: Profiles, name: string): Profile {
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
   if (profile) return profile

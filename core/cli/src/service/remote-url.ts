@@ -1,11 +1,11 @@
 /** Reads host and repository from the address of a git remote, and drops its credentials. */
 
 export interface Repository {
-  /** The host, with its port if the address is one of the web. */
+  /** The host, with its port if the address is http or https. */
   readonly host: string
   /** `owner/repo`, with groups between them where the host nests them. */
   readonly slug: string
-  /** Says that ssh leads there, which may know the host by another name. */
+  /** Tells that the address is one of ssh, which may know the host by another name. */
   readonly isSsh: boolean
 }
 
@@ -16,13 +16,13 @@ const SECOND_NAMES: Readonly<Record<string, string>> = {
   'altssh.bitbucket.org': 'bitbucket.org',
 }
 
-/** `user@host:path`, as ssh takes it; no slash before the colon. */
+/** Matches `user@host:path`, as ssh takes it, without a slash before the colon. */
 const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[0-9a-f:.]+\]|[^:/\s[\]]+):(?!\/\/)(.+)$/i
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 const PART = /^[A-Za-z0-9_][A-Za-z0-9._-]*$|^\.[A-Za-z0-9_][A-Za-z0-9._-]*$/
 const SCHEMES: ReadonlySet<string> = new Set(['https:', 'http:', 'ssh:', 'git:', 'git+ssh:', 'ssh+git:'])
 
-/** Undefined for a folder, and for an address that names no repository of a host. */
+/** Reads a remote's address; undefined for a folder, and for an address that names no repository of a host. */
 export function repositoryOf(remote: string): Repository | undefined {
   const found = ofUrl(remote) ?? ofScp(remote)
   if (!found || !HOST.test(found.host)) return undefined
@@ -30,7 +30,7 @@ export function repositoryOf(remote: string): Repository | undefined {
     .replace(/^\/+|\/+$/g, '')
     .replace(/\.git$/, '')
     .split('/')
-  // `~user/` is a home folder at a host that ssh leads to.
+  // A path that begins with `~user/` is in a home folder at a host that ssh leads to.
   if (parts.length < 2 || !parts.every((part) => PART.test(part))) return undefined
   return { host: firstName(found.host), slug: parts.join('/'), isSsh: found.isSsh }
 }
@@ -50,7 +50,7 @@ interface RemoteRepository {
 function ofUrl(text: string): RemoteRepository | undefined {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (!url || !SCHEMES.has(url.protocol)) return undefined
-  // The port of ssh is not where the web address of the host is.
+  // The port of ssh is dropped, because the web address of the host is at another one.
   const host = /^https?:$/.test(url.protocol) ? url.host : url.hostname
   return { host, path: url.pathname, isSsh: url.protocol.includes('ssh') }
 }

@@ -7,7 +7,7 @@ import { CommandError } from '@claimcheck/command-line/errors'
 
 const NOTHING = new Writable({ write: (_chunk, _encoding, done) => done() })
 
-/** @throws CommandError `not_signed_in` where the person ends the input */
+/** Reads a secret. @throws CommandError `not_signed_in` where the person ends the input */
 export async function readSecret(
   question: string,
   input: ReadStream | NodeJS.ReadStream,
@@ -15,7 +15,7 @@ export async function readSecret(
 ): Promise<string> {
   if (!input.isTTY) return text(input)
   output.write(question)
-  // `terminal` has it read without the echo of the system, and its own goes nowhere.
+  // The option `terminal` turns the system's echo off, and readline's own echo goes to NOTHING.
   const terminal = createInterface({ input, output: NOTHING, terminal: true })
   try {
     return await new Promise<string>((resolve, reject) => {

@@ -12,7 +12,7 @@ export interface Submitted {
   readonly lines: readonly string[]
 }
 
-/** @param waitMs undefined: it does not wait; Infinity: until the claim is decided */
+/** Submits a claim. @param waitMs milliseconds to wait for the verdict; undefined for none, Infinity until the claim is decided */
 export async function submitClaim(access: Access, claim: NewClaim, waitMs: number | undefined): Promise<Submitted> {
   const client = clientOf(access)
   const submitted = await asking(client.submit(claim))
@@ -22,7 +22,7 @@ export async function submitClaim(access: Access, claim: NewClaim, waitMs: numbe
   return { status, exitCode: exitCodeOf(status), lines: [...lines, ...again] }
 }
 
-/** The state of the claim when it is decided, the time is up, or the command is stopped. */
+/** Waits for a claim. @returns its state when it is decided, the time is up, or the command is stopped */
 async function waited(
   client: ReturnType<typeof clientOf>,
   submitted: ClaimStatus,
@@ -40,7 +40,7 @@ async function waited(
   return last
 
   function late(error: unknown): ClaimStatus {
-    // The claim is submitted, and is reported as it was last seen.
+    // A claim that is not decided in time is reported as it was last seen.
     if (error instanceof TimeoutError) return error.claim ?? submitted
     throw error
   }

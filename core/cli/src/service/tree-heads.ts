@@ -13,7 +13,7 @@ export function treeHeadsFile(env: Env): string {
   return join(dirname(profilesFile(env)), 'tree-heads.json')
 }
 
-/** A file that cannot be read or written fails no command. @param url of the service */
+/** Creates the memory of a service's newest head. A file that cannot be read or written fails no command. @param url the service's address */
 export function treeHeadMemory(env: Env, url: string): TreeHeadMemory {
   const file = treeHeadsFile(env)
   let known: string | undefined
@@ -50,7 +50,7 @@ function writeHeads(file: string, heads: ReadonlyMap<string, string>): void {
     writeFileSync(draft, `${JSON.stringify(Object.fromEntries(heads), undefined, 2)}\n`, { flag: 'wx', mode: 0o600 })
     renameSync(draft, file)
   } catch {
-    // The command has done its work.
+    // A head that cannot be stored fails no command, whose work is done by now.
   } finally {
     rmSync(draft, { force: true })
   }

@@ -2,7 +2,7 @@
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** `work` ends soon after its signal is aborted. A second signal ends the process, as without this. */
+/** Runs `work`, which ends soon after its signal is aborted. A second Ctrl-C or SIGTERM ends the process, as without this. */
 export async function untilSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController()
   const stop = () => {

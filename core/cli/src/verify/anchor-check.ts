@@ -7,7 +7,7 @@ import type { CheckOptions } from '@claimcheck/core/receipts'
 import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
 import { isUrl, readSource } from './source.ts'
 
-/** Serves the doctor of a server, too. */
+/** Examines an anchor for commands, and for the doctor of a server, too. */
 export const examineAnchor: AnchorExaminer = examineSigned
 
 export interface AnchorOptions {
@@ -17,9 +17,9 @@ export interface AnchorOptions {
 }
 
 /**
- * Checks no anchor where no node is named.
+ * Creates the check of anchors by the node that the options name; without one, no anchor is checked.
  * @param issuer any URL of the issuer's host, which is asked for a consistency proof where the anchor is of another size
- * @throws CommandError `could_not_check`
+ * @throws CommandError `could_not_check` for options that are not valid
  */
 export function anchorCheck(
   { rpc, eas, confirmations }: AnchorOptions,
@@ -46,7 +46,7 @@ export function anchorCheck(
   }
 }
 
-/** Prints why an anchor could not be read. */
+/** Makes a checker print why an anchor could not be read. */
 function withReason(checker: AnchorChecker): AnchorChecker {
   return {
     ...checker,

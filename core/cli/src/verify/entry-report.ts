@@ -28,7 +28,7 @@ interface EntryReportOptions {
   readonly problem: string | undefined
   readonly hasPipeline: boolean
   readonly gathered: Gathered
-  /** The published words; undefined if no issuer publishes any. */
+  /** The issuer's words for the action; undefined if no issuer publishes any. */
   readonly words: IssuerWords | undefined
   /** Differences from what the options ask, although the receipt is valid. */
   readonly shortcomings: readonly string[]
@@ -121,7 +121,7 @@ function trustLevel({ report, document, paint }: EntryReportOptions): string {
   return paint('doubtful', `${level} ${lackOf(report, proof?.anchor?.chain)}${beyond(stated)}`)
 }
 
-/** Other issuers state levels that rest on an attestation. */
+/** Adds that the receipt states a level above 2: other issuers state levels that rest on an attestation. */
 function beyond(stated: number): string {
   return stated > 2
     ? ` It states level ${stated}: this command checks no attestation, and none raises the level here.`

@@ -5,7 +5,7 @@ import { visible } from '@claimcheck/core/words/plain-text'
 import type { Gathered } from './gather.ts'
 import type { Paint } from './style.ts'
 
-/** @param finding undefined where the receipt signs none */
+/** Words for the check of the evidence. @param finding undefined where the receipt signs none */
 export function evidenceLine(
   finding: EvidenceFinding | undefined,
   { noEvidence, profilesFrom }: Pick<Gathered, 'noEvidence' | 'profilesFrom'>,

@@ -11,7 +11,7 @@ export interface SourceOptions {
 }
 
 /**
- * Says what is not as expected, to follow "The receipt is valid, but". Undefined if nothing was asked, or all is as expected.
+ * Says in what the source is not as expected, to follow "The receipt is valid, but". Undefined if nothing was asked, or all is as expected.
  * @throws CommandError `could_not_check` for what is no host
  */
 export function sourceProblem(source: WireSource | undefined, options: SourceOptions): string | undefined {

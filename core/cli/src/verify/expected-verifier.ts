@@ -10,7 +10,7 @@ export interface VerifierOptions {
 }
 
 /**
- * Says what is not as expected, to follow "The receipt is valid, but". Undefined if nothing was asked, or all is as expected.
+ * Says in what the verifier is not as expected, to follow "The receipt is valid, but". Undefined if nothing was asked, or all is as expected.
  * @throws CommandError `could_not_check` for what names no plugin
  */
 export function verifierProblem(

@@ -1,6 +1,6 @@
-/** Names and values in two columns. */
+/** Writes names and values in two columns. */
 
-/** A fact without a value is left out. */
+/** A name with its value; a fact without a value is left out of the columns. */
 export type Fact = readonly [name: string, value: string | undefined]
 
 export function factLines(facts: readonly Fact[]): string[] {

@@ -18,7 +18,7 @@ export interface Gathered {
   readonly keys: KeySet | undefined
   /** The host that publishes rules and words, if any. */
   readonly profilesFrom: string | undefined
-  /** A URL of the issuer's host. */
+  /** An address at the issuer's host, if a document or the keys were read from one. */
   readonly issuer: string | undefined
   /** The reason for which there is no evidence to check. */
   readonly noEvidence: string | undefined
@@ -29,7 +29,8 @@ export interface Gathered {
 }
 
 /**
- * @param text what was read at `source`
+ * Gathers what a document is compared with.
+ * @param text the document, as it was read at `source`
  * @throws CommandError `could_not_check` when something that an option names cannot be read, and without keys
  */
 export async function gather(text: string, source: string, options: GatherOptions): Promise<Gathered> {
@@ -100,7 +101,7 @@ export function keysBeside(source: string): string | undefined {
   return isUrl(source) ? new URL('/.well-known/poaw-keys.json', source).href : undefined
 }
 
-/** @throws CommandError */
+/** Parses a key document. @throws CommandError `could_not_check` for any other text */
 export function readKeys(text: string | undefined, source: string): KeySet {
   if (text === undefined) {
     throw new CommandError('could_not_check', "Name the issuer's key document with --keys (a file or a URL).")

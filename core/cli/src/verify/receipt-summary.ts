@@ -25,7 +25,7 @@ export interface IssuerWords {
   readonly words: PublishedWords
 }
 
-/** @param isOpen nothing shows that its issuer signed it */
+/** Says what a receipt says. @param isOpen true if nothing shows that the receipt's issuer signed it */
 export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | undefined, isOpen: boolean): Summary {
   const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
   const { value, reason_code } = verdict

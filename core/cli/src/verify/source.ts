@@ -16,7 +16,7 @@ export function isUrl(source: string): boolean {
   return /^https?:\/\//i.test(source)
 }
 
-/** @throws CommandError `could_not_check` */
+/** Reads a file or a URL. @throws CommandError `could_not_check` if it cannot be read */
 export async function readSource(source: string): Promise<string> {
   try {
     return textOfFile(await (isUrl(source) ? download(source) : readFile(source)))
@@ -83,7 +83,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** The words of an issuer on a receipt whose content it erased. Anyone may have written them. */
+/** Reads an issuer's words about a receipt whose content it erased. Anyone may have written them. */
 function detailIn(body: Buffer): string {
   const { detail } = objectIn(body.toString())
   return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'

@@ -1,4 +1,4 @@
-/** Colour, for terminals that show it. */
+/** Colours for words of reports, at terminals that show them. */
 import { styleText } from 'node:util'
 
 export type Tone = 'good' | 'bad' | 'doubtful' | 'open'
@@ -7,7 +7,7 @@ export type Paint = (tone: Tone, text: string) => string
 
 const FORMATS = { good: ['bold', 'green'], bad: ['bold', 'red'], doubtful: 'yellow', open: ['bold', 'gray'] } as const
 
-/** `hasColors` follows NO_COLOR, FORCE_COLOR and what the terminal can show. */
+/** The used part of a stream of Node, whose `hasColors` follows NO_COLOR, FORCE_COLOR and what the terminal can show. */
 interface OutputStream {
   readonly isTTY?: boolean | undefined
   hasColors?(): boolean
