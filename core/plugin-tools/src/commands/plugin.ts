@@ -20,7 +20,7 @@ interface TestOptions extends OutputOptions {
   readonly trusted?: boolean
 }
 
-/** @param plugin the program of an author, or the command `plugin` of another program */
+/** Adds the commands for authors of plugins. @param plugin the program of an author, or the command `plugin` of another program */
 export function addPluginCommands(plugin: Command): void {
   subcommand(plugin, 'new', 'write the package of a new verifier that builds and passes the conformance kit')
     .argument('<action>', 'name of the action in three parts, such as acme.ticket.close')

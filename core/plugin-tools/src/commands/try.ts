@@ -13,7 +13,7 @@ interface TryOptions extends OutputOptions, TryFiles {
 /** The place at which a check is made. */
 export interface TryHost<O extends TryFiles = TryFiles> {
   readonly description: string
-  /** Adds options. */
+  /** Adds the options of this host to the command `try`. */
   readonly withOptions: (command: Command) => Command
   readonly makeTrial: (plugin: string, options: O) => Promise<Trial>
 }

@@ -9,11 +9,10 @@ export type Answer = { readonly report: Report } | { readonly problem: string }
 const MOST_BYTES = 4 * 1024 * 1024
 
 /**
- * Collects what comes, until it is too much. White space before the answer shows that the process lives.
- *
- * @param onBytes some came
- * @param onTooMany they were too many, and are dropped
- * @returns the text so far
+ * Collects what a process sends, until it is too much. White space before the answer shows that the process lives.
+ * @param onBytes hears that bytes came
+ * @param onTooMany hears that they were too many, and are dropped
+ * @returns a function that gives the text so far
  */
 export function collect(stream: Readable, onBytes: () => void, onTooMany: () => void): () => string {
   let chunks: Buffer[] = []
@@ -25,7 +24,7 @@ export function collect(stream: Readable, onBytes: () => void, onTooMany: () => 
     chunks = []
     onTooMany()
   })
-  // The process may break the connection.
+  // An error of the stream counts as its end: the process may break the connection.
   stream.on('error', () => {})
   return () => Buffer.concat(chunks).toString().trim()
 }
@@ -46,7 +45,7 @@ const Reported = Type.Object({
 })
 const Failed = Type.Object({ problem: Type.String() })
 
-/** Undefined for an answer that the kit does not give. */
+/** Parses the answer of the kit's process; undefined for any other text. */
 export function readAnswer(text: string): Answer | undefined {
   const value = jsonIn(text)
   if (Value.Check(Failed, value)) return { problem: value.problem }

@@ -7,11 +7,11 @@ import type { Answer } from './answer.ts'
 /** The pause between messages that show that the thread is not blocked. */
 const BEAT_MS = 1000
 
-/** Ends the process. Its arguments are the definition and the folder of the package. */
+/** Runs the kit, and ends the process. The process's arguments are the definition and the folder of the package. */
 export async function runKitHere(): Promise<never> {
   const [definition, folder] = process.argv.slice(2) as [string, string]
   const command = new Socket({ fd: 3, readable: true, writable: true })
-  // The command is gone.
+  // The handle ends when the command is gone, and nobody waits for the report any more.
   command.resume().on('end', () => process.exit())
   command.unref()
   setInterval(() => command.write('\n'), BEAT_MS).unref()

@@ -13,18 +13,21 @@ import { type KitProcess, startIsolated, startTrusted } from './start.ts'
 
 interface KitOptions {
   readonly timeoutMs: number
-  /** The plugin runs with the rights of the command, and not in the sandbox. */
+  /** Tells whether the plugin runs with the rights of the command, and not in the sandbox. */
   readonly isTrusted: boolean
 }
 
-/** A process in the sandbox has no watchdog of the kit, which needs a thread. Counted, and not timed: a machine may sleep. */
+/**
+ * Seconds without a beat of the process after which it is ended: in the sandbox it has no watchdog of the kit, which needs a thread. They are
+ * counted, and not timed, because a machine may sleep.
+ */
 const MOST_SILENT_TICKS = 30
 const TICK_MS = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const MOST_CHARACTERS = 8192
 const REFUSED = /ERR_ACCESS_DENIED|Access to this API has been restricted/
 
-/** @throws CommandError `could_not_check` */
+/** Runs the kit on the package in a folder. @throws CommandError `could_not_check` if there is no report */
 export async function runKit(folder: string, { timeoutMs, isTrusted }: KitOptions): Promise<Report> {
   const root = resolve(folder)
   const definition = definitionOf(root)
@@ -91,7 +94,7 @@ function noSandbox(error: Error): never {
   )
 }
 
-/** The module with the kit's options as its default export. */
+/** Finds the module with the kit's options as its default export. */
 function definitionOf(folder: string): string {
   const file = join(folder, 'package.json')
   let manifest: unknown

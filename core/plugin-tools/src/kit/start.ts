@@ -13,7 +13,7 @@ import { startSandboxed, together } from '@claimcheck/core/sandbox/sandbox'
 
 export interface KitProcess {
   readonly child: ChildProcess
-  /** Ends it with all that it started. */
+  /** Ends the process with all that it started. */
   kill(): void
 }
 
@@ -24,10 +24,14 @@ const [PROCESS, SANDBOXED, RUN, PACKAGE_JSON] = [
   '../../package.json',
 ].map((file) => fileURLToPath(new URL(file, import.meta.url))) as [string, string, string, string]
 const TOOLS = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
-/** The kit has six plugins at work, and the destination beside them. */
+/** Heap of the kit's process, which has six plugins at work, and the destination beside them. */
 const HEAP_MIB = 512
 
-/** @param definition a module of the package in `folder` @throws PackageError; Error when this system has no sandbox */
+/**
+ * Starts the kit in the sandbox.
+ * @param definition a module of the package in `folder`
+ * @throws PackageError; Error when this system has no sandbox
+ */
 export async function startIsolated(folder: string, definition: string): Promise<KitProcess> {
   const [root, entry] = [await realpath(folder), await realpath(definition)]
   if (!isWithin(entry, [root])) {
@@ -62,10 +66,10 @@ async function readableOf(root: string): Promise<ReadableSet> {
   return { packages, files: [], links: found.flatMap(({ links }) => links) }
 }
 
-/** Starts it with the rights and the environment of the command. */
+/** Starts the kit with the rights and the environment of the command. */
 export function startTrusted(folder: string, definition: string): KitProcess {
   const args = [...process.execArgv, PROCESS, definition, folder]
-  // A group of processes, by which all that it starts can be ended.
+  // The child leads a group of processes, by which all that it starts can be ended.
   const child = spawn(process.execPath, args, {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -78,7 +82,7 @@ export function startTrusted(folder: string, definition: string): KitProcess {
       child.kill('SIGKILL')
     }
   }
-  // Processes that it leaves behind would hold its output open.
+  // Processes that the child leaves behind would hold its output open.
   child.once('exit', kill)
   return { child, kill }
 }

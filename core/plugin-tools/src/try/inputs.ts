@@ -29,7 +29,7 @@ export interface TrialInput {
   readonly with: JsonObject
 }
 
-/** @throws CommandError `usage` */
+/** Reads the files that the options of `try` name. @throws CommandError `usage` for files that cannot be used */
 export function trialInput({ claim, connection, provider, with: given }: TryFiles): TrialInput {
   return {
     claim: readClaimFile(claim, Date.now()),
@@ -44,7 +44,7 @@ function readClaimFile(file: string, now: Instant): JsonObject {
   return { client_claim_id: 'try', agent_id: 'try', claimed_at: formatInstant(now), ...readObject('--claim', file) }
 }
 
-/** @throws CommandError `usage`, which never repeats what is in the file: it may be a credential */
+/** Reads a JSON object from a file. @throws CommandError `usage`, which never repeats what is in the file: it may be a credential */
 function readObject(option: string, file: string): JsonObject {
   let value: unknown
   try {

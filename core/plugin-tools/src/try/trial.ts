@@ -31,8 +31,8 @@ export function wasRead({ record }: Pick<Trial, 'record'>): boolean {
 
 /**
  * Checks the claim in this process, with the kit's guard around the requests.
- * @param recording to go on with
- * @throws CommandError
+ * @param recording an earlier recording, whose exchanges stay before the new ones
+ * @throws CommandError for inputs that do not allow a check
  */
 export async function kitTrial(path: string, files: TryFiles, recording?: Recording): Promise<KitTrial> {
   const { claim, connection, provider, with: options } = trialInput(files)
@@ -59,7 +59,7 @@ export async function kitTrial(path: string, files: TryFiles, recording?: Record
 
 const MEMBERS = ['client_claim_id', 'agent_id', 'action', 'target', 'params', 'claimed_at', 'deadline_at']
 
-/** @throws CommandError `usage` */
+/** Reads a claim as an author writes it. @throws CommandError `usage` for members of the wrong form */
 function claimOf(claim: Readonly<Record<string, unknown>>): TrialClaim {
   const { action, target, params, claimed_at, deadline_at } = claim
   const unknown = Object.keys(claim).filter((name) => !MEMBERS.includes(name))
@@ -101,7 +101,7 @@ interface PluginModule {
   readonly version?: string
 }
 
-/** The module that the package.json of a folder or an installed package exports, or the named module. @throws CommandError */
+/** Finds the module that the package.json of a folder or an installed package exports, or the named module. @throws CommandError if there is none */
 function pluginModule(path: string): PluginModule {
   const place = pluginAt(path)
   if (!existsSync(place)) return moduleOf(join(process.cwd(), 'none.js'), path)
@@ -138,7 +138,7 @@ async function imported(module: string) {
   }
 }
 
-/** A plugin that ends the process has not been tried. Until the returned function is called. */
+/** Fails the command if the plugin ends the process, until the returned function is called: such a plugin has not been tried. */
 function failOnExit(): () => void {
   const fail = () => {
     writeError(`The plugin ended the process: nothing was checked. ${typed('try')} makes one check.\n`)

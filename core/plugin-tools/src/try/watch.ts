@@ -10,7 +10,7 @@ const POLL_MS = 300
 /** Large folders that authors do not edit. */
 const SKIPPED = new Set(['node_modules', '.git'])
 
-/** Goes on until the process is ended. @param paths files, and folders with all that is in them */
+/** Runs the command at each change, until the process is ended. @param paths files, and folders with all that is in them */
 export async function runOnChange(args: readonly string[], paths: readonly string[]): Promise<never> {
   for (;;) {
     const before = signature(paths)
@@ -24,7 +24,7 @@ export async function runOnChange(args: readonly string[], paths: readonly strin
 
 async function untilChanged(paths: readonly string[], before: string): Promise<void> {
   while (signature(paths) === before) await setTimeout(POLL_MS)
-  // A build writes many files: the run begins when it is done.
+  // A build writes many files, and the run begins when it is done.
   for (let last = signature(paths); ; ) {
     await setTimeout(POLL_MS)
     const now = signature(paths)
@@ -33,7 +33,9 @@ async function untilChanged(paths: readonly string[], before: string): Promise<v
   }
 }
 
-/** Compared again and again instead of watched: a watch of a folder costs a handle for each folder in it, and misses some editors. */
+/**
+ * Describes the state of all files, to be compared again and again: watching a folder costs a handle for each folder in it, and misses some editors.
+ */
 function signature(paths: readonly string[]): string {
   return paths.flatMap((path) => stamps(path)).join('\n')
 }
