@@ -55,6 +55,11 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   /** The fact, an integer or a boolean, that says that something is under way: while it is above 0 or true, the host looks often. */
   readonly underWay?: string
   /**
+   * The fact that says, beside that of `underWay`, that what ends has to stay as it is for some time before it counts: while it is above 0 or
+   * true, the host goes on looking often, however long it lasts.
+   */
+  readonly settles?: string
+  /**
    * Facts that every read has which shows the outcome; without `compared`, where it has the fact at all. Evidence that says otherwise is
    * refused.
    */
@@ -98,7 +103,7 @@ export type Comparison = {
 export interface Rules
   extends Pick<
     ActionProfile,
-    'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'neverLate' | 'underWay'
+    'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'neverLate' | 'underWay' | 'settles'
   > {
   /** Evidence may name a version that this library does not have. */
   readonly rulesVersion: number

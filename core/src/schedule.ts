@@ -9,11 +9,20 @@ import type { ClaimTimes, Closing } from './verdict.ts'
 const FIRST_GAP_MS = CONFIRMATION_MS
 const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
-/** Gaps while something is under way, by how long that lasts at most: what takes long ends within a gap that is short against it. */
+/** Gaps while something is under way, by how long that lasts at most. */
 const CLOSE_GAPS = [
   { untilMs: 3 * 60_000, gapMs: 12_000 },
-  { untilMs: 60 * 60_000, gapMs: 18_000 },
+  { untilMs: 10 * 60_000, gapMs: 18_000 },
 ]
+/** Gap while what takes longer has to settle, or can be blamed by looks alone. */
+const CLOSE_GAP_MS = 18_000
+/** Part of the time that something takes which its end may go unseen: what takes long ends within a gap that is short against it. */
+const UNSEEN_PART = 1 / 30
+/** Gap after the tolerance, when the end of what is under way can be no more than late. */
+const LATE_GAP_MS = 2 * 60_000
+/** Longest gap of the first hour. */
+const LONGEST_CLOSE_GAP_MS = 40_000
+const HOUR_MS = 60 * 60_000
 /** Gap by which a minute that has to be quiet ends by the third look. */
 const SETTLING_GAP_MS = 20_200
 /** Gap between the sendings of looks on whose gaps blame rests: half of the largest gap, so that one look may fail or take long. */
@@ -82,8 +91,12 @@ function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecor
   // Only a second look at what nothing can change any more is missing.
   if (markOf(last) === 'final' && markOf(checks.at(-2)) !== 'final') return FIRST_GAP_MS
   // Nothing but time is missing to what is unsettled.
-  if (isUnderWay(last, rules))
-    return markOf(last) === 'unsettled' ? SETTLING_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
+  if (isUnderWay(last, rules)) {
+    if (markOf(last) === 'unsettled') return SETTLING_GAP_MS
+    if (last.answeredAt >= toleranceEnd(rules, claim)) return LATE_GAP_MS
+    const staysClose = isTold(last, rules.settles) || mayStillBlame(rules, claim, checks)
+    return closeGap(last.answeredAt - claim.submittedAt, staysClose)
+  }
   return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
 }
 
@@ -96,13 +109,20 @@ function watchAt(checks: readonly CheckRecord[], last: CheckRecord): Instant {
 
 /** Tells whether the destination says that something is under way, by the fact that the profile names. */
 function isUnderWay(last: CheckRecord, { underWay }: Rules): boolean {
-  const fact = underWay !== undefined && isRead(last) && last.observation.facts[underWay]
+  return isTold(last, underWay)
+}
+
+/** Tells whether a fact is true or above 0. */
+function isTold(last: CheckRecord, name: string | undefined): boolean {
+  const fact = name !== undefined && isRead(last) && last.observation.facts[name]
   return fact === true || (typeof fact === 'number' && fact > 0)
 }
 
-function closeGap(waitedMs: number): number {
+function closeGap(waitedMs: number, staysClose: boolean): number {
   const close = CLOSE_GAPS.find(({ untilMs }) => waitedMs <= untilMs)
-  return close?.gapMs ?? Math.min(Math.max(40_000, Math.round(waitedMs / 120)), LONGEST_GAP_MS)
+  if (close) return close.gapMs
+  if (waitedMs > HOUR_MS) return Math.min(Math.max(LONGEST_CLOSE_GAP_MS, Math.round(waitedMs / 120)), LONGEST_GAP_MS)
+  return staysClose ? CLOSE_GAP_MS : Math.min(Math.round(waitedMs * UNSEEN_PART), LONGEST_CLOSE_GAP_MS)
 }
 
 /** Tells whether two checks of the claim ended their plugin's process, so that it is read again only where that decides. */

@@ -121,27 +121,57 @@ t.test('a claim whose checks ended their process twice is read only at the momen
   t.equal(next([...once, ended(3100), read(before!)]), after, 'also after a read')
 })
 
-t.test('what is under way is looked at every 12 s, later every 18 s, and after an hour in proportion', async (t) => {
-  const rules: Rules = { ...RULES, toleranceMs: 80_000_000, underWay: 'pending' }
+t.test(
+  'what is under way is looked at every 12 s, later every 18 s, and after ten minutes in proportion',
+  async (t) => {
+    const rules: Rules = { ...RULES, toleranceMs: 80_000_000, underWay: 'pending' }
+    const claim = { ...CLAIM, deadlineAt: 86_000_000 }
+    const pending = (sentAt: number, value: number | boolean): CheckRecord => ({
+      ...read(sentAt),
+      observation: { kind: 'absent', facts: { pending: value } },
+    })
+    const gapAt = (sentAt: number, value: number | boolean = 1) =>
+      next([pending(sentAt, value)], rules, claim) - sentAt - 100
+    const atFirst = 2000
+    t.equal(gapAt(1000), 12_000)
+    t.equal(gapAt(1000, true), 12_000)
+    t.equal(gapAt(170_000), 12_000)
+    t.equal(gapAt(200_000), 18_000)
+    t.equal(gapAt(590_000), 18_000)
+    t.equal(gapAt(720_900), 24_000)
+    t.equal(gapAt(1_260_900), 40_000)
+    t.equal(gapAt(3_590_000), 40_000)
+    t.equal(gapAt(3_601_000), 40_000)
+    t.equal(gapAt(7_200_900), 60_000)
+    t.equal(gapAt(60_000_000), 300_000)
+    for (const nothing of [0, false]) t.equal(gapAt(1000, nothing), atFirst)
+  },
+)
+
+t.test('what has to settle is looked at every 18 s for an hour', async (t) => {
+  const rules: Rules = { ...RULES, toleranceMs: 80_000_000, underWay: 'pending', settles: 'settles' }
   const claim = { ...CLAIM, deadlineAt: 86_000_000 }
-  const pending = (sentAt: number, value: number | boolean): CheckRecord => ({
-    ...read(sentAt),
-    observation: { kind: 'absent', facts: { pending: value } },
-  })
-  const gapAt = (sentAt: number, value: number | boolean = 1) =>
-    next([pending(sentAt, value)], rules, claim) - sentAt - 100
-  const atFirst = 2000
-  t.equal(gapAt(1000), 12_000)
-  t.equal(gapAt(1000, true), 12_000)
-  t.equal(gapAt(170_000), 12_000)
-  t.equal(gapAt(200_000), 18_000)
-  t.equal(gapAt(590_000), 18_000)
-  t.equal(gapAt(700_000), 18_000)
-  t.equal(gapAt(3_590_000), 18_000)
-  t.equal(gapAt(3_601_000), 40_000)
-  t.equal(gapAt(7_200_900), 60_000)
-  t.equal(gapAt(60_000_000), 300_000)
-  for (const nothing of [0, false]) t.equal(gapAt(1000, nothing), atFirst)
+  const gapAt = (sentAt: number, settles: boolean) => {
+    const facts = { pending: 1, settles }
+    return next([{ ...read(sentAt), observation: { kind: 'absent', facts } }], rules, claim) - sentAt - 100
+  }
+  for (const at of [700_000, 3_590_000]) t.equal(gapAt(at, true), 18_000)
+  t.equal(gapAt(3_590_000, false), 40_000)
+  t.equal(gapAt(7_200_900, true), 60_000)
+})
+
+t.test('what is under way is looked at every 18 s where looks alone can blame', async (t) => {
+  const rules: Rules = { ...RULES, rulesVersion: 2, toleranceMs: 3_600_000, underWay: 'pending' }
+  const claim = { ...CLAIM, submittedAt: 0, deadlineAt: 7_200_000 }
+  const seen = (stays?: []) => {
+    const history: CheckRecord[] = []
+    for (let at = 0; at < 1_800_000; at += 18_000) {
+      history.push({ ...read(at), observation: { kind: 'absent', facts: { pending: 1 }, ...(stays && { stays }) } })
+    }
+    return next(history, rules, claim) - history.at(-1)!.answeredAt
+  }
+  t.equal(seen(), 18_000)
+  t.equal(seen([]), 40_000, 'a log makes up for looks')
 })
 
 t.test('a final read is made again after two seconds, once', async (t) => {

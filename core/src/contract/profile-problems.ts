@@ -11,7 +11,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 /** Lists a profile's mistakes. @param profile a profile of valid form @returns phrases that follow "the profile" */
 export function profileProblems(profile: ActionProfile): string[] {
-  const { target, params, facts, required, words, underWay } = profile
+  const { target, params, facts, required, words, underWay, settles } = profile
   const unknown = Object.entries({ target, params, facts }).flatMap(([where, schema]) => keywordProblems(schema, where))
   if (unknown.length > 0) return unknown
   const [paramNames, factNames] = [params, facts].map((schema) => Object.keys(propertiesOf(schema)))
@@ -27,9 +27,9 @@ export function profileProblems(profile: ActionProfile): string[] {
     ...Object.keys(required)
       .filter((name) => name !== 'target' && !paramNames!.includes(name))
       .map((name) => `requires the field ${name}, which claims do not have`),
-    ...(underWay === undefined || factNames!.includes(underWay)
-      ? []
-      : [`watches the fact ${underWay}, which it does not have`]),
+    ...[underWay, settles]
+      .filter((fact) => fact !== undefined && !factNames!.includes(fact))
+      .map((fact) => `watches the fact ${fact}, which it does not have`),
     ...comparisonProblems(profile),
     ...wordsProblems(words, [...factNames!, ...paramNames!, 'target'], factNames!),
     ...foundProblems(words, [...paramNames!, 'target'], factNames!),

@@ -224,6 +224,11 @@ const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [
     /^requires the field constructor/,
   ],
   ['a fact to watch that there is not', { underWay: 'pending' }, /^watches the fact pending, which it does not have$/],
+  [
+    'another fact to watch that there is not',
+    { settles: 'pending' },
+    /^watches the fact pending, which it does not have$/,
+  ],
   ['a fact to show that there is not', { shows: { closed: true } }, /^shows the fact closed, which it does not have$/],
   [
     'words for a fact that there is not',

@@ -347,6 +347,7 @@ const Profile = Type.Object({
   freshMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
   neverLate: Type.Optional(Type.Literal(true)),
   underWay: Type.Optional(Type.String()),
+  settles: Type.Optional(Type.String()),
   shows: Type.Optional(Type.Record(Type.String(), shown)),
   compared: Type.Optional(Type.Record(Type.String(), comparison)),
   past: Type.Optional(Type.Array(text)),

@@ -81,6 +81,7 @@ const Facts = Type.Object(
     counted: count('Counted', 'How many checks and statuses count.'),
     reported_by: reportedByFact,
     under_way: flag('Under way', 'More may come soon: something runs, or what is green is not settled.'),
+    settles: flag('To settle', 'The claim names no checks: what ends counts once nothing has changed for a minute.'),
     settling: flag('Not settled', 'All that was there had passed, and it was too early to call it all.'),
     awaited: count('Awaited', 'How many checks that comparable commits have are not here.'),
     unnamed: flag(
@@ -99,6 +100,7 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   version: '2',
   rulesVersion: 2,
   underWay: 'under_way',
+  settles: 'settles',
   shows: { commit_found: true, passed: { atLeast: 1 }, failed: 0, pending: 0, missing: 0 },
   compared: {
     target: 'none',
@@ -192,9 +194,10 @@ function tallyOf(checks: readonly Check[], wanted: readonly WantedCheck[] | unde
   }
 }
 
-function factsOf({ counted, missing }: Tally, { isGrowing }: FoundChecks) {
+function factsOf({ isNamed, counted, missing }: Tally, { isGrowing }: FoundChecks) {
   const having = (outcome: Check['outcome']) => counted.filter((check) => check.outcome === outcome).length
   const pending = having('pending')
+  const isUnderWay = pending > 0 || (missing > 0 && isGrowing)
   return {
     commit_found: true,
     passed: having('passed'),
@@ -205,7 +208,7 @@ function factsOf({ counted, missing }: Tally, { isGrowing }: FoundChecks) {
     counted: counted.length,
     reported_by: reportersFact(counted),
     red: redNames(counted),
-    ...((pending > 0 || (missing > 0 && isGrowing)) && { under_way: true as const }),
+    ...(isUnderWay && { under_way: true as const, ...(!isNamed && { settles: true as const }) }),
   }
 }
 
