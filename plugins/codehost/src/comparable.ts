@@ -2,9 +2,9 @@
  * Tells which checks a commit still awaits, by what reported on comparable commits. A claim that names none says that all are green, and what is
  * there tells nothing of what has not begun: commits from before the claim tell it, and none that the claimant pushed for the purpose.
  */
-import type { CheckCache, Instant } from '@claimcheck/core/plugin'
-import type { ChecksQuery, FoundChecks } from './code-host.ts'
-import { isNamed, isSame } from './reporters.ts'
+import type { Instant } from '@claimcheck/core/plugin'
+import { LONG_MS } from './lately.ts'
+import { isSame } from './reporters.ts'
 
 /** The kind of ref from which a run was started. Files are run for some kinds and not for others. */
 export type RefKind = 'default' | 'branch' | 'tag' | 'pull_request'
@@ -194,48 +194,7 @@ export function refsOf(
   return [...new Set([...begun.map(({ ref }) => ref), ...ofTip, ...ofHead])]
 }
 
-/** The time for which the reports on comparable commits are kept: they are no evidence of the claimed commit. Milliseconds. */
-const KEPT_MS = 10 * 60_000
-
-/** Reads once in ten minutes, for all checks that share the cache. */
-export async function keptForLong<T>(
-  { cache, now }: { readonly cache: CheckCache; now(): Instant },
-  key: string,
-  read: () => Promise<T>,
-): Promise<T> {
-  const recall = () => {
-    const kept = cache.get(key) as { readonly at: Instant; readonly value: T } | undefined
-    return kept && Math.abs(now() - kept.at) < KEPT_MS ? kept : undefined
-  }
-  const readOnce = async () => {
-    const known = recall()
-    if (known) return known
-    const entry = { at: now(), value: await read() }
-    cache.set(key, entry)
-    return entry
-  }
-  return (recall() ?? (await cache.share(key, readOnce))).value
-}
-
-/**
- * Reads the checks of a claim that waits for one to end. Such a look decides nothing, so that what was read lately of the repository itself is
- * not read again. All is, as soon as nothing is pending.
- */
-export async function whileWaiting(
-  query: ChecksQuery,
-  read: (isWaiting: boolean) => Promise<FoundChecks>,
-): Promise<FoundChecks> {
-  const { previous, sentAt, inTimeUntil, checks: wanted } = query
-  const pending = previous.at(-1)?.observation.facts.pending
-  if (!(typeof pending === 'number' && pending > 0 && sentAt < inTimeUntil)) return read(false)
-  const found = await read(true)
-  const isPending = found.checks?.some(
-    (check) => check.outcome === 'pending' && (!wanted || wanted.some((one) => isNamed(check, one))),
-  )
-  return isPending ? found : read(false)
-}
-
 /** The window's start in steps of ten minutes, so that claims of about the same time compare with the same commits. */
 export function comparableBefore({ windowFrom }: { readonly windowFrom: Instant }): Instant {
-  return Math.floor(windowFrom / KEPT_MS) * KEPT_MS
+  return Math.floor(windowFrom / LONG_MS) * LONG_MS
 }

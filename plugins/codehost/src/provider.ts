@@ -39,7 +39,6 @@ export {
   comparableBefore,
   comparableCommits,
   isKnownReporter,
-  keptForLong,
   masked,
   type PostedReport,
   type RefKind,
@@ -48,6 +47,7 @@ export {
 } from './comparable.ts'
 export { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from './connection-options.ts'
 export { markOf, type Surroundings } from './forgetting.ts'
+export { keptForLong } from './lately.ts'
 
 /** The verifiers of `codehost.*`, in all versions of this package, for claims that are read through connections of these providers. */
 export function codeHostVerifiers(providers: readonly Provider[]): Verifier[] {

@@ -431,11 +431,30 @@ t.test(
     const pending = { kind: 'absent', facts: { repository: repository.slug, pending: 1 } }
     t.equal(await count([], pending), 4, 'the repository, the commit, statuses, pipelines')
     t.equal(await count(waiting, pending), 4)
-    t.equal(await count(waiting, pending), 2)
+    t.equal(await count(waiting, pending), 1, 'the pipelines alone')
     repository.checks.end(run, 'failure')
     t.equal(await count(waiting, { kind: 'present', differs: ['sha'] }), 6, 'all is read anew')
   },
 )
+
+t.test('looks that wait for a status read the statuses anew, and pipelines every two minutes', async (t) => {
+  const { repository, base: sha, lookAtChecks, requestsOf, clock } = await atBitbucket(t)
+  const { checks } = repository
+  checks.run({ sha, name: 'branches/main' })
+  checks.post({ sha, context: 'unit', state: 'pending', by: 'jenkins' })
+  const cache = createCache()
+  const waiting = [{ sentAt: NOON, observation: { kind: 'absent', facts: { pending: 1 } } }] as const
+  const count = (facts: object) => {
+    clock.now += MINUTE
+    const looking = async () => t.match(await lookAtChecks({ sha }, { cache, previous: waiting }), { facts })
+    return requestsOf(looking)
+  }
+  t.equal(await count({ pending: 1 }), 4)
+  t.equal(await count({ pending: 1 }), 1, 'the statuses alone')
+  t.equal(await count({ pending: 1 }), 2, 'and the pipelines')
+  checks.post({ sha, context: 'unit', state: 'failure', by: 'jenkins' })
+  t.equal(await count({ pending: 0, failed: 1 }), 5, 'all is read anew')
+})
 
 t.test('a red run that is the first under its number never passed, and of another one nothing is told', async (t) => {
   const { repository, base: sha, lookAtChecks, clock } = await atBitbucket(t)

@@ -2,7 +2,7 @@
 /** Statuses of commits at Gitea and Forgejo. */
 import t from 'tap'
 import { json } from '../../../test/destinations/faults.ts'
-import { outcome } from './context.ts'
+import { createCache, outcome } from './context.ts'
 import { atGitea, HOUR, MINUTE, NOON } from './gitea-fixture.ts'
 
 const ACTION = 'codehost.checks.pass'
@@ -32,6 +32,62 @@ for (const flavour of ['gitea', 'forgejo'] as const) {
     })
   })
 }
+
+/** As after a look that saw something pending. */
+const WAITING = [{ sentAt: NOON, observation: { kind: 'absent', facts: { pending: 1 } } }] as const
+
+for (const params of [{}, { checks: RUNNER }]) {
+  const name = 'checks' in params ? 'a named job' : 'all checks'
+  t.test(`looks that wait for ${name} read the jobs of the run alone, and the rest every two minutes`, async (t) => {
+    const { clock, look, repository, base: sha, requests } = await atGitea(t)
+    const { checks } = repository
+    const job = checks.queue({ sha, name: 'build' })
+    checks.start(job)
+    const cache = createCache()
+    const count = async (facts: object) => {
+      clock.now += MINUTE
+      const looking = async () =>
+        t.match(await look(ACTION, { sha, ...params }, { cache, previous: WAITING }), { facts })
+      return (await requests(looking)).length
+    }
+    t.equal(await count({ pending: 1 }), 5, 'the repository, the commit, its statuses, its runs and their jobs')
+    t.equal(await count({ pending: 1 }), 1)
+    t.equal(await count({ pending: 1 }), 3, 'and the statuses and runs')
+    checks.end(job, 'failure')
+    t.equal(await count({ pending: 0, failed: 1 }), 6, 'all is read anew')
+  })
+}
+
+t.test('looks that wait for a status of an account read the statuses anew', async (t) => {
+  const { clock, look, repository, base: sha, requests } = await atGitea(t)
+  const { checks } = repository
+  checks.post({ sha, context: 'unit', state: 'pending', by: 'jenkins' })
+  const cache = createCache()
+  const count = async (facts: object) => {
+    clock.now += MINUTE
+    const params = { sha, checks: [{ name: 'unit', by: 'account:jenkins' }] }
+    const looking = async () => t.match(await look(ACTION, params, { cache, previous: WAITING }), { facts })
+    return (await requests(looking)).length
+  }
+  t.equal(await count({ pending: 1 }), 3)
+  t.equal(await count({ pending: 1 }), 1)
+  checks.post({ sha, context: 'unit', state: 'success', by: 'jenkins' })
+  t.equal(await count({ pending: 0, passed: 1 }), 4)
+})
+
+t.test('a status that only looks like a job is no reason to wait with what was read before', async (t) => {
+  const { clock, look, repository, base: sha, ways } = await atGitea(t)
+  const { checks } = repository
+  checks.run({ sha, name: 'build' })
+  checks.post({ sha, context: 'ci.yml / e2e (push)', state: 'pending', by: 'gone' })
+  ways.deleted.add('gone')
+  const cache = createCache()
+  const seen = () => look(ACTION, { sha }, { cache, previous: WAITING })
+  clock.now += MINUTE
+  t.match(await seen(), { facts: { pending: 1, passed: 1 } })
+  checks.post({ sha, context: 'ci.yml / e2e (push)', state: 'success', by: 'gone' })
+  t.match(await seen(), { facts: { pending: 0, passed: 1 } }, 'it is read anew')
+})
 
 /** Before the window of a claim at noon. */
 const EARLIER = NOON - 30 * MINUTE

@@ -353,9 +353,30 @@ t.test('looks that wait for a job read the project once, and the one that shows 
   const pending = { kind: 'absent', facts: { repository: repository.slug, pending: 1 } }
   t.equal(await count([], NOON + 10 * MINUTE, pending), 3, 'the project, its pipelines and their jobs')
   t.equal(await count(waiting, NOON + 11 * MINUTE, pending), 3)
-  t.equal(await count(waiting, NOON + 12 * MINUTE, pending), 2)
+  t.equal(await count(waiting, NOON + 12 * MINUTE, pending), 1, 'the jobs alone')
   const late = waiting.map((look) => ({ ...look, sentAt: NOON + 12 * MINUTE }))
   repository.checks.end(job, 'success')
   t.equal(await count(late, NOON + 13 * MINUTE, { kind: 'present', differs: [] }), 5, 'all is read anew')
   t.equal(await count(late, NOON + 62 * MINUTE, { kind: 'present' }), 3, 'after the tolerance it is read once')
+})
+
+t.test('of all checks, looks that wait read the list of pipelines, and jobs where it changed', async (t) => {
+  const { repository, base: sha, look, requestsOf } = await atGitLab(t)
+  const { checks } = repository
+  const job = checks.queue({ sha, name: 'build', at: NOON })
+  checks.start(job)
+  const cache = createCache()
+  const waiting = [{ sentAt: NOON, observation: { kind: 'absent', facts: { pending: 1 } } }] as const
+  let at = NOON + 10 * MINUTE
+  const count = async (facts: object) => {
+    at += MINUTE / 2
+    const looking = async () => t.match(await look(CHECKS, { sha }, { cache, previous: waiting, at }), { facts })
+    return (await requestsOf(looking)).length
+  }
+  t.equal(await count({ pending: 1, settles: true }), 3)
+  t.equal(await count({ pending: 1 }), 1, 'the list alone')
+  checks.run({ sha, name: 'lint', branch: 'work', outcome: 'failure', at })
+  t.equal(await count({ pending: 1, failed: 1 }), 2, 'and the jobs of a pipeline that is new')
+  checks.end(job, 'success')
+  t.match(await look(CHECKS, { sha }, { cache, previous: waiting, at }), { facts: { passed: 1, failed: 1 } })
 })

@@ -158,10 +158,14 @@ async function statuses(call: Call): Promise<Reply> {
   const sha = await state.commit(params.commit!)
   if (sha === undefined) return no(404, 'Commit not found')
   const runs = state.runs(sha).filter(({ suite }) => suite.isRunByHost)
-  return paged(call, [
-    ...state.statuses(sha).map((one) => statusAnswer(call, one)),
-    ...runs.map((run) => statusOfRun(call, run)),
-  ])
+  // One replaces what had its key, and the time of the first stays.
+  const byKey = new Map<string, ReturnType<typeof statusAnswer>>()
+  for (const posted of state.statuses(sha)) {
+    const status = statusAnswer(call, posted)
+    const { created_on } = byKey.get(status.key) ?? status
+    byKey.set(status.key, { ...status, created_on })
+  }
+  return paged(call, [...byKey.values(), ...runs.map((run) => statusOfRun(call, run))])
 }
 
 function pipelines(call: Call): Reply {

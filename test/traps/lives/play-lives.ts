@@ -27,6 +27,7 @@ export function playLives(t: Test, { rows, least }: Part): void {
       t.test(titleOf(row), async (t) => {
         const lived = await live(row)
         outcomes.push(lived)
+        t.comment(`${lived.verdict}, ${lived.seconds?.toFixed(1)} s, ${lived.requests} requests`)
         const { right } = row
         const isRight = right.some((one) => lived.verdict === one || lived.verdict.startsWith(`${one}/`))
         t.ok(isRight, `${lived.verdict}, and right is ${right.join(' or ')}`, isRight ? {} : { checks: seenIn(lived) })

@@ -21,6 +21,7 @@ import { recordLives } from './registry-records.ts'
 import { replacedLives } from './replaced.ts'
 import { reportedLives } from './reported.ts'
 import { settledLives } from './settled.ts'
+import { waitLives } from './waits.ts'
 import { wallLives } from './walls.ts'
 import { webLives } from './web.ts'
 
@@ -29,6 +30,7 @@ const atForges: readonly LifeRow[] = [
   ...botLives,
   ...reportedLives,
   ...settledLives,
+  ...waitLives,
   ...comparableLives,
   ...comparableElsewhereLives,
   ...replacedLives,

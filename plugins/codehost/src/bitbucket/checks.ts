@@ -5,12 +5,12 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
-import { keptForLong, whileWaiting } from '../comparable.ts'
+import { keepParts, whileWaiting } from '../lately.ts'
 import { isBy, isNamed, isSame, key as keyed } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
-import type { StatusAnswer } from './answers.ts'
+import type { Pipeline, StatusAnswer } from './answers.ts'
 import type { BitbucketAccess } from './api.ts'
 import { comparableTo } from './comparable.ts'
 import { checksOf, PIPELINES, readPipelines } from './pipelines.ts'
@@ -28,26 +28,28 @@ async function readChecks(
   isWaiting: boolean,
 ): Promise<FoundChecks> {
   const { repository: slug, sha, checks: wanted } = query
-  const { cache, now } = context
+  const parts = keepParts(context, isWaiting)
   const repository = openRepository(access, slug, context)
-  const lately = <T>(key: string, read: () => Promise<T>) => (isWaiting ? keptForLong(context, key, read) : read())
-  const { createdAt, mainBranch: _, ...shown } = await lately(`bitbucket ${slug} lately`, repository.show)
-  const isKnown = () => lately(`bitbucket ${slug} knows ${sha}`, () => repository.isKnown(sha))
+  const { createdAt, mainBranch: _, ...shown } = await parts.long(`bitbucket ${slug} shown`, repository.show)
+  const isKnown = () => parts.long(`bitbucket ${slug} knows ${sha}`, () => repository.isKnown(sha))
   const found = { ...shown, ageMs: AGE_MS }
 
   // A branch may be called like a commit, and its tip has statuses.
   const statuses = wanted?.every(isOfPipelines)
     ? []
-    : await cache.share(`bitbucket ${slug} statuses ${sha}`, async () =>
-        (await isKnown()) ? readStatuses(repository, sha) : undefined,
+    : await parts.short(
+        `bitbucket ${slug} statuses ${sha}`,
+        async () => ((await isKnown()) ? readStatuses(repository, sha) : undefined),
+        // The list of runs tells what of Pipelines is pending, of a claim that names none.
+        (all) => all?.some((one) => one.state === IN_PROGRESS && (wanted || !isOfRun(one, slug))) === true,
       )
   const runs =
     statuses && (!wanted || wanted.some(isOfPipelines))
-      ? await cache.share(`bitbucket ${slug} pipelines ${sha}`, () => readPipelines(repository, sha))
+      ? await parts.short(`bitbucket ${slug} pipelines ${sha}`, () => readPipelines(repository, sha), isSomePending)
       : []
   // The list of pipelines is empty for a commit that there is not, too.
   const isMissing = !statuses || (wanted?.every(isOfPipelines) && runs.length === 0 && !(await isKnown()))
-  if (isMissing) return { ...found, checks: undefined, mark: missingCommitMark(query, now(), createdAt) }
+  if (isMissing) return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), createdAt) }
   if (wanted) {
     refuseUntold(wanted, statuses)
     const named = statuses.filter((status) => wanted.some((one) => statusName(status) === one.name))
@@ -88,10 +90,15 @@ function refuseUntold(wanted: readonly WantedCheck[], statuses: readonly StatusA
   }
 }
 
+function isSomePending(runs: readonly Pipeline[]): boolean {
+  return checksOf(runs).some(({ outcome }) => outcome === 'pending')
+}
+
+const IN_PROGRESS = 'INPROGRESS'
 const OUTCOMES = new Map<string, Check['outcome']>([
   ['SUCCESSFUL', 'passed'],
   ['FAILED', 'failed'],
-  ['INPROGRESS', 'pending'],
+  [IN_PROGRESS, 'pending'],
   ['STOPPED', 'skipped'],
 ])
 

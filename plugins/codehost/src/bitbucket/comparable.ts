@@ -6,10 +6,10 @@ import {
   comparableAmong,
   comparableBefore,
   type KnownCommit,
-  keptForLong,
   type RunReport,
   refsOf,
 } from '../comparable.ts'
+import { keptForLong } from '../lately.ts'
 import { key as keyed } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { CommitsAnswer, HeadsAnswer, type Pipeline, PipelinesAnswer } from './answers.ts'

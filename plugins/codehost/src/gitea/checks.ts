@@ -6,6 +6,7 @@
 
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
+import { keepParts, whileWaiting } from '../lately.ts'
 import { isBy, isOfAccount } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { latestOf as latestTime, logTime, notAfter } from '../times.ts'
@@ -29,20 +30,36 @@ const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
   warning: 'skipped',
 }
 
-export async function readChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
+export function findChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
+  // What only looks like a job's status may be from an earlier look.
+  const isFresh = ({ isRunByHost, by }: Check) => isRunByHost || by !== RUNNERS
+  return whileWaiting(query, (isWaiting) => readChecks(access, query, context, isWaiting), isFresh)
+}
+
+async function readChecks(
+  access: GiteaAccess,
+  query: ChecksQuery,
+  context: CheckContext,
+  isWaiting: boolean,
+): Promise<FoundChecks> {
   const { repository: slug, sha, checks: wanted } = query
-  const part = { slug, part: `statuses ${sha}` }
-  const { repository, value } = await readShared(access, part, context, async (shown) => {
-    const commit = await readCommit(shown, sha)
-    return commit && { ...commit, statuses: await readStatuses(shown, sha) }
-  })
+  const part = { slug, part: `commit ${sha}`, isWaiting }
+  const { repository, value } = await readShared(access, part, context, (shown) => readCommit(shown, sha))
   // A commit that no branch has stays for longer than a day, unless the server is set up otherwise.
   if (!value) {
     const mark = missingCommitMark(query, context.now(), repository.createdAt)
     return { ...repository.found, checks: undefined, mark }
   }
-  const { statuses, owners } = value
-  const runs = () => context.cache.share(`gitea ${slug} runs ${sha}`, () => readRuns(repository, sha, context.cache))
+  const { owners } = value
+  const parts = keepParts(context, isWaiting)
+  const isPending = (all: readonly StatusAnswer[]) =>
+    overrule(postedChecks(all, sourceOf), all).some(({ outcome }) => outcome === 'pending')
+  const key = `gitea ${repository.id} statuses ${sha}`
+  const statuses = await parts.short(key, () => readStatuses(repository, sha), isPending)
+  const runs = () =>
+    context.cache.share(`gitea ${repository.id} runs ${sha} ${isWaiting}`, () =>
+      readRuns(repository, sha, context.cache, parts),
+    )
   if (wanted) {
     // One that the claim does not name may be of a state that is not known.
     const named = statuses.filter(({ context }) => wanted.some(({ name }) => name === context))

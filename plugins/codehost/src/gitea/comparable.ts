@@ -6,12 +6,12 @@ import {
   comparableAmong,
   comparableBefore,
   type KnownCommit,
-  keptForLong,
   type RefKind,
   type Report,
   type RunReport,
   refsOf,
 } from '../comparable.ts'
+import { keptForLong } from '../lately.ts'
 import { accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { CommitsAnswer, HeadsAnswer, type StatusAnswer } from './answers.ts'

@@ -22,7 +22,7 @@ import {
 } from '../connection-options.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { FailureAnswer, RepositoryAnswer, UserAnswer, VersionAnswer } from './answers.ts'
-import { readChecks } from './checks.ts'
+import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
 import { readIssue } from './issue.ts'
 import { readPullRequest } from './pull-request.ts'
@@ -59,7 +59,7 @@ export function createGiteaProvider(repositories: Repositories): Provider {
     readers: {
       commit: (access, query, context) => findCommit(access, query, context, repositories),
       pullRequest: (access, query, context) => readPullRequest(access, query, context, repositories),
-      checks: readChecks,
+      checks: findChecks,
       release: readRelease,
       issue: readIssue,
     },

@@ -2,6 +2,7 @@
 
 import { type Auth, basic, type CheckContext, clockBehindMs, header } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
+import { keepParts } from '../lately.ts'
 import { createRest, escapePath, unexpectedAnswer } from '../rest.ts'
 import { logTime } from '../times.ts'
 import { BranchAnswer, BranchesAnswer, NumbersAnswer, RepositoryAnswer } from './answers.ts'
@@ -25,15 +26,16 @@ type ShownRepository = Awaited<ReturnType<typeof readRepository>>
 /**
  * Reads a repository, and a part of it, once for all checks that wait for them.
  * @param part names what `read` reads
+ * @param isWaiting what was read lately is as good
  * @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is
  */
 export async function readShared<T>(
   access: GiteaAccess,
-  { slug, part }: { readonly slug: string; readonly part: string },
+  { slug, part, isWaiting = false }: { readonly slug: string; readonly part: string; readonly isWaiting?: boolean },
   context: CheckContext,
   read: (repository: Repository) => Promise<T>,
 ): Promise<{ readonly repository: Repository; readonly value: T }> {
-  const { shown, value } = await context.cache.share(`gitea ${slug} ${part}`, async () => {
+  const { shown, value } = await keepParts(context, isWaiting).long(`gitea ${slug} ${part}`, async () => {
     const shown = await readRepository(access, slug, context)
     return { shown, value: await read(openRepository(access, shown, context)) }
   })

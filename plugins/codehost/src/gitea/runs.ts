@@ -5,6 +5,7 @@
 
 import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import type { KeptParts } from '../lately.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { type JobAnswer, JobsAnswer, type RunAnswer, RunsAnswer, type TaskAnswer, TasksAnswer } from './answers.ts'
 import type { Repository } from './repository.ts'
@@ -51,8 +52,9 @@ export async function readRuns(
   repository: Repository,
   sha: string,
   cache: CheckCache,
+  parts: KeptParts,
 ): Promise<Runs | 'unlisted' | 'hidden'> {
-  const shown = await readShownRuns(repository, sha)
+  const shown = await parts.short(`gitea ${repository.id} list ${sha}`, () => readShownRuns(repository, sha))
   if (typeof shown === 'string') return (await readTasks(repository, sha)) ?? shown
   const runs = newest(shown)
   if (runs.length > MOST_RUNS) throw new DestinationError('too_large')
@@ -188,7 +190,7 @@ async function readJobs(
   if (list.isCut) throw new DestinationError('too_large')
   if (list.entries.some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpectedAnswer()
   const jobs = list.entries.map((job): Job => ({ name: job.name, run, outcome: outcomeOf(job) }))
-  if (run.isEnded) cache.set(key, jobs)
+  if (run.isEnded && !jobs.some(({ outcome }) => outcome === 'pending')) cache.set(key, jobs)
   return jobs
 }
 

@@ -9,12 +9,12 @@ import {
   type Comparable,
   comparableBefore,
   comparableCommits,
-  keptForLong,
   type PostedReport,
   type RefKind,
   type Report,
   type RunReport,
 } from '../comparable.ts'
+import { keptForLong } from '../lately.ts'
 import { account, accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { AuthoredCommitAnswer, CommitsAnswer, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'

@@ -4,7 +4,7 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { type Check, type ChecksQuery, type FoundChecks, type WantedCheck, withoutBlame } from '../code-host.ts'
-import { whileWaiting } from '../comparable.ts'
+import { keepParts, whileWaiting } from '../lately.ts'
 import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
@@ -43,7 +43,11 @@ async function readChecks(
   const { found } = project
   const repository = openRepository(api, project, context)
   // That something may fail is no pass of what a claim names.
-  const source = openPipelines(api, project, { sha, countsAll: wanted !== undefined })
+  const countsAll = wanted !== undefined
+  const opened = openPipelines(api, project, { sha, countsAll })
+  const source = isWaiting
+    ? keepPipelines(opened, `gitlab ${project.id} ${sha} ${countsAll}`, countsAll, context)
+    : opened
   const listed = await source.list()
   if (listed.length === 0 && !(await repository.knows(sha))) {
     requireCode(project)
@@ -80,6 +84,33 @@ async function readChecks(
     },
   }
 }
+
+/**
+ * Keeps what a claim that waits need not read again. The list of pipelines tells whether any is pending, and a list of jobs whether a named one is.
+ *
+ * @param isNamed the claim names its checks
+ */
+function keepPipelines(source: Pipelines, key: string, isNamed: boolean, context: CheckContext): Pipelines {
+  const parts = keepParts(context, true)
+  const isPending = (runs: readonly Run[]) =>
+    runs.length > MOST_KEPT_JOBS || (isNamed && runs.some(({ outcome }) => outcome === 'pending'))
+  return {
+    ...source,
+    list: (of) => (isNamed ? parts.short(`${key} pipelines ${of}`, () => source.list(of)) : source.list(of)),
+    isPlain: (one) => parts.long(`${key} plain ${one.id}`, () => source.isPlain(one)),
+    async runs(pipelines, kind) {
+      const runs: Run[] = []
+      for (const one of pipelines) {
+        const part = `${key} ${kind} ${one.id} ${one.status} ${one.updatedAt}`
+        runs.push(...(await parts.short(part, () => source.runs([one], kind), isPending)))
+      }
+      return runs
+    },
+  }
+}
+
+/** The most jobs of a pipeline that are kept. The cache limits the number of its entries, and not their size. */
+const MOST_KEPT_JOBS = 100
 
 /** The pipelines of the commit, and those of its merges with the targets of merge requests, which are asked for where they matter. */
 interface CommitPipelines {

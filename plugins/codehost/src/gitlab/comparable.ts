@@ -6,11 +6,11 @@ import {
   comparableAmong,
   comparableBefore,
   type KnownCommit,
-  keptForLong,
   type RefKind,
   type RunReport,
   refsOf,
 } from '../comparable.ts'
+import { keptForLong } from '../lately.ts'
 import { accountId } from '../reporters.ts'
 import { EventsAnswer, MergedAnswer, type MergeRequestOf, PipelinesAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'

@@ -1,7 +1,7 @@
 /** Reads a project at GitLab, and the rights of these credentials as far as it shows them. */
 import { type CheckContext, clockBehindMs, DestinationError } from '@claimcheck/core/plugin'
 import type { RepositoryQuery } from '../code-host.ts'
-import { keptForLong } from '../comparable.ts'
+import { keepParts } from '../lately.ts'
 import { ProjectAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 
@@ -23,8 +23,8 @@ export async function readProject(
   context: Pick<CheckContext, 'cache' | 'now'>,
   isWaiting = false,
 ) {
-  const { cache, now } = context
-  const read = async () => {
+  const { now } = context
+  return keepParts(context, isWaiting).long(`gitlab ${repository}`, async () => {
     const { value: answer, headers } = await api.get(`/projects/${encodeURIComponent(repository)}`, ProjectAnswer)
     const behindMs = clockBehindMs(headers, now())
     const createdAt = Date.parse(answer.created_at)
@@ -48,9 +48,7 @@ export async function readProject(
         clockBehindMs: behindMs,
       },
     }
-  }
-  const key = `gitlab ${repository}`
-  return isWaiting ? keptForLong(context, `${key} lately`, read) : cache.share(key, read)
+  })
 }
 
 /** @throws DestinationError `forbidden` where these credentials may see that the project exists, and not its code */

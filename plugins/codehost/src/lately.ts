@@ -1,0 +1,81 @@
+/** Answers of a host that are kept for later checks: what is no evidence of the claimed commit, and what a claim waits beside. */
+import type { CheckCache, Instant } from '@claimcheck/core/plugin'
+import type { Check, ChecksQuery, FoundChecks } from './code-host.ts'
+import { isNamed } from './reporters.ts'
+
+/** The time for which the reports on comparable commits, and a repository that a claim waits at, are kept. Milliseconds. */
+export const LONG_MS = 10 * 60_000
+/** The time for which a claim that waits does without a part of what is reported in which nothing is pending. Milliseconds. */
+const SHORT_MS = 2 * 60_000
+
+interface Keeping<T> {
+  readonly keptMs?: number
+  /** Chooses what is kept; everything, when left out. */
+  isKept?(value: T): boolean
+}
+
+type KeepingContext = { readonly cache: CheckCache; now(): Instant }
+
+/** Reads once in ten minutes, for all checks that share the cache. */
+export async function keptForLong<T>(
+  { cache, now }: KeepingContext,
+  key: string,
+  read: () => Promise<T>,
+  { keptMs = LONG_MS, isKept = () => true }: Keeping<T> = {},
+): Promise<T> {
+  const recall = () => {
+    const kept = cache.get(key) as { readonly at: Instant; readonly value: T } | undefined
+    return kept && Math.abs(now() - kept.at) < keptMs ? kept : undefined
+  }
+  const readOnce = async () => {
+    const known = recall()
+    if (known) return known
+    const entry = { at: now(), value: await read() }
+    if (isKept(entry.value)) cache.set(key, entry)
+    return entry
+  }
+  return (recall() ?? (await cache.share(key, readOnce))).value
+}
+
+/** Reads the parts of a look, of which some may be from an earlier one. */
+export interface KeptParts {
+  /** Reads what a pending check does not change: once in ten minutes. */
+  long<T>(key: string, read: () => Promise<T>): Promise<T>
+  /** Reads a part of what is reported: once in two minutes, as long as nothing in it is pending. */
+  short<T>(key: string, read: () => Promise<T>, isPending?: (value: T) => boolean): Promise<T>
+}
+
+/** Keeps parts of the looks of claims that wait. Nothing is kept for others, and they take nothing that was. */
+export function keepParts(context: KeepingContext, isWaiting: boolean): KeptParts {
+  if (!isWaiting) {
+    const shared = <T>(key: string, read: () => Promise<T>) => context.cache.share(key, read)
+    return { long: shared, short: shared }
+  }
+  const keyOf = (key: string) => `${key} lately`
+  return {
+    long: (key, read) => keptForLong(context, keyOf(key), read),
+    short: (key, read, isPending = () => false) =>
+      keptForLong(context, keyOf(key), read, { keptMs: SHORT_MS, isKept: (value) => !isPending(value) }),
+  }
+}
+
+/**
+ * Reads the checks of a claim that waits for one to end. Such a look decides nothing, so that it reads anew no more than a part that has
+ * something pending. All is read, as soon as nothing is.
+ *
+ * @param isFresh tells of a pending check that its part was read anew; each was, when left out
+ */
+export async function whileWaiting(
+  query: ChecksQuery,
+  read: (isWaiting: boolean) => Promise<FoundChecks>,
+  isFresh: (check: Check) => boolean = () => true,
+): Promise<FoundChecks> {
+  const { previous, sentAt, inTimeUntil, checks: wanted } = query
+  const pending = previous.at(-1)?.observation.facts.pending
+  if (!(typeof pending === 'number' && pending > 0 && sentAt < inTimeUntil)) return read(false)
+  const found = await read(true)
+  const isPending = found.checks?.some(
+    (check) => check.outcome === 'pending' && isFresh(check) && (!wanted || wanted.some((one) => isNamed(check, one))),
+  )
+  return isPending ? found : read(false)
+}
