@@ -164,6 +164,24 @@ async function fromTopic({ repository, head }: Scene) {
   return { pushed, opened: { ...pushed, source: 'pull_request', pull } }
 }
 
+/** Red for a pull request into `base` that is closed, and green for a newer one from its commit into main, with so many between them. */
+async function twoPulls(scene: Scene, base: string, isNamed: boolean, between = 0) {
+  ranBefore(scene, {})
+  const { pullRequests } = scene.repository
+  await scene.repository.push('release', scene.base)
+  const first = await pullRequests.open({ head: 'topic', base, at: START - 30 * MINUTE })
+  pullRequests.close(first, { at: START - 25 * MINUTE })
+  for (let index = 0; index < between; index++) {
+    const other = await pullRequests.open({ head: 'topic', base: 'main', at: START - 24 * MINUTE })
+    pullRequests.close(other, { at: START - 23 * MINUTE })
+  }
+  const { opened: of } = await fromTopic(scene)
+  const older = runs(scene, -28 * MINUTE, { name: 'build', ...of, pull: first, ...RED })
+  const happens = [older, runs(scene, -15 * MINUTE, { name: 'build', ...of })]
+  const checks = [{ name: 'build', by: 'github-actions' }]
+  return { params: { sha: of.sha, ...(isNamed ? { checks } : {}) }, happens }
+}
+
 const atGitHub: readonly ForgeLife[] = [
   allGreen(
     'the own account is also that of the CI, which passes later',
@@ -231,21 +249,54 @@ const atGitHub: readonly ForgeLife[] = [
       kind(
         `${index ? 'named: ' : ''}red for a closed pull request into ${base}, and green for a newer one into main`,
         base === 'main' ? VERIFIED : NOT_VERIFIED,
-        async (scene) => {
-          ranBefore(scene, {})
-          const { pullRequests } = scene.repository
-          await scene.repository.push('release', scene.base)
-          const first = await pullRequests.open({ head: 'topic', base, at: START - 30 * MINUTE })
-          pullRequests.close(first, { at: START - 25 * MINUTE })
-          const { opened: of } = await fromTopic(scene)
-          const older = runs(scene, -28 * MINUTE, { name: 'build', ...of, pull: first, ...RED })
-          const happens = [older, runs(scene, -15 * MINUTE, { name: 'build', ...of })]
-          const checks = [{ name: 'build', by: 'github-actions' }]
-          return { params: { sha: of.sha, ...(index ? { checks } : {}) }, happens }
-        },
+        async (scene) => twoPulls(scene, base, index > 0),
         base === 'main' ? HONEST : ELSEWHERE,
       ),
     ),
+  ),
+  ...[allGreen, checking].map((kind, index) =>
+    kind(
+      `${index ? 'named: ' : ''}red for a closed pull request into release, and green for a newer one into main, by a token that sees none`,
+      NOT_VERIFIED,
+      async (scene) => twoPulls(scene, 'release', index > 0),
+      { ...ELSEWHERE, visit: { token: ['contents', 'actions', 'statuses', 'checks'] } },
+    ),
+  ),
+  ...[allGreen, checking].map((kind, index) =>
+    kind(
+      `${index ? 'named: ' : ''}red for a closed pull request into release, below a hundred that were closed since, and green for one into main`,
+      NOT_VERIFIED,
+      async (scene) => twoPulls(scene, 'release', index > 0, 100),
+      ELSEWHERE,
+    ),
+  ),
+  checking(
+    'named: red for a newer pull request into release, closed since, and green again for the older one into main',
+    NOT_VERIFIED,
+    async (scene) => {
+      const { pullRequests } = scene.repository
+      await scene.repository.push('release', scene.base)
+      const { opened: of } = await fromTopic(scene)
+      const newer = await pullRequests.open({ head: 'topic', base: 'release', at: START - 18 * MINUTE })
+      pullRequests.close(newer, { at: START - 16 * MINUTE })
+      const older = runs(scene, -16 * MINUTE + 5 * SECOND, { name: 'build', ...of, pull: newer, ...RED })
+      return { params: { sha: of.sha }, happens: [older, runs(scene, -10 * MINUTE, { name: 'build', ...of })] }
+    },
+    ELSEWHERE,
+  ),
+  checking(
+    'named: red for a pull request, and green for it since, beside another one into release that was closed before',
+    VERIFIED,
+    async (scene) => {
+      const { pullRequests } = scene.repository
+      await scene.repository.push('release', scene.base)
+      const other = await pullRequests.open({ head: 'topic', base: 'release', at: START - 60 * MINUTE })
+      pullRequests.close(other, { at: START - 50 * MINUTE })
+      const { opened: of } = await fromTopic(scene)
+      const older = runs(scene, -16 * MINUTE, { name: 'build', ...of, ...RED })
+      return { params: { sha: of.sha }, happens: [older, runs(scene, -10 * MINUTE, { name: 'build', ...of })] }
+    },
+    HONEST,
   ),
   allGreen(
     'a group of runs stopped the twin of a green one',

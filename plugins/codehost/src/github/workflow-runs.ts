@@ -43,44 +43,51 @@ export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string):
   const isReplaced = (run: WorkflowRun) => all.some((other) => replaces(other, run))
   const red = all.filter((run) => isOfPull(run) && run.conclusion !== 'success' && isReplaced(run))
   const pulls = await readPullsFrom(claimed, new Set(red.flatMap(({ head_branch }) => head_branch ?? [])))
-  const ofOthers = new Set(red.filter((run) => isOfOtherBase(run, pulls)))
+  const ofOthers = new Set(red.filter((run) => mayBeOfOtherBase(run, pulls.get(run.head_branch ?? ''))))
   return { all, latest: all.filter((run) => ofOthers.has(run) || !isReplaced(run)), isCut: first.isCut }
 }
 
-/** Reads the pull requests from branches of the repository; none where they may not be read. */
+/** Reads all pull requests from branches of the repository. It has no entry for a branch from which there may be others. */
 async function readPullsFrom(
   { api, repository: { root, name } }: ClaimedRepository,
   branches: ReadonlySet<string>,
-): Promise<readonly ListedPull[]> {
+): Promise<ReadonlyMap<string, readonly ListedPull[]>> {
   const [owner = ''] = name.split('/')
   const lists = await Promise.all(
-    [...branches].slice(0, MOST_BRANCHES).map((branch) => {
+    [...branches].slice(0, MOST_BRANCHES).map(async (branch) => {
       const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, per_page: String(PULLS_PAGE) })
-      return api.find(`${root}/pulls?${query}`, PullsAnswer, [403, 404])
+      const list = await api.find(`${root}/pulls?${query}`, PullsAnswer, [403, 404])
+      const isWhole = !('refused' in list) && list.value.length < PULLS_PAGE
+      return isWhole ? [[branch, list.value] as const] : []
     }),
   )
-  return lists.flatMap((list) => ('refused' in list ? [] : list.value))
+  return new Map(lists.flat())
 }
 
 const MOST_BRANCHES = 5
 const PULLS_PAGE = 100
 
-/**
- * Tells whether a run was for another pull request, into another base. A run tells the open pull requests of its commit, and not the one that it was for. One that began before its pull request was for another, and
- * into another base, whose workflow may be another.
- */
-function isOfOtherBase({ pull_requests: told, created_at }: WorkflowRun, pulls: readonly ListedPull[]): boolean {
-  const own = pulls.find(({ number }) => number === told?.[0]?.number)
-  if (!created_at || !own?.created_at || isUntil(own.created_at, created_at)) return false
-  const wasOpen = (pull: ListedPull) =>
-    pull.created_at !== undefined &&
-    isUntil(pull.created_at, created_at) &&
-    (!pull.closed_at || isUntil(created_at, pull.closed_at))
-  return pulls.some((pull) => wasOpen(pull) && pull.base.ref !== own.base.ref)
-}
+/** The time from a pull request's closing within which a run for it may still be made. Milliseconds. */
+const MADE_WITHIN_MS = 60_000
 
-function isUntil(one: string, other: string): boolean {
-  return Date.parse(one) <= Date.parse(other)
+/**
+ * Tells whether a run may have been for another pull request, into another base, whose workflow may be another. A run tells the open pull requests
+ * of its commit, and not the one that it was for.
+ *
+ * @param pulls all from its branch; undefined where there may be others
+ */
+function mayBeOfOtherBase(
+  { pull_requests: told, created_at }: WorkflowRun,
+  pulls: readonly ListedPull[] | undefined,
+): boolean {
+  const own = pulls?.find(({ number }) => number === told?.[0]?.number)
+  if (!pulls || !own) return true
+  if (!created_at) return false
+  const madeAt = Date.parse(created_at)
+  const mayBeIts = (pull: ListedPull) =>
+    Date.parse(pull.created_at ?? '') <= madeAt &&
+    (!pull.closed_at || madeAt <= Date.parse(pull.closed_at) + MADE_WITHIN_MS)
+  return pulls.some((pull) => pull.base.ref !== own.base.ref && mayBeIts(pull))
 }
 
 const BY_HAND: ReadonlySet<string> = new Set(['workflow_dispatch', 'repository_dispatch'])
