@@ -316,30 +316,72 @@ const replacing: readonly ForgeLife[] = [
   ),
 ]
 
+const JOB = 'ci.yml / build (push)'
+
+/** The job ran, and an account that is deleted at once posted its name. */
+function posted(scene: ForgePlace, job: 'success' | 'failure', state: 'success' | 'failure', ms = -MINUTE) {
+  const { repository, base: sha, standIn } = scene
+  const { checks } = repository
+  return [
+    at(-10 * MINUTE, 'ci', () =>
+      checks.run({ sha, name: 'build', branch: 'main', workflow: '.gitea/workflows/ci.yml', outcome: job }),
+    ),
+    at(ms, 'liar', () => {
+      checks.post({ sha, context: JOB, state, by: 'gone' })
+      waysOf(standIn).deleted.add('gone')
+    }),
+  ]
+}
+
 const gone: readonly ForgeLife[] = [
   checking(
     'a deleted account posted the name of a job in green, and it never ran',
     UNVERIFIABLE,
     ({ repository: { checks }, base: sha, standIn }) => [
       at(-MINUTE, 'liar', () => {
-        checks.post({ sha, context: 'ci.yml / build (push)', state: 'success', by: 'gone' })
+        checks.post({ sha, context: JOB, state: 'success', by: 'gone' })
         waysOf(standIn).deleted.add('gone')
       }),
     ],
     NEVER,
   ),
-  checking(
-    'a deleted account posted the name of a job in green over the job, which is red',
-    BLAME,
-    ({ repository: { checks }, base: sha, standIn }) => [
-      at(-10 * MINUTE, 'ci', () => checks.run({ sha, name: 'build', outcome: 'failure' })),
-      at(-MINUTE, 'liar', () => {
-        checks.post({ sha, context: 'ci.yml / build (push)', state: 'success', by: 'gone' })
-        waysOf(standIn).deleted.add('gone')
-      }),
-    ],
-    ELSEWHERE,
-  ),
+  ...[checking, checkingAll].flatMap((kind, index) => {
+    const how = index === 0 ? 'named' : 'none named'
+    return [
+      kind(
+        `a deleted account posted the name of a job in green over the job, which is red, ${how}`,
+        BLAME,
+        (scene) => [...each(scene, CI), ...posted(scene, 'failure', 'success')],
+        ELSEWHERE,
+      ),
+      kind(
+        `a deleted account posted the name of a job in green after the claim over the job, which is red, ${how}`,
+        BLAME,
+        (scene) => [...each(scene, CI), ...posted(scene, 'failure', 'success', MINUTE)],
+        ELSEWHERE,
+      ),
+      kind(
+        `a deleted account posted the name of a job in green first, and the job is red, ${how}`,
+        BLAME,
+        (scene) => [...each(scene, CI), ...posted(scene, 'failure', 'success', -15 * MINUTE)],
+        ELSEWHERE,
+      ),
+      kind(
+        `a deleted account posted the name of a job in green over the job, which is red, among what runners took, ${how}`,
+        BLAME,
+        (scene) => {
+          waysOf(scene.standIn).runs = 'tasks'
+          return [...each(scene, CI), ...posted(scene, 'failure', 'success')]
+        },
+        ELSEWHERE,
+      ),
+      kind(
+        `a deleted account posted the name of a job in red over the job, which is green, ${how}`,
+        VERIFIED,
+        (scene) => [...[...each(scene, CI), ...posted(scene, 'success', 'failure')]],
+      ),
+    ]
+  }),
 ]
 
 const honest = { about: 'settled greens', truth: 'in_time' } as const

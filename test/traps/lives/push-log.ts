@@ -273,6 +273,9 @@ const atGitea: readonly ForgeLife[] = [
       submittedMs: 3 * SECOND,
     }),
   ),
+  row('a commit of main, on a branch that never was: the feed proves nothing', 'elsewhere', AMBIGUOUS, ({ base }) => ({
+    params: { sha: base },
+  })),
   row('the feed fails', 'in_time', 'verified', ({ push }) => [push(0)], { answering: { logStatus: 500 } }),
 ]
 
@@ -313,6 +316,18 @@ const atGitLab: readonly ForgeLife[] = [
       ],
       submittedMs: 3 * SECOND,
     }
+  }),
+  row('a commit of main, on a branch that never was', 'elsewhere', ELSEWHERE, ({ base }) => ({
+    params: { sha: base },
+  })),
+  row('a commit of main, on a branch that never was, dated ten minutes back', 'elsewhere', ELSEWHERE, ({ base }) => ({
+    ...{ params: { sha: base }, claimedMs: -TOLERANCE },
+  })),
+  row('a commit of main, on a branch that may be one of an event that names none', 'unknowable', AMBIGUOUS, (scene) => {
+    const { repository, base, sha } = scene
+    const branches = ['a', 'b', 'c', 'd']
+    const pushes = at(-MINUTE, 'bot', () => repository.pushAll(branches.map((branch) => ({ branch, sha }))))
+    return { params: { sha: base }, happens: [pushes], claimedMs: -TOLERANCE }
   }),
   row('the branch was deleted, and made again without the commit', 'in_time', AMBIGUOUS, ({ push, drop, base }) => ({
     ...{ happens: [push(-5 * MINUTE), drop(-2 * MINUTE), push(-MINUTE, base)] },
