@@ -4,12 +4,16 @@ import { type HostServices, type OpenOptions, openInstallation } from './host/co
 import type { Feature } from './host/feature.ts'
 import type { Complete, ServicesOf } from './host/types.ts'
 
-/** The services of an open installation by name. */
+/** The services of an open installation, by name. */
 export type Claimcheck = Omit<HostServices, 'config'> & ServicesOf<typeof FEATURES> & { readonly config: Config }
 
 const COMPLETE: readonly Complete<Claimcheck>[] = FEATURES
 
-/** @param more features besides those of the service @throws StorageError, PluginError */
+/**
+ * Opens an installation.
+ * @param more features besides those of the service
+ * @throws StorageError, PluginError
+ */
 export function openClaimcheck(
   config: Config,
   options: OpenOptions,

@@ -1,4 +1,4 @@
-/** The features of the service, in the order in which they start: what a feature needs comes before it. */
+/** The features of the service, in the order in which they start: each comes after those that it needs. */
 import { type HostConfig, readConfig } from './config/config.ts'
 import type { Env } from './config/section.ts'
 import { anchoringFeature } from './features/anchoring/feature.ts'
@@ -40,7 +40,7 @@ export const FEATURES = [
   maintenanceFeature,
 ] as const
 
-/** What an installation stores. */
+/** The schema of all that an installation stores. */
 export const SCHEMA = schemaOfFeatures(FEATURES)
 
 export type Config = HostConfig & ConfigOf<typeof FEATURES>

@@ -1,16 +1,16 @@
-/** Who does something, and from where: the audit trail records it with each event. */
+/** The actor of a change, and its address: the audit trail records both with each event. */
 import { hostname, userInfo } from 'node:os'
 
-/** `nobody` has not signed in. `service` is the service itself, such as a worker. */
+/** The kinds of actors. `nobody` has not signed in; `service` is the service itself, such as a worker. */
 export type Actor =
   | { readonly kind: 'user' | 'key'; readonly id: string }
   /** An OAuth client, on behalf of the user who granted it access. */
   | { readonly kind: 'application'; readonly id: string }
-  /** The command line; the id is the operating system's user and the host. */
+  /** The command line. Its id names the operating system's user and the host. */
   | { readonly kind: 'command'; readonly id: string }
   | { readonly kind: 'service' | 'nobody'; readonly id: null }
 
-/** Given to every service method that changes something. */
+/** The actor and address that every service method gets that changes something. */
 export interface Acting {
   readonly actor: Actor
   /** The client's network address; null on the command line and in workers. */

@@ -1,6 +1,6 @@
 /** Group commit: the items that arrive while one flush runs share the next flush, so the cost of an item falls as load rises. */
 
-/** In place of a result: why this item failed, and the others of its flush did not. */
+/** The reason that one item of a flush failed while the others did not; stands in place of its result. */
 export class Failed {
   readonly error: unknown
 
@@ -10,7 +10,7 @@ export class Failed {
 }
 
 export interface Batch<T, R> {
-  /** Resolves with the item's result when its flush is done; rejects when its flush fails, or the item by itself. */
+  /** Adds an item. Resolves with its result when its flush is done; rejects when the flush fails, or the item by itself. */
   add(item: T): Promise<R>
   /** Resolves when no item waits and no flush runs. */
   idle(): Promise<void>

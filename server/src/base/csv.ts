@@ -1,15 +1,15 @@
-/** CSV by RFC 4180, of texts that others wrote: no cell of it is a formula where a spreadsheet opens it. */
+/** CSV by RFC 4180 for texts that others wrote: no cell becomes a formula in a spreadsheet. */
 import { visible } from '@claimcheck/core/words/plain-text'
 
-/** What begins a formula, in its plain form: spreadsheets take `＝` for `=`, too. */
+/** Characters that begin a formula, in their plain form: spreadsheets take `＝` for `=`, too. */
 const FORMULA = /^[=+\-@\u2212]/
-/** After this some spreadsheets begin a new cell, whatever the quotes say. */
+/** The character after which some spreadsheets begin a new cell, whatever the quotes say. */
 const SEPARATOR = ';'
-/** Almost every cell: it is not looked through one character after the other. */
+/** Matches almost every cell, so that few are searched character by character. */
 const PLAIN = /^[\p{L}\p{N}{[_<][^;]*$/u
 const QUOTED = /[",; ]/
 
-/** A record with its line break. */
+/** Writes a CSV record with its line break. */
 export function csvRecord(cells: readonly (string | null)[]): string {
   return `${cells.map((cell) => (cell === null ? '' : csvCell(cell))).join(',')}\r\n`
 }
@@ -19,7 +19,7 @@ function csvCell(text: string): string {
   return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** An apostrophe makes plain text of what follows. */
+/** Prefixes a formula with an apostrophe, which makes spreadsheets take it for plain text. */
 function neutral(text: string): string {
   if (PLAIN.test(text)) return text
   let safe = ''

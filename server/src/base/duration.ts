@@ -3,7 +3,10 @@ import { ServiceError } from './errors.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** In milliseconds. @throws ServiceError `bad_request` */
+/**
+ * Reads a length of time, in milliseconds.
+ * @throws ServiceError `bad_request`
+ */
 export function readDuration(text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text.trim()) ?? []
   const unitMs = UNIT_MS[unit]

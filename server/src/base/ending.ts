@@ -1,4 +1,7 @@
-/** Ends what runs, one after the other: each step is taken, also where an earlier one failed. @throws the first error, once all are done */
+/**
+ * Takes steps that end something, one after the other, each also where an earlier one failed.
+ * @throws the first error, once all are done
+ */
 export async function endInOrder(...steps: readonly (() => unknown)[]): Promise<void> {
   const errors: unknown[] = []
   for (const step of steps) {

@@ -1,4 +1,4 @@
-/** Errors with closed codes. http/ turns those of the services into answers, cli/ into messages. */
+/** Errors with closed codes. `http/` turns those of services into answers, `cli/` into messages. */
 
 export abstract class CodedError<Code extends string> extends Error {
   readonly code: Code
@@ -41,11 +41,11 @@ interface ServiceErrorOptions {
 
 export class ServiceError extends CodedError<ServiceErrorCode> {
   override readonly name = 'ServiceError'
-  /** With `invalid`: every mistake. */
+  /** All mistakes of an error with the code `invalid`. */
   readonly issues: readonly Issue[]
-  /** With `too_many`: when to try again. */
+  /** The time after which to try again, with the code `too_many`. */
   readonly retryAfterMs: number | undefined
-  /** What the answer says besides. */
+  /** Further members of the answer to this error. */
   readonly more: Readonly<Record<string, unknown>> | undefined
 
   constructor(code: ServiceErrorCode, detail: string, options: ServiceErrorOptions = {}) {

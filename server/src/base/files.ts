@@ -57,7 +57,10 @@ export function replaceFile(path: string, content: string): void {
   syncFolder(dirname(path))
 }
 
-/** @throws Error when users other than its owner have access to the file, or when this process cannot read it */
+/**
+ * Reads a file that only its owner may read.
+ * @throws Error when users other than its owner have access to the file, or when this process cannot read it
+ */
 export function readPrivateFile(path: string): string {
   if (statSync(path).mode & GROUP_AND_OTHERS) {
     throw new Error('other users have access to the file: run chmod 600 on it')
@@ -79,7 +82,7 @@ function writeWhole(path: string, content: string): void {
   }
 }
 
-/** After it, what was made or renamed in the folder outlives a loss of power. */
+/** Flushes a folder to disk: what was created or renamed in it then outlives a loss of power. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {

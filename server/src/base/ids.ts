@@ -7,13 +7,13 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 const TIME_LETTERS = 10
 const RANDOM_LETTERS = 16
-// The bytes of 256 ids at a time: asking for random bytes takes longer than making them.
+// Random bytes for 256 ids at a time: a call for random bytes takes longer than making them.
 const pool = new Uint8Array(256 * RANDOM_LETTERS)
 let used = pool.length
 
 type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_' | 'mail_' | 'bkp_'
 
-/** 48 bits of time and 80 random bits. The random bits are never counted up, so an id does not reveal its neighbours. */
+/** Makes an id of 48 bits of time and 80 random bits. The random bits are never counted up, so an id does not reveal its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {
   let time = ''
   for (let left = Math.floor(now); time.length < TIME_LETTERS; left = Math.floor(left / 32))
@@ -34,7 +34,7 @@ function takeRandom(): Uint8Array {
   return pool.subarray(used - RANDOM_LETTERS, used)
 }
 
-/** The time in an id; undefined when the text is not an id of this form. */
+/** Reads the time in an id; undefined when the text is not an id of this form. */
 export function instantOf(id: string): Instant | undefined {
   const [, letters] = /^[a-z]+_([0-9A-HJKMNP-TV-Z]{10})[0-9A-HJKMNP-TV-Z]{16}$/.exec(id) ?? []
   if (letters === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Hosts by which a machine reaches itself, as a URL names them, and without the brackets of IPv6. */
+/** Names of hosts by which a machine reaches itself, as URLs write them, and without the brackets of IPv6. */
 
 const ADDRESS = /^(127(\.\d+){3}|\[::1\]|::1)$/
 

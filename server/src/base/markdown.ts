@@ -1,4 +1,4 @@
-/** Writes Markdown: what is given as one line stays one line, whatever it is. */
+/** Writes Markdown. A text that is given as one line stays one line, whatever characters it has. */
 
 export function code(text: string): string {
   return `\`${oneLine(text)}\``
@@ -21,7 +21,7 @@ export function listed(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
 }
 
-/** The parts of a page, with an empty line between them. */
+/** Joins the parts of a Markdown page with an empty line between them. */
 export function page(parts: readonly (string | undefined)[]): string {
   return `${parts.filter((part) => part !== undefined && part !== '').join('\n\n')}\n`
 }

@@ -1,14 +1,14 @@
-/** How much memory this program may take, and takes. */
+/** The memory that this program may take, and what it takes. */
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 
-/** In bytes: the machine's, or less in a container. */
+/** Returns the bytes of memory that this process may use: the machine's, or fewer in a container. */
 export function memoryLimit(): number {
   const constrained = process.constrainedMemory()
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem()
 }
 
-/** In bytes, without the mapped files of databases: these pages are free as soon as another program needs memory. */
+/** Returns the bytes of memory in use, without the mapped files of databases, whose pages are free as soon as another program needs memory. */
 export function memoryTaken(): number {
   try {
     const status = readFileSync('/proc/self/status', 'utf8')

@@ -1,25 +1,28 @@
-/** What this host counts and measures, for Prometheus. Labels take values from bounded sets, never from what clients send. */
+/** The metrics of this host for Prometheus. Labels take values from bounded sets, never from what clients send. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Each makes a metric once, named without the prefix of all. */
+/** Makers of metrics. Each makes one metric once, and its name goes without the prefix that all have. */
 export interface Meters {
   gauge<L extends string>(name: string, help: string, labels?: readonly L[]): Gauge<L>
-  /** @param name ends in `_total` */
+  /**
+   * Makes a counter.
+   * @param name ends in `_total`
+   */
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>
-  /** A counter by one label. Each value begins at 0: Prometheus sees no increase in a series that did not exist. */
+  /** Makes a counter with one label. Each value begins at 0: Prometheus sees no increase in a series that did not exist. */
   counterOf<L extends string, V extends string>(
     name: string,
     help: string,
     label: L,
     values: readonly V[],
   ): CounterOf<V>
-  /** A counter that shows a total that is counted elsewhere. */
+  /** Makes a counter that shows a total that is counted elsewhere. */
   total<L extends string>(name: string, help: string, labels?: readonly L[]): Total<L>
   histogram<L extends string>(name: string, help: string, options: HistogramOptions<L>): Histogram<L>
-  /** Adds those of the process and of Node, under their usual names. */
+  /** Adds the metrics of the process and of Node, under their usual names. */
   addDefaults(): void
   readonly contentType: string
-  /** In Prometheus' text format. */
+  /** Writes all metrics in Prometheus' text format. */
   text(): Promise<string>
 }
 
@@ -36,7 +39,7 @@ export interface Total<L extends string> {
   set(labels: Readonly<Partial<Record<L, string>>>, total: number): void
 }
 
-/** Gauges that are named like counters, and what says little for its many series. */
+/** Default metrics to leave out: gauges that are named like counters, and those with many series that say little. */
 const LEFT_OUT = [
   ...['handles', 'requests', 'resources'].flatMap((what) => [`nodejs_active_${what}`, `nodejs_active_${what}_total`]),
   ...['total', 'used', 'available'].map((what) => `nodejs_heap_space_size_${what}_bytes`),

@@ -1,10 +1,10 @@
-/** Networks in CIDR notation (RFC 4632, RFC 4291 2.3), whether an address is in one, and the network of a client. */
+/** Networks in CIDR notation (RFC 4632, RFC 4291 2.3): reads them, tells whether an address is in one, and finds the network of a client. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ServiceError } from './errors.ts'
 
 /**
- * The network in its one form: of `10.1.2.3/8` that is `10.0.0.0/8`; a single address is a network of one.
+ * Reads a network in its one form: `10.1.2.3/8` becomes `10.0.0.0/8`, and a single address a network of one.
  * @throws ServiceError `bad_request`
  */
 export function readNetwork(text: string): string {
@@ -12,7 +12,7 @@ export function readNetwork(text: string): string {
   const family = isIP(address)
   const bits = family === 4 ? 32 : 128
   const prefix = length === undefined ? bits : Number(length)
-  // The library reads more than the one form of an address.
+  // The library accepts other spellings of an address, too.
   if (family === 0 || prefix > bits) throw notANetwork(text)
   if (family === 4) return `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/${prefix}`)}/${prefix}`
   const start = ipaddr.IPv6.networkAddressFromCIDR(`${inGroups(address)}/${prefix}`)
@@ -23,7 +23,7 @@ export function readNetwork(text: string): string {
 }
 
 /**
- * An IPv4 address that is mapped to IPv6 (RFC 4291 2.5.5.2) counts as that IPv4 address.
+ * Tells whether an address is in one of the networks. An IPv4 address that is mapped to IPv6 (RFC 4291 2.5.5.2) counts as that IPv4 address.
  * @param networks as `readNetwork` returns them
  */
 export function isInNetworks(address: string, networks: readonly string[]): boolean {
@@ -40,13 +40,13 @@ export function isInNetworks(address: string, networks: readonly string[]): bool
 const MAPPED = '::ffff:'
 
 /**
- * The network by which a client, or a machine, is counted: one IPv4 address, also one that is mapped to IPv6, or an IPv6 /64, all of which it
- * usually has to itself. Undefined for what is no address.
+ * Finds the network by which a client, or a machine, is counted: one IPv4 address, also one that is mapped to IPv6, or an IPv6 /64, all of which it
+ * usually has to itself. Undefined for a text that is no address.
  */
 export function clientNetwork(address: string): string | undefined {
   if (isIPv4(address)) return address
   if (!isIPv6(address)) return undefined
-  // Of a socket that serves both, the usual form.
+  // A socket that serves both IPv4 and IPv6 usually shows IPv4 addresses in the mapped form.
   if (address.startsWith(MAPPED) && isIPv4(address.slice(MAPPED.length))) return address.slice(MAPPED.length)
   const [plain = ''] = address.split('%')
   const given = ipaddr.process(inGroups(plain))
@@ -55,7 +55,7 @@ export function clientNetwork(address: string): string | undefined {
   return `${groups.join(':')}::/64`
 }
 
-/** As the URL parser writes it: the library takes `::10.0.0.1` for the IPv4 address. */
+/** Writes an IPv6 address as the URL parser does: the library takes `::10.0.0.1` for the IPv4 address. */
 function inGroups(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1)
 }

@@ -1,17 +1,17 @@
-/** Where people and applications find this service: what links begin with. Never what a request says. */
+/** The public address of this service, with which its links begin. It never comes from a request. */
 
 export interface OwnAddress {
-  /** PUBLIC_URL, or else where the service listens; without a path at the end. */
+  /** Returns PUBLIC_URL, or else the address at which the service listens; without a slash at the end. */
   url(): string
-  /** The same without a path. */
+  /** Returns the origin of the public address, without a path. */
   origin(): string
-  /** The port is known only when the service listens. */
+  /** Sets the source of the address without PUBLIC_URL: its port is known only when the service listens. */
   listensAt(url: () => string): void
 }
 
 interface Options {
   readonly publicUrl: string | undefined
-  /** Where the configuration has it listen. */
+  /** The address at which the configuration has the service listen. */
   readonly listening: string
 }
 

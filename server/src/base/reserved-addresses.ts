@@ -1,4 +1,4 @@
-/** Mail addresses that no mailbox has, by RFC 2606. Accounts have one where they have no address any more: none may be taken by a person. */
+/** Mail addresses that no mailbox has, by RFC 2606, for accounts that no longer have one of their own. No person may take such an address. */
 
 const RESERVED = /[@.]invalid\.?$/i
 
@@ -6,7 +6,10 @@ export function isReservedAddress(address: string): boolean {
   return RESERVED.test(address)
 }
 
-/** @param why `closed`; `unconfirmed`: it went to the person who reads its mails */
+/**
+ * Makes the reserved address of an account.
+ * @param why `closed`: the account was closed; `unconfirmed`: its address went to the person who reads the mails
+ */
 export function reservedAddress(userId: string, why: 'closed' | 'unconfirmed'): string {
   return `${userId.toLowerCase()}@${why}.invalid`
 }

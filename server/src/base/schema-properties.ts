@@ -2,7 +2,7 @@
 import type { JsonValue } from '@claimcheck/core/rules'
 import type { TSchema } from 'typebox'
 
-/** What forms and documentation use of the schema of a property. */
+/** The parts of a property's schema that forms and documentation use. */
 export interface Property {
   readonly type?: string
   readonly title?: string
@@ -35,7 +35,10 @@ export function isRequired(schema: TSchema, key: string): boolean {
   return (schema as { required?: readonly string[] }).required?.includes(key) === true
 }
 
-/** @param schema undefined where the plugin is not loaded */
+/**
+ * Finds the label of a property.
+ * @param schema undefined where the plugin is not loaded
+ */
 export function propertyLabel(schema: TSchema | undefined, key: string): string {
   const [, property] = (schema ? propertiesOf(schema) : []).find(([name]) => name === key) ?? []
   return labelOf(property, key)
@@ -47,14 +50,14 @@ export function labelOf(property: Property | undefined, key: string): string {
 
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['api', 'http', 'https', 'id', 'sha', 'url'])
 
-/** `base_url` as "Base URL". */
+/** Turns a property's name into a label: `base_url` becomes "Base URL". */
 function humanized(key: string): string {
   const words = key.split(/[_-]+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase())
   const text = words.map((word) => (ABBREVIATIONS.has(word) ? word.toUpperCase() : word)).join(' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** A value as text, in a form and on a page. */
+/** Writes a property's value as text, for forms and pages. */
 export function written(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,4 +1,4 @@
-/** The secret keys of an installation: the one that seals, and those that still open. They come from the environment, or from a file. */
+/** The secret keys of an installation: one that encrypts, and others that still decrypt. They come from the environment, or from a file. */
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,21 +6,21 @@ import { CodedError } from './errors.ts'
 import { readPrivateFile, replaceFile, writeNewFile } from './files.ts'
 
 export interface SecretKey {
-  /** 8 hexadecimal digits, derived from the key. They say nothing about it, and prefix each value that it seals. */
+  /** The key's id: 8 hexadecimal digits, derived from the key without revealing it. It prefixes each value that the key seals. */
   readonly id: string
   /** Encrypts values. */
   readonly sealing: Buffer
-  /** A key of 32 bytes for one purpose. It reveals nothing about the keys of other purposes. */
+  /** Derives a key of 32 bytes for one purpose. It reveals nothing about the keys of other purposes. */
   derive(purpose: string): Buffer
 }
 
-/** The first key seals, and all of them open. */
+/** Secret keys, of which the first seals and all open. */
 export type SecretKeys = readonly [SecretKey, ...SecretKey[]]
 
 export interface SecretKeysOptions {
-  /** 32 bytes. Undefined: the key file in `dataDir`, which the first use creates. */
+  /** The secret key, 32 bytes. Undefined: the key file in `dataDir` holds it, which the first use creates. */
   readonly secretKey: Uint8Array | undefined
-  /** Beside `secretKey`: they open, and seal nothing. */
+  /** Further secret keys, which open sealed values and seal nothing. */
   readonly secretKeysAlso?: readonly Uint8Array[]
   readonly dataDir: string
 }
@@ -35,7 +35,7 @@ const KEY_BYTES = 32
 const ID_BYTES = 4
 
 /**
- * The keys as they are now: a rotation of the key file shows in programs that run already.
+ * Opens the secret keys, and reads the key file again when it changes: a rotation shows in programs that run already.
  * @throws SecretError `unusable_key_file`
  */
 export function openSecretKeys({ secretKey, secretKeysAlso = [], dataDir }: SecretKeysOptions): () => SecretKeys {
@@ -44,7 +44,7 @@ export function openSecretKeys({ secretKey, secretKeysAlso = [], dataDir }: Secr
   return () => keys
 }
 
-/** The file of the keys that an installation generates when SECRET_KEY is not set: a key in each line, the current one first. */
+/** The path of the file with the keys that an installation generates when SECRET_KEY is not set: a key in each line, the current one first. */
 export function secretKeyPath(dataDir: string): string {
   return join(dataDir, 'secret.key')
 }
@@ -57,14 +57,17 @@ export function addKeyToFile(dataDir: string): SecretKey {
   return toKey(added)
 }
 
-/** Removes these keys from the file, but never the current one. The same holds for the caller. @throws SecretError */
+/**
+ * Removes these keys from the file, but never the current one. The caller sees to it that no other process changes the file meanwhile.
+ * @throws SecretError
+ */
 export function removeKeysFromFile(dataDir: string, ids: readonly string[]): void {
   const path = secretKeyPath(dataDir)
   const kept = readOrCreateKeys(path).filter((key, index) => index === 0 || !ids.includes(toKey(key).id))
   writeKeys(path, kept)
 }
 
-/** How long the file is as it is, by the clock that dates files. */
+/** Returns for how long the key file has not changed, by the clock that dates files. */
 export function keyFileAgeMs(dataDir: string): number {
   return Date.now() - statSync(secretKeyPath(dataDir)).mtimeMs
 }
@@ -91,7 +94,7 @@ function keysOfFile(path: string): () => SecretKeys {
   }
 }
 
-/** Changes when the file is replaced; undefined when it is gone, which changes nothing for a running program. */
+/** Returns a text that changes when the key file is replaced; undefined when the file is gone, which changes nothing for a running program. */
 function versionOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found && `${found.ino} ${found.mtimeNs}`

@@ -1,30 +1,39 @@
-/** Encrypts the secrets that are stored: AES-256-GCM under the installation's secret key, each value bound to its context. */
+/** Encrypts stored secrets: AES-256-GCM under the installation's secret key, each value bound to its context. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { openSecretKeys, SecretError, type SecretKey, type SecretKeysOptions } from './secret-keys.ts'
 
 export interface Secrets {
   /** Seals under the current key. @param context names the place of the value, such as its row: the value opens only with the same context */
   seal(value: string, context: string): string
-  /** @throws SecretError `wrong_key` when none of the keys sealed the value, when it was sealed with another context, or was changed */
+  /**
+   * Opens a sealed value.
+   * @throws SecretError `wrong_key` when none of the keys sealed the value, when it was sealed with another context, or was changed
+   */
   open(sealed: string, context: string): string
-  /** The value under the current key; undefined when it is sealed under that already. @throws SecretError, as above */
+  /**
+   * Seals a value again under the current key; undefined when it is sealed under that already.
+   * @throws SecretError as `open` does
+   */
   reseal(sealed: string, context: string): string | undefined
-  /** The id of the key that a value is sealed under, one of the known ones or not; undefined when nothing tells. */
+  /** The id of the key that a value is sealed under, whether the key is known or not; undefined when the value does not tell. */
   keyIdOf(sealed: string): string | undefined
-  /** The ids of all keys, the current one first. */
+  /** Lists the ids of all secret keys, the current one first. */
   keyIds(): readonly string[]
-  /** A key of 32 bytes for one purpose: the same on every host with the same current key. */
+  /** Derives a key of 32 bytes for one purpose: the same on every host with the same current key. */
   derive(purpose: string): Buffer
-  /** The same from each key, the current one first: what another key than the current one has made must be accepted for a while. */
+  /** Derives a key for one purpose from each secret key, the current one first: what an earlier key made must be accepted for a while. */
   deriveAll(purpose: string): readonly Buffer[]
 }
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** `v2.KEY_ID.BYTES` */
+/** Matches a sealed value: `v2.KEY_ID.BYTES`. */
 const SEALED = /^v2\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
 
-/** @throws SecretError `unusable_key_file` */
+/**
+ * Opens the means to seal and open secrets.
+ * @throws SecretError `unusable_key_file`
+ */
 export function openSecrets(options: SecretKeysOptions): Secrets {
   const keys = openSecretKeys(options)
   const current = () => keys()[0]
@@ -65,7 +74,7 @@ export function openSecrets(options: SecretKeysOptions): Secrets {
 
 const CHANGED = 'SECRET_KEY is not the key that encrypted it, or the row was changed'
 
-/** Whether a text has the form of a sealed value. */
+/** Tells whether a text has the form of a sealed value. */
 export function isSealed(text: string): boolean {
   return SEALED.test(text)
 }
@@ -78,7 +87,7 @@ function decrypt(bytes: Buffer, { sealing }: SecretKey, context: string): string
   return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
 }
 
-/** What to do about a value under a key that is not there. */
+/** Says what to do about a value whose key is not configured. */
 function notConfigured(keyId: string): string {
   return `it is sealed under the key ${keyId}, which is not configured: set SECRET_KEY, or SECRET_KEY_ALSO, to that key`
 }

@@ -5,7 +5,7 @@ export function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => E
   return new Promise((resolve, reject) => follow(work, limitMs, resolve, reject, () => reject(expire())))
 }
 
-/** The result of `work`; undefined when `work` takes longer or fails. The work itself is not stopped. */
+/** Resolves with the result of `work`, or with undefined when `work` takes longer or fails. The work itself is not stopped. */
 export function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
   return new Promise((resolve) => {
     const nothing = () => resolve(undefined)
@@ -13,7 +13,7 @@ export function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T |
   })
 }
 
-// In place of Promise.race, which costs several times as much, and this runs for each claim.
+// Stands in place of Promise.race, which costs several times as much, and this runs for each claim.
 function follow<T>(
   work: Promise<T>,
   limitMs: number,
@@ -34,7 +34,7 @@ function follow<T>(
   )
 }
 
-// One for all: an error with a stack for each check that ends would take 10 µs.
+// One error for all checks that end: an error with a stack for each would take 10 µs.
 const OVER = new DOMException('the check is over', 'AbortError')
 
 /**

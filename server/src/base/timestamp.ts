@@ -5,7 +5,7 @@ export type TimestampProblem = 'malformed' | 'no_zone' | 'before_1970'
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))?$/
 
-/** Cuts the time to milliseconds and never rounds it up: that would make claimed_at later than the client said. */
+/** Reads a timestamp, cut to milliseconds. It is never rounded up: that would make claimed_at later than the client said. */
 export function readTimestamp(text: string): Instant | TimestampProblem {
   const plain = parseInstant(text)
   if (plain !== undefined && plain >= 0) return plain
@@ -16,7 +16,7 @@ export function readTimestamp(text: string): Instant | TimestampProblem {
   if (zone === undefined) return 'no_zone'
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
   const instant = sign === '-' ? local + offsetMs : local - offsetMs
-  // An offset can lead beyond it.
+  // An offset can lead beyond the latest instant.
   if (instant > LATEST_INSTANT) return 'malformed'
   return instant < 0 ? 'before_1970' : instant
 }

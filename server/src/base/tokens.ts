@@ -5,12 +5,12 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Tokens are looked up by this hash, so the time of a lookup reveals nothing about a stored token. */
+/** Hashes a token. Tokens are looked up by this hash, so the time of a lookup reveals nothing about a stored token. */
 export function hashToken(token: string): string {
   return hash('sha256', token)
 }
 
-/** True for 32 bytes in base64url. Callers skip the lookup for any other text. */
+/** Tells whether a text is 32 bytes in base64url. Callers skip the lookup for any other text. */
 export function isToken(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text)
 }

@@ -12,27 +12,30 @@ import {
 } from '@opentelemetry/api'
 
 export interface Tracing {
-  /** False: spans are not recorded, and begin costs next to nothing. */
+  /** False when spans are not recorded; `begin` then costs next to nothing. */
   readonly isOn: boolean
-  /** @param parent W3C Trace Context in a valid form; without it a trace begins */
+  /**
+   * Begins a span.
+   * @param parent W3C Trace Context in a valid form; without it a trace begins
+   */
   begin(name: string, options?: SpanOptions): Span
-  /** Sends what is left. */
+  /** Sends the spans that are left. */
   close(): Promise<void>
 }
 
 export interface SpanOptions {
   readonly parent?: string | null | undefined
-  /** The `traceparent` of a client: its trace is named, and decides neither this one's id nor whether it is sampled. */
+  /** The `traceparent` of a client. The span links to its trace, which decides neither this trace's id nor whether it is sampled. */
   readonly link?: string | undefined
   readonly attributes?: Attributes
-  /** It answers a request. */
+  /** True for a span that answers a request. */
   readonly isRequest?: boolean
 }
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Span {
-  /** Names it as a parent. */
+  /** The `traceparent` with which other spans name this one as their parent. */
   readonly traceparent: string | undefined
   end(attributes?: Attributes, hasFailed?: boolean): void
 }
@@ -78,10 +81,10 @@ function spanContextOf(traceparent: string | null | undefined): SpanContext | un
   return isSpanContextValid(spanContext) ? spanContext : undefined
 }
 
-/** Version, id of the trace, id of the caller's span, and flags. What later versions add after them is left out. */
+/** Matches a `traceparent`: version, trace id, id of the caller's span, and flags. Later versions may add more, which is left out. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|(?<!^00.*)-)/
 
-/** Of a header. What is not valid is ignored, as W3C Trace Context says. */
+/** Reads the `traceparent` in a header. An invalid one is ignored, as W3C Trace Context says. */
 export function traceparentIn(header: unknown): string | undefined {
   return typeof header === 'string' ? TRACEPARENT.exec(header)?.[0] : undefined
 }

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv'
 import type { Issue, Loc } from './errors.ts'
 import { readTimestamp, type TimestampProblem } from './timestamp.ts'
 
-/** The keyword that says what to write for a pattern: a phrase that begins with a verb, `enter owner/repo`. */
+/** The schema keyword for what to write where a pattern applies: a phrase that begins with a verb, such as `enter owner/repo`. */
 export const PATTERN_HELP = 'x-pattern-help'
 
 type Wording = Pick<Issue, 'msg' | 'type' | 'ctx'>
@@ -16,7 +16,7 @@ function patternWording(pattern: string, parent: ErrorObject['parentSchema']): W
   return { type: 'string_pattern_mismatch', msg: formInWords(parent ?? {}), ctx: { pattern } }
 }
 
-/** What to write, from the schema's words for people, who do not read regular expressions. */
+/** Says what to write, in the schema's words for people, who do not read regular expressions. */
 export function formInWords(schema: Readonly<Record<string, unknown>>): string {
   const { [PATTERN_HELP]: help, description, examples } = schema
   const [example] = Array.isArray(examples) ? (examples as unknown[]) : []
@@ -133,7 +133,7 @@ const TIMESTAMPS: Readonly<Record<TimestampProblem, Wording>> = {
 function typeWording(expected: unknown, data: unknown, loc: Loc): Wording {
   if (expected === 'object' && loc.length === 1 && loc[0] === 'body') return NOT_A_MODEL
   if (expected === 'integer' && typeof data === 'number') return FRACTION
-  // In a query every value is text, so the text does not parse; elsewhere the mistake is that the value is text.
+  // A query has only texts, so a wrong integer there failed to parse; elsewhere the mistake is that the value is a text.
   if (expected === 'integer' && typeof data === 'string' && loc[0] === 'query') return UNPARSABLE_INTEGER
   return TYPES[String(expected)] ?? valueError(`must be one of ${String(expected)}`)
 }

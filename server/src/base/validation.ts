@@ -12,12 +12,12 @@ import { PATTERN_HELP, wording } from './validation-wording.ts'
 export type Validator = (value: unknown, loc: Loc) => Issue[]
 
 const MAX_ECHOED_LENGTH = 128
-/** To word one takes longer than to find it. */
+/** The most mistakes that are worded: to word one takes longer than to find it. */
 const MOST_FINDINGS = 500
-/** Of their JSON: a plugin chooses what is said of a mistake, which may come hundreds of times. */
+/** The most characters of reported mistakes as JSON: a plugin chooses what is said of a mistake, which may come hundreds of times. */
 const MOST_CHARACTERS = 65_536
 
-// Keywords that apply branches: the findings of the branches say what is wrong.
+// Keywords that apply branches, whose own findings say nothing: those of the branches say what is wrong.
 const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'anyOf'])
 
 const ajv = new Ajv2020({
@@ -26,9 +26,9 @@ const ajv = new Ajv2020({
   strict: true,
   strictTypes: false,
   strictRequired: false,
-  // To optimize what it compiles takes longer than the service ever gains by it.
+  // Optimizing the compiled code takes longer than the service ever gains by it.
   code: { regExp: patternEngine, optimize: false },
-  // The service's own schemas are in order. Those of others are `schemaProblem`'s, and only they wait for the schema of schemas.
+  // The service's own schemas are valid. `schemaProblem` checks those of others, so that only they wait for the schema of schemas.
   validateSchema: false,
 })
 addFormats.default(ajv)
@@ -45,7 +45,10 @@ ajv.addKeyword({
 
 const compiled = new WeakMap<TSchema, Validator>()
 
-/** Compiles each schema once. @param schema the service's own, or one that has no `schemaProblem` */
+/**
+ * Compiles each schema once.
+ * @param schema one of the service's own, or one in which `schemaProblem` finds none
+ */
 export function validator(schema: TSchema): Validator {
   const known = compiled.get(schema)
   if (known) return known
@@ -60,7 +63,7 @@ export function validator(schema: TSchema): Validator {
   return validate
 }
 
-/** Why a schema is none, or does not compile; undefined when it is in order. */
+/** Says why a schema is invalid, or does not compile; undefined when it is in order. */
 export function schemaProblem(schema: TSchema): string | undefined {
   try {
     ajv.validateSchema(schema, true)
@@ -76,7 +79,7 @@ function toIssue(error: ErrorObject, value: unknown, loc: Loc): Issue {
   return { loc: position, ...wording(error, position), ...echoedInput(error) }
 }
 
-/** The instance path as names and indexes; it ends with the missing or the unexpected member, if that is the mistake. */
+/** Turns Ajv's instance path into names and indexes, which end with the missing or unexpected member if that is the mistake. */
 function pathTo({ instancePath, params }: ErrorObject, value: unknown): (string | number)[] {
   let current = value
   const path = instancePath
@@ -92,14 +95,14 @@ function pathTo({ instancePath, params }: ErrorObject, value: unknown): (string 
   return typeof member === 'string' ? [...path, member] : path
 }
 
-/** Echoes short scalar values only, and none that may be a credential: an unexpected member may be a misspelt secret. */
+/** Echoes the mistaken value where it is a short scalar that cannot be a credential: an unexpected member may be a misspelt secret. */
 function echoedInput({ keyword, data, parentSchema }: ErrorObject): Pick<Issue, 'input'> {
   if (keyword === 'required' || keyword === 'additionalProperties' || parentSchema?.['x-secret'] === true) return {}
   if (typeof data === 'string') return data.length <= MAX_ECHOED_LENGTH ? { input: data } : {}
   return typeof data === 'object' && data !== null ? {} : { input: data }
 }
 
-/** Drops repetitions: a schema and one of its branches may report the same mistake. */
+/** Drops repeated mistakes: a schema and one of its branches may report the same. */
 function firstOfEachKind(issues: readonly Issue[]): Issue[] {
   const kinds = new Map<string, Issue>()
   for (const issue of issues) {
@@ -109,7 +112,7 @@ function firstOfEachKind(issues: readonly Issue[]): Issue[] {
   return [...kinds.values()]
 }
 
-/** At least one: without any the value would be valid. */
+/** Cuts a list of mistakes to the most characters. One mistake stays at least: without any the value would count as valid. */
 function short(issues: Issue[]): Issue[] {
   let length = 0
   const end = issues.findIndex((issue, index) => {

@@ -3,22 +3,22 @@ import { setTimeout } from 'node:timers/promises'
 
 export interface Worker {
   start(): void
-  /** Starts nothing new; resolves when the work in progress is done. */
+  /** Stops the worker: nothing new begins, and the promise resolves when the work in progress is done. */
   stop(): Promise<void>
 }
 
-/** The worker of what is not configured. */
+/** A worker that does nothing, in place of one whose feature is not configured. */
 export const IDLE: Worker = { start() {}, stop: async () => {} }
 
 export interface Loop extends Worker {
-  /** Ends the current pause, or skips the one after the current round. */
+  /** Ends the loop's current pause, or skips the one after the current round. */
   wake(): void
 }
 
 interface LoopOptions {
-  /** The pause before the first round, in milliseconds. */
+  /** The pause before the loop's first round, in milliseconds. */
   readonly firstMs?: number
-  /** Runs after the last round; it must not throw. */
+  /** Runs after the loop's last round; it must not throw. */
   readonly end?: () => Promise<void>
 }
 

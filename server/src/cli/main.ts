@@ -1,4 +1,4 @@
-/** The `claimcheck` command: puts the commands together, runs one, and reports how it ended. */
+/** The `claimcheck` command: composes the commands, runs one, and reports how it ended. */
 
 import { addClaimCommands } from '@claimcheck/cli/commands/claim'
 import { addClaimsCommands } from '@claimcheck/cli/commands/claims'
@@ -51,7 +51,7 @@ export async function run(args: readonly string[]): Promise<void> {
 /** Opens the installation of this environment for a command, and closes it. */
 // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
 const withServices: WithServices<any> = async (work, { plugins = false, asIs = false, env = {} } = {}) => {
-  // Imported here, so that help and `verify` start fast.
+  // A late import, so that help and `verify` start fast.
   const { openClaimcheck } = await import('../claimcheck.ts')
   const config = loadConfig({ ...process.env, ...env }, process.cwd())
   const claimcheck = await openClaimcheck(config, { plugins, asIs, patient: true })

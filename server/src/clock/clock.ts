@@ -11,7 +11,7 @@ import { createTimekeeper, type Measurement, STEP_MS, type Timekeeper } from './
 
 export interface Clock extends Pick<Timekeeper, 'heard' | 'remembers' | 'logged' | 'turn' | 'isSuspected'> {
   readonly now: () => Instant
-  /** Why the time is in doubt, and what to do; undefined while it is certain. In doubt a host decides and signs nothing. */
+  /** Says why the time is in doubt, and what to do; undefined while it is certain. In doubt a host decides and signs nothing. */
   doubt(): string | undefined
   close(): Promise<void>
 }
@@ -29,7 +29,10 @@ interface ClockOptions {
 const MEASURE_EVERY_MS = 10_000
 const ROUND_TRIPS = 5
 
-/** Resolves after the first measurement. @throws StorageError `unavailable` */
+/**
+ * Opens the clock; resolves after the first measurement.
+ * @throws StorageError `unavailable`
+ */
 export async function openClock(options: ClockOptions): Promise<Clock> {
   const { storage, logger, wall = Date.now, everyMs = MEASURE_EVERY_MS } = options
   const steady = options.steady ?? steadyClock()
@@ -37,13 +40,13 @@ export async function openClock(options: ClockOptions): Promise<Clock> {
   return shared ? databaseClock(shared.clock, { logger, steady, wall, everyMs }) : systemClock(steady, wall)
 }
 
-/** Reads the system's clock, which costs nothing, whenever it is asked for doubt. */
+/** A clock that goes by the system's. Reading that costs nothing, so it happens whenever somebody asks for doubt. */
 function systemClock(steady: () => number, wall: () => number): Clock {
   const measure = (): Measurement => {
     const before = steady()
     const read = wall()
     const tookMs = steady() - before
-    // It shows whole milliseconds.
+    // System time comes in whole milliseconds.
     return { offsetMs: read - before - tookMs / 2, errorMs: tookMs / 2 + 1 }
   }
   const keeper = createTimekeeper({ steady, reference: 'the clock of this machine', first: measure() })
@@ -96,7 +99,7 @@ async function databaseClock(
   return {
     ...keeper,
     doubt() {
-      // A suspension sets the system's clock, and stops the monotonic one.
+      // A suspended machine goes on with a later system time, while its monotonic clock stood still.
       if (Math.abs(wall() - steady() - wallOffsetMs) > STEP_MS) {
         keeper.mustMeasure()
         void remeasure()

@@ -3,13 +3,13 @@
  */
 import { uptime } from 'node:os'
 
-/** Readings of the operating system's clocks. Milliseconds. */
+/** Readings of the operating system's clocks, in milliseconds. */
 export interface SystemClocks {
-  /** May or may not count the time in which the machine is suspended. */
+  /** The monotonic clock, which may or may not count the time in which the machine is suspended. */
   monotonic(): number
-  /** Counts it, on Linux, macOS and Windows. Not more exact than a second. */
+  /** The time since the machine started, with suspensions, on Linux, macOS and Windows. It is not more exact than a second. */
   uptime(): number
-  /** Anybody may set it. */
+  /** The system's time of day, which anybody may set. */
   wall(): number
 }
 
@@ -25,10 +25,10 @@ export function steadyClock({ monotonic, uptime, wall }: SystemClocks = SYSTEM):
   const apartAtStart = uptime() - monotonic()
   let wallOffsetMs = wall() - monotonic()
   let last = monotonic()
-  /** The time that passed by the uptime, and not by the monotonic clock. */
+  /** The time that passed by the uptime, but not by the monotonic clock. */
   let suspendedMs = 0
 
-  /** The uptime is too coarse to be read alone, and costs a system call. */
+  /** Compares the monotonic clock with the uptime, which is too coarse to be read alone, and costs a system call. */
   function compareUptime(at: number): void {
     const apartMs = uptime() - at - apartAtStart
     if (Math.abs(apartMs - suspendedMs) > MOVED_MS) suspendedMs = apartMs

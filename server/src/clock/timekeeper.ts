@@ -9,7 +9,7 @@ import { formatInstant, type Instant } from '@claimcheck/core/rules'
 
 export type Timekeeper = ReturnType<typeof createTimekeeper>
 
-/** The clock that this host goes by, minus the monotonic clock. The error is at most half the round trip of the measurement. */
+/** The difference of the clock that this host goes by and the monotonic clock. Its error is at most half the round trip of the measurement. */
 export interface Measurement {
   readonly offsetMs: number
   readonly errorMs: number
@@ -23,20 +23,20 @@ interface Reading {
 }
 
 interface Voice {
-  /** The last reading of those that agree, before it moved; undefined until two agree: one alone may be the odd one. */
+  /** A destination's last reading before its clock jumped; undefined until two agree: one alone may be the odd one. */
   readonly usual?: Reading | undefined
   readonly last: Reading
 }
 
-/** A larger difference is a step: the clock was set, or the machine stood still. */
+/** The least difference of clocks that counts as a step: a clock was set, or the machine stood still. */
 export const STEP_MS = 2000
-/** Clocks are slewed by 500 ppm, and by chrony by a tenth at most. What moves faster was set in small steps. */
+/** The fastest slew: clocks are slewed by 500 ppm, and by chrony by a tenth at most. A clock that moves faster was set in small steps. */
 const LARGEST_SLEW = 0.1
-/** The clocks of destinations may be so far off. */
+/** The most by which a destination's clock may be off before it contradicts the time. */
 const LARGEST_DIFFERENCE_MS = 30_000
-/** A clock that moved by more while this host was down was set, and not slewed. */
+/** The most by which a clock drifts while this host is down. A clock that moved by more was set. */
 const LARGEST_DRIFT_MS = 5_000
-/** The age after which the word of a destination counts no more. */
+/** The age after which the time that a destination told counts no more. */
 const REMEMBERED_MS = 10 * 60_000
 
 const WAY_OUT =
@@ -48,7 +48,7 @@ export function createTimekeeper({
   first,
 }: {
   readonly steady: () => number
-  /** The clock that this host goes by, as people call it. */
+  /** The name, for people, of the clock that this host goes by. */
   readonly reference: string
   readonly first: Measurement
 }) {
@@ -57,12 +57,12 @@ export function createTimekeeper({
   let latest = Number.NEGATIVE_INFINITY
   let measuredMs = first.offsetMs
   let measuredAt = startedAt
-  /** The most by which the next measurement may correct the time. */
+  /** The most by which the next measurement may correct the time, in milliseconds. */
   let slewMs = STEP_MS
   let isMeasurementDue = false
-  /** A move of the clock that this host goes by against the monotonic one, while nothing says which is right. */
+  /** A step of the clock that this host goes by against the monotonic clock, while nothing says which of the two is right. */
   let step: { readonly byMs: number; readonly since: number } | undefined
-  /** The move that destinations contradict. */
+  /** The step that destinations contradict, in milliseconds. */
   let refutedMs: number | undefined
   let isContradicted = false
   let newestInLog = Number.NEGATIVE_INFINITY
@@ -119,7 +119,7 @@ export function createTimekeeper({
     refutedMs = undefined
   }
 
-  /** Tells whether most of what destinations said since then fits a time. */
+  /** Tells whether most of the destinations that were heard since a moment agree with a time. */
   function isConfirmed(at: number, since: number): boolean {
     const fresh = [...voices.values()].filter(({ last }) => last.at > since)
     const fitting = fresh.filter(({ last: { least, most } }) => at >= least - STEP_MS && at <= most + STEP_MS)
@@ -142,13 +142,13 @@ export function createTimekeeper({
     }
   }
 
-  /** Silence ends no contradiction. */
+  /** Forgets destinations that were not heard lately. While there is a contradiction none is forgotten: silence does not end it. */
   function forgetOld(before: number): void {
     if (isContradicted) return
     for (const [origin, { last }] of voices) if (last.at < before) voices.delete(origin)
   }
 
-  /** All destinations that were heard lately are off in the same direction, each for certain. */
+  /** Tells whether all destinations that were heard lately are off in the same direction, each for certain. */
   function doDestinationsContradict(least: number): boolean {
     if (voices.size < least) return false
     let common = 0
@@ -160,7 +160,10 @@ export function createTimekeeper({
     return common !== 0
   }
 
-  /** The monotonic clock stood still, or ran ahead: one destination alone may have answered from a cache, or had its own clock set. */
+  /**
+   * Tells whether several destinations jumped in one direction: the monotonic clock stood still, or ran ahead. One alone may have answered from a
+   * cache, or had its own clock set.
+   */
   function haveDestinationsJumped(since: number): boolean {
     const recent = [...voices.values()].filter(({ last }) => last.at >= since)
     const jumped = recent.filter((voice) => jumpOf(voice) !== 0)
@@ -171,8 +174,8 @@ export function createTimekeeper({
   }
 
   /**
-   * A destination is off by more than before the start, and no other one says that the time is right. It may be its own clock that was set:
-   * after a while that is believed.
+   * Tells whether the clock was set while the host was down: a destination is off by more than before the start, and none says that the time is
+   * right. The destination's own clock may have been set, so this counts for a while only.
    */
   function wasSetBeforeStart(at: number): boolean {
     if (remembered.size === 0 || at - startedAt > REMEMBERED_MS) return false
@@ -190,7 +193,7 @@ export function createTimekeeper({
   function doubtNow(): string | undefined {
     const at = steady()
     forgetOld(at - REMEMBERED_MS)
-    // One may have a wrong clock; but without a log nothing speaks for ours.
+    // One destination may have a wrong clock. Without a log nothing confirms ours, so one is enough then.
     isContradicted = doDestinationsContradict(newestInLog === Number.NEGATIVE_INFINITY ? 1 : 2)
     if (isMeasurementDue) return `the system's clock was set, or this machine was suspended: ${reference} is read again`
     if (step) return `${reference} is ${apart(step.byMs)} the monotonic clock of this host. ${WAY_OUT}`
@@ -210,17 +213,20 @@ export function createTimekeeper({
   return {
     /** Tells the time by the monotonic clock since the last measurement, also while it is in doubt. */
     now,
-    /** The clock that this host goes by has been read. */
+    /** Takes a measurement of the clock that this host goes by. */
     measured,
-    /** The system's clock was set, or the machine was suspended: the monotonic clock proves nothing until the next measurement. */
+    /** Suspends trust in the monotonic clock until the next measurement, when the system's clock was set, or the machine was suspended. */
     mustMeasure() {
       isMeasurementDue = true
     },
-    /** A listed destination has answered. @param turn when it was asked: what was asked before a step is of two clocks, and dropped */
+    /**
+     * Takes the time that a listed destination answered with.
+     * @param turn the turn when it was asked: a request that spans a step is timed by two clocks, and dropped
+     */
     heard,
     /**
-     * A check before the start found the clock of a listed destination at most so far off. The monotonic clock of that time is gone, so that
-     * destinations alone tell whether the clock that this host goes by was set meanwhile.
+     * Takes the most by which a listed destination's clock was off before the start. The monotonic clock of that time is gone, so that destinations
+     * alone tell whether the clock that this host goes by was set meanwhile.
      */
     remembers(origin: string, mostMs: number) {
       remembered.set(origin, Math.min(mostMs, remembered.get(origin) ?? Number.POSITIVE_INFINITY))
@@ -233,7 +239,7 @@ export function createTimekeeper({
     doubt,
     /** Returns a number that changes when a doubt begins and when the time is stepped: what began before it was timed by another clock. */
     turn: () => turns,
-    /** A destination says that the time is wrong; alone it proves nothing. */
+    /** Tells whether a destination contradicts the time; one alone proves nothing. */
     isSuspected: () => doDestinationsContradict(1),
   }
 }

@@ -1,6 +1,7 @@
 /** ALLOW_PRIVATE: the hosts that outgoing requests may reach although they are private or use plain http. */
 
 /**
+ * Tells whether the operator lists a place.
  * @param place a URL, or the parts of one
  * @param allowPrivate entries of ALLOW_PRIVATE: `host` or `host:port`
  */

@@ -14,35 +14,35 @@ import type { ConfigContext, ConfigSection, Env, Report } from './section.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
-  /** A package name or a path, resolved from the folder of the configuration file. */
+  /** The plugin's package name or path, resolved from the folder of the configuration file. */
   readonly use: string
   readonly with: Readonly<Record<string, unknown>>
   /** True for a plugin that runs in the service's own process, and sees all that the service sees. */
   readonly trusted?: boolean
-  /** `open`: its own process has no sandbox around it, because the system allows none. */
+  /** `open` for a plugin whose process runs without a sandbox, because the system allows none. */
   readonly isolation?: 'open'
-  /** The limit of its heap. */
+  /** The limit in MiB of the heap of one process of the plugin. */
   readonly memoryMib?: number
-  /** The limits of its processes, where it does not run in the service's own. */
+  /** The limits of the plugin's processes, unless it runs in the service's own. */
   readonly processes?: Partial<PluginProcesses>
 }
 
 export interface PluginProcesses {
-  /** The number of workspaces that it works for at a time. */
+  /** The most workspaces that a plugin works for at a time. */
   readonly most: number
-  /** The limit of all its processes together. */
+  /** The limit in MiB of all processes of one plugin together. */
   readonly memoryMib: number
 }
 
 const LEAST_MEMORY_MIB = 1024
-/** An idle process takes some 20 MiB. */
+/** The memory to plan for a plugin's process; an idle one takes some 20 MiB. */
 const PROCESS_MIB = 32
 const MOST_PROCESSES = 256
 
 /**
- * Returns the limits that were given, else a quarter of the memory, or a part of half of it.
- * @param isolated how many plugins have processes
- * @param here the memory that there is, in MiB
+ * Returns the limits of a plugin's processes: those given, else a quarter of the memory, or its part of half of it.
+ * @param isolated the number of plugins with processes
+ * @param here the memory of this machine, in MiB
  */
 export function pluginProcesses(
   { most, memoryMib }: Partial<PluginProcesses> = {},
@@ -60,24 +60,24 @@ export interface HostConfig extends Databases {
   /** The address at which clients reach the service; undefined when it is the address that the service listens on. */
   readonly publicUrl: string | undefined
   readonly dataDir: string
-  /** 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
+  /** The secret key, 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
   readonly secretKey: Buffer | undefined
-  /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
+  /** Other secret keys, which open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
   readonly secretKeysAlso: readonly Buffer[]
   readonly trustProxy: TrustedProxies
   readonly logLevel: string
-  /** The environment says where traces go: OpenTelemetry reads it. */
+  /** True if the environment names a place to send traces to, which OpenTelemetry reads by itself. */
   readonly sendsTraces: boolean
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
   /** The folder from which plugins are resolved. */
   readonly pluginDir: string
   readonly plugins: readonly PluginEntry[]
-  /** The features without routes and workers. */
+  /** Names of the features that run without routes and workers. */
   readonly disabledFeatures: readonly string[]
   readonly rateLimits: RateLimits
   readonly connections: ConnectionSettings
-  /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
+  /** The most sign-in attempts a minute, from one address and for one account; 0 is no limit. */
   readonly signInLimit: number
   /** The plugin with the signing backend, which is trusted; undefined where the signing key is stored. */
   readonly signer: PluginEntry | undefined
@@ -102,7 +102,7 @@ const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 export const DEFAULT_FILE = 'claimcheck.config.json'
 
-// Pages show it in commands for a shell. A version is one version: a range would run whatever is published next.
+// Pages show the package in commands for a shell. Only one exact version is accepted: a range would run whatever is published next.
 const packageSpec = Type.String({
   pattern: '^(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*(?:@[0-9]+\\.[0-9]+\\.[0-9]+(?:-[0-9A-Za-z.-]+)?)?$',
   'x-pattern-help': 'write the name of an npm package, with an exact version or without one',
@@ -148,13 +148,13 @@ const HOST_FILE = {
 }
 const HostFile = Type.Object(HOST_FILE)
 
-/** The folder of the data, and the configuration file. */
+/** Finds the folder of the data, and the configuration file. */
 export function placesOf(env: Env, cwd: string): { readonly dataDir: string; readonly filePath: string } {
   return { dataDir: resolve(cwd, env.DATA_DIR || 'data'), filePath: resolve(cwd, env.CONFIG || DEFAULT_FILE) }
 }
 
 /**
- * @typeParam C what the sections make, and the host's own
+ * Reads the configuration. @typeParam C the host's own members and those of the sections
  * @throws ConfigError with every mistake
  */
 export function readConfig<C extends HostConfig>(sections: readonly ConfigSection[], given: Env, cwd: string): C {
@@ -207,7 +207,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   return config
 }
 
-/** A missing file is a mistake only when CONFIG names it; without the default file there are no plugins. */
+/** Reads the configuration file. A missing file is a mistake only when CONFIG names it; without the default file there are no plugins. */
 function readFile(
   path: string,
   isNamed: boolean,
@@ -228,7 +228,7 @@ function readFile(
     value = parseStrictJson(text).value
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
-    // Names the line and not its text, which may contain a credential in a plugin's options.
+    // Names the line but not its text, which may contain a credential in a plugin's options.
     report(`${path}: is not JSON: ${error.code} in line ${text.slice(0, error.position).split('\n').length}`)
     return {}
   }
@@ -290,12 +290,15 @@ function readLogLevel(given: string | undefined, report: Report): string {
   return text
 }
 
-/** @param name of the list, for error messages */
+/**
+ * Reads a list of hosts, in their normal form.
+ * @param name the name of the list, for error messages
+ */
 function readHosts(given: readonly string[], name: string, report: Report): string[] {
   const entries = given.map((entry) => entry.trim()).filter(Boolean)
   return entries.flatMap((entry, index) => {
     const normal = hostAndPort(entry)
-    // Does not repeat the entry, which may be a URL with a password.
+    // The message does not repeat the entry, which may be a URL with a password.
     if (!normal) report(`${name}: entry ${index + 1} is not a host or host:port; give each host an entry`)
     return normal ?? []
   })

@@ -1,10 +1,10 @@
-/** The limits of the connections that a host holds open, and their defaults. 0: no limit. */
+/** Limits on the connections that a host holds open, with their defaults; 0 is no limit. */
 import { LIMIT, settings } from './settings.ts'
 
 export interface ConnectionSettings {
-  /** The limit of all connections together. */
+  /** The most connections of all clients together. */
   readonly most: number
-  /** The limit of one address that is no trusted proxy's. */
+  /** The most connections of one address that is no trusted proxy's. */
   readonly perAddress: number
 }
 

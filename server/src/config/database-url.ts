@@ -1,4 +1,4 @@
-/** The database's URL: reads it, and shows it without its password. */
+/** Reads the URL of the database, and shows it without its password. */
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
@@ -6,11 +6,11 @@ import { isLoopback } from '../base/loopback.ts'
 import type { Env, Report } from './section.ts'
 
 interface Scheme {
-  /** Returns the URL in its one form, and reports what it lacks. */
+  /** Returns a database's URL in its one form, and reports what it lacks. */
   read(url: string, cwd: string, report: Report): string
-  /** Returns the URL without anything secret. */
+  /** Returns a database's URL without anything secret. */
   describe(url: string): string
-  /** True when several hosts may use the database. */
+  /** True for a kind of database that several hosts may use. */
   readonly isShared: boolean
 }
 
@@ -26,13 +26,16 @@ export type DatabaseScheme = keyof typeof SCHEMES
 const OTHER_NAMES: Readonly<Record<string, DatabaseScheme>> = { postgresql: 'postgres' }
 
 export interface Databases {
-  /** `sqlite:` and an absolute path, or a `postgres:` URL, which may contain a password. */
+  /** The URL of the database: `sqlite:` and an absolute path, or a `postgres:` URL, which may contain a password. */
   readonly databaseUrl: string
-  /** The URL of a replica, which may lag and be away. */
+  /** The URL of a replica for reads, which may lag and be away. */
   readonly databaseReadUrl: string | undefined
 }
 
-/** @param otherwise the URL where none is given */
+/**
+ * Reads the URLs of the database and its replica.
+ * @param otherwise the URL where none is given
+ */
 export function readDatabases(env: Env, otherwise: string, cwd: string, report: Report): Databases {
   const { DATABASE_URL, DATABASE_READ_URL, DATABASE_PASSWORD_FILE } = env
   const databaseUrl = readDatabaseUrl(DATABASE_URL || otherwise, cwd, report)
@@ -49,12 +52,12 @@ export function readDatabases(env: Env, otherwise: string, cwd: string, report: 
   return { databaseUrl: completed, databaseReadUrl: databaseReadUrl && withPasswordFile(databaseReadUrl, path) }
 }
 
-/** Returns `sqlite:` with an absolute path, or a `postgres:` URL. */
+/** Reads a URL as `sqlite:` with an absolute path, or a `postgres:` URL. */
 function readDatabaseUrl(text: string, cwd: string, report: Report): string {
   const [, written = '', rest = ''] = /^([a-z]+)(:.*)$/s.exec(text) ?? []
   const scheme = OTHER_NAMES[written] ?? written
   if (Object.hasOwn(SCHEMES, scheme)) return SCHEMES[scheme as DatabaseScheme].read(scheme + rest, cwd, report)
-  // Does not repeat the text after the scheme, which may contain a password.
+  // The message does not repeat the text after the scheme, which may contain a password.
   const supported = [...Object.keys(SCHEMES), ...Object.keys(OTHER_NAMES)].join(', ')
   report(
     `DATABASE_URL: ${written ? `the scheme ${written}` : 'a URL without a scheme'} is not supported; use one of ${supported}`,
@@ -62,7 +65,10 @@ function readDatabaseUrl(text: string, cwd: string, report: Report): string {
   return ''
 }
 
-/** @param databaseUrl made by `readDatabaseUrl` */
+/**
+ * Returns the scheme of a database's URL.
+ * @param databaseUrl made by `readDatabaseUrl`
+ */
 export function schemeOf(databaseUrl: string): DatabaseScheme {
   return databaseUrl.slice(0, databaseUrl.indexOf(':')) as DatabaseScheme
 }
@@ -72,17 +78,17 @@ export function isSharedDatabase(databaseUrl: string): boolean {
   return databaseUrl !== '' && SCHEMES[schemeOf(databaseUrl)].isShared
 }
 
-/** The URL as the service shows it: without the password and without the parameters, which may contain one, too. */
+/** Shows a database's URL without the password and without the parameters, which may contain one, too. */
 export function describeDatabase(databaseUrl: string): string {
   return SCHEMES[schemeOf(databaseUrl)].describe(databaseUrl)
 }
 
-/** The URL of a database that is a file. */
+/** Makes the URL of a database that is a file. */
 export function fileUrl(path: string): string {
   return SQLITE + path
 }
 
-/** The path of a database that is a file; undefined for the others. */
+/** Returns the path of a database that is a file; undefined for other databases. */
 export function sqliteFile(databaseUrl: string): string | undefined {
   return databaseUrl.startsWith(SQLITE) ? databaseUrl.slice(SQLITE.length) : undefined
 }
@@ -93,11 +99,11 @@ function readFileUrl(url: string, cwd: string, report: Report): string {
   return SQLITE + resolve(cwd, path)
 }
 
-/** The servers that a connection may lead to, in the meaning of libpq. */
+/** The kinds of servers that a connection to Postgres may lead to, as libpq names them. */
 export const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const
 export type SessionAttrs = (typeof SESSION_ATTRS)[number]
 
-/** The modes of TLS. libpq has two more, which go on without TLS where the server, or who answers for it, offers none. */
+/** The modes of TLS with Postgres. libpq has two more, which go on without TLS where the server, or an attacker in its place, offers none. */
 const TLS_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 export const PASSWORD_FILE = 'password_file'
 const FILES = ['sslrootcert', 'sslcert', 'sslkey', 'passfile', PASSWORD_FILE]
@@ -108,13 +114,13 @@ function partsOf(serverUrl: string): readonly [user: string, hosts: string, rest
   return [user, hosts, rest]
 }
 
-/** A URL for each host that the URL of a Postgres database lists, in order. */
+/** Makes a URL for each host that the URL of a Postgres database lists, in order. */
 export function serverUrls(databaseUrl: string): readonly string[] {
   const [user, hosts, rest] = partsOf(databaseUrl)
   return hosts.split(',').map((host) => `postgres://${user}${host}${rest}`)
 }
 
-/** The servers beyond this machine to which connections go without TLS, because nothing says whether to use it. */
+/** Lists the servers beyond this machine to which connections go without TLS, because nothing says whether to use it. */
 export function serversInClear({ databaseUrl, databaseReadUrl = '' }: Databases): readonly string[] {
   return [databaseUrl, databaseReadUrl].filter(isSharedDatabase).flatMap(serverUrls).flatMap(hostInClear)
 }
@@ -126,7 +132,7 @@ function hostInClear(serverUrl: string): readonly string[] {
   return isNear || [...searchParams.keys()].some((name) => name.startsWith('ssl')) ? [] : [host || named]
 }
 
-/** Adds the file that holds nothing but the password. Leaves a URL with a password, or of another database, as it is. */
+/** Adds the password from its file. A URL with a password, or of another database, stays as it is. */
 function withPasswordFile(databaseUrl: string, path: string): string {
   const [user, hosts, rest] = partsOf(databaseUrl)
   const hasPassword = user.includes(':') || new URLSearchParams(rest.replace(/^[^?]*/, '')).has('password')

@@ -10,8 +10,8 @@ import type { Env } from './section.ts'
 const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimcheck/plugin-${name}` }))
 
 /**
- * Writes nothing where there is a file, where CONFIG names one, and where the service ran before or keeps its data elsewhere: who runs
- * it without plugins, or from a folder that cannot be written, has a reason.
+ * Writes the configuration file of a first start. Writes nothing where there is a file, where CONFIG names one, and where the service ran before or
+ * keeps its data elsewhere: whoever runs it without plugins, or from a folder that cannot be written, has a reason.
  * @returns the name of the file, if it was written
  */
 export function writeFirstConfig(env: Env, cwd: string): string | undefined {

@@ -1,17 +1,17 @@
 /** The rate limits and their defaults. */
 import { LIMIT, settings } from './settings.ts'
 
-/** The limits of a minute. 0: no limit. */
+/** Rate limits of a minute; 0 is no limit. */
 export interface RateLimits {
-  /** Tokens of a network, on each host, for requests without a credential or a session. */
+  /** The most tokens of a network on each host, for requests without a credential or a session. */
   readonly network: number
-  /** Tokens of a key, or of a grant with all its tokens, over all hosts. */
+  /** The most tokens of a key, or of a grant with all its tokens, over all hosts. */
   readonly key: number
-  /** Tokens of a workspace, over all hosts. */
+  /** The most tokens of a workspace, over all hosts. */
   readonly workspace: number
-  /** Tokens of an account, over all hosts: its sessions, and the keys of the workspaces that it pays for. */
+  /** The most tokens of an account, over all hosts: its sessions, and the keys of the workspaces that it pays for. */
   readonly account: number
-  /** Refused credentials of a network, over all hosts. Above the limit a host refuses credentials without checking them. */
+  /** The most refused credentials of a network, over all hosts. Above the limit a host refuses credentials without checking them. */
   readonly refusals: number
 }
 

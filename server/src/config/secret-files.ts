@@ -1,11 +1,11 @@
-/** Secrets in files, as Docker, Kubernetes and systemd give them: `SECRET_KEY_FILE` names the file with what `SECRET_KEY` would hold. */
+/** Secrets in files, as Docker, Kubernetes and systemd give them: `SECRET_KEY_FILE` names the file with the value of `SECRET_KEY`. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Env, Report } from './section.ts'
 
 const NAMES = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'METRICS_TOKEN', 'SMTP_URL'] as const
 
-/** Returns the environment with the contents of the files. The problems never repeat a content. */
+/** Returns the environment with the contents of the secret files. The problems that it reports never repeat a content. */
 export function readSecretFiles(env: Env, cwd: string, report: Report): Env {
   const found: Record<string, string> = {}
   for (const name of NAMES) {

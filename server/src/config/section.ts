@@ -8,7 +8,7 @@ export type Env = Readonly<Record<string, string | undefined>>
 
 export interface ConfigContext {
   readonly env: Env
-  /** Names of files are relative to this folder: that of the configuration file. */
+  /** The folder of the configuration file, to which names of files are relative. */
   readonly folder: string
   /** `host[:port]` entries for which plain http is allowed. */
   readonly allowPrivate: readonly string[]
@@ -17,9 +17,9 @@ export interface ConfigContext {
   readonly reportInFile: Report
 }
 
-/** @typeParam C its members of the configuration */
+/** A part of the configuration. @typeParam C the members of the configuration that it makes */
 export interface ConfigSection<C extends object = object> {
-  /** The schemas of its members of the file, each optional. */
+  /** Schemas of the members of the file that the section reads, each optional. */
   readonly file?: Readonly<Record<string, TSchema>>
   // biome-ignore lint/suspicious/noExplicitAny: holds what `file` describes
   read(file: any, context: ConfigContext): C

@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 import type { Report } from './section.ts'
 
 /**
- * The number of proxies between clients and this service, or the networks that they are in: addresses, `address/prefix`, and the names
- * in NETWORK_NAMES. 0: none.
+ * Trusted proxies: the number of them between clients and this service (0 is none), or the networks that they are in: addresses, `address/prefix`,
+ * and the names in NETWORK_NAMES.
  */
 export type TrustedProxies = number | readonly string[]
 
@@ -20,7 +20,7 @@ const HELP = `write off, the number of proxies that each request passes (1 to ${
 export function readTrustProxy(text: string | undefined, report: Report): TrustedProxies {
   if (!text || /^(off|false|no)$/i.test(text)) return 0
   if (/^(on|true|yes)$/i.test(text)) {
-    // Whoever believes every proxy believes the client, who writes the first entry.
+    // To trust every proxy is to trust the client, who writes the first entry.
     report(`TRUST_PROXY: ${text} would believe any address that a client writes: ${HELP}`)
     return 0
   }
@@ -34,7 +34,7 @@ export function readTrustProxy(text: string | undefined, report: Report): Truste
   return networks
 }
 
-/** Refuses a network of all addresses, which would be `on` by another name. */
+/** Tells whether an entry is a network. One with all addresses is refused, as it would be `on` by another name. */
 function isNetwork(entry: string): boolean {
   if (Object.hasOwn(NETWORK_NAMES, entry)) return true
   const [, address = '', prefix = '1'] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []

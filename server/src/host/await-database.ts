@@ -1,4 +1,7 @@
-/** Waits for a database that is away when the host starts, or takes long to open, and for a disk that is full. Meanwhile the host listens, so that a probe takes it neither for dead nor for ready. */
+/**
+ * Waits at the start for a database that is away or takes long to open, and for space on a full disk. Meanwhile the host listens, so that a probe
+ * takes it neither for dead nor for ready.
+ */
 import type { Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -13,17 +16,18 @@ import { openLogger } from './logger.ts'
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 10_000
 const SLOW_MS = 2000
-/** The time in which those who asked the host that waited get their answers. */
+/** The time in which open requests to the waiting server get their answers. */
 const LAST_ANSWERS_MS = 1000
 /** The time after which a start counts as slow. On a busy machine an ordinary one takes some seconds. */
 const SAY_SLOW_MS = 10_000
 const WAITS = 'the service waits for its database: try again later'
 const SLOW = 'the database takes long to open: perhaps a migration runs, here or on another host'
 
-/** Ends the answers of the host that waits. Gives its port away open, so that nobody is refused meanwhile; undefined where it has none. */
+/** Ends the answers of the waiting server, and hands over its port open, so that nobody is refused meanwhile; undefined where it has none. */
 export type TakePort = () => Promise<Server | undefined>
 
 /**
+ * Starts a service once its database is there.
  * @param start is tried again until the database is there, after pauses that grow to ten seconds
  * @param onWait called with each reason once
  * @throws what `start` throws for another reason than a database that is away or a disk that is full
@@ -55,7 +59,7 @@ export async function awaitDatabase<T>(
     return undefined
   }
 
-  // Opening goes on. An address that cannot be had is an error when the host itself listens.
+  // Opening goes on meanwhile. Failure to listen here is ignored: the host itself reports it when it listens.
   const slow = setTimeout(() => void listen().catch(() => undefined), SLOW_MS)
   const verySlow = setTimeout(() => onWait(SLOW), SAY_SLOW_MS)
   function stopTimers(): void {
@@ -84,7 +88,10 @@ export async function awaitDatabase<T>(
   }
 }
 
-/** The reason that trying again may help: the database is away, or a disk is full. Features give errors of the database on in their own. */
+/**
+ * Finds the reason for which another attempt may help: the database is away, or a disk is full. Features may wrap errors of the database in their
+ * own.
+ */
 function waitingReason(error: unknown): string | undefined {
   const { code, cause, message } = error as NodeJS.ErrnoException
   if (error instanceof StorageError && error.mayReturn) return message
@@ -92,7 +99,10 @@ function waitingReason(error: unknown): string | undefined {
   return cause === undefined ? undefined : waitingReason(cause)
 }
 
-/** Opens the server that answers meanwhile. It does not tell the reason, which anybody could read, and without the database it knows nobody: each network pays for itself. */
+/**
+ * Opens the server that answers meanwhile. It does not tell the reason, which anybody could read. Without the database it knows no accounts, so that
+ * each network pays for itself.
+ */
 function waitingRoom(config: HostConfig): App {
   const { publicUrl, ...options } = config
   const { app } = openFrame({
@@ -109,12 +119,12 @@ function waitingRoom(config: HostConfig): App {
       notYet(reply).send({ ok: false, problems: [WAITS], warnings: [] }),
     )
   }
-  // They go to the service as soon as there is one.
+  // Each answer ends its connection, so that clients reach the service as soon as there is one.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     reply.header('connection', 'close')
     done()
   })
-  // Before a body is read.
+  // Refuses requests before a body is read.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) notYet(reply).send({ detail: WAITS })
     else done()

@@ -4,7 +4,10 @@ import { type Schema, schemaOf } from '../storage/schema.ts'
 import type { Feature } from './feature.ts'
 import { HOST_STORED } from './tables.ts'
 
-/** @throws Error when a table refers to one that no feature stores */
+/**
+ * Composes the schema of all features.
+ * @throws Error when a table refers to one that no feature stores
+ */
 export function schemaOfFeatures(features: readonly Feature[]): Schema {
   return schemaOf([HOST_STORED, ...features.flatMap(({ stored }) => stored ?? [])])
 }

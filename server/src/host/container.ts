@@ -41,31 +41,34 @@ export interface HostServices {
   readonly outbound: Outbound
   readonly counters: Counters
   readonly readiness: () => Promise<Readiness>
-  /** The readiness for reads alone. */
+  /** Tells whether reads work, whatever becomes of writes. */
   readonly readReadiness: () => Promise<Readiness>
   readonly meters: Meters
   readonly tracing: Tracing
   readonly metrics: Metrics
   readonly schema: Schema
   readonly auditWords: AuditWords
-  /** The features with routes and workers. */
+  /** The active features, which have routes and workers. */
   readonly features: readonly Feature[]
   readonly isActive: (feature: string) => boolean
   readonly close: () => Promise<void>
 }
 
 export interface OpenOptions extends Pick<OpenStorageOptions, 'asIs' | 'beforeStatement' | 'drivers'> {
-  /** Loads all configured plugins. Commands that use no destination work with the one that signs, if any. */
+  /** True to load all configured plugins; else only the one that signs, if any, for commands that use no destination. */
   readonly plugins: boolean
-  /** This host's monotonic clock. */
+  /** The monotonic clock of this host. */
   readonly now?: () => Instant
-  /** The system's clock; without it `now`, where there is one. */
+  /** The system's clock; defaults to `now`, if that is given. */
   readonly wall?: () => Instant
-  /** Waits for a busy database without a time limit. */
+  /** True to wait for a busy database without a time limit. */
   readonly patient?: boolean
 }
 
-/** @typeParam S the services of the host and of all features. @throws StorageError, PluginError */
+/**
+ * Opens an installation. @typeParam S the services of the host and of all features
+ * @throws StorageError, PluginError
+ */
 export async function openInstallation<S extends HostServices>(
   features: readonly Feature[],
   config: HostConfig,
@@ -80,7 +83,7 @@ export async function openInstallation<S extends HostServices>(
   const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
   const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
   const { now } = clock
-  // What signs is loaded for every command: any of them may sign.
+  // The plugin that signs is loaded for every command: any of them may sign.
   const loaded = plugins ? config : { ...config, plugins: [] }
   const registry = await loadPlugins(loaded, { logger, now }).catch(closing(clock, storage))
 
@@ -113,7 +116,7 @@ export async function openInstallation<S extends HostServices>(
     isActive: asValue((feature: string) => names.has(feature)),
     close: asValue(() =>
       endInOrder(
-        // Their processes would keep this one alive.
+        // Processes of plugins would keep this one alive.
         () => Promise.allSettled(registry.plugins.map(({ parts }) => parts.close())),
         () => container.dispose(),
         clock.close,
@@ -143,7 +146,10 @@ function register(
   }
 }
 
-/** Leaves out the features that are disabled, and those that need one of them. @throws ConfigError */
+/**
+ * Leaves out disabled features, and those that need one of them.
+ * @throws ConfigError
+ */
 function activeOf(features: readonly Feature[], disabled: readonly string[]): readonly Feature[] {
   const optional = features.filter(({ isOptional }) => isOptional).map(({ name }) => name)
   const unknown = disabled.filter((name) => !optional.includes(name))
@@ -161,7 +167,7 @@ function activeOf(features: readonly Feature[], disabled: readonly string[]): re
   return active
 }
 
-/** Lets those who listen to audit events join the transactions of a storage. */
+/** Lets the listeners of audit events join the transactions of a storage. */
 function withListeners(storage: Storage, features: readonly Feature[], services: unknown): Storage {
   let listeners: NonNullable<ReturnType<NonNullable<Feature['onAudit']>>>[] | undefined
   return {
@@ -176,7 +182,7 @@ function withListeners(storage: Storage, features: readonly Feature[], services:
   }
 }
 
-/** Closes the parts that are already open, and rethrows the error. */
+/** Makes an error handler that closes the parts that are already open, and rethrows the error. */
 function closing(...opened: readonly { close(): Promise<void> }[]) {
   return async (error: unknown): Promise<never> => {
     for (const part of opened) await part.close()

@@ -10,19 +10,19 @@ import type { Schema, Stored } from '../storage/schema.ts'
 import type { Writes } from '../storage/storage.ts'
 import type { Watch } from './monitoring.ts'
 
-/** Makes each service on first use, of the services that its parameter names. */
+/** Functions that make each service on first use, from the services that their parameters name. */
 // biome-ignore lint/suspicious/noExplicitAny: each names the services that it needs; `host/types.ts` holds them against what there is
 export type Factories = Readonly<Record<string, (services: any) => unknown>>
 
-/** Runs `work` on the installation of this environment, and closes it. A server may run on it at the same time. */
+/** Runs `work` on the installation of this environment, then closes it. A server may run on it at the same time. */
 export type WithServices<S> = <T>(
   work: (services: S) => Promise<T>,
   options?: {
-    /** Loads the plugins. */
+    /** True to load the plugins. */
     readonly plugins?: boolean
-    /** Leaves the database as it is, also where it takes no writes. */
+    /** True to leave the database as it is, also where it takes no writes. */
     readonly asIs?: boolean
-    /** Overrides variables of this environment. */
+    /** Variables that override those of this environment. */
     readonly env?: Env
   },
 ) => Promise<T>
@@ -36,7 +36,7 @@ export interface Program {
   readonly schema: Schema
 }
 
-/** A server at an address of its own, which runs beside the service's. */
+/** A server at an address of its own, beside the service's. */
 export interface Listener {
   readonly name: string
   readonly url: string
@@ -45,50 +45,50 @@ export interface Listener {
 
 /** A page of the documentation, made from Markdown. */
 export interface Page {
-  /** The title of the chapter at whose end it is. */
+  /** The title of the chapter that the page ends. */
   readonly chapter: string
-  /** Below `/docs/`. */
+  /** The page's path below `/docs/`. */
   readonly path: string
-  /** The path in the repository, to which its links are relative. */
+  /** The file's path in the repository, to which the page's links are relative. */
   readonly file: string
-  /** The file from which it is read. */
+  /** The file from which the page is read. */
   readonly url: URL
 }
 
-/** The reason that a host cannot do all of its work. Where it still serves requests, the load balancer keeps it. */
+/** The reason that a host cannot do all of its work. If it still serves requests, the load balancer keeps it. */
 export interface NotReady {
   readonly problem: string
   readonly serves: boolean
 }
 
-/** @typeParam S the services that it uses */
+/** A feature of the service. @typeParam S the services that it uses */
 // biome-ignore lint/suspicious/noExplicitAny: features with different needs are in one list
 export interface Feature<S = any> {
   readonly name: string
-  /** Features without whose routes and workers its own make no sense: when one is left out, so is this. */
+  /** Names of features that this one cannot do without: when one of them is left out, so is this one. */
   readonly needs?: readonly string[]
-  /** Operators may leave out its routes and workers. Its tables, services and commands stay. */
+  /** True for a feature whose routes and workers operators may leave out. Its tables, services and commands stay. */
   readonly isOptional?: true
   readonly config?: ConfigSection
-  /** Stays when an operator leaves the feature out: migrations, copy, erasure and doctor go by it. */
+  /** The tables of the feature. They stay when an operator leaves it out: migrations, copy, erasure and doctor go by them. */
   readonly stored?: Stored
-  /** The events that it records, each with words that complete "ACTOR ...". */
+  /** The audit events of the feature, each with words that complete "ACTOR ...". */
   readonly auditWords?: AuditWords
   readonly services?: () => Promise<Factories>
-  /** The services that have a `close` for the end of the process. */
+  /** Names of the services with a `close` for the end of the process. */
   readonly closes?: readonly string[]
-  /** Runs before the service listens, one feature after the other. */
+  /** Prepares the feature before the service listens, one feature after the other. */
   readonly prepare?: (services: S) => Promise<void>
   readonly access?: (services: S) => Partial<Access>
   readonly routes?: (services: S) => Promise<readonly RouteGroup[]>
   readonly listen?: (services: S) => Promise<Listener | undefined>
   readonly workers?: (services: S) => readonly Worker[]
-  /** Resolves when what its workers and requests left under way is done. */
+  /** Resolves when all work that the feature's workers and requests left under way is done. */
   readonly idle?: (services: S) => Promise<void>
-  /** Joins each transaction that records audit events, with the entries. */
+  /** Joins each transaction that records audit events; gets their entries. */
   readonly onAudit?: (services: S) => ((tx: Writes, entries: readonly NewAuditEntry[]) => Promise<void>) | undefined
   readonly readiness?: (services: S) => Promise<NotReady | undefined>
-  /** Warnings of what would lose data in a disaster. */
+  /** Warns of states that would lose data in a disaster. */
   readonly warnings?: (services: S) => Promise<readonly string[]>
   readonly metrics?: (services: S) => Watch
   readonly pages?: readonly Page[]

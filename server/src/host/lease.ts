@@ -26,7 +26,7 @@ export function createLease(name: string, { storage, renewMs = RENEW_MS }: Lease
       const renewal = setInterval(() => {
         take().then(
           (isHeld) => isHeld || lost.abort(new LeaseLost()),
-          // The database cannot be reached now; a later renewal may succeed before the lease ends.
+          // An unreachable database ends nothing yet: a later renewal may succeed before the lease ends.
           () => {},
         )
       }, renewMs)
@@ -36,7 +36,7 @@ export function createLease(name: string, { storage, renewMs = RENEW_MS }: Lease
         clearInterval(renewal)
       }
     },
-    /** Ends the lease now, so that another host need not wait for its end. */
+    /** Ends the lease now, so that another host need not wait until it expires. */
     release: () => storage.write((tx) => tx.leases.release(name, holder)),
   }
 }

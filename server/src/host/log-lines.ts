@@ -6,20 +6,20 @@ import type { LogFn, Logger, LoggerOptions } from 'pino'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A line that came once, and how often it came since. */
+/** A line of the log that appeared once, and the number of its repetitions since. */
 interface RepeatedLine {
   readonly write: (fields: Fields, message: string) => void
   readonly message: string
-  /** The fields of the latest line. */
+  /** The fields of the line's latest repetition. */
   fields: Fields
-  /** The lines since the last one that was logged. */
+  /** The number of repetitions since the line was last logged. */
   count: number
   total: number
   timer?: NodeJS.Timeout
 }
 
 export const SUMMARY_EVERY_MS = 60_000
-/** The number of keys beyond which faults of one message are counted together: their details may be endless. */
+/** The number of keys beyond which faults of one message are counted together: their details may differ endlessly. */
 const MOST_KEYS = 1000
 const WARN = 40
 /** Log fields that distinguish faults with the same message. */
@@ -48,7 +48,7 @@ export function createLogLines(everyMs = SUMMARY_EVERY_MS) {
       method.apply(this, args)
       return
     }
-    // Each plugin has a logger.
+    // Each plugin has a logger of its own, whose faults are counted apart.
     let key = `${fault} ${this.bindings().plugin ?? ''}`
     if (!known.has(key) && known.size >= MOST_KEYS) key = `${level} ${message}`
     const repeated = known.get(key)
@@ -67,7 +67,7 @@ export function createLogLines(everyMs = SUMMARY_EVERY_MS) {
 
   return {
     hooks: { logMethod } satisfies LoggerOptions['hooks'],
-    /** Logs what was counted and not logged yet. */
+    /** Logs the repetitions that were counted and not logged yet. */
     flush(): void {
       for (const repeated of known.values()) {
         clearTimeout(repeated.timer)
@@ -83,7 +83,7 @@ function summarize(repeated: RepeatedLine): void {
   repeated.count = 0
 }
 
-/** The key of a fault; undefined for a line that is logged each time. */
+/** Finds the key of a fault; undefined for a line that is logged each time. */
 function faultOf(fields: Fields, message: string, level: number): string | undefined {
   if (typeof fields.status === 'number' && (fields.status >= 400 || fields.route === null))
     return `${message} ${fields.method} ${fields.route} ${fields.status}`

@@ -8,7 +8,7 @@ import type { Metrics } from './monitoring.ts'
 /** The time limit of a reading. Prometheus waits for ten seconds by default, and a database that is away may keep a reading for longer. */
 const LONGEST_READING_MS = 3_000
 
-/** A reading that fails or does not end, as in an outage of the database, leaves what was read before. */
+/** Reads the metrics. A reading that fails or does not end, as in an outage of the database, leaves the values of the one before. */
 export function createMetrics(
   features: readonly Feature[],
   services: { readonly meters: Meters; readonly logger: Pick<FastifyBaseLogger, 'error'> },
@@ -20,7 +20,10 @@ export function createMetrics(
     'Number of readings that failed, whose metrics have older values',
   )
 
-  /** @returns whether it succeeded in time */
+  /**
+   * Attempts a reading.
+   * @returns whether it succeeded in time
+   */
   async function attempt(read: () => Promise<void>): Promise<boolean> {
     const attempted = read().then(
       () => true,
@@ -42,7 +45,7 @@ export function createMetrics(
   }
 }
 
-/** Lets whoever asks while a reading goes on wait for that one: readings of an outage do not pile up. */
+/** Shares a reading under way with everybody who asks meanwhile: readings of an outage do not pile up. */
 function joined(read: () => void | Promise<void>): () => Promise<void> {
   let reading: Promise<void> | undefined
   return () => {

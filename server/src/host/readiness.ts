@@ -14,7 +14,7 @@ interface ReadinessServices {
 
 /** The age of a good write up to which the next one is taken to succeed. */
 const RECENT_MS = 5_000
-/** The time after which a write is taken to wait for something. */
+/** The time after which a write counts as stuck. */
 const LONGEST_WRITE_MS = 5_000
 const LONGEST_PROBE_MS = 2_000
 const DATABASE = 'database'
@@ -63,20 +63,20 @@ export function createReadReadiness({ storage, logger }: ReadinessServices): () 
   }
 }
 
-/** Returns why claims cannot be stored now. Rests on the last write, and writes where that is long ago or failed. */
+/** Says why claims cannot be stored now: goes by the last write, and writes again where that is long ago or failed. */
 function watchWriting({ writing, write }: Pick<Storage, 'writing' | 'write'>): () => Promise<string | undefined> {
   const name = `readiness ${randomUUID()}`
   let probe: Promise<void> | undefined
 
-  /** Writes. After a failure the write is as large as a claim with its receipt: on a full disk there may be room for less. */
+  /** Makes a test write. After a failure it is as large as a claim with its receipt: on a full disk there may be room for less. */
   async function probeNow(hasFailed: boolean): Promise<void> {
     const holder = hasFailed ? randomBytes(CLAIM_BYTES).toString('hex') : name
-    // A failure is in `writing`.
+    // Storage notes a failed write in `writing`.
     const take = async ({ leases, log, db }: Writes) => {
       await leases.take(name, holder, 0)
       await leases.release(name, holder)
       if (!hasFailed) return
-      // Another session may hold the row that each append waits for.
+      // Another session may hold the row that each append waits for, so the test write locks it, too.
       await log.lock()
       await touchTables(db)
     }

@@ -10,15 +10,19 @@ import type { HostServices } from './container.ts'
 import type { Feature, Listener } from './feature.ts'
 
 export interface RunningServer {
-  /** The URL at which it listens. */
+  /** The URL at which the service listens. */
   readonly url: string
-  /** The listeners at addresses of their own. */
+  /** Servers of features that listen at addresses of their own. */
   readonly listeners: readonly Listener[]
-  /** Answers the open requests, finishes the running checks and stores their outcomes. */
+  /** Stops the service: answers the open requests, finishes the running checks and stores their outcomes. */
   stop(): Promise<void>
 }
 
-/** @param takePort gives the open port of a host that waited, if there is one @throws what a feature throws while it prepares; the errors of `listen` */
+/**
+ * Starts the service.
+ * @param takePort gives the open port of a host that waited, if there is one
+ * @throws what a feature throws while it prepares; the errors of `listen`
+ */
 export async function startServer(services: HostServices, takePort?: TakePort): Promise<RunningServer> {
   const { config, logger, ownAddress, features: active } = services
   for (const host of serversInClear(config))
@@ -26,7 +30,7 @@ export async function startServer(services: HostServices, takePort?: TakePort): 
   for (const { prepare } of active) await prepare?.(services)
   const app = await createApp(services)
   let listening: string | undefined
-  // Asked for while it closes, too, when it listens no more.
+  // The URL is remembered, as it is asked for during the close, too, when the service listens no more.
   const url = () => (listening ??= listeningUrl({ host: config.host, port: boundPort(app) }))
   const listeners: Listener[] = []
   async function stop(): Promise<void> {
@@ -71,7 +75,10 @@ async function createApp(services: HostServices): Promise<App> {
   })
 }
 
-/** Fastify answers the open requests, and then stops features in the reverse order: those that use others first. */
+/**
+ * Makes the Fastify plugin of a feature's work. Fastify answers the open requests, and then stops features in the reverse order: those that use
+ * others first.
+ */
 function backgroundWork({ name, needs = [], workers, idle }: Feature, services: HostServices) {
   return fastifyPlugin(
     async (app) => {
@@ -84,7 +91,7 @@ function backgroundWork({ name, needs = [], workers, idle }: Feature, services: 
   )
 }
 
-/** The options that have a server listen at the port of another one, which hears of no more connections (Node's `server.listen(handle)`). */
+/** Makes the options that have a server listen at the port of another one, which gets no more connections (Node's `server.listen(handle)`). */
 function openPort(taken: Server | undefined): object {
   return taken ? { handle: (taken as unknown as { readonly _handle: object })._handle } : {}
 }

@@ -19,14 +19,14 @@ async function up(db: MigrationDb, { shared }: Dialect): Promise<void> {
     table.bigInteger('until').notNullable()
   })
   if (!shared) return
-  // Counts of one minute are worthless after a crash: they are not written to the write-ahead log.
+  // Counts of one minute are worthless after a crash, so this table stays out of the write-ahead log.
   await db.raw(`${shared.createUnlogged} rate_counters (limiter text NOT NULL, subject text NOT NULL,
     window_start bigint NOT NULL, count integer NOT NULL, PRIMARY KEY (window_start, limiter, subject))`)
 }
 
 async function addDigests(db: MigrationDb): Promise<void> {
   await db.schema.alterTable('migrations', (table) => {
-    // Of the statements that it ran; null until its transaction ends, and while the schema lacks what it makes now.
+    // A digest of the statements that the migration ran; null until its transaction ends, and while the schema lacks what the migration makes now.
     table.text('digest')
   })
 }

@@ -2,15 +2,17 @@
 import { LRUCache } from 'lru-cache'
 import { CONFUSABLES, CONFUSABLES_VERSION } from './confusable-table.ts'
 
-/** What `looksOf` follows from, without the Unicode of Node.js, which refuses what it does not know (`names.ts`). */
+/**
+ * The version of what `looksOf` returns. It leaves out the Unicode version of Node.js, which refuses characters that it does not know (`names.ts`).
+ */
 export const LOOKS_VERSION = `${CONFUSABLES_VERSION}/2`
 
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu
-/** Marks that compose with no letter: a line or a dot that is easily missed. Those of scripts that need marks are of these scripts. */
+/** Marks that compose with no letter: a line or a dot that is easily missed. Scripts that need marks have marks of their own. */
 const LOOSE_MARKS = /\p{Script=Inherited}/gu
 
 const ASCII = /^[\x20-\x7e]*$/
-/** More characters than names of one installation use. */
+/** The most characters whose looks are remembered, more than names of one installation use. */
 const MOST_KNOWN = 10_000
 
 interface Look {
@@ -19,11 +21,11 @@ interface Look {
 }
 
 const looks = new Map<string, Look>()
-/** Of whole names: an agent's is looked at for each of its claims. */
+/** The looks of whole names, remembered because an agent's name is looked at for each of its claims. */
 const knownNames = new LRUCache<string, readonly string[]>({ max: MOST_KNOWN })
 let prototypes: ReadonlyMap<string, string> | undefined
 
-/** The skeleton of UTS 39, section 4. */
+/** Makes the skeleton of a text, by UTS 39, section 4. */
 export function skeleton(text: string): string {
   prototypes ??= readTable()
   let mapped = ''
@@ -32,8 +34,8 @@ export function skeleton(text: string): string {
 }
 
 /**
- * One or two texts: names that share one look alike, in either case. A capital is taken for what it looks like, and for its small letter.
- * A capital I is both i and l, each time that a name has it, so that those are one letter.
+ * Returns one or two texts for a name. Names that share one look alike, in either case. A capital is taken for what it looks like, and for its small
+ * letter; a capital I is both i and l at each place, so that those are one letter.
  */
 export function looksOf(name: string): readonly string[] {
   const known = knownNames.get(name)
@@ -56,7 +58,7 @@ function findLooks(name: string): readonly string[] {
   return [...new Set([shape, small].map((look) => look.replaceAll('i', 'l')))]
 }
 
-/** Says how a name differs from one that it looks like: `U+0435 at position 2 is not U+0065 (e)`. Undefined for the same name. */
+/** Says how a name differs from one that it looks like: `U+0435 at position 2 is not U+0065 (e)`; undefined for the same name. */
 export function differenceOf(name: string, other: string): string | undefined {
   const [given, expected] = [[...name], [...other]]
   const at = given.findIndex((character, index) => character !== expected[index])
@@ -67,7 +69,7 @@ export function differenceOf(name: string, other: string): string | undefined {
   return `${codeOf(given[at]!)} at position ${at + 1} is not ${codeOf(expected[at])}`
 }
 
-/** The first of these names that this one looks like, other than itself. */
+/** Finds the first of these names that a name looks like, other than itself. */
 export function lookAlike(name: string, others: Iterable<string>): string | undefined {
   const looks = looksOf(name)
   for (const other of others) {
@@ -76,7 +78,7 @@ export function lookAlike(name: string, others: Iterable<string>): string | unde
   return undefined
 }
 
-/** `U+0435 (е)`: the character too where it is seen. */
+/** Writes a character as its code point, and itself too where it is visible: `U+0435 (е)`. */
 function codeOf(character: string): string {
   const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
   return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `U+${code} (${character})` : `U+${code}`
@@ -91,7 +93,7 @@ function lookOf(character: string): Look {
   return look
 }
 
-/** The skeleton of the small letter, until nothing changes: a skeleton may have capitals, and compatible characters. */
+/** Repeats the skeleton of the small letters until nothing changes: a skeleton may have capitals, and compatible characters. */
 function settled(character: string): string {
   const after = skeleton(character.normalize('NFKC').toUpperCase().toLowerCase())
   return after === character

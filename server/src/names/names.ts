@@ -1,6 +1,6 @@
 /**
- * The policy for ids and names that people, programs and applications choose: FreeformClass of PRECIS (RFC 8264) as RFC 8266 uses it for
- * names, with the characters that emoji need. What looks like another name is `confusables.ts`'s.
+ * The policy for ids and names that people, programs and applications choose: FreeformClass of PRECIS (RFC 8264) as RFC 8266 uses it for names, with
+ * the characters that emoji need. Names that look like another one are the concern of `confusables.ts`.
  */
 import { codeOf, firstUnseen, visibleName } from '@claimcheck/core/words/plain-text'
 import { ServiceError } from '../base/errors.ts'
@@ -11,7 +11,7 @@ export const MAX_NAME_LENGTH = 100
 /** Parts of Korean syllables. */
 const JAMO = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb]/u
 
-/** What is wrong with an id, which stays as it is or is refused: it is signed, or compared byte by byte. Undefined: nothing. */
+/** Says what is wrong with an id; undefined if nothing is. An id is refused and never corrected, because it is signed, or compared byte by byte. */
 export function idProblem(id: string): string | undefined {
   if (id.startsWith(' ')) return 'it begins with a blank (U+0020 at position 1): leave it out'
   if (id.endsWith(' ')) return `it ends with a blank (U+0020 at position ${[...id].length}): leave it out`
@@ -25,7 +25,10 @@ export function idProblem(id: string): string | undefined {
     : `it has a part of a syllable (${codeOf(characters[jamo]!)} at position ${jamo + 1}): write whole syllables, as in NFC`
 }
 
-/** A name in its one form: composed, and with plain blanks alone, none around it and no two in a row. @throws ServiceError `bad_request` */
+/**
+ * Reads a name in its one form: composed, and with plain blanks alone, none around it and no two in a row.
+ * @throws ServiceError `bad_request`
+ */
 export function readName(text: string): string {
   const name = composed(text)
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
@@ -36,7 +39,7 @@ export function readName(text: string): string {
   return name
 }
 
-/** A name as `readName` writes it, whether it is valid or not. */
+/** Writes a name as `readName` does, whether it is valid or not. */
 export function composed(text: string): string {
   return text
     .replace(/\p{Zs}+/gu, ' ')
@@ -44,7 +47,11 @@ export function composed(text: string): string {
     .normalize('NFC')
 }
 
-/** @param taken names of the same scope: the same name is no look-alike. @throws ServiceError `conflict` */
+/**
+ * Refuses a name that looks like a taken one.
+ * @param taken names of the same scope: the same name is no look-alike
+ * @throws ServiceError `conflict`
+ */
 export function refuseLookAlike(name: string, taken: Iterable<string>): void {
   const other = lookAlike(name, taken)
   if (other === undefined) return

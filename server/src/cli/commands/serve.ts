@@ -32,7 +32,7 @@ export function addServeCommand(program: Command): void {
         const end = () => endInOrder(async () => (await starting?.catch(() => undefined))?.stop(), claimcheck.close)
         try {
           starting = startServer(claimcheck, async () => {
-            // Before it listens, nothing that it began has to be finished.
+            // A stop before the service listens has nothing to finish.
             signals.begin((signal) => {
               claimcheck.logger.info({ signal }, 'stopping: finishing what is under way')
               return end()
@@ -41,7 +41,7 @@ export function addServeCommand(program: Command): void {
           })
           return { claimcheck, server: await starting, setupToken: await claimcheck.accounts.setupToken() }
         } catch (error) {
-          // What fails while it stops begins no other start.
+          // A failure during a stop does not start the service again.
           if (await signals.stopped()) process.exit(0)
           await end().catch(() => undefined)
           signals.end()
@@ -82,7 +82,7 @@ function privateReads({ allowPrivate }: Pick<HostConfig, 'allowPrivate'>): strin
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Has a signal stop the service in order. A second one does not interrupt that. */
+/** Watches for signals that stop the service in order. A second signal does not interrupt the stop. */
 function watchSignals() {
   let stopping: Promise<void> | undefined
   let listener: ((signal: string) => void) | undefined
@@ -96,7 +96,7 @@ function watchSignals() {
     end() {
       if (listener) for (const signal of SIGNALS) process.off(signal, listener)
     },
-    /** Once it has stopped; false where no signal came. */
+    /** Waits for a stop that a signal began; false where no signal came. */
     async stopped(): Promise<boolean> {
       await stopping
       return stopping !== undefined

@@ -28,7 +28,7 @@ export interface TrialInput {
   readonly plugin: PluginEntry
   readonly claim: JsonObject
   readonly connection: JsonObject | undefined
-  /** Needed where the action is read through several. */
+  /** The provider to read through, needed where an action is read through several. */
   readonly provider: string | undefined
 }
 
@@ -40,7 +40,10 @@ const HOW: Readonly<Record<Isolation, string>> = {
 
 const CONNECTION_ID = 'conn_try'
 
-/** @throws PluginError, ServiceError, CommandError */
+/**
+ * Makes one check of the claim, and decides it.
+ * @throws PluginError, ServiceError, CommandError
+ */
 export async function makeTrial(input: TrialInput): Promise<Trial> {
   const { config } = input
   const log: LogLine[] = []
@@ -93,12 +96,15 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
   }
 }
 
-/** No plugin may read the folder of the configuration and that of the data. The author's own folder is neither: there is no installation. */
+/** Names the folders that no plugin may read: those of the configuration and the data. For an author's own folder there is no installation. */
 function foldersFor({ config, plugin }: TrialInput): Pick<HostConfig, 'pluginDir' | 'dataDir'> {
   return isAbsolute(plugin.use) ? { pluginDir: tmpdir(), dataDir: tmpdir() } : config
 }
 
-/** @throws CommandError, ServiceError `invalid` */
+/**
+ * Checks the options of a connection.
+ * @throws CommandError, ServiceError `invalid`
+ */
 function openConnection(
   { providers, verifier }: RegisteredVerifier,
   registry: Registry,

@@ -1,11 +1,14 @@
-/** Asks a person at a terminal before what cannot be undone. */
+/** Asks a person at a terminal before something that cannot be undone. */
 
 import { createInterface } from 'node:readline/promises'
 import { CommandError } from '@claimcheck/command-line/errors'
 import { writeError } from '@claimcheck/command-line/terminal'
 import { terminalText } from '@claimcheck/core/words/terminal'
 
-/** @throws CommandError `not_confirmed`, also where no terminal can answer */
+/**
+ * Asks for a confirmation.
+ * @throws CommandError `not_confirmed`, also where no terminal can answer
+ */
 export async function confirm(meaning: string, question: string): Promise<void> {
   writeError(`${meaning}\n`)
   if (!process.stdin.isTTY) throw new CommandError('not_confirmed', 'Nothing was done. Add --yes to confirm.')
