@@ -1,6 +1,6 @@
-/** Reads from the Accept header what a client prefers (RFC 9110 12.5.1). */
+/** Reads from the Accept header whether a client prefers a page (RFC 9110 12.5.1). */
 
-/** Browsers name HTML when a person follows a link; programs name JSON, anything, or nothing. */
+/** Tells whether a client prefers a page. Browsers name HTML when a person follows a link; programs name JSON, anything, or nothing. */
 export function prefersPage(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const ranges = accept.split(',').map((range) => range.split(';').map((part) => part.trim().toLowerCase()))

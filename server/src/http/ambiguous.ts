@@ -9,7 +9,7 @@ export function isEnding(socket: object): boolean {
   return ended.has(socket)
 }
 
-/** The reason that a message has two readings. Undefined where it has one. */
+/** Finds the reason that a message has two readings; undefined where it has one. */
 export function ambiguityOf(message: IncomingMessage): string | undefined {
   const problem = problemOf(message)
   if (problem !== undefined) ended.add(message.socket)
@@ -18,7 +18,7 @@ export function ambiguityOf(message: IncomingMessage): string | undefined {
 
 function problemOf({ headers, httpVersionMinor, rawHeaders, socket }: IncomingMessage): string | undefined {
   if (ended.has(socket)) return 'it follows a request that was refused'
-  // Node takes each list that ends with `chunked`, and others up to its end. RFC 9112 6.1 has HTTP/1.0 without chunks.
+  // Node accepts each list of codings that ends with `chunked`, and reads other bodies up to their end. RFC 9112 6.1 has HTTP/1.0 without chunks.
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     return 'Transfer-Encoding is no other than chunked, once, in HTTP/1.1: send it so, or Content-Length'

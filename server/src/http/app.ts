@@ -19,26 +19,23 @@ import { compileValidator } from './validate.ts'
 /** Rules for who may make requests, and from where. */
 export interface Access {
   readonly keys: Keys
-  /** Accepts the tokens of applications, where applications can get any. */
+  /** Accepts access tokens, in installations where applications can get any. */
   readonly tokens?: Authenticate
   /** The value of `WWW-Authenticate`, which says how to get a credential. */
   readonly challenge?: () => string
   readonly securitySchemes?: SecuritySchemes
-  /** Sites whose scripts may submit claims. Left out: none. */
+  /** Sites whose scripts may submit claims; none by default. */
   readonly allowedOrigins?: AllowedOrigins
-  /** The log that clients witness. Left out: they witness none. */
+  /** Receives the tree heads of the log that clients witness; by default they witness none. */
   readonly treeHeads?: TreeHeads
 }
 
-/**
- * The checks of requests between the gate and a route. Any site may read under all but `own`; what is `public` may be kept by
- * caches.
- */
+/** The checks of requests between the gate and a route. Any site may read routes of all scopes but `own`; caches may keep `public` ones. */
 export type Scope = 'key' | 'credential' | 'api' | 'public' | 'own'
 
 export interface RouteGroup {
   readonly scope: Scope
-  /** The cost of routes that name no other one. */
+  /** The cost of the group's routes that name no other one. */
   readonly cost: CostClass
   readonly add: (app: App, gate: Gate, access: Access) => void | Promise<void>
 }
@@ -89,7 +86,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   }
 
   await app.register(async (api: App) => {
-    // Sets the cost of preflights, which the library answers.
+    // Classes the routes of preflights, which the library answers.
     api.addHook('onRoute', (route) => {
       if (route.method === 'OPTIONS') route.config = { cost: 'small', ...route.config }
     })
@@ -106,13 +103,13 @@ export async function buildApp(options: AppOptions): Promise<App> {
   return app
 }
 
-/** Accepts keys, and the tokens of applications where there are any. */
+/** Accepts keys, and the access tokens of applications where there are any. */
 function acceptedCredentials({ keys, tokens, challenge }: Access) {
   if (!tokens) return { authenticate: (text: string, address: string) => keys.authenticate(text, address) }
   return {
     authenticate: async (text: string, address: string) =>
       (await keys.authenticate(text, address)) ?? tokens(text, address),
-    // RFC 9728 5.1
+    // RFC 9728 5.1 has this challenge name the metadata of the resource.
     ...(challenge ? { challenge } : {}),
   }
 }

@@ -18,15 +18,18 @@ import { announceTreeHeads, hearTreeHead, type TreeHeads } from './tree-heads.ts
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
 
-/** Returns the credential of a bearer token, or why it is refused from this address; undefined when the token is not valid. */
+/** Returns the credential of a bearer token, or the reason to refuse it from this address; undefined when the token is not valid. */
 export type Authenticate = (text: string, address: string) => Promise<Credential | KeyRefusal | undefined>
 
 interface CredentialOptions {
   readonly authenticate: Authenticate
   readonly gate: Gate
-  /** The value of `WWW-Authenticate`, which says how to get a credential. @param isRefused the request had one */
+  /**
+   * The value of `WWW-Authenticate`, which says how to get a credential.
+   * @param isRefused true when the request had one
+   */
   readonly challenge?: (isRefused: boolean, request: FastifyRequest) => string
-  /** Tree heads of the log that its clients witness. */
+  /** Receives the tree heads of the log that clients with a credential witness. */
   readonly treeHeads?: TreeHeads | undefined
 }
 
@@ -72,7 +75,7 @@ function isCredential(found: Credential | KeyRefusal | undefined): found is Cred
   return found?.kind === 'key' || found?.kind === 'oauth'
 }
 
-// Tells this only to who holds the whole key, and names no network from which it is accepted.
+// Only a client that holds the whole key is told the reason, and never the networks from which the key is accepted.
 function refusalOf(refusal: KeyRefusal | undefined): HttpError {
   switch (refusal?.kind) {
     case undefined:

@@ -23,7 +23,11 @@ export function acceptJsonBodies(app: App): void {
   )
 }
 
-/** @returns undefined for an empty body. @throws ServiceError `invalid` */
+/**
+ * Reads the body of a request as JSON.
+ * @returns undefined for an empty body
+ * @throws ServiceError `invalid`
+ */
 function readBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   const { value, integersOnly } = parse(decode(body))

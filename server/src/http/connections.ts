@@ -1,4 +1,7 @@
-/** Bounds what connections cost: how many there are, in all and from one address, how long a request may take to arrive, and how long they hold up the end. */
+/**
+ * Bounds the cost of connections: their number, in all and from one address, the time in which a request has to arrive, and how long they delay the
+ * end.
+ */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
@@ -8,13 +11,13 @@ import type { App } from './instance.ts'
 import { networkOf } from './network.ts'
 import type { IsProxy } from './proxies.ts'
 
-/** Limits against slow senders, in milliseconds. */
+/** Time limits against slow senders, in milliseconds. */
 export interface ArrivalTimes {
   /** The time within which a request must arrive completely. */
   readonly request: number
-  /** The time within which its headers must arrive. */
+  /** The time within which the headers of a request must arrive. */
   readonly headers: number
-  /** The pause between two looks at both. */
+  /** The pause between two looks at the arrival of requests and their headers. */
   readonly checkEvery: number
 }
 
@@ -50,7 +53,7 @@ export function boundConnections(
 
   server.on('connection', (socket) => {
     const { remoteAddress } = socket
-    // The connection is over already.
+    // Without an address the connection is over already.
     if (remoteAddress === undefined || isProxy(remoteAddress, 0)) return
     const network = networkOf(remoteAddress)
     const count = (open.get(network) ?? 0) + 1
@@ -68,12 +71,12 @@ export function boundConnections(
   })
 }
 
-/** Waits of a closing server, in milliseconds: for requests that still arrive, and for answers. */
+/** The longest waits of a closing server, in milliseconds: for requests that still arrive, and for answers. */
 const LAST_WAITS = { arrivals: 3000, answers: 30_000 }
 
 /**
- * While the server closes, each answer ends its connection: a client that keeps sending requests would otherwise keep it open forever. So
- * would one that sends half a request, because Node no longer looks at arrival times then, and an answer that never ends.
+ * Ends each connection with its answer while the server closes: a client that keeps sending requests would otherwise keep it open forever. So would
+ * one that sends half a request, because Node no longer looks at arrival times then, and an answer that never ends.
  */
 export function endConnectionsOnClose(app: App, waits = LAST_WAITS): void {
   const open = new Map<Socket, Set<IncomingMessage>>()

@@ -1,5 +1,5 @@
 /**
- * Rules for scripts of other sites that use the API. Any site may read: no answer depends on a cookie, and who has a key can ask without a
+ * Rules for scripts of other sites that use the API. Any site may read: no answer depends on a cookie, and a client with a key can ask without a
  * browser. To submit claims, the workspace of the key has to list the site.
  */
 import { TREE_HEAD_FIELD } from '@claimcheck/core/log'
@@ -12,14 +12,14 @@ import type { App } from './instance.ts'
 export interface AllowedOrigins {
   /** Tells whether any workspace lists the origin, or did seconds ago. */
   isListed(origin: string): Promise<boolean>
-  /** Tells whether this workspace lists it now. */
+  /** Tells whether this workspace lists the origin now. */
   isListedBy(workspaceId: string, origin: string): Promise<boolean>
 }
 
 const EXPOSED_HEADERS = [
-  // Clients in browsers find the way to a token by it.
+  // Browser clients find the way to a token by this header.
   'www-authenticate',
-  // Limits, as the gate tells them.
+  // Headers of rate limits, as the gate sets them.
   'retry-after',
   'ratelimit',
   'ratelimit-policy',
@@ -42,7 +42,7 @@ const OF_READS: FastifyCorsOptions = {
 const REFUSED: FastifyCorsOptions = { origin: false, strictPreflight: false }
 
 /**
- * Lets other sites read, and submit where a workspace lists them. A preflight carries no key, so it passes for what any workspace lists.
+ * Lets other sites read, and submit where a workspace lists them. A preflight carries no key, so it passes for an origin that any workspace lists.
  * Browsers may keep its answer for seconds.
  */
 export async function allowOtherSites(api: App, allowedOrigins: AllowedOrigins): Promise<void> {
@@ -56,7 +56,10 @@ export async function allowOtherSites(api: App, allowedOrigins: AllowedOrigins):
   })
 }
 
-/** Most requests name no origin. They get what any site may read without the library's work, a seventh of the time in which a receipt is served. */
+/**
+ * Limits CORS to requests that name an origin. Most name none, and get the headers that any site may read without the library's work, a seventh of
+ * the time in which a receipt is served.
+ */
 function onlyForOrigins(api: App): App {
   const addHook = (name: 'onRequest', hook: onRequestHookHandler) =>
     api.addHook(name, (request, reply, done) => {
@@ -88,7 +91,7 @@ export function refuseOtherSites(keyed: App, allowedOrigins: AllowedOrigins): vo
   })
 }
 
-/** Tells whether a page of another site asks: pages cannot choose these headers. Extensions have origins of their own, and may ask. */
+/** Tells whether a script of another site sent a request, by headers that pages cannot choose. Extensions have origins of their own, and may ask. */
 function isOfAnotherSite({ headers: { origin = '', 'sec-fetch-site': from } }: FastifyRequest): boolean {
   return /^(https?:|null$)/.test(origin) && from !== 'same-origin'
 }

@@ -12,19 +12,19 @@ interface Cost {
 }
 
 export const COSTS = {
-  /** Health, redirects, refusals, small documents that are ready. */
+  /** The cost of health, redirects, refusals, and small documents that are ready. */
   small: { tokens: 1 },
-  /** Files, and pages that are rendered once. */
+  /** The cost of files, and of pages that are rendered once. */
   file: { tokens: 2 },
   search_index: { tokens: 12, why: 'it has the words of all pages of the documentation' },
-  /** The database is asked whether it answers. */
+  /** The cost of asking the database whether it answers. */
   readiness: { tokens: 3 },
   metrics: { tokens: 20, why: 'reads what the database and the workers count' },
   receipt: { tokens: 3 },
   receipt_page: { tokens: 28, why: 'reads receipt, evidence, keys and a consistency proof, and renders them' },
   log: { tokens: 13, why: 'reads and writes up to 100 entries' },
   log_page: { tokens: 30, why: 'reads days, entries and anchors, and renders them' },
-  /** One answer of the API, with a credential. */
+  /** The cost of one answer of the API, with a credential. */
   read: { tokens: 6 },
   claim_list: { tokens: 40, why: 'reads up to 200 claims' },
   claim: { tokens: 20, why: 'checks the destination, signs, and appends to the log' },
@@ -32,7 +32,7 @@ export const COSTS = {
   /** Verifying a receipt by a tool of MCP, on top of the message. */
   verification: { tokens: 90, why: 'checks signatures, keys and proofs' },
   oauth: { tokens: 30, why: 'tokens are signed and stored' },
-  /** Pages and forms of the console. */
+  /** The cost of pages and forms of the console. */
   page: { tokens: 50, why: 'reads the session and the workspace, and renders the page' },
   trial: { tokens: 60, why: 'reads a destination' },
   password: { tokens: 300, why: 'Argon2 takes memory and time on purpose' },
@@ -43,18 +43,20 @@ export type CostClass = keyof typeof COSTS
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Every route has one, by itself or by its group. */
+    /** The cost of a route, which every route has, by itself or by its group. */
     cost?: CostClass
-    /** Nothing works for a request without a credential: the credential pays, and the network for being refused. */
+    /** True for a route where nothing works for a request without a credential: the credential pays, and the network for refusals. */
     needsCredential?: true
-    /** The route answers requests without a session with a page. The network pays for that page, the account of a session for everything. */
+    /**
+     * True for a route that answers requests without a session with a page. The network pays for that page, the account of a session for everything.
+     */
     needsSession?: true
-    /** Balancers and orchestrators ask for it. */
+    /** True for a route that balancers and orchestrators ask for. */
     isProbe?: true
   }
 }
 
-/** Gives the routes of this scope their class, but for those that name another one. */
+/** Gives the routes of this scope a cost class, unless they name one. */
 export function classify(scope: App, cost: CostClass): void {
   scope.addHook('onRoute', (route) => {
     route.config = { cost, ...route.config }
@@ -64,7 +66,7 @@ export function classify(scope: App, cost: CostClass): void {
 /** Makes a route without a class fail the start of the app. Call it before routes are declared. */
 export function requireCosts(app: App): void {
   const declared: RouteOptions[] = []
-  // Its scope gives a route its class after this hook.
+  // A later look at the routes is needed, because a scope gives its routes their class after this hook.
   app.addHook('onRoute', (route) => void declared.push(route))
   app.addHook('onReady', async () => {
     const without = declared.filter(({ config }) => config?.cost === undefined)

@@ -14,9 +14,12 @@ export interface Count {
 }
 
 export interface Counters {
-  /** Adds to the count, by default 1, and returns it over all hosts, with this addition. @throws StorageError `unavailable` */
+  /**
+   * Adds tokens, by default 1, and returns the count over all hosts, with this addition.
+   * @throws StorageError `unavailable`
+   */
   add(limiter: string, subject: string, tokens?: number): Promise<Count>
-  /** The result of the last `add` on this host, with what is being added. Other hosts may have counted more since. */
+  /** Returns the result of the last `add` on this host, with additions under way. Other hosts may have counted more since. */
   last(limiter: string, subject: string): Count
 }
 
@@ -36,7 +39,7 @@ export function createCounters({ storage, now }: CountersOptions): Counters {
   return storage.shared ? sharedCounters(storage.shared.counters, now) : countersInMemory(now)
 }
 
-/** The number of the window of this time. */
+/** Returns the number of the window that a time is in. */
 export function windowOf(now: Instant): number {
   return Math.floor(now / WINDOW_MS)
 }
@@ -73,7 +76,10 @@ function countersInMemory(now: () => Instant): Counters {
 export function countParties(counters: Counters) {
   const invited = new LRUCache<string, Set<Payer>>({ max: MAX_COUNTERS })
 
-  /** Reads what those who share the allowance used. @param added by this party just now */
+  /**
+   * Reads the use of those who share an allowance.
+   * @param added the tokens that this party added just now
+   */
   function used(limiter: string, payer: Payer, { count, leftMs }: Count, added = 0): Holdings & Pick<Count, 'leftMs'> {
     const known = invited.get(`${limiter} ${allowanceOf(payer)}`) ?? new Set()
     const counts = [...known].map((name): [Payer, number] => [name, counters.last(limiter, name).count])
@@ -85,7 +91,10 @@ export function countParties(counters: Counters) {
   return {
     /** Returns the result of the last additions on this host. */
     last: (limiter: string, payer: Payer) => used(limiter, payer, counters.last(limiter, allowanceOf(payer))),
-    /** Returns what was used before. @throws StorageError `unavailable` */
+    /**
+     * Adds tokens, and returns what was used before.
+     * @throws StorageError `unavailable`
+     */
     async add(limiter: string, payer: Payer, tokens = 1) {
       const [allowance, party] = [allowanceOf(payer), partyOf(payer)]
       if (party === allowance) return used(limiter, payer, await counters.add(limiter, allowance, tokens), tokens)
@@ -104,7 +113,7 @@ function boundedCounts() {
   const counts = new Map<string, LRUCache<string, number>>()
   let current = 0
 
-  /** Drops the counts of other windows. */
+  /** Finds the counts of a limiter in a window, and drops those of other windows. */
   function of(limiter: string, windowStart: Instant): LRUCache<string, number> {
     if (windowStart !== current) counts.clear()
     current = windowStart
@@ -123,12 +132,12 @@ function boundedCounts() {
 }
 
 /**
- * Requests that arrive together share one statement. Rows live for two windows, so the table has at most one row for each request of
- * that time.
+ * Counts in the database that several hosts share. Requests that arrive together share one statement. Rows live for two windows, so the table has at
+ * most one row for each request of that time.
  */
 function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   const lastCounts = boundedCounts()
-  /** Additions of this host that are under way, by counter: else many requests at once would all see the count before the first of them. */
+  /** Additions of this host that are under way, by counter: without them many requests at once would all see the count before the first. */
   const adding = new Map<string, number>()
   let removedBefore = 0
 
@@ -156,14 +165,14 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
     { maxItems: MAX_PER_STATEMENT },
   )
 
-  /** Runs once a window, and keeps the previous window for hosts whose clock is slightly behind. */
+  /** Removes counts of earlier windows. Runs once a window, and keeps the previous window for hosts whose clock is slightly behind. */
   async function removeExpired(start: Instant): Promise<void> {
     if (start === removedBefore) return
     removedBefore = start
     try {
       while ((await counters.removeBefore(start, REMOVED_PER_STATEMENT)) === REMOVED_PER_STATEMENT);
     } catch {
-      // The next window removes the rest.
+      // A failure is ignored: the next window removes the rest.
     }
   }
 

@@ -9,23 +9,23 @@ export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
   readonly workspaceId: string
-  /** The payer of what the workspace uses. */
+  /** The payer of the key's workspace. */
   readonly payer: Payer
-  /** The agents that it is bound to; null: it claims for all that are not bound. */
+  /** The agents that the key is bound to; null for a key that claims for all agents that are not bound. */
   readonly agentIds: readonly string[] | null
-  /** True if its workspace has bound agents. */
+  /** True if the key's workspace has bound agents. */
   readonly bindsAgents: boolean
 }
 
 /** An accepted access token: of an application, which acts for one member of a workspace, or of a machine. */
 export interface TokenCredential {
   readonly kind: 'oauth'
-  /** The id of the grant. A machine's tokens have none: its client id. */
+  /** The id of the token's grant. The tokens of a machine have none; there it is the client's id. */
   readonly grantId: string
   readonly workspaceId: string
-  /** The payer of what the workspace uses. */
+  /** The payer of the token's workspace. */
   readonly payer: Payer
-  /** The scopes that the member's current role still permits. */
+  /** The scopes of the token that the member's current role still permits. */
   readonly scopes: readonly string[]
   readonly audience: string
 }
@@ -61,7 +61,10 @@ export function payersOf(credential: Credential): Payers {
   return { key: spenderOf(credential), workspace: credential.workspaceId, account: credential.payer }
 }
 
-/** Whose requests and claims a credential's are. A token stands for its grant, so that a client gains nothing by asking for new tokens. */
+/**
+ * Returns the id to which a credential's requests and claims belong. A token stands for its grant, so that a client gains nothing by asking for new
+ * tokens.
+ */
 export function spenderOf(credential: Credential): string {
   return credential.kind === 'key' ? credential.keyId : credential.grantId
 }

@@ -47,7 +47,7 @@ interface Refusal {
   readonly status: number
   readonly detail: string
   readonly retryAfterSeconds?: number
-  /** The message to log, for an error of the service. */
+  /** The message to log for the error, if it is one of the service. */
   readonly logMessage?: string
 }
 
@@ -76,7 +76,7 @@ function retryOf(status: number, { retryAfterMs }: ServiceError): Pick<Refusal, 
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
-    // Fastify names no type for what another serializer writes.
+    // Fastify names no media type for an answer that another serializer writes.
     reply.type('application/json; charset=utf-8').serializer(inShownCharacters)
     if (!(error instanceof ServiceError) || error.code !== 'invalid')
       return reply.send({ detail, ...(error instanceof ServiceError ? error.more : {}) })
@@ -84,7 +84,7 @@ export function answerErrors(app: App): void {
   })
 }
 
-/** Answers what no route fits before its body is read. Call it after the hooks that refuse requests in any case. */
+/** Answers 404 to a path without a route before the body is read. Call it after the hooks that refuse requests in any case. */
 export function answerNotFound(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) notFound(reply)
@@ -92,7 +92,7 @@ export function answerNotFound(app: App): void {
   })
 }
 
-/** Escapes what a terminal would interpret: an answer may repeat a name out of the request, and clients print it. */
+/** Escapes characters that a terminal would interpret: an answer may repeat a name out of the request, and clients print it. */
 function inShownCharacters(body: unknown): string {
   return terminalJson(JSON.stringify(body))
 }
@@ -106,7 +106,7 @@ export function prepareRefusal(error: Error, request: FastifyRequest, reply: Fas
   return refusal
 }
 
-/** Limits the size of the answer, so that a small request cannot cause a large answer. */
+/** Limits the number of issues, so that a small request cannot cause a large answer. */
 function limitIssues(issues: readonly Issue[]): Issue[] {
   return issues.slice(0, MAX_ISSUES).map((issue) => ({ ...issue, loc: issue.loc.map(shorten) }))
 }
@@ -153,8 +153,8 @@ function notFound(reply: FastifyReply): FastifyReply {
 }
 
 /**
- * Answers what is not valid HTTP, or did not arrive in time, for which Fastify has no request object. Then the connection is destroyed,
- * as a sender may never end its side of it.
+ * Answers a message that is not valid HTTP, or did not arrive in time, for which Fastify has no request object. Then the connection is destroyed, as
+ * a sender may never end its side of it.
  */
 export function answerClientError(headers: Headers) {
   return (error: Error & { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void => {
@@ -175,10 +175,10 @@ export function answerClientError(headers: Headers) {
       'connection: close',
       ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ]
-    // RFC 9110 9.3.2: the bytes of a body would be taken for another answer.
+    // RFC 9110 9.3.2 forbids a body here: its bytes would be taken for another answer.
     const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).equals(HEAD)
     socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
-    // Waits a moment: what still arrives would have the system take the answer back.
+    // Waits a moment before the connection is destroyed: bytes that still arrive would have the system take the answer back.
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
 }

@@ -1,4 +1,4 @@
-/** Bounds what forms, queries and cookies hold before they are parsed: a parser, and what reads its result, takes time for each field. */
+/** Bounds the fields of forms, queries and cookies before they are parsed: a parser, and the code that reads its result, take time for each field. */
 import { parse } from 'node:querystring'
 import type { FastifyRequest } from 'fastify'
 import { BODY_LIMIT_BYTES } from './body.ts'
@@ -26,7 +26,10 @@ export function acceptForms(app: App): void {
   )
 }
 
-/** @throws HttpError 413 */
+/**
+ * Parses a form.
+ * @throws HttpError 413 for one with too many fields
+ */
 function parseForm(text: string): Fields {
   if (!isBounded(text, '&', MOST_FIELDS))
     throw new HttpError(413, `a form has at most ${MOST_FIELDS} fields, with names of at most ${LONGEST_NAME} bytes`)
@@ -39,7 +42,7 @@ export function parseQuery(text: string): Fields {
 }
 
 /**
- * Refuses requests with too many fields in the query, or too many cookies. Where a credential is to pay, it is looked at first: what is
+ * Refuses requests with too many fields in the query, or too many cookies. The credential of a route that needs one is examined first: what is
  * refused before it would be neither paid for nor counted.
  */
 export function boundFields(app: App): void {

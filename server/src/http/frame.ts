@@ -1,4 +1,4 @@
-/** Opens the Fastify instance with what every request passes and every answer has, before there are routes. */
+/** Opens the Fastify instance with the hooks that every request passes and every answer gets, before there are routes. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { Meters } from '../base/meters.ts'
@@ -18,22 +18,25 @@ import { clientAddress, proxiesIn, readPlainAddresses } from './proxies.ts'
 export interface FrameOptions {
   readonly rateLimits: RateLimits
   readonly connections: ConnectionSettings
-  /** Defaults to the arrival times of every service. */
+  /** The times in which requests must arrive; defaults to those of every service. */
   readonly arrivalTimes?: ArrivalTimes
   readonly counters: Counters
   readonly meters: Meters
-  /** The proxies whose word about a client's address counts. */
+  /** The proxies whose statements about a client's address are trusted. */
   readonly trustProxy: TrustedProxies
   readonly publicUrl?: string
   readonly logger: FastifyBaseLogger
-  /** When it closes it ends what is under way, and waits for no slow sender. */
+  /** True for a server that, when it closes, ends the requests under way and waits for no slow sender. */
   readonly endsAtOnce?: true
 }
 
-/** The longest part of a path: an agent's 256 characters of up to four bytes, each written as three. */
+/** The longest part of a path: an agent's name of 256 characters of up to four bytes, each written as three. */
 const MOST_OF_A_NAME = 256 * 4 * 3
 
-/** @param observe adds hooks before all others: they see what is refused, too */
+/**
+ * Opens the frame of a server.
+ * @param observe adds hooks before all others: they see refused requests, too
+ */
 export function openFrame(
   options: FrameOptions,
   observe: (app: App) => void = () => {},
@@ -45,14 +48,14 @@ export function openFrame(
   const app: App = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // Lines name their request's id: a logger for each request would take a fiftieth of a receipt's time.
+    // Log lines name the request's id: a logger for each request would take a fiftieth of a receipt's time.
     childLoggerFactory: (logger) => logger,
     trustProxy: isProxy,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: times.request,
     http: { headersTimeout: times.headers, connectionsCheckingInterval: times.checkEvery },
     routerOptions: { maxParamLength: MOST_OF_A_NAME, querystringParser: parseQuery },
-    // Answers open requests, and those that still arrive, while the server closes.
+    // Open requests, and those that still arrive, get answers while the server closes.
     return503OnClosing: false,
     ...(options.endsAtOnce ? { forceCloseConnections: true } : {}),
     frameworkErrors: answerUnroutable(headers, (request, reply) => {
@@ -66,7 +69,7 @@ export function openFrame(
   observe(app)
   readPlainAddresses(app)
   setHeaders(app, headers)
-  // Before the gate: what it refuses ends no connection, and a message with two readings has to.
+  // Ambiguity is examined before the gate, whose refusals end no connection; those of a message with two readings have to.
   refuseAmbiguousMessages(app)
   const gate = openGate(app, options)
   boundFields(app)

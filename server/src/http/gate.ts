@@ -1,6 +1,6 @@
 /**
- * The gate that every request passes before anything works for it. Each route costs tokens, which the network that asks pays. Who is known
- * by a credential or a session pays themselves, and the network nothing.
+ * The gate that every request passes before anything works for it. Each route costs tokens, which the network that asks pays. A client known by a
+ * credential or a session pays for itself, and its network nothing.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -33,14 +33,14 @@ const UNITS: Readonly<Record<keyof RateLimits, string>> = {
   refusals: 'refused credentials',
 }
 const REFUSED_HELP = 'Requests refused beyond a rate limit, by limit'
-/** Several visits to a page. */
+/** The least tokens that a network may use in a second, enough for several visits to a page. */
 const LEAST_AT_ONCE = 300
-/** Clients and proxies give up later than this. */
+/** The longest wait for a turn; clients and proxies give up later than this. */
 const LONGEST_WAIT_MS = 20_000
 
 export type Gate = ReturnType<typeof openGate>
 
-/** Call it once headers and addresses are known, and before the routes are declared. */
+/** Opens the gate. Call it once headers and addresses are known, and before the routes are declared. */
 export function openGate(app: App, { rateLimits, counters, meters }: GateOptions) {
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
@@ -63,7 +63,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
   }
 
-  /** Refuses after a while where the client goes on. What is left is what is left then. */
+  /** Refuses a request, after a while when the client goes on asking. The answer tells the time that is left by then. */
   async function refuseHeld(
     limited: Limited,
     { count, leftMs }: Count,
@@ -87,7 +87,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     const tokens = tokensOfNetwork(request)
     const before = own.last('network', network)
     if (before.count > 0 && before.count + tokens > limited.most) {
-      // Any site may read the refusal: a script that is to wait has to, and it tells no secret.
+      // Any site may read the refusal: a script has to know how long to wait, and the refusal tells no secret.
       reply.headers(READABLE)
       return refuseHeld(limited, before, request, reply)
     }
@@ -99,7 +99,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
 
   app.addHook('onRequest', (request, reply, done) => {
     const entered = enter(request, reply)
-    // A client that has gone while it waited gets no work.
+    // A client that disconnected while it waited gets no work.
     if (entered) entered.then(() => (request.raw.destroyed ? reply.hijack() : done()), done)
     else done()
   })
@@ -112,11 +112,14 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     unsayLeft(reply)
     if (tokens !== COSTS.small.tokens) networks.giveBack(network, tokens)
     if (windowOf(Date.now()) !== windowOf(at)) return
-    // The count may have been dropped, as where many networks ask.
+    // The count may have been dropped, as when many networks ask.
     own.add('network', network, -Math.min(tokens, own.last('network', network).count))
   }
 
-  /** @throws HttpError 429 for a request that would wait for longer than clients do */
+  /**
+   * Refuses a request that would wait for longer than clients do.
+   * @throws HttpError 429
+   */
   async function requireTurn(account: Payer, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (accounts.expected(account) <= LONGEST_WAIT_MS) return
     refused.inc('account')
@@ -127,7 +130,10 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     throw new HttpError(429, `too many requests of your account wait for their turn: try again in ${seconds} seconds`)
   }
 
-  /** Takes more tokens, of a request that turned out to cost more. @throws as `admit` does */
+  /**
+   * Takes more tokens for a request that turned out to cost more.
+   * @throws as `admit` does
+   */
   async function takeMore(request: FastifyRequest, reply: FastifyReply, payers: Payers, tokens: number): Promise<void> {
     const limited = (Object.entries(payers) as [keyof Payers, string][])
       .filter(([limit]) => rateLimits[limit] > 0)
@@ -154,7 +160,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     giveBack(request, reply)
     const turn = account && accounts.enter(account, tokens, () => isGone(request))
     await turn
-    // A client that has gone while it waited gets no work.
+    // A client that disconnected while it waited gets no work.
     if (turn && isGone(request)) reply.hijack()
     const lefts = limited.map(({ most }, index) => most - counts[index]!.count)
     const tightest = lefts.indexOf(Math.min(...lefts))
@@ -169,7 +175,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   return {
     enter,
     /**
-     * Takes the tokens of this request from who asks, and returns to the network what it paid for them.
+     * Takes the tokens of a request from its payers, and returns to the network what it paid for them.
      * @throws HttpError 429, after a while where the account goes on; StorageError `unavailable`, so that no request passes uncounted
      */
     admit: (request: FastifyRequest, reply: FastifyReply, payers: Payers): Promise<void> =>
@@ -184,7 +190,10 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
         sayLeft(reply, limited, count)
         if (count.count > limited.most) refuse(limited, count, request, reply)
       },
-      /** @throws HttpError 429 when the limit is used up, as far as this host has counted; after a while where the network goes on */
+      /**
+       * Refuses a network that sent too many refused credentials, as far as this host has counted; after a while where it goes on.
+       * @throws HttpError 429
+       */
       async peek(request: FastifyRequest, reply: FastifyReply): Promise<void> {
         if (rateLimits.refusals === 0) return
         const limited = limitedRefusals(request)
@@ -203,7 +212,7 @@ function tokensOf(request: FastifyRequest): number {
   return COSTS[request.routeOptions.config.cost ?? 'small'].tokens
 }
 
-/** The cost as if the credential or session that the route needs were missing, which is not known yet. */
+/** Returns what a request costs its network as if the credential or session that the route needs were missing, which is not known yet. */
 function tokensOfNetwork(request: FastifyRequest): number {
   const { needsCredential, needsSession } = request.routeOptions.config
   if (needsCredential) return COSTS.small.tokens
@@ -211,8 +220,8 @@ function tokensOfNetwork(request: FastifyRequest): number {
 }
 
 /**
- * Tells which requests cost their network nothing. A credential pays itself, and refused ones have a limit: what others behind one address
- * use up must not stop it. To answer a probe costs no more than to refuse it, and a host without an answer is taken out or restarted.
+ * Tells which requests cost their network nothing. A credential pays itself, and refused ones have a limit: requests of others behind one address
+ * must not stop it. To answer a probe costs no more than to refuse it, and a host without an answer is taken out or restarted.
  */
 function isFreeForNetwork({ headers, routeOptions: { config } }: FastifyRequest): boolean {
   return config.isProbe === true || (config.needsCredential === true && headers.authorization !== undefined)

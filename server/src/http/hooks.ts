@@ -14,7 +14,7 @@ const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  // Pages allow more, for themselves.
+  // Pages allow more for themselves.
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -55,11 +55,14 @@ export function refuseAmbiguousMessages(app: App): void {
   })
 }
 
-/** More than any client sends in good faith, and little enough to be read for nothing. */
+/**
+ * The largest body that is read to its end although it is refused: more than any client sends in good faith, and little enough to be read for
+ * nothing.
+ */
 const READ_OUT_BYTES = 1024 * 1024
 
 /**
- * Keeps the connection of a body that is too large, so that Node reads the rest of it and drops it. Otherwise the connection is reset, and a
+ * Keeps the connection of a request whose body is too large, so that Node reads the rest of it and drops it. Otherwise the connection is reset, and a
  * client that is still sending never sees the answer: nginx makes a 502 of it. Call it before `endConnectionsOnClose` of `connections.ts`.
  */
 export function readOutBodies(app: App): void {
@@ -76,8 +79,8 @@ export function cachePublicly(_request: FastifyRequest, reply: FastifyReply, don
 }
 
 /**
- * Logs the pattern of the route and never the path, because a receipt's id in the path gives access to the receipt. Logs no header and
- * no body, and no probe that is answered: anyone may send any number, and the metrics count them.
+ * Logs the pattern of each request's route and never the path, because a receipt's id in the path gives access to the receipt. Logs no header and no
+ * body, and no probe that is answered: anyone may send any number, and the metrics count them.
  */
 export function logRequests(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {

@@ -3,13 +3,13 @@ import type { FastifyReply } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
 import { type Count, WINDOW_MS } from './counters.ts'
 
-/** The fields of draft 6, which most clients know, and the two fields of draft 10. */
+/** Rate-limit fields of draft 6, which most clients know, and the two fields of draft 10. */
 const FIELDS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy', 'ratelimit'] as const
 type Field = (typeof FIELDS)[number]
 
 export interface Limited {
   readonly limit: keyof RateLimits
-  /** The id of a key, grant, workspace or account, or a network. */
+  /** The limited party: the id of a key, grant, workspace or account, or a network. */
   readonly subject: string
   readonly most: number
 }

@@ -5,7 +5,7 @@ import type { App } from './instance.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies HTTPMethods[]
 
-/** Records the routes declared after this call. Call the returned function after them, to add the refusals. */
+/** Records the routes declared after this call. Call the returned function after them: it adds refusals of other methods. */
 export function refuseOtherMethods(app: App): () => void {
   const allowed = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -23,7 +23,7 @@ export function refuseOtherMethods(app: App): () => void {
         method: METHODS.filter((method) => !methods.has(method)),
         config: { cost: 'small' },
         schema: { hide: true },
-        // Before the body is read.
+        // Refuses before the body is read.
         onRequest: (_request, reply, done) => {
           reply.header('allow', allow)
           done(new HttpError(405, `the method must be one of ${allow}`))

@@ -35,7 +35,7 @@ export async function describeApi(
         securitySchemes: securitySchemes as Record<string, never>,
       },
     },
-    // A route names every way to authenticate, also one that this service does without.
+    // A route names every way to authenticate, also those that this service does without.
     transform: ({ schema, url }) => {
       const { security = [] } = schema ?? {}
       const offered = security.filter((ways) => Object.keys(ways).every((way) => way in securitySchemes))
@@ -100,7 +100,10 @@ function withComponents(document: Json): Json {
     return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Error' } }
   }
 
-  /** @returns undefined for what only this operation answers so, such as the 503 of health checks */
+  /**
+   * Makes a component of a refusal that operations share.
+   * @returns undefined for a refusal that only this operation has, such as the 503 of health checks
+   */
   function sharedRefusal(status: string, { content }: Response): Json | undefined {
     if (Number(status) < 400) return undefined
     const description = STATUS_CODES[status]!
@@ -122,12 +125,12 @@ function jsonOf(schema: unknown): Json {
   return { 'application/json': { schema } }
 }
 
-/** Titles in the schemas of plugins are labels, such as `Merge commit`. */
+/** Tells whether a schema's title is the name of a type. Titles in the schemas of plugins are labels, such as `Merge commit`. */
 function isTypeName(title: unknown): title is string {
   return typeof title === 'string' && /^([A-Z][a-z]+)+$/.test(title)
 }
 
-/** A parameter with a default is optional, although its schema, after defaults are applied, requires it. */
+/** Tells whether a parameter has a default: it is optional then, although its schema, after defaults are applied, requires it. */
 function hasDefault(schema: unknown): boolean {
   return (schema as Json).default !== undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The address of a client behind proxies. Each proxy appends the address that it sees to X-Forwarded-For, so the entries are read from
- * the right, as far as the proxies are trusted: what a client writes stands to the left of that.
+ * The address of a client behind proxies. Each proxy appends the address that it sees to X-Forwarded-For, so the entries are read from the right, as
+ * far as the proxies are trusted: entries that a client wrote stand to the left of those.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
@@ -10,7 +10,7 @@ import type { App } from './instance.ts'
 /** Tells whether an address is a trusted proxy's. @param hop 0 for the address that connects, 1 for the one that it names, and so on */
 export type IsProxy = (address: string, hop: number) => boolean
 
-/** Stands for what is no address, such as the identifiers of RFC 7239: `request.ip` is an address, or this. */
+/** Stands for an entry that is no address, such as the identifiers of RFC 7239: `request.ip` is an address, or this. */
 export const NO_ADDRESS = 'unknown'
 
 const HEADER = 'x-forwarded-for'
@@ -29,7 +29,7 @@ export function proxiesIn(trusted: TrustedProxies): IsProxy {
   }
 }
 
-/** Rewrites X-Forwarded-For before anything reads `request.ip`: some proxies add ports and brackets, and some write what is no address. */
+/** Rewrites X-Forwarded-For before anything reads `request.ip`: some proxies add ports and brackets, and some write entries that are no address. */
 export function readPlainAddresses(app: App): void {
   app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const named = namedIn(headers)
@@ -49,7 +49,7 @@ function namedIn({ [HEADER]: given }: IncomingHttpHeaders): string[] {
   return typeof given === 'string' ? given.split(',').map(plainAddress) : []
 }
 
-/** `192.0.2.1:443` and `[2001:db8::1]:443` without port and brackets. */
+/** Removes port and brackets from an entry such as `192.0.2.1:443` or `[2001:db8::1]:443`. */
 export function plainAddress(entry: string): string {
   const text = entry.trim()
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(text) ?? []

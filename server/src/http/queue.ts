@@ -1,15 +1,14 @@
 /**
- * The queue of requests, by what they cost and who pays: each who pays at the top has a rate, and what comes faster waits. Of those who
- * wait below one of them, whoever used least in the last minute goes first. Which accounts somebody made does not matter: they count with
- * who made them.
+ * The queue of requests, by cost and payer: each payer at the top has a rate, and requests that come faster wait. Among the waiting parties below one
+ * payer, the one that used least in the last minute goes first. New accounts gain nothing: they count with the account that made them.
  */
 import { LRUCache } from 'lru-cache'
 import { WINDOW_MS } from './counters.ts'
 
-/** The tokens that all below one allowance may ask for. */
+/** The rate of tokens that all parties below one allowance may use together. */
 interface Rate {
   readonly tokensPerMs: number
-  /** The time whose tokens may come at once. */
+  /** The time whose tokens may be used at once. */
   readonly atOnceMs: number
 }
 
@@ -19,19 +18,19 @@ interface Waiter {
   isGone(): boolean
 }
 
-/** A payer, with all that stand below it. */
+/** A payer, with all parties that stand below it. */
 interface Party {
-  /** Tokens used, which fade within a minute. */
+  /** Tokens that the party used, which fade within a minute. */
   used: number
   usedAt: number
-  /** Tokens of all that wait. */
+  /** Tokens of all waiting requests of the party. */
   waiting: number
   readonly waiters: Waiter[]
   readonly below: Map<string, Party>
 }
 
 interface Top extends Party {
-  /** The time, by the monotonic clock, at which everything that began would have arrived at the rate of the top. */
+  /** The time, by the monotonic clock, at which all requests that began would have arrived at the rate of the top. */
   dueAt: number
   timer?: NodeJS.Timeout | undefined
 }
@@ -43,7 +42,7 @@ const ITSELF = ''
 export function createQueue({ tokensPerMs, atOnceMs }: Rate) {
   const tops = new LRUCache<string, Top>({ max: MOST_TOPS })
 
-  /** Finds the parties from the top down to the payer that asks. */
+  /** Finds the parties from the top down to a payer. */
   function pathOf(payer: string): [Top, ...Party[]] {
     const [first, ...ids] = payer.split('/')
     const top = tops.get(first!) ?? { ...newParty(), dueAt: 0 }
@@ -94,8 +93,9 @@ export function createQueue({ tokensPerMs, atOnceMs }: Rate) {
       return freeInMs(path[0]) + aheadOf(path) / tokensPerMs
     },
     /**
-     * Resolves when it is the turn of this request; undefined: at once.
-     * @param payer ids from the top down, with slashes @param isGone the client waits no more, and the request takes nothing
+     * Waits for the turn of a request; undefined when it may go on at once.
+     * @param payer ids from the top down, with slashes
+     * @param isGone tells that the client waits no more, so that the request takes nothing
      */
     enter(payer: string, tokens: number, isGone: () => boolean = () => false): Promise<void> | undefined {
       const path = pathOf(payer)
@@ -110,7 +110,7 @@ export function createQueue({ tokensPerMs, atOnceMs }: Rate) {
         if (top.timer === undefined) goOn(top)
       })
     },
-    /** Returns tokens to one at the top that had not to pay them. */
+    /** Returns tokens to a party at the top that need not have paid them. */
     giveBack(payer: string, tokens: number): void {
       const top = tops.get(payer)
       if (!top) return

@@ -2,7 +2,7 @@
 import type { Meters } from '../base/meters.ts'
 import type { App } from './instance.ts'
 
-/** Histogram buckets in seconds. Few, as each route has them for each method and class of status. */
+/** Histogram buckets in seconds: few, because each route has them for each method and class of status. */
 const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10]
 
 export function measureRequests(app: App, meters: Meters): void {

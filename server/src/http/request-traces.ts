@@ -1,5 +1,5 @@
 /**
- * A span for each request, which begins a trace: a client could otherwise hide what it does, or have all of it recorded. What the request
+ * Spans for requests, each of which begins a trace: a client could otherwise hide what it does, or have all of it recorded. Work that the request
  * causes is traced below it, as its `traceparent` replaces the client's.
  */
 import type { FastifyRequest } from 'fastify'

@@ -32,10 +32,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const NEEDS_KEY = [{ apiKey: [] }]
 
-/** A key, or a token of an application with any scopes. */
+/** The security of routes that need a key, or a token of an application with any scopes. */
 export const NEEDS_CREDENTIAL: readonly Readonly<Record<string, readonly string[]>>[] = [{ apiKey: [] }, { oauth: [] }]
 
-/** True for the form of all ids. Routes answer 404 to any other text without reading the database. */
+/** Tells whether a text has the form of all ids. Routes answer 404 to any other text without reading the database. */
 export function isId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text)
 }

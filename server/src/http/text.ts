@@ -6,7 +6,7 @@ import type { Issue, Loc } from '../base/errors.ts'
  * a member; and numbers that are not safe integers.
  */
 export function contentIssues(value: unknown, loc: Loc): Issue[] {
-  // Locations are made only where something is wrong: a body may have thousands of members.
+  // Locations are made only for faulty values: a body may have thousands of members.
   return isClean(value) ? [] : issuesIn(value, loc)
 }
 
@@ -55,7 +55,7 @@ export function notUnicode(loc: Loc): Issue {
   return { loc, type: 'string_unicode', msg }
 }
 
-/** Refuses other numbers than safe integers: a claim becomes part of its receipt, which may contain no others. */
+/** Refuses numbers other than safe integers: a claim becomes part of its receipt, which may contain no others. */
 export function notAnInteger(loc: Loc): Issue {
   return { loc, type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' }
 }

@@ -5,9 +5,9 @@ import { type Issue, ServiceError } from '../base/errors.ts'
 import { type Validator, validator } from '../base/validation.ts'
 import { contentIssues } from './text.ts'
 
-/** Path parameters have no schema, because routes answer 404 to an id of another form. */
+/** Compiles the validation of a route. Path parameters have no schema, because routes answer 404 to an id of another form. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  // Compiled at the first request, so that a process that serves few routes does not wait for all schemas.
+  // Schemas are compiled at the first request, so that a process that serves few routes does not wait for all of them.
   const check: Validator = (value, loc) => validator(schema)(value, loc)
   if (httpPart === 'body') {
     return (body: unknown) => {
@@ -23,10 +23,10 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   }
 }
 
-/** Converts integers in decimal digits and applies defaults. Ajv's coercion would also accept `0x10`, `1e1` and blanks. */
+/** Reads a query: converts integers in decimal digits and applies defaults. Ajv's coercion would also accept `0x10`, `1e1` and blanks. */
 function readQuery(schema: TSchema, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { properties } = schema as { properties?: Readonly<Record<string, { type?: string; default?: unknown }>> }
-  // Keeps unknown members, which the schema refuses: a misspelt filter would show everything.
+  // Unknown members are kept for the schema to refuse: a misspelt filter would show everything.
   const read: Record<string, unknown> = { ...query }
   for (const [name, { type, default: defaultValue }] of Object.entries(properties ?? {})) {
     const value = query[name] ?? defaultValue

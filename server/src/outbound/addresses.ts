@@ -28,7 +28,7 @@ const ipv4 = new BlockList()
 const ipv6 = new BlockList()
 for (const [subnet, prefix, family] of SPECIAL) (family === 'ipv4' ? ipv4 : ipv6).addSubnet(subnet, prefix, family)
 
-// Global unicast, RFC 4291 2.4. Other IPv6 addresses are loopback, local, multicast, mapped IPv4 addresses, or not yet assigned.
+// IPv6 global unicast, RFC 4291 2.4. Other IPv6 addresses are loopback, local, multicast, mapped IPv4 addresses, or not yet assigned.
 const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 

@@ -1,4 +1,4 @@
-/** Bounds the body of an answer, in size and time, as it is read. */
+/** Bounds the body of an answer, in size and time, while it is read. */
 
 import type { SendInit } from '@claimcheck/core/hosting'
 import { toDestinationError } from '@claimcheck/core/hosting'
@@ -7,14 +7,14 @@ import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** The headers of an answer to HEAD are those of a body that does not come. */
+/** Tells whether an answer has a body. The headers of an answer to HEAD describe a body that does not come. */
 export function hasBody(method: string, status: number): boolean {
   return method !== 'HEAD' && !NO_BODY.has(status)
 }
 
 /**
- * Copies the response; reading the body of the copy fails when the body is too large or the time is over. What was compressed counts by its
- * size after that.
+ * Copies the response; reading the body of the copy fails when the body is too large or the time is over. A compressed body counts by its size after
+ * decompression.
  * @throws DestinationError `unexpected_response` for an invalid status, and for a body that was compressed several times over
  */
 export function limitBody(
@@ -23,7 +23,7 @@ export function limitBody(
   maxBytes: number,
 ): Response {
   const { status, statusText, headers } = response
-  // The constructor of Response refuses these. A few bytes that were compressed twice are enough to keep a processor busy.
+  // The constructor of Response refuses such statuses. A few bytes that were compressed twice are enough to keep a processor busy.
   const codings = codingsOf(headers)
   const isRead = response.body !== null && hasBody(method, status)
   if (status < 200 || status > 599 || (isRead && codings.length > 1)) throw refused(response)
@@ -68,7 +68,7 @@ function refused({ status, body }: Response): DestinationError {
   return new DestinationError('unexpected_response', { status })
 }
 
-/** Recognizes an error of zlib or Brotli, which says that the content is not coded as its headers say. */
+/** Recognizes an error of zlib or Brotli for a body that is not coded as its headers say. */
 function isWronglyCoded(error: unknown): boolean {
   const { code } = ((error as { cause?: unknown }).cause ?? error) as { readonly code?: unknown }
   return typeof code === 'string' && /^(?:Z_|ERR__ERROR|ERR_BROTLI)/.test(code)

@@ -24,45 +24,45 @@ import { type LeakFinder, leakFinder } from './leaks.ts'
 import type { Spending } from './rate-limit-budget.ts'
 import { dial, secure, tlsOptions } from './sockets.ts'
 
-/** The hosts and methods that a plugin may use, by its manifest. They never change. */
+/** The hosts and methods that a plugin may use, by its manifest, which never change. */
 export interface Reach extends Pick<Manifest, 'hosts' | 'tokenHosts' | 'methods' | 'sockets'> {
-  /** It starts programs, which send requests of their own with the credentials that it reveals to them. */
+  /** True for a plugin that starts programs, to which it may reveal credentials for requests of their own. */
   readonly mayReveal: boolean
 }
 
 /** The limits and the source of one check. */
 export interface CheckGuard extends Pick<RequestGuard, 'timer' | 'now' | 'origin' | 'secrets' | 'limits' | 'pace'> {
-  /** The connection that it reads through; none, when left out. */
+  /** The connection that the check reads through, if any. */
   readonly connected?: GivenConnection | undefined
-  /** The base address at that origin; without a path, when left out. */
+  /** The base address at the check's origin; without a path, when left out. */
   readonly baseUrl?: string
   readonly reach: Reach
-  /** The account that pays for it. All checks that name none pay together. */
+  /** The account that pays for the check. All checks that name none pay together. */
   readonly payer?: Payer
-  /** The budget that its requests count against; none, when left out. */
+  /** The budget that the check's requests count against, if any. */
   readonly spending?: Spending
 }
 
 /** A connection, and what its type declares. */
 export interface GivenConnection extends Omit<Connected, 'memory'> {
-  /** Empty for a destination that is read without one. */
+  /** The id of the connection, empty for a destination that is read without one. */
   readonly id: string
 }
 
 export interface CheckRequests extends GuardedRequests, Pick<CheckContext, 'reveal'> {
-  /** Its own limits ended the check's requests: its time is over, or it may send no more. */
+  /** Tells whether the check's own limits ended its requests: its time is over, or it may send no more. */
   isSpent(): boolean
-  /** The first thing that the plugin asked for without being allowed to. What it then reports is no evidence. */
+  /** Returns the first forbidden request of the plugin. What the plugin reports after it is no evidence. */
   breach(): BreachError | undefined
   /** Finds the check's secrets in what its plugin says. */
   leaks(): LeakFinder
 }
 
-/** Makes requests and connections that passed the gate. */
+/** Sends requests and opens connections that passed the gate. */
 export interface Sender {
   readonly gate: Gate
   send(admitted: AdmittedUrl, init: SendInit, maxBytes: number): Promise<Response>
-  /** Certificates to trust, in place of the system's. PEM. */
+  /** PEM certificates to trust, in place of the system's. */
   readonly ca: string | undefined
   readonly limitDigests: DigestLimit
   /** Finds the tokens kept for a connection with its current credentials, at an origin. */

@@ -1,19 +1,22 @@
-/** The codings in which an answer's content comes: what is read is never coded more than once. */
+/** The codings of an answer's content: a body that is read was never coded more than once. */
 import { Duplex } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
-/** `identity` is none, also where a server lists it beside another one. */
+/** Lists the codings of a body. `identity` is none, also where a server lists it beside another one. */
 export function codingsOf(headers: Headers): string[] {
   const named = (headers.get('content-encoding') ?? '').split(',').map((coding) => coding.trim().toLowerCase())
   return named.filter((coding) => coding !== '' && coding !== 'identity')
 }
 
-/** fetch decodes nothing where one of the codings in the list is `identity`. */
+/** Tells whether fetch leaves a body coded: it decodes nothing where one of the codings in the list is `identity`. */
 export function isLeftCoded(headers: Headers): boolean {
   return codingsOf(headers).length > 0 && /(?:^|,)\s*identity\s*(?:,|$)/i.test(headers.get('content-encoding') ?? '')
 }
 
-/** @returns undefined for a coding that is not known */
+/**
+ * Decodes a body.
+ * @returns undefined for an unknown coding
+ */
 export function decoded(
   body: ReadableStream<Uint8Array>,
   coding: string | undefined,

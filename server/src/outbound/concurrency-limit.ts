@@ -9,9 +9,9 @@ import type { DueKind } from '../storage/claims.ts'
 
 /** The owner of a slot, and what its check reads. */
 export interface Asker {
-  /** The payer of what the workspace uses. */
+  /** The payer of the workspace. */
   readonly payer: Payer
-  /** Every address that it may read; none when it reads nothing. */
+  /** Every address that the check may read; none for a check that reads nothing. */
   readonly destinations: readonly string[]
 }
 
@@ -22,12 +22,12 @@ export type Release = () => void
 export type UsedUp = 'payer' | 'destination'
 
 /**
- * Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone, or
- * from `watching` alone.
+ * The pools of slots. Checks that decide take from `kept`, first looks from `first`, and both then from `common`; other looks take from `common`
+ * alone, or from `watching` alone.
  */
 export type Share = 'kept' | 'first' | 'common' | 'watching'
 
-/** One in so many slots is kept. */
+/** The divisor of all slots that gives those kept for checks that decide. */
 const KEPT = 4
 const FIRST = 8
 const WATCHING = 16
@@ -70,12 +70,12 @@ export function createConcurrencyLimit(capacity: number) {
         for (const listener of listeners) listener()
       }
     },
-    /** Says whose part is used up; undefined: `take` would give a slot. */
+    /** Says whose part is used up; undefined if `take` would give a slot. */
     usedUp(asker: Asker, kind: DueKind): UsedUp | undefined {
       const pool = poolFor(asker, kind)
       return typeof pool === 'string' ? pool : undefined
     },
-    /** Slots that are taken, by all askers. */
+    /** Counts the slots that are taken, by all askers. */
     usage: (): Readonly<Record<Share, number>> => ({
       kept: kept.taken,
       first: first.taken,
@@ -136,7 +136,7 @@ class Counts {
     if (!this.#places.mayTake(payer, free, WEIGHT)) return 'payer'
     const isFull = destinations.some((destination) => {
       const there = this.#atDestination.get(destination)
-      // All together take no more of one destination than they leave of all slots.
+      // All payers together take no more slots of one destination than they leave of all.
       return there && !there.mayTake(payer, free - there.all, WEIGHT)
     })
     return isFull ? 'destination' : undefined

@@ -1,4 +1,4 @@
-/** Reads a database for a check: the drivers, each loaded with the first statement for it. */
+/** Reads a database for a check, by drivers that are loaded with the first statement for their kind. */
 import { Socket } from 'node:net'
 import {
   type DatabaseAddress,
@@ -20,7 +20,10 @@ export async function queryDatabase(
   return queryPostgres(pg as unknown as PostgresDriver, place, asked)
 }
 
-/** An installation may leave it out. @throws Error that says what to install */
+/**
+ * Loads the MySQL driver, which an installation may leave out.
+ * @throws Error that says what to install
+ */
 async function mysqlDriver(): Promise<MysqlDriver> {
   try {
     return (await import('mysql2')).default as unknown as MysqlDriver

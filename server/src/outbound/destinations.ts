@@ -9,7 +9,7 @@ export type Destinations = ReturnType<typeof createDestinations>
 
 const MAX_NAMES = 10_000
 const MAX_ADDRESSES = 8
-/** A name is looked up again after this. */
+/** The time after which a name is looked up again. */
 const KEPT_MS = 60_000
 
 interface Known {
@@ -26,7 +26,7 @@ export function createDestinations({
 }) {
   const known = new LRUCache<string, Known>({ max: MAX_NAMES })
 
-  /** Looks a name up. What is known stays meanwhile, and where the look-up fails. */
+  /** Looks a name up. Known addresses stay meanwhile, and when the look-up fails. */
   function lookUp(origin: string, name: string): void {
     const earlier = known.get(name)?.destinations ?? [name]
     known.set(name, { destinations: earlier, at: now() })
@@ -43,8 +43,8 @@ export function createDestinations({
 
   return {
     /**
-     * Lists all addresses behind the origin's name: a name that lists somebody else's address beside its own evades nothing. The name itself
-     * until its addresses are known. Never waits.
+     * Lists all addresses behind the origin's name: a name that lists somebody else's address beside its own evades nothing. Returns the name itself
+     * until its addresses are known, and never waits.
      */
     of(origin: string): readonly string[] {
       const name = unbracketed(new URL(origin).hostname)

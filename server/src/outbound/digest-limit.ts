@@ -1,11 +1,11 @@
-/** Limits how many digests are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
+/** Limits the number of digests that are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
 import pLimit, { type LimitFunction } from 'p-limit'
 import { allowanceOf, type Payer, partyOf } from '../base/payers.ts'
 
-/** Begins the work when its payer and the host have room for it. */
+/** Begins work when its payer and the host have room for it. */
 export type DigestLimit = <T>(payer: Payer, work: () => Promise<T>) => Promise<T>
 
-/** Eight streams share a gigabit link at 15 MiB/s each: 512 MiB take 35 s of the 60 s that a check may take. */
+/** The most digests at a time. Eight streams share a gigabit link at 15 MiB/s each: 512 MiB take 35 s of the 60 s that a check may take. */
 const AT_A_TIME = 8
 /** Four who pay fill the host. Those who were invited have one at a time together, in turn. */
 const [OF_ALLOWANCE, OF_INVITED] = [2, 1]

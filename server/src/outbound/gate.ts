@@ -1,4 +1,4 @@
-/** Decides which addresses outgoing requests may reach: https and tls to public ones, and what the operator names in ALLOW_PRIVATE. */
+/** Decides which addresses outgoing requests may reach: https and tls to public ones, and those that the operator names in ALLOW_PRIVATE. */
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { isLiteral, refusal, type SocketAddress, unbracketed } from '@claimcheck/core/hosting'
@@ -7,9 +7,9 @@ import { isAllowed } from '../config/allow-private.ts'
 import { isPublicAddress } from './addresses.ts'
 import { type Lookup, lookUp, queryNames, systemLookup, toLookupFunction } from './lookup.ts'
 
-/** Passed the gate. */
+/** An address that passed the gate. */
 export interface Admitted {
-  /** The operator allows it although it may be private or without TLS. */
+  /** True if the operator allows the address although it may be private or without TLS. */
   readonly mayBePrivate: boolean
 }
 
@@ -19,12 +19,15 @@ export interface AdmittedUrl extends Admitted {
 
 export type Gate = ReturnType<typeof createGate>
 
-/** @param resolver replaces name servers and the system in tests */
+/**
+ * Makes the gate.
+ * @param resolver replaces name servers and the system in tests
+ */
 export function createGate(allowPrivate: readonly string[], resolver?: Lookup) {
   const resolverFor = ({ mayBePrivate }: Admitted) => resolver ?? (mayBePrivate ? systemLookup : queryNames)
 
   function checkHost(hostname: string): void {
-    // A program that gets such a name as an argument takes it for an option.
+    // A host's name that begins with a hyphen would be an option to a program that gets it as an argument.
     if (hostname.startsWith('-')) throw refusal('the name of the host begins with a hyphen')
   }
 
@@ -34,7 +37,8 @@ export function createGate(allowPrivate: readonly string[], resolver?: Lookup) {
 
   return {
     /**
-     * @param publicOnly what the operator allows counts for nothing
+     * Admits a URL.
+     * @param publicOnly ignores what the operator allows
      * @throws DestinationError `unavailable` when the request is forbidden
      */
     checkUrl(text: string, publicOnly = false): AdmittedUrl {
@@ -49,7 +53,7 @@ export function createGate(allowPrivate: readonly string[], resolver?: Lookup) {
       checkLiteral(url.hostname)
       return { url, mayBePrivate: false }
     },
-    /** Admits a socket address by the rules of `checkUrl`. */
+    /** Admits the address of a socket by the rules of `checkUrl`. */
     checkSocket({ hostname, port, isTls }: SocketAddress, publicOnly = false): Admitted {
       checkHost(hostname)
       const place = { hostname, port: String(port), protocol: isTls ? 'tls:' : 'tcp:' }
@@ -58,7 +62,7 @@ export function createGate(allowPrivate: readonly string[], resolver?: Lookup) {
       checkLiteral(hostname)
       return { mayBePrivate: false }
     },
-    /** Finds the addresses behind the name of what passed. Rejects when it has none that may be reached. */
+    /** Finds the addresses behind an admitted name. Rejects when it has none that may be reached. */
     async lookUp(hostname: string, admitted: Admitted): Promise<LookupAddress[]> {
       const name = unbracketed(hostname)
       const family = isIP(name)

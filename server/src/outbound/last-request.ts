@@ -1,4 +1,4 @@
-/** Says what a check asked last, and why it failed: for the operator, and neither for a log nor for a workspace. */
+/** Describes the last request of a check, and why it failed: for the operator, and neither for a log nor for a workspace. */
 import { failureWords } from '@claimcheck/core/hosting'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import type { CheckRequests } from './check-requests.ts'
@@ -6,7 +6,10 @@ import { tracedRequests } from './trace.ts'
 
 const LONGEST = 500
 
-/** @returns the same requests, and what to say of an error that came of them; without their secrets */
+/**
+ * Watches a check's requests.
+ * @returns the same requests, and a function that describes, without secrets, the request behind an error
+ */
 export function withLastRequest(own: CheckRequests): {
   readonly requests: CheckRequests
   reasonOf(error: unknown): string

@@ -3,20 +3,20 @@ import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type Needle, needlesOf, SEPARATOR, spellings } from './secret-spellings.ts'
 
-/** A finder of secrets, which holds their hashes and not the secrets. */
+/** A finder of secrets, which holds only their hashes. */
 export interface LeakFinder {
   isIn(text: string): boolean
   /** Tells whether a text, number or name anywhere in a JSON object holds a secret. The names of its own members belong to its form, and are not searched. */
   isInValue(value: object): boolean
-  /** The text without the secrets in it. One that holds a secret behind escapes is replaced as a whole. */
+  /** Replaces the secrets in a text. A text that holds a secret behind escapes is replaced as a whole. */
   redact(text: string): string
   readonly sought: readonly SoughtNeedle[]
 }
 
-/** A needle as its hashes. */
+/** A secret to search for, kept as its hashes. */
 export interface SoughtNeedle extends Pick<Needle, 'where'> {
   readonly length: number
-  /** Number of characters at its beginning that have the hash `start`. */
+  /** The number of characters at the secret's beginning that have the hash `start`. */
   readonly width: number
   readonly start: number
   readonly digest: string
@@ -24,12 +24,12 @@ export interface SoughtNeedle extends Pick<Needle, 'where'> {
 
 export const REDACTED = '[secret]'
 
-/** Number of characters at a needle's beginning by whose hash it is looked up. */
+/** The number of characters at a secret's beginning by whose hash it is looked up. */
 const WIDTH = 8
 const KEY = randomBytes(16).toString('hex')
 const FACTOR = randomBytes(4).readUInt32LE() | 1
 
-/** Prepared finders by a hash of their secrets, because checks of one connection follow each other. */
+/** Prepared finders by a hash of their secrets, kept because checks of one connection follow each other. */
 const finders = new LRUCache<string, LeakFinder>({ max: 1000 })
 
 export function leakFinder(secrets: readonly string[]): LeakFinder {
@@ -57,7 +57,7 @@ function hashAt(text: string, from: number, width: number): number {
   return sum
 }
 
-/** Finds any of the needles in one walk through a text, because a plugin that reads many connections may log a lot. */
+/** Makes a finder of all needles in one walk through a text, because a plugin that reads many connections may log a lot. */
 export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
   if (sought.length === 0) return NOTHING
   const byStart: NeedleIndex = new Map()
@@ -87,10 +87,10 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
   }
 }
 
-/** Needles by their width and the hash of their beginning. */
+/** Needles by the length of their hashed beginning, and its hash. */
 type NeedleIndex = Map<number, Map<number, SoughtNeedle[]>>
 
-/** Calls `found` for each needle, until it says that this is enough. A generator would take four times as long. */
+/** Calls `found` for each needle in a text, until it returns that this is enough. A generator would take four times as long. */
 function search(text: string, needles: NeedleIndex, found: (from: number, to: number) => boolean): boolean {
   for (const [width, ofWidth] of needles) {
     for (let from = 0; from + width <= text.length; from++) {

@@ -5,14 +5,14 @@ import type { LookupFunction } from 'node:net'
 import { refusal } from '@claimcheck/core/hosting'
 import { isPublicAddress } from './addresses.ts'
 
-/** The form of node:dns `lookup`, which tests of DNS rebinding replace. */
+/** A function like node:dns `lookup`, which tests of DNS rebinding replace. */
 export type Lookup = (
   hostname: string,
   options: { readonly all: true },
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** The system's own way, for names that the operator listed: it knows the hosts file and search domains. */
+/** The system's own lookup, for names that the operator listed: it knows the hosts file and search domains. */
 export const systemLookup = lookup as Lookup
 
 const publicNames = newResolver()
@@ -35,7 +35,10 @@ export const queryNames: Lookup = (hostname, _options, done) => {
   })
 }
 
-/** @throws Error when one of the addresses is not public: an attacker mixes public and private addresses to reach the private one */
+/**
+ * Looks up all addresses of a name.
+ * @throws Error when one of them is not public: an attacker mixes public and private addresses to reach the private one
+ */
 export async function lookUp(resolver: Lookup, hostname: string, publicOnly: boolean): Promise<LookupAddress[]> {
   const addresses = await new Promise<LookupAddress[]>((resolve, reject) => {
     resolver(hostname, { all: true }, (error, found) => (error ? reject(error) : resolve(found)))
@@ -47,10 +50,7 @@ export async function lookUp(resolver: Lookup, hostname: string, publicOnly: boo
   return addresses
 }
 
-/**
- * A lookup for what connects: it connects to one of the addresses that were checked, and nothing resolves the name again, against DNS
- * rebinding.
- */
+/** Makes a lookup for connections: they go to one of the addresses that were checked, and nothing resolves the name again, against DNS rebinding. */
 export function toLookupFunction(resolver: Lookup, publicOnly: boolean): LookupFunction {
   return (hostname, options, done) => {
     lookUp(resolver, hostname, publicOnly).then(
@@ -64,11 +64,11 @@ export function toLookupFunction(resolver: Lookup, publicOnly: boolean): LookupF
   }
 }
 
-/** Says that DNS has no such record: everything else is no answer. */
+/** Codes of DNS errors which say that there is no such record. All other errors are no answer. */
 const ABSENT: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**
- * The texts of a name's TXT records; none where DNS says that there are none. Rejects without an answer.
+ * Reads the texts of a name's TXT records; none where DNS says that there are none. Rejects without an answer.
  * @param servers `address:port`, in place of the system's name servers
  */
 export async function queryTexts(name: string, servers?: readonly string[]): Promise<readonly string[]> {

@@ -33,14 +33,14 @@ export interface ServiceRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** Ends the request. Without one it ends after ten seconds. */
+  /** The signal that ends the request; by default it ends after ten seconds. */
   readonly signal?: AbortSignal | undefined
 }
 
 const MAX_HEADER_BYTES = 32 * 1024
 const CONNECT_TIMEOUT_MS = 5000
 const READ_TIMEOUT_MS = 10_000
-/** As many connections as checks of one destination run at a time: none waits for another one's. */
+/** The most connections to one origin: as many as checks of one destination run at a time, so that none waits for another one's. */
 const CONNECTIONS_PER_ORIGIN = 128
 
 export function createOutbound(
@@ -51,19 +51,19 @@ export function createOutbound(
     ca,
   }: {
     readonly resolver?: Lookup
-    /** `address:port` of those that answer for TXT records, in place of the system's. */
+    /** The name servers to ask for TXT records, as `address:port`, in place of the system's. */
     readonly nameServers?: readonly string[]
-    /** Certificates to trust, in place of the system's. PEM. */
+    /** PEM certificates to trust, in place of the system's. */
     readonly ca?: string
   } = {},
 ) {
   const gate = createGate(allowPrivate, resolver)
   const limitDigests = createDigestLimit()
   const memories = createCredentialMemories(Date.now)
-  // With the credentials: what was kept for earlier ones is never used again. With the origin: no other one gets its token.
+  // The key has the credentials, so that tokens of earlier ones are never used again, and the origin, so that no other one gets its token.
   const memoryOf = ({ id, options }: GivenConnection, origin: string) =>
     memories(sha256Text(JSON.stringify([id, options, origin])))
-  // Connections to what the operator allows serve no other requests.
+  // Connections to private addresses, which the operator allows, serve no other requests.
   const publicOnly = createAgent({ mayBePrivate: false })
   const allowed = createAgent({ mayBePrivate: true })
 
@@ -82,7 +82,7 @@ export function createOutbound(
     })
   }
 
-  /** A connection that was made with a certificate serves its check alone, and closes with it. */
+  /** The agents of checks with a client certificate. A connection that was made with one serves its check alone, and closes with it. */
   const ofChecks = new WeakMap<AbortSignal, Agent>()
 
   function ownAgent(admitted: Admitted, certificate: ClientCertificate, signal: AbortSignal): Agent {
@@ -95,7 +95,10 @@ export function createOutbound(
     return agent
   }
 
-  /** @throws DestinationError */
+  /**
+   * Sends a request that passed the gate.
+   * @throws DestinationError
+   */
   async function send({ url, mayBePrivate }: AdmittedUrl, init: SendInit, maxBytes: number): Promise<Response> {
     const { method, headers, body = null, signal, sentAgain, clientCertificate, outlives } = init
     const shared = mayBePrivate ? allowed : publicOnly
@@ -113,7 +116,7 @@ export function createOutbound(
       .catch((error: unknown) => {
         throw toDestinationError(error, signal)
       })
-      // Once the answer is read.
+      // Its agent closes once the answer is read.
       .finally(() => void lasting?.close().catch(() => {}))
     return limitBody(response as unknown as Response, init, maxBytes)
   }
@@ -130,8 +133,8 @@ export function createOutbound(
       return send(gate.checkUrl(text), { ...init, headers: ownHeaders(headers), signal }, USUAL_ANSWER_BYTES)
     },
     /**
-     * Creates the read-only requests of one check: they share a limit on their number, and what their answers tell of clocks and ages is
-     * kept. @throws TypeError for an origin that is none
+     * Makes the read-only requests of one check: they share a limit on their number, and note what their answers tell of clocks and ages.
+     * @throws TypeError for a text that is no origin
      */
     forCheck: (guard: CheckGuard): CheckRequests =>
       createCheckRequests(guard, { gate, send, ca, limitDigests, memoryOf }),
@@ -150,10 +153,13 @@ export function createOutbound(
   }
 }
 
-/** @throws DestinationError `misconfigured` for what is no certificate, or not that of its key. The error of TLS would repeat parts of it */
+/**
+ * Refuses a client certificate that is malformed, or does not fit its key. The error of TLS would repeat parts of it.
+ * @throws DestinationError `misconfigured`
+ */
 function requireUsable(certificate: ClientCertificate): void {
   try {
-    // Refuses one with a passphrase. TLS would try the empty one, with as many rounds of computing as the key says.
+    // A key with a passphrase is refused: TLS would try the empty one, with as many rounds of computing as the key says.
     const { asymmetricKeyDetails: { modulusLength = 0 } = {} } = createPrivateKey(certificate.key)
     if (modulusLength > MOST_MODULUS_BITS) throw new Error('the key is too long')
     createSecureContext(tlsOf(certificate))
@@ -166,7 +172,10 @@ function tlsOf(certificate: ClientCertificate | undefined) {
   return certificate ? { cert: certificate.certificate, key: certificate.key } : {}
 }
 
-/** @throws DestinationError `unavailable`. The error of fetch would repeat the value, which may be a credential. */
+/**
+ * Makes the headers of a request.
+ * @throws DestinationError `unavailable`: the error of fetch would repeat the value, which may be a credential
+ */
 function ownHeaders(headers: Readonly<Record<string, string>>): Headers {
   try {
     return new Headers({ 'user-agent': `claimcheck/${VERSION}`, ...headers })
@@ -175,7 +184,7 @@ function ownHeaders(headers: Readonly<Record<string, string>>): Headers {
   }
 }
 
-/** An interim 100 that nobody asked for: undici has no error that tells it from a few other faults. */
+/** Recognizes an interim 100 that nobody asked for: undici has no error of its own for it, and a few other faults look the same. */
 function isInterim(error: unknown): boolean {
   const { code, message } = ((error as { cause?: unknown }).cause ?? {}) as {
     readonly code?: unknown

@@ -1,6 +1,6 @@
 /**
- * A request by Node's own client, for servers that send an interim 100 that nobody asked for: undici takes that for a fault and ends the
- * connection. Held to the same addresses and times.
+ * A request by Node's own client, for servers that send an interim 100 that nobody asked for: undici takes that for a fault and ends the connection.
+ * The same rules for addresses and times hold.
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -14,10 +14,10 @@ import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 interface PlainOptions {
   readonly lookup: LookupFunction
   readonly ca?: string | undefined
-  /** A certificate of the client. PEM. */
+  /** The certificate of the client, as PEM. */
   readonly cert?: string
   readonly key?: string
-  /** Between two bytes of the answer. */
+  /** The longest time between two bytes of the answer. */
   readonly timeoutMs: number
   readonly maxHeaderSize: number
 }
@@ -30,7 +30,7 @@ export function askPlainly(
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const sent = { 'accept-encoding': 'gzip, deflate, br', ...Object.fromEntries(headers) }
-    // A connection for each request: none is left that another one would be sent on.
+    // Each request has a connection of its own: none is left that another one would be sent on.
     const options = {
       method,
       headers: sent,
@@ -61,7 +61,7 @@ function toResponse(answer: IncomingMessage, method: string, url: URL): Response
   for (const [name, values] of Object.entries(answer.headersDistinct)) {
     for (const value of values ?? []) headers.append(name, value)
   }
-  // The constructor of Response refuses these.
+  // The constructor of Response refuses these statuses.
   if (status < 200 || status > 599) throw new DestinationError('unexpected_response', { status })
   const isRead = hasBody(method, status)
   if (!isRead) answer.resume()

@@ -11,16 +11,16 @@ import { LRUCache } from 'lru-cache'
 import { Places } from '../base/places.ts'
 import type { Lane } from '../storage/claims.ts'
 
-/** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
+/** The sender of requests, and the budget that they use: a connection's, or that of all who read an origin without credentials. */
 export type Spender = Pick<Lane, 'payer' | 'connectionId' | 'origin'>
 
 export type RateLimitBudgets = ReturnType<typeof createRateLimitBudgets>
 
 export interface SpendingCheck {
   readonly isDeciding: boolean
-  /** The claim was checked before. */
+  /** True for a claim that was checked before. */
   readonly isAgain: boolean
-  /** False: the connection reads as everybody does. */
+  /** False for a connection that reads without credentials, as everybody may. */
   readonly hasCredentials: boolean
 }
 
@@ -30,24 +30,24 @@ export interface Spending {
    * @throws DestinationError `rate_limited`, without a time, when this check may send no more
    */
   count(): (headers?: Headers) => void
-  /** Tells whether a request was refused. */
+  /** Tells whether a request of the check was refused. */
   isRefused(): boolean
 }
 
-/** One in so many requests is kept for checks that decide. */
+/** The divisor of a limit that gives the requests kept for checks that decide. */
 const KEPT = 4
 /** Alone, an allowance uses 2/3 of what may be used; of what checks that decide may use, 4/5. */
 const WEIGHTS = { looking: 2, deciding: 4 } as const
-/** Looking again uses no more than it leaves. */
+/** The weight that keeps looking again to at most as many requests as it leaves. */
 const AGAIN_WEIGHT = 1
-/** Requests that are set aside for a check that begins. */
+/** The number of requests that are set aside for a check that begins. */
 const PER_CHECK = 4
-/** Checks at a time while everybody's common budget is not known: a burst could use it up before the first answer tells of it. */
+/** The most checks at a time while everybody's common budget is not known: a burst could use it up before the first answer tells of it. */
 const MOST_BEFORE_FIRST_ANSWER = 4
 const MAX_ALLOWANCES = 5000
 /** The time after which a destination that told no budget is asked again. */
 const UNTOLD_MS = 10 * 60_000
-/** The longest time that a told budget counts: else a wrong end would keep us from ever hearing the right one. */
+/** The longest time that a told budget counts: a wrong end would else keep us from ever hearing the right one. */
 const LONGEST_WINDOW_MS = 60 * 60_000
 
 type Kind = keyof typeof WEIGHTS
@@ -59,23 +59,23 @@ interface Window {
 }
 
 interface RateLimitBudget {
-  /** undefined: the answers tell of none. */
+  /** The current window; undefined when the answers tell of none. */
   window: Window | undefined
-  /** The time when the budget was last told, or a check ended without it; undefined: no check has ended yet. */
+  /** The time when the budget was last told, or a check ended without it; undefined until a check has ended. */
   heardAt: Instant | undefined
-  /** Checks that are under way. */
+  /** The number of checks that are under way. */
   running: number
-  /** Requests that are not answered yet, or set aside. */
+  /** The number of requests that are not answered yet, or set aside. */
   pending: number
-  /** Requests in this window, those that are set aside among them. */
+  /** Requests in this window, including those that are set aside. */
   spent: Readonly<Record<Kind, Places>>
-  /** Requests of looking again in this window. */
+  /** The number of requests for looking again in this window. */
   spentAgain: number
 }
 
 export function createRateLimitBudgets({ now }: { readonly now: () => Instant }) {
   const budgets = new LRUCache<string, RateLimitBudget>({ max: MAX_ALLOWANCES })
-  /** Connections without credentials. */
+  /** Connections that read without credentials. */
   const anonymous = new LRUCache<string, true>({ max: MAX_ALLOWANCES })
 
   const isShared = ({ connectionId }: Spender) => connectionId === null || anonymous.has(connectionId)
@@ -93,7 +93,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
   }
 
   function mayUse({ spent }: RateLimitBudget, spender: Spender, kind: Kind, free: number): boolean {
-    // A connection belongs to one workspace.
+    // Only keys share a connection's own budget, because a connection belongs to one workspace.
     return isShared(spender) ? spent[kind].mayTake(spender.payer, free, WEIGHTS[kind]) : free > 0
   }
 
@@ -108,7 +108,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       if (!window) return true
       return mayUse(budget, spender, 'looking', window.remaining - keptOf(window) - pending)
     },
-    /** Sets requests aside for a check that begins; the result ends it. */
+    /** Sets requests aside for a check that begins. The returned function ends the check. */
     begin(spender: Spender, isDeciding: boolean): () => void {
       const budget = budgetOf(spender)
       const kind = kindOf(isDeciding)
@@ -120,14 +120,14 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
         budget.running--
         budget.pending -= setAside
         budget.spent[kind].add(spender.payer, -setAside)
-        // A destination that does not answer keeps nobody waiting for what it tells.
+        // A destination that never answers keeps nobody waiting for its budget.
         budget.heardAt ??= now()
       }
     },
-    /** Tells whether the reads have no credentials, at a place that counts them: everybody's are one budget. */
+    /** Tells whether reads have no credentials at a place that counts them, so that they use everybody's one budget. */
     isSharedByAll: (spender: Spender) =>
       isShared(spender) && spender.origin !== null && budgetOf(spender).window !== undefined,
-    /** Forgets the budget of what is no connection any more. */
+    /** Forgets the budget of a connection that no longer exists. */
     forget(connectionId: string): void {
       budgets.delete(connectionId)
       anonymous.delete(connectionId)
@@ -168,7 +168,10 @@ function newBudget(): RateLimitBudget {
   return { window: undefined, heardAt: undefined, running: 0, pending: 0, spent: nothingSpent(), spentAgain: 0 }
 }
 
-/** @param counts the request counts against looking again */
+/**
+ * Takes the answer of a counted request.
+ * @param counts true if the request counts against looking again
+ */
 function answered(budget: RateLimitBudget, counts: boolean, headers: Headers | undefined, now: Instant): void {
   budget.pending--
   const before = budget.window?.remaining
@@ -183,7 +186,7 @@ function hear(budget: RateLimitBudget, headers: Headers, now: Instant): void {
   budget.heardAt = now
   const told = readAllowance(headers, now)
   if (!told) return
-  // While a window goes on, its end stays: some destinations tell an end that moves with every answer.
+  // A window keeps its end while it goes on: some destinations tell an end that moves with every answer.
   budget.window = { ...told, resetAt: budget.window?.resetAt ?? told.resetAt }
 }
 
@@ -207,7 +210,7 @@ function endWindow(budget: RateLimitBudget, now: Instant): void {
   budget.spentAgain = 0
 }
 
-/** GitHub's and Gitea's `X-RateLimit-*`, or the `RateLimit-*` of IETF drafts and GitLab. The end is a time in seconds, or seconds from now. */
+/** Reads GitHub's and Gitea's `X-RateLimit-*`, or the `RateLimit-*` of IETF drafts and GitLab. The end is a time in seconds, or seconds from now. */
 function readAllowance(headers: Headers, now: Instant): Window | undefined {
   for (const prefix of ['x-ratelimit', 'ratelimit']) {
     const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
@@ -222,10 +225,10 @@ function readAllowance(headers: Headers, now: Instant): Window | undefined {
   return undefined
 }
 
-/** Larger numbers of seconds are times. */
+/** The number from which seconds are a time, and no length of time. */
 const A_TIME = 1_000_000_000
 
-/** Converts a time of the destination's clock, which its `Date` tells. */
+/** Converts a time by the destination's clock, which its `Date` tells. */
 function timeOf(reset: number, headers: Headers, now: Instant): Instant {
   const theirNow = Date.parse(headers.get('date') ?? '') || now
   return now + (reset * 1000 - theirNow)

@@ -1,22 +1,22 @@
-/** How a secret looks in the usual encodings, and which spellings of a text are searched for it. */
+/** The spellings of a secret in the usual encodings, and the spellings of a text that are searched for it. */
 
-/** What is sought in the spellings of a text. */
+/** A text to search for, and where it counts as found. */
 export interface Needle {
   readonly text: string
   readonly where: 'anywhere' | 'word' | 'value'
 }
 
-/** Stands between the texts of a value that are searched together. */
+/** Separates the texts of a value that are searched together. */
 export const SEPARATOR = '\u0001'
 
-/** Secrets from this length on are sought in all encodings, and within other text. No fact holds one by chance. */
+/** The length from which secrets are sought in all encodings, and within other text. No fact holds one by chance. */
 const LONG = 8
 /**
- * Shorter ones are sought as they are, as a whole word, and within the credentials of Basic: `1234` is no part of 123456. Still shorter ones
- * only where they are the whole text. Such a secret is guessed in no time anyway.
+ * The length from which shorter secrets are sought as they are, as a whole word, and within the credentials of Basic: `1234` is no part of 123456.
+ * Still shorter ones count only as the whole text. Such a secret is guessed in no time anyway.
  */
 const MEDIUM = 4
-/** A line of a key that has several. */
+/** The length from which a line of a key with several lines is sought by itself. */
 const LONG_LINE = 16
 const ALIGNMENTS = [0, 1, 2]
 
@@ -40,9 +40,9 @@ function textForms(secret: string): string[] {
     secret.toLowerCase(),
     secret.toUpperCase(),
     [...secret].reverse().join(''),
-    // UTF-16 that was read as bytes, in either order.
+    // UTF-16 that somebody read as bytes, in either order.
     [...secret].join('\0'),
-    // UTF-8 that was read as bytes.
+    // UTF-8 that somebody read as bytes.
     bytes.toString('latin1'),
     secret.replaceAll(' ', '+'),
   ].filter((form) => form.length >= LONG)
@@ -56,7 +56,7 @@ function byteForms(secret: string): string[] {
   ])
 }
 
-/** The part of its base64 that does not depend on the text around it, for each of the three alignments. */
+/** Returns the part of the bytes' base64 that does not depend on the text around it, for each of the three alignments. */
 function base64Forms(bytes: Uint8Array): string[] {
   return ALIGNMENTS.map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])
@@ -68,7 +68,7 @@ function base64Forms(bytes: Uint8Array): string[] {
   })
 }
 
-/** A text, and what it says when its escapes are undone; each of these also as base64 and as hex are compared. */
+/** Lists a text and its forms with escapes undone, each also in the forms for comparing base64 and hex. */
 export function spellings(text: string): string[] {
   const plain = [text]
   for (const one of plain) {
@@ -78,7 +78,7 @@ export function spellings(text: string): string[] {
   return [...new Set(plain.flatMap((one) => [one, asBase64(one), asHex(one)]))]
 }
 
-/** Each way to undo escapes, and both, in either order, twice. */
+/** The most forms of a text with escapes undone: each way to undo them, and both, in either order, twice. */
 const MOST_READINGS = 8
 
 function withoutPercents(text: string): string {
@@ -99,7 +99,7 @@ function withoutBackslashes(text: string): string {
   )
 }
 
-/** In one alphabet, without line breaks and padding. */
+/** Writes base64 in one alphabet, without line breaks and padding. */
 function asBase64(text: string): string {
   return text
     .replaceAll(/[= \t\r\n]/g, '')
@@ -107,7 +107,7 @@ function asBase64(text: string): string {
     .replaceAll('_', '/')
 }
 
-/** In lower case, and without what separates bytes. */
+/** Writes hex in lower case, without characters that separate bytes. */
 function asHex(text: string): string {
   return text.replaceAll(/[:\- \t\r\n]/g, '').replaceAll(/[A-F]+/g, (digits) => digits.toLowerCase())
 }

@@ -4,9 +4,9 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { type Dialed, isLiteral, type SocketAddress, unbracketed } from '@claimcheck/core/hosting'
 
 interface DialOptions {
-  /** Finds addresses that may be reached. */
+  /** Finds the addresses that a connection may reach. */
   readonly lookup: LookupFunction
-  /** Certificates to trust, in place of the system's. PEM. */
+  /** PEM certificates to trust, in place of the system's. */
   readonly ca: string | undefined
 }
 
@@ -19,9 +19,9 @@ export function dial(address: SocketAddress, { lookup, ca }: DialOptions): Diale
   return { socket: connectTcp(to).setTimeout(IDLE_TIMEOUT_MS), connected: 'connect' }
 }
 
-/** Goes over to TLS. */
+/** Turns a plain connection into one with TLS. */
 export function secure(plain: Socket, { hostname }: SocketAddress, ca: string | undefined): Dialed {
-  // It sees no more bytes.
+  // The plain socket sees no more bytes, so its idle time must not end it.
   plain.setTimeout(0)
   return overTls({ socket: plain, ...tlsOptions(hostname, ca) })
 }
@@ -29,9 +29,9 @@ export function secure(plain: Socket, { hostname }: SocketAddress, ca: string | 
 export function tlsOptions(hostname: string, ca: string | undefined): ConnectionOptions {
   return {
     servername: isLiteral(hostname) ? '' : hostname,
-    // Which TLS verifies where there is no such name. Without either it takes a certificate of `localhost`.
+    // TLS verifies this host where there is no server name. Without either it takes a certificate of `localhost`.
     host: unbracketed(hostname),
-    // Also where the environment of the process turns it off.
+    // Certificates are verified also where the environment of the process turns that off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   }
@@ -39,7 +39,7 @@ export function tlsOptions(hostname: string, ca: string | undefined): Connection
 
 function overTls(options: ConnectionOptions): Dialed {
   const socket = connectTls(options).setTimeout(IDLE_TIMEOUT_MS)
-  // The handshake does not use up the time.
+  // Time that the handshake took does not count as idle.
   socket.once('secureConnect', () => socket.setTimeout(IDLE_TIMEOUT_MS))
   return { socket, connected: 'secureConnect' }
 }

@@ -5,12 +5,18 @@ import type { TrialRequest } from '@claimcheck/core/testkit'
 import type { CheckRequests } from './check-requests.ts'
 import type { Outbound } from './outbound.ts'
 
-/** @param requests gets each request when it is sent */
+/**
+ * Notes the requests of all checks.
+ * @param requests gets each request when it is sent
+ */
 export function traced(outbound: Outbound, requests: TrialRequest[]): Outbound {
   return { ...outbound, forCheck: (guard) => tracedRequests(outbound.forCheck(guard), requests) }
 }
 
-/** @param requests as of `traced` */
+/**
+ * Notes the requests of one check.
+ * @param requests gets each request when it is sent
+ */
 export function tracedRequests(own: CheckRequests, requests: TrialRequest[]): CheckRequests {
   async function noted<T>(
     asked: Pick<TrialRequest, 'method' | 'url' | 'auth'>,
