@@ -6,14 +6,14 @@ import { instant, table, text } from './table.ts'
 
 export const allowedOrigins = table('allowed_origins', ['workspaceId', 'origin'], {
   workspaceId: text('workspace_id'),
-  /** As browsers write it: `https://app.example.com`. */
+  /** An origin as browsers write it: `https://app.example.com`. */
   origin: text('origin'),
   listedAt: instant('listed_at'),
 })
 
 export function allowedOriginReads(db: Db) {
   return {
-    /** By their texts. */
+    /** Lists the origins of a workspace in alphabetical order. */
     async of(workspaceId: string): Promise<string[]> {
       const rows = await selectRows(db, allowedOrigins, 'WHERE workspace_id = ? ORDER BY origin', [workspaceId])
       return rows.map(({ origin }) => origin)
@@ -24,7 +24,7 @@ export function allowedOriginReads(db: Db) {
         undefined
       )
     },
-    /** Those that any workspace lists. */
+    /** Picks those of these origins that any workspace lists. */
     async listed(origins: readonly string[]): Promise<string[]> {
       const sql = `SELECT DISTINCT origin FROM allowed_origins WHERE origin IN ${db.dialect.texts}`
       return (await db.query(sql, [JSON.stringify(origins)])).map(({ origin }) => String(origin))
@@ -35,7 +35,7 @@ export function allowedOriginReads(db: Db) {
 export function allowedOriginWrites(db: Db) {
   return {
     ...allowedOriginReads(db),
-    /** These, and no others. */
+    /** Replaces the origins that a workspace lists. */
     async set(workspaceId: string, origins: readonly string[], at: Instant): Promise<void> {
       await db.query('DELETE FROM allowed_origins WHERE workspace_id = ?', [workspaceId])
       if (origins.length === 0) return

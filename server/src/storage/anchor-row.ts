@@ -5,12 +5,12 @@ import { bigint, bytes, instant, integer, json, nullable, part, type RowOf, tabl
 export const OPEN_STATES = ['planned', 'signed', 'sent', 'mined'] as const
 export type AnchorState = (typeof OPEN_STATES)[number] | 'final' | 'dropped'
 
-/** Why an anchor is held up, or why it was dropped. */
+/** The reason that an anchor is held up, or was dropped. */
 export type AnchoringProblem =
   | AnchorerErrorCode
-  /** It was planned for another chain or account than the one that is configured. */
+  /** The anchor was planned for another chain or account than the one that is configured. */
   | 'anchorer_changed'
-  /** The log that it was planned for ended, and another one followed. */
+  /** The log that the anchor was planned for ended, and another one followed. */
   | 'log_ended'
   /** The anchorer failed in a way that is not in its contract. */
   | 'anchorer_error'
@@ -20,26 +20,29 @@ export const anchors = table('anchors', ['id'], {
   logId: text('log_id'),
   treeSize: bigint('tree_size'),
   rootHash: bytes('root_hash'),
-  /** The newest final anchor of this log on this chain when this one was planned; null when there was none. */
+  /** The newest final anchor of this log on this chain when the row's anchor was planned; null when there was none. */
   previousId: nullable(integer('previous_id')),
   chain: text('chain'),
   scheme: text('scheme'),
   attester: text('attester'),
   schema: text('schema'),
   state: text<AnchorState>('state'),
-  /** Every transaction that was signed for it, oldest first. Empty when it was found on the chain: another copy of this database made it. */
+  /**
+   * Every transaction that was signed for the anchor, oldest first. Empty when the anchor was found on the chain: another copy of this database made
+   * it.
+   */
   signed: json<readonly SignedAnchor[]>('signed'),
   problem: nullable(text<AnchoringProblem>('problem')),
   plannedAt: instant('planned_at'),
-  /** When it was sent, or the time by which it had been. */
+  /** The time when the transaction was sent, or by which it had been. */
   sentAt: nullable(instant('sent_at')),
-  // Where it is on the chain. All null until it is final.
+  // The anchor's place on the chain. All columns are null until it is final.
   uid: nullable(text('uid')),
   txHash: nullable(text('tx_hash')),
   blockNumber: nullable(bigint('block_number')),
-  /** Unix seconds. */
+  /** The time of the anchor's block, in Unix seconds. */
   blockTime: nullable(bigint('block_time')),
-  /** In the chain's smallest unit, as decimal text. */
+  /** The cost in the chain's smallest unit, as decimal text. */
   cost: nullable(text('cost')),
   gasUsed: nullable(bigint('gas_used')),
 })
@@ -60,10 +63,10 @@ const plan = part(
 )
 const landing = part(anchors, ...LANDING)
 
-/** What changes once an anchor is planned. */
+/** The columns that change once an anchor is planned. */
 export const fate = part(anchors, 'state', 'signed', 'problem', 'sentAt', ...LANDING)
 
-/** What receipts say of a final anchor. */
+/** The columns of a final anchor that receipts show. */
 export const landed = part(
   anchors,
   'chain',
@@ -81,11 +84,11 @@ type StoredLanding = RowOf<typeof landing>
 
 export type AnchorPlan = RowOf<typeof plan>
 
-/** Where it is on the chain, in a block that stays. */
+/** The anchor's place on the chain, in a block that stays. */
 export type Landing = { readonly [Name in keyof StoredLanding]: NonNullable<StoredLanding[Name]> }
 
 export interface AnchorRow extends Omit<StoredAnchor, keyof Landing> {
-  /** Null until it is final. */
+  /** The anchor's place on the chain; null until it is final. */
   readonly landing: Landing | null
 }
 
@@ -105,7 +108,10 @@ export function toAnchorRow(stored: StoredAnchor): AnchorRow {
   return { ...anchor, landing: anchor.state === 'final' ? (landing as Landing) : null }
 }
 
-/** @param anchor that is final */
+/**
+ * Makes the anchor that receipts show.
+ * @param anchor the row of a final anchor
+ */
 export function toAnchor(anchor: RowOf<typeof landed>): Anchor {
   return { ...(anchor as typeof anchor & Landing), rootHash: Buffer.from(anchor.rootHash).toString('base64url') }
 }

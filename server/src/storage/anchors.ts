@@ -30,7 +30,7 @@ export function anchorReads(db: Db) {
   }
 
   return {
-    /** The state of a log, the open one if none is named, and how far it is anchored. */
+    /** Reads the state of a log, the open one if none is named, and how far it is anchored. */
     async log(logId?: string): Promise<AnchoredLogState | undefined> {
       const from = logId === undefined ? OPEN_LOG : logStates('logs.log_id = ?')
       const [row] = await db.query(`SELECT ${ANCHORED_LOG_COLUMNS} FROM ${from}`, logId === undefined ? [] : [logId])
@@ -39,14 +39,14 @@ export function anchorReads(db: Db) {
     async byId(id: number): Promise<AnchorRow | undefined> {
       return first('WHERE id = ?', [id])
     },
-    /** The one that is neither final nor dropped, of any log. */
+    /** Finds the anchor of any log that is neither final nor dropped. */
     async open(): Promise<AnchorRow | undefined> {
       return first(`WHERE ${OPEN} ORDER BY id`)
     },
     async newest(logId: string): Promise<AnchorRow | undefined> {
       return first('WHERE log_id = ? ORDER BY id DESC', [logId])
     },
-    /** Of all logs and states, newest first. */
+    /** Lists anchors of all logs and in all states, newest first. */
     async recent(limit: number): Promise<AnchorRow[]> {
       return (await selectRows(db, anchors, 'ORDER BY id DESC LIMIT ?', [limit])).map(toAnchorRow)
     },
@@ -58,12 +58,12 @@ export function anchorReads(db: Db) {
       const rest = `WHERE log_id = ? AND state = 'final' AND chain = ? AND scheme = ? ORDER BY tree_size DESC`
       return (await first(rest, [logId, chain, scheme])) as FinalAnchor | undefined
     },
-    /** Newest first, of smaller trees than `before`. */
+    /** Lists final anchors of trees smaller than `before`, newest first. */
     async landed(logId: string, before: number, limit: number): Promise<Anchor[]> {
       const rest = `WHERE log_id = ? AND state = 'final' AND tree_size < ? ORDER BY tree_size DESC LIMIT ?`
       return (await selectRows(db, landed, rest, [logId, before, limit])).map(toAnchor)
     },
-    /** For each of these leaves that a final anchor covers, the earliest anchor that does. */
+    /** Finds, for each leaf that a final anchor covers, the earliest anchor that does. */
     async covering(logId: string, leaves: readonly number[]): Promise<Map<number, Anchor>> {
       const earliest = `SELECT MIN(tree_size) FROM anchors WHERE log_id = ? AND state = 'final' AND tree_size > leaf_index`
       const sql = `SELECT leaf_index, ${landed.names} FROM ${rowsOf(db.dialect, leafIndexes)} AS leaves
@@ -72,17 +72,17 @@ export function anchorReads(db: Db) {
       const rows = await db.query(sql, [toJson(leafIndexes, asked), logId, logId])
       return new Map(rows.map((row) => [Number(row.leaf_index), toAnchor(landed.read(row))]))
     },
-    /** The identities that made the final anchors of all logs, oldest first. */
+    /** Lists the identities that made the final anchors of all logs, oldest first. */
     async identities(): Promise<AnchorIdentity[]> {
       return selectRows(db, identities, `WHERE state = 'final' GROUP BY attester, schema ORDER BY MIN(id)`)
     },
     async droppedCount(): Promise<number> {
       return countRows(db, `anchors WHERE state = 'dropped'`)
     },
-    /** What the final anchors cost, by chain. */
+    /** Sums the costs of final anchors, by chain. */
     async costs(): Promise<Map<string, bigint>> {
       const sums = new Map<string, bigint>()
-      // Added here: SQLite would not add such large numbers exactly.
+      // Costs are added here, because SQLite would not add such large numbers exactly.
       for (const { chain, cost } of await db.query(
         `SELECT chain, cost FROM anchors WHERE state = 'final' ORDER BY id`,
       )) {
@@ -96,7 +96,7 @@ export function anchorReads(db: Db) {
 export function anchorWrites(db: Db) {
   return {
     ...anchorReads(db),
-    /** Needs the log locked: anchors are numbered one after the other. */
+    /** Stores a planned anchor. The log must be locked, because anchors are numbered one after the other. */
     async insert(plan: AnchorPlan): Promise<AnchorRow> {
       const [row] = await db.query('SELECT COALESCE(MAX(id), 0) + 1 AS id FROM anchors')
       const anchor: AnchorRow = {
@@ -112,11 +112,11 @@ export function anchorWrites(db: Db) {
       return anchor
     },
     /**
-     * Compare and swap: false, and no change, when the row differs from what was read. So when two hosts sign at the same time, one
-     * of the transactions is stored, and only a stored transaction is sent.
+     * Replaces an anchor by compare and swap: false, and no change, when the row differs from what was read. So when two hosts sign at the same time,
+     * one of the transactions is stored, and only a stored transaction is sent.
      */
     async replace(before: AnchorRow, after: AnchorRow): Promise<boolean> {
-      // A long text reaches SQLite as bytes, which equal no text.
+      // SQLite gets a long text as bytes, which equal no text.
       const unchanged = 'anchors.id = ? AND anchors.state = ? AND anchors.signed = CAST(? AS text)'
       const sql = `UPDATE anchors SET ${assignments(fate, 'next')} FROM ${rowsOf(db.dialect, fate)} AS next
         WHERE ${unchanged} RETURNING anchors.id`

@@ -1,4 +1,4 @@
-/** Which entries of the audit trail are listed: what is asked for, as a statement. */
+/** Statements that list entries of the audit trail, by what is asked for. */
 
 import type { Instant } from '@claimcheck/core/rules'
 import type { AuditDetails } from './audit-chain.ts'
@@ -23,28 +23,28 @@ export const auditTrail = table('audit_trail', ['position'], {
 
 export type AuditScope =
   | 'everything'
-  /** The entries of the workspace, and those on the accounts of its present members since each joined. */
+  /** Selects the entries of the workspace, and those on the accounts of its present members since each joined. */
   | { readonly workspaceId: string }
-  /** The entries on this account that are of no workspace. */
+  /** Selects the entries on this account that are of no workspace. */
   | { readonly userId: string }
 
 export interface AuditFilter {
   readonly scope: AuditScope
   readonly events?: readonly string[]
-  /** Who did it; without an id, any actor of the kind. */
+  /** The actor. Without an id, any actor of this kind. */
   readonly actor?: { readonly kind: string; readonly id?: string }
   readonly since?: Instant
-  /** Only those before then. */
+  /** The time before which the entries must have been recorded. */
   readonly until?: Instant
-  /** A part of the event, an id, the address or the details. Letters of ASCII match in either case. */
+  /** A text to search for in the event, an id, the address or the details. Letters of ASCII match in either case. */
   readonly search?: string
-  /** Entries by or on one of these users match the search, too. */
+  /** Users whose entries match the search, too: entries by or on one of them. */
   readonly searchedUsers?: readonly string[]
 }
 
 export interface AuditPage {
   readonly order: 'newest first' | 'oldest first'
-  /** Only those that follow this position in the order. */
+  /** The position in the order after which the page begins. */
   readonly beyond?: number
   readonly limit: number
 }
@@ -73,7 +73,7 @@ export function listStatement(dialect: Dialect, { scope, ...filter }: AuditFilte
     const condition = 'audit_trail.user_id = ? AND audit_trail.workspace_id IS NULL'
     return { sql: select('audit_trail', condition), bindings: [scope.userId, ...limited] }
   }
-  // Two halves, each by its own index: with OR the entries of all other workspaces would be read, too.
+  // Two selects use an index each: with OR the entries of all other workspaces would be read, too.
   const own = select('audit_trail', 'audit_trail.workspace_id = ?')
   const accounts = select(
     'members JOIN audit_trail ON audit_trail.user_id = members.user_id',

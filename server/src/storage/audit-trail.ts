@@ -1,4 +1,4 @@
-/** The audit trail as rows: appended in the transaction of the change that they tell, chained by their hashes. */
+/** The audit trail as rows: entries are appended in the transaction of the change that they tell, chained by their hashes. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../base/actor.ts'
 import type { AuditEvent } from '../base/audit-events.ts'
@@ -15,7 +15,7 @@ const numbers = part(auditTrail, 'position')
 const hashes = part(auditTrail, 'position', 'hash')
 const times = part(auditTrail, 'position', 'at', 'hash')
 
-/** One row once there is an entry: the end of the chain, and where it begins after old entries were removed. */
+/** The head of the trail, one row once there is an entry: the end of the chain, and where it begins after old entries were removed. */
 export const auditTrailHead = table('audit_trail_head', ['id'], {
   id: integer('id'),
   /** The position of the newest entry. */
@@ -29,17 +29,17 @@ export const auditTrailHead = table('audit_trail_head', ['id'], {
 const auditTrailEnds = part(auditTrailHead, 'last', 'lastHash', 'first', 'beforeHash')
 export type AuditTrailEnds = RowOf<typeof auditTrailEnds>
 
-/** What a change tells of itself. */
+/** An entry to be appended to the audit trail, which tells of one change. */
 export interface NewAuditEntry {
   readonly event: AuditEvent
   readonly at: Instant
   readonly by: Acting
   readonly workspaceId?: string | null
-  /** Whose account it is about. */
+  /** The user whose account the entry is about. */
   readonly userId?: string | null
-  /** The id of what it is about, such as a key. */
+  /** The id of the entry's subject, such as a key. */
   readonly subject?: string | null
-  /** Never a secret. */
+  /** Details of the change, never with a secret. */
   readonly details?: AuditDetails
 }
 
@@ -49,11 +49,11 @@ export function auditTrailReads(db: Db) {
       const { sql, bindings } = listStatement(db.dialect, filter, page)
       return (await db.query(sql, bindings, { replanned: true })).map(auditTrail.read)
     },
-    /** Undefined before the first entry. */
+    /** Reads both ends of the trail; undefined before the first entry. */
     async ends(): Promise<AuditTrailEnds | undefined> {
       return selectRow(db, auditTrailEnds, 'WHERE id = 1')
     },
-    /** The hashes of those of these positions that have an entry. */
+    /** Finds the hashes of the entries at these positions, where there are entries. */
     async hashesOf(positions: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>> {
       const given = rowsOf(db.dialect, numbers)
       const rest = `WHERE position IN (SELECT position FROM ${given} AS given)`
@@ -65,7 +65,7 @@ export function auditTrailReads(db: Db) {
       ])
       return new Map(rows.map(({ position, hash }) => [position, hash]))
     },
-    /** The next entries after a position, oldest first. */
+    /** Lists the next entries after a position, oldest first. */
     async after(position: number, limit: number): Promise<AuditTrailRow[]> {
       return selectRows(db, auditTrail, 'WHERE position > CAST(? AS bigint) ORDER BY position LIMIT ?', [
         position,
@@ -79,7 +79,7 @@ export interface AuditCut {
   /** The positions of the first and the last entry that were removed. */
   readonly from: number
   readonly through: number
-  /** The hash of the last of them, from which the rest of the chain follows. */
+  /** The hash of the last removed entry, from which the rest of the chain follows. */
   readonly throughHash: Uint8Array
 }
 
@@ -88,8 +88,8 @@ export function auditTrailWrites(db: Db) {
   const collected: NewAuditEntry[] = []
   return {
     /**
-     * Removes the oldest entries up to the first that is not older than `before`, and at most so many. Undefined when there are none.
-     * The caller records the cut in the same transaction.
+     * Removes the oldest entries up to the first that is not older than `before`, and at most `most`. Undefined when there are none. The caller
+     * records the cut in the same transaction.
      */
     async cut(before: Instant, most: number): Promise<AuditCut | undefined> {
       const { first } = await lockEnd(db)
@@ -105,11 +105,14 @@ export function auditTrailWrites(db: Db) {
     record(entry: NewAuditEntry): void {
       collected.push(entry)
     },
-    /** What was recorded so far. */
+    /** Returns the entries that this transaction recorded so far. */
     entries(): readonly NewAuditEntry[] {
       return [...collected]
     },
-    /** At the end of the transaction: who waits for the head holds it last, so that no two wait for each other. */
+    /**
+     * Appends the recorded entries. Call it at the end of the transaction: the lock on the head is then every transaction's last, so that no two wait
+     * for each other.
+     */
     async flush(): Promise<void> {
       if (collected.length === 0) return
       const end = await lockEnd(db)
@@ -127,7 +130,7 @@ export function auditTrailWrites(db: Db) {
   }
 }
 
-/** The head, which no other transaction changes until this one ends. */
+/** Reads and locks the head, which no other transaction changes until this one ends. */
 async function lockEnd(db: Db): Promise<AuditTrailEnds> {
   const row = { id: 1, last: 0, lastHash: CHAIN_START, first: 1, beforeHash: CHAIN_START }
   const suffix = `ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ${auditTrailEnds.names}`

@@ -24,25 +24,25 @@ import { type LogTip, type TreeHeadRow, treeHeads } from './log-state.ts'
 import { rowsOf, toJson } from './rows.ts'
 import { assignments, type Table, toHex } from './table.ts'
 
-/** The last check of each claim becomes part of its history, under the number of its attempts. */
+/** The changes of one statement. The last check of each claim becomes part of its history, under the number of its attempts. */
 export interface Changes {
-  /** The log as it must be stored now. Without a head it must only be open. */
+  /** The log as it must be stored now. If `head` is absent, the log only has to be open. */
   readonly log: LogTip
-  /** Its next head, by which it grows: of those who give it the same number, one does. */
+  /** The next head of the log, by which it grows. Of several hosts that append a head of one number, one succeeds. */
   readonly head?: TreeHeadRow
   /**
-   * Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through,
-   * or came through one that has ended.
+   * New claims. The statement fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did
+   * not come through, or came through one that has ended.
    */
   readonly newClaims?: readonly NewClaim[]
-  /** As these claims will be. Each must be stored as queued, with one attempt less; with as many where it has no last check. */
+  /** The new states of queued claims. Each claim must be stored as queued, with one attempt less; with as many if it has no last check. */
   readonly progress?: readonly ClaimProgress[]
   readonly receipts?: readonly ReceiptRow[]
   readonly evidence?: readonly EvidenceRow[]
   readonly tiles?: readonly TileRow[]
 }
 
-/** What the statement is given, in this order. Lists are JSON, but for their large values. */
+/** The parameters of the statement, in this order. Lists are JSON, but for their large values. */
 export const PARAMETERS = [
   'log_id',
   'key_id',
@@ -62,7 +62,10 @@ export const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number]
 
-/** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim may not be stored */
+/**
+ * Makes the changes in one statement.
+ * @throws the database's error when the log or a claim differs from what the changes expect, or a new claim may not be stored
+ */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
   const { log, head } = changes
   const large = new LargeValues()
@@ -80,7 +83,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     receipts: toJson(receipts, changes.receipts ?? [], large),
     evidence: toJson(evidence, changes.evidence ?? [], large),
     tiles: toJson(tiles, changes.tiles ?? [], large),
-    // The last: those before fill it.
+    // Large values come last, because those before fill them.
     large_values: large.bytes(),
   }
   await db.query(
@@ -90,13 +93,13 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
 }
 
 /**
- * The parts of the statement, in the order in which they must happen: the log first, which locks out other writers of it and its claims.
- * A dialect makes one statement of them, which also keeps the last checks, and which fails unless there is a row of `held`, `grown` adds
- * `head_count`, `moved` changes `progress_count` and `added` adds `new_count`.
+ * Makes the parts of the statement, in the order in which they must happen: the log first, which locks out other writers of it and its claims. A
+ * dialect makes one statement of them, which also keeps the last checks, and which fails unless there is a row of `held`, `grown` adds `head_count`,
+ * `moved` changes `progress_count` and `added` adds `new_count`.
  * @param given how the statement names a parameter
  * @param lock ends `held`
- * @param isHeld needed by `grown`
- * @param isGrown needed by each part after it
+ * @param isHeld the condition of `grown`
+ * @param isGrown the condition of each part after `grown`
  */
 export function changeParts(
   sql: Expressions,
@@ -109,7 +112,7 @@ export function changeParts(
   const insert = <R>(table: Table<R>, rows: string, condition = isGrown, columns = table.names) =>
     `INSERT INTO ${table.name} (${table.names}) SELECT ${columns} FROM ${rows} AS added WHERE ${condition}`
   return {
-    // Who waits here for an erasure reads afterwards what was there before: it sees by the number that there was one.
+    // A writer that waits here for an erasure would go on with rows from before it: the number of erasures tells that there was one.
     held: `SELECT 1 AS one FROM logs WHERE log_id = ${given('log_id')} AND ended_at IS NULL AND contradicted_by IS NULL AND restored_from IS NULL
       ${sql.answersAs ? `AND agreed_on = ${sql.answersAs}` : ''}
       AND erasures = (SELECT erasures FROM logs AS seen WHERE seen.log_id = ${given('log_id')}) ${lock}`,
@@ -129,12 +132,12 @@ export function changeParts(
       insert(evidence, rows(evidence, 'evidence')),
       insert(tiles, rows(tiles, 'tiles')),
     ],
-    /** The claims as they are given, for `keepChecks`. */
+    /** Claims as the statement gets them, for `keepChecks`. */
     rows: { moved, added },
   }
 }
 
-/** Changes no row of the tables that changes of claims write. A database that refuses those refuses this, too. */
+/** Writes to the tables that changes of claims write, and changes no row. A database that refuses those changes refuses this, too. */
 export async function touchTables(db: Db): Promise<void> {
   const tables = [claims, checks, receipts, evidence, tiles, treeHeads]
   await runAll(db, [

@@ -1,4 +1,4 @@
-/** Which claims of a workspace are listed or counted: what is asked for, as the condition of a statement. */
+/** Conditions for the claims of a workspace that are listed or counted. */
 
 import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import { type ClaimRow, claims } from './claim-row.ts'
@@ -14,34 +14,34 @@ export type ClaimPosition = RowOf<typeof position>
 export interface ClaimQuery {
   readonly workspaceId: string
   readonly limit: number
-  /** Only claims older than this one. */
+  /** The claim that all listed ones must be older than. */
   readonly before?: ClaimPosition
-  /** Only this claim and newer ones. */
+  /** The oldest claim to list. */
   readonly from?: ClaimPosition
-  /** Only those that were submitted then or later. */
+  /** The time from which the claims must have been submitted. */
   readonly since?: Instant
-  /** Only those that were submitted before then. */
+  /** The time before which the claims must have been submitted. */
   readonly until?: Instant
   readonly agentId?: string
   readonly action?: string
   readonly target?: string
   readonly verdict?: VerdictValue
   readonly state?: ClaimRow['state']
-  /** A part of the target, of the agent, of an id, or of the params as JSON. Letters of ASCII match in either case. */
+  /** A text to search for in the target, the agent, an id, or the params as JSON. Letters of ASCII match in either case. */
   readonly search?: string
 }
 
-/** What an index finds: within it nothing is read that does not fit. */
+/** The parts of a query that an index finds: within them nothing is read that does not fit. */
 export type ClaimScope = Omit<ClaimQuery, 'limit' | 'target' | 'search'>
 
-/** Columns that a list may be narrowed by, each by one value: those that find fewer claims are first, as in `scopeOf`. */
+/** Columns that narrow a list by one value each. Those that find fewer claims are first, as in `scopeOf`. */
 const FILTERS = { agentId: 'agent_id', verdict: 'verdict', action: 'action', target: 'target' } as const
 const STATES = { queued: 'verdict IS NULL', decided: `state = 'decided'` } as const
 
-/** Columns that a text is searched in; the params are searched as the JSON that they are stored as. */
+/** Columns to search for a text. The params are searched as the JSON that they are stored as. */
 const SEARCHED = ['target', 'agent_id', 'claim_id', 'client_claim_id', 'receipt_id']
 
-/** A whole id of ours, which one claim has, is looked up: reading all claims for it could take long. */
+/** Conditions for whole ids of Claimcheck, which one claim has: it is looked up, because reading all claims for it could take long. */
 const ID_CONDITIONS: readonly (readonly [id: RegExp, condition: string])[] = [
   [/^clm_[0-9a-z]{26}$/i, 'claim_id = ?'],
   [/^rcpt_[0-9a-z]{26}$/i, 'receipt_id = ?'],
@@ -51,7 +51,7 @@ function conditionOfId(search: string): string | undefined {
   return ID_CONDITIONS.find(([id]) => id.test(search))?.[1]
 }
 
-/** Whether a search needs no bound. */
+/** Tells whether a search is for a whole id, and needs no bound. */
 export function isWholeId(search: string): boolean {
   return conditionOfId(search) !== undefined
 }
@@ -73,7 +73,7 @@ function searched({ matches }: Dialect, search: string) {
   }
 }
 
-/** The condition, and what it is given. */
+/** Makes the condition of a query, with its bindings. */
 export function conditionOf(
   dialect: Dialect,
   { workspaceId, before, from, since, until, search, state, ...filter }: Omit<ClaimQuery, 'limit'>,
@@ -84,7 +84,7 @@ export function conditionOf(
   for (const [name, column] of Object.entries(FILTERS)) {
     const value = filter[name as keyof typeof FILTERS]
     if (value === undefined) continue
-    // By one index alone: another one may have many claims of which none fits.
+    // The first filter uses one index alone: another one may have many claims of which none fits.
     const plain = column === 'action' ? `action = ? AND action <> ''` : `${column} = ?`
     conditions.push(isNarrowed ? `COALESCE(${column}, '') = ?` : plain)
     isNarrowed = true

@@ -27,7 +27,7 @@ import { countRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
 
 const count = bigint('count')
-/** Which period: how many of its length have passed since the Unix epoch. */
+/** The number of a period since the Unix epoch. */
 const bucket = bigint('bucket')
 
 const counts = extended(part(claims, 'verdict'), { bucket, count, removed: bigint('removed') })
@@ -38,21 +38,27 @@ const submitters = part(claims, 'submittedBy')
 const lastClaims = part(claims, 'agentId', 'submittedAt', 'claimId')
 const dueClaims = extended(part(claims, 'claimId', 'target', 'deadlineAt'), { lane: text('lane') })
 
-/** How many claims of one verdict were submitted within one period, and how many of them ended because their connection was removed. */
+/**
+ * A count of the claims of one verdict that were submitted within one period, and of those among them that ended because their connection was
+ * removed.
+ */
 export type ClaimCount = RowOf<typeof counts>
 
-/** How many claims of one action have one verdict. */
+/** A count of the claims of one action with one verdict. */
 export type ActionCount = RowOf<typeof actionCounts>
 
 export type QueuedCount = RowOf<typeof queuedCounts>
 
-/** An agent, and where its newest claim is. */
+/** An agent, and the position of its newest claim. */
 export type LastClaim = RowOf<typeof lastClaims>
 
 /** A claim's place in the queue. */
 export type DueClaim = RowOf<typeof dueClaims>
 
-/** Claims of one lane hold each other up: one submitter's, through one connection or none, at one origin. The parts are ids, without spaces. */
+/**
+ * Names a claim's lane. Claims of one lane hold each other up: one submitter's, through one connection or none, at one origin. The parts are ids,
+ * without spaces.
+ */
 export function laneOf(claim: Lane): string {
   return [claim.payer, claim.workspaceId, claim.submittedBy, claim.connectionId ?? '', claim.origin ?? ''].join(' ')
 }
@@ -70,7 +76,7 @@ export function partsOfLane(lane: string): Lane {
   }
 }
 
-// The expression must be the one in the queue's indexes.
+// The indexes of the queue have exactly this expression.
 const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
 
 const PARTY = partySql('payer')
@@ -84,9 +90,9 @@ export function namesOfLane(lane: string) {
 }
 
 /**
- * Which of the claims that are due: those that a check decides, the earliest moment first; those that no check has read yet, the newest
- * first, because only a look soon after the submission can blame: in a flood, the oldest first would all be too late; or those that a check
- * only looks at again, the longest due first, and apart from the others those that are watched.
+ * The kinds of due claims: those that a check decides, the earliest moment first; those that no check has read yet, the newest first, because only a
+ * look soon after the submission can blame: in a flood, the oldest first would all be too late; and those that a check only looks at again, the
+ * longest due first, and apart from the others those that are watched.
  */
 export type DueKind = 'deciding' | 'first' | 'watching' | 'looking'
 
@@ -109,7 +115,7 @@ export function claimReads(db: Db) {
     async byId(workspaceId: string, claimId: string): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, 'WHERE claim_id = ? AND workspace_id = ?', [claimId, workspaceId])
     },
-    /** For each, the claim that is stored, if one is: also when its content was erased. */
+    /** Finds the stored claim for each client's id, if there is one: also when its content was erased. */
     async byClientIds(ids: readonly ClaimIdentity[]): Promise<(ClaimRow | undefined)[]> {
       const left = ids.map((id) => ({ workspaceId: id.workspaceId, clientClaimId: clientIdLeft(id) }))
       const asked = rowsOf(db.dialect, clientIds)
@@ -121,23 +127,23 @@ export function claimReads(db: Db) {
     async byIds(claimIds: readonly string[]): Promise<ClaimRow[]> {
       return selectRows(db, claims, `WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
     },
-    /** Newest first. */
+    /** Lists claims, newest first. */
     async list({ limit, ...query }: ClaimQuery): Promise<ClaimRow[]> {
       const { condition, bindings } = narrowed(query)
       return selectRows(db, claims, `WHERE ${condition} ${NEWEST_FIRST} LIMIT ?`, [...bindings, limit])
     },
-    /** The position of the `count`th claim, oldest first; undefined when there are fewer. */
+    /** Finds the position of the `count`th claim, oldest first; undefined when there are fewer. */
     async positionFromOldest(query: Omit<ClaimQuery, 'limit'>, count: number): Promise<ClaimPosition | undefined> {
       const { condition, bindings } = narrowed(query)
       const rest = `WHERE ${condition} ORDER BY submitted_at, claim_id LIMIT 1 OFFSET ?`
       return selectRow(db, position, rest, [...bindings, count - 1])
     },
-    /** Who submitted a claim that was dated after its submission, since then. */
+    /** Lists the submitters of claims since then that were dated after their submission. */
     async submittersAhead(after: Instant): Promise<string[]> {
       const sql = `SELECT DISTINCT submitted_by FROM claims WHERE fresh_by = 'claimed_ahead' AND submitted_at > ?`
       return (await db.query(sql, [after])).map(submitters.read).map(({ submittedBy }) => submittedBy)
     },
-    /** When each of these claims was decided, of those that are. */
+    /** Finds the times when these claims were decided; undecided claims have none. */
     async decidedAt(claimIds: readonly string[]): Promise<Map<string, Instant>> {
       const rows = await db.query(
         `SELECT claims.claim_id, issued_at FROM claims JOIN receipts ON ${RECEIPT_OF_CLAIM} WHERE claims.claim_id IN ${texts}`,
@@ -145,7 +151,7 @@ export function claimReads(db: Db) {
       )
       return new Map(rows.map((row) => [String(row.claim_id), Number(row.issued_at)]))
     },
-    /** Every check of a claim, oldest first. */
+    /** Lists every check of a claim, oldest first. */
     async history(claimId: string): Promise<CheckRecord[]> {
       return (await selectRows(db, checks, 'WHERE claim_id = ? ORDER BY attempt', [claimId])).map(
         ({ record }) => record,
@@ -154,24 +160,24 @@ export function claimReads(db: Db) {
   }
 }
 
-/** What statistics need: positions and counts. */
+/** Reads for statistics: positions and counts. */
 function countReads(db: Db) {
   const narrowed = (query: Omit<ClaimQuery, 'limit'>) => conditionOf(db.dialect, query)
 
   return {
-    /** The actions of the `count` newest claims of a workspace. */
+    /** Lists the actions of the `count` newest claims of a workspace. */
     async actions(workspaceId: string, count: number): Promise<string[]> {
       const newest = `SELECT action FROM claims WHERE workspace_id = ? ${NEWEST_FIRST} LIMIT ?`
       const sql = `SELECT DISTINCT action FROM (${newest}) AS newest WHERE action <> '' ORDER BY action`
       return (await db.query(sql, [workspaceId, count])).map(({ action }) => String(action))
     },
-    /** The position of the `count`th claim of a scope, newest first; undefined when there are fewer. From the index alone. */
+    /** Finds the position of the `count`th claim of a scope, newest first, from the index alone; undefined when there are fewer. */
     async position(scope: ClaimScope, count: number): Promise<ClaimPosition | undefined> {
       const { condition, bindings } = narrowed(scope)
       const rest = `WHERE ${condition} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`
       return selectRow(db, position, rest, [...bindings, count - 1])
     },
-    /** By verdict, in periods of `periodMs`. A period without claims has no count. */
+    /** Counts claims by verdict, in periods of `periodMs`. A period without claims has no count. */
     async counts(query: Omit<ClaimQuery, 'limit'>, periodMs: number): Promise<ClaimCount[]> {
       const { condition, bindings } = narrowed(query)
       const sql = `SELECT submitted_at / CAST(? AS bigint) AS bucket, verdict, COUNT(*) AS count,
@@ -184,7 +190,7 @@ function countReads(db: Db) {
       const sql = `SELECT action, verdict, COUNT(*) AS count FROM claims WHERE ${condition} GROUP BY action, verdict`
       return (await db.query(sql, bindings)).map(actionCounts.read)
     },
-    /** The agents that have their newest claim in the scope, the latest first. Each claim that is read costs one look into an index. */
+    /** Lists the agents that have their newest claim in the scope, the latest first. Each claim that is read costs one look into an index. */
     async agents({ limit, ...scope }: Omit<ClaimScope, 'agentId'> & { readonly limit: number }): Promise<LastClaim[]> {
       const { condition, bindings } = narrowed(scope)
       const rest = `WHERE ${condition} AND agent_id <> '' AND NOT EXISTS (
@@ -196,7 +202,7 @@ function countReads(db: Db) {
   }
 }
 
-/** The queue of claims that are not decided. */
+/** Reads of the queue of undecided claims. */
 function queueReads(db: Db) {
   const { texts } = db.dialect
 
@@ -209,23 +215,23 @@ function queueReads(db: Db) {
       const names = JSON.stringify(busy)
       return (await db.query(sql, [now, ...BUSY_NAMES.map(() => names), now, limit])).map(dueClaims.read)
     },
-    /** The last checks of queued claims, of those that are due first. */
+    /** Lists the last checks of queued claims, of those that are due first. */
     async lastChecks(limit: number): Promise<CheckRecord[]> {
       const queued = `WHERE state = 'queued' AND last_check IS NOT NULL ORDER BY due_at LIMIT ?`
       return (await selectRows(db, lastChecks, queued, [limit])).map(({ lastCheck }) => lastCheck!)
     },
-    /** The queued claim with the earliest next check, also when it is not due yet. */
+    /** Finds the queued claim with the earliest next check, also when that is not due yet. */
     async firstQueued(): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, `WHERE state = 'queued' ORDER BY due_at LIMIT 1`, [])
     },
-    /** How many claims of each workspace that an allowance pays for are queued, counted until there are `most` in all. */
+    /** Counts the queued claims of each workspace that an allowance pays for, until there are `most` in all. */
     async queuedCounts(allowance: string, most: number): Promise<readonly QueuedCount[]> {
-      // A range, as the index has them: the allowance, then those below it, `/` before each. 0 is the next character.
+      // The index has this range: the allowance, then those below it, `/` before each. 0 is the next character.
       const some = `SELECT payer, workspace_id FROM claims WHERE state = 'queued' AND payer >= ? AND payer < ? LIMIT ?`
       const sql = `SELECT payer, workspace_id, COUNT(*) AS count FROM (${some}) AS queued GROUP BY payer, workspace_id`
       return (await db.query(sql, [allowance, `${allowance}0`, most])).map(queuedCounts.read)
     },
-    /** How many claims of all workspaces are due, of each kind, and since when the oldest check that decides has been. */
+    /** Counts the due claims of all workspaces, by kind, and tells since when the oldest check that decides has been due. */
     async dueCounts(
       now: Instant,
     ): Promise<Readonly<Record<DueKind, number>> & { readonly decidingSince: Instant | null }> {
@@ -241,7 +247,7 @@ function queueReads(db: Db) {
       const decidingSince = row!.since === null ? null : Number(row!.since)
       return { deciding, first, watching, looking: Number(row!.total) - deciding - first - watching, decidingSince }
     },
-    /** How many claims of a workspace are watched. */
+    /** Counts the watched claims of a workspace. */
     async watchedCount(workspaceId: string): Promise<number> {
       const watched = `claims WHERE state = 'queued' AND watched = 1 AND workspace_id = ?`
       return countRows(db, watched, [workspaceId])
@@ -255,8 +261,8 @@ export function claimWrites(db: Db) {
   return {
     ...claimReads(db),
     /**
-     * Inserts those with a new client_claim_id in their workspace, unless the agent is bound to keys that they did not come through, or
-     * that ended since, each with its last check. Returns the ids of these.
+     * Inserts claims with a new client_claim_id in their workspace, unless the agent is bound to keys that they did not come through, or that ended
+     * since, each with its last check. Returns the ids of the inserted ones.
      */
     async insertNew(rows: readonly NewClaim[]): Promise<Set<string>> {
       // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
@@ -281,12 +287,12 @@ export function claimWrites(db: Db) {
       const sql = `UPDATE claims SET due_at = ? WHERE claim_id IN (${due}) RETURNING ${claims.names}`
       return (await db.query(sql, [leaseEnd, JSON.stringify(claimIds), now])).map(claims.read)
     },
-    /** Ends a lease early, unless it has ended already: the claim is due when it was planned to be. */
+    /** Ends a lease early, unless it has ended already: the claim is due again at the time that was planned. */
     async putBack({ claimId, dueAt }: Pick<ClaimRow, 'claimId' | 'dueAt'>): Promise<void> {
       const sql = `UPDATE claims SET due_at = next_check_at WHERE claim_id = ? AND ${UNDECIDED} AND due_at = ?`
       await db.query(sql, [claimId, dueAt])
     },
-    /** How many checks each of these claims has had, of those that are still queued. */
+    /** Counts the checks of each of these claims, of those that are still queued. */
     async queuedAttempts(claimIds: readonly string[]): Promise<Map<string, number>> {
       if (claimIds.length === 0) return new Map()
       const sql = `SELECT claim_id, attempts FROM claims WHERE ${UNDECIDED} AND claim_id IN ${texts}`
@@ -296,12 +302,15 @@ export function claimWrites(db: Db) {
   }
 }
 
-/** As one text, for maps. */
+/** Makes one text of a claim's identity, for maps. */
 export function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
   return `${workspaceId} ${clientClaimId}`
 }
 
-/** Takes content out of claims: what stays of each is given. @param left by claim */
+/**
+ * Takes content out of claims, and stores what stays of each.
+ * @param left what stays, by claim
+ */
 export async function eraseClaims(db: Db, _: unknown, left: readonly ErasedContent[]): Promise<void> {
   const sql = `UPDATE claims SET ${assignments(content, 'left_over')}
     FROM ${rowsOf(db.dialect, content)} AS left_over WHERE claims.claim_id = left_over.claim_id`

@@ -10,7 +10,7 @@ import { copiedTables, type Schema } from './schema.ts'
 import { StorageError } from './storage.ts'
 import { type Cell, type Cells, type Table, toHex } from './table.ts'
 
-/** How many rows of each table. */
+/** The number of copied rows of each table. */
 export type Copied = Readonly<Record<string, number>>
 
 export type CopyProgress = (rows: number, allRows: number) => void
@@ -18,11 +18,11 @@ export type CopyProgress = (rows: number, allRows: number) => void
 /** All rows of an installation: a database, or a backup of one. */
 export interface RowSource {
   count(table: Table<unknown>): Promise<number>
-  /** All rows, some at a time, each as its cells are stored. */
+  /** Reads all rows of a table, some at a time, each as its cells are stored. */
   pages(table: Table<unknown>): AsyncIterable<readonly Cells[]>
 }
 
-/** Bounds memory: the largest rows hold some 10 KB. */
+/** The number of rows to read at a time, which bounds memory: the largest rows hold some 10 KB. */
 const ROWS_PER_PAGE = 1000
 
 /** Opens a database of this version, and leaves it as it is. @throws StorageError `unavailable` when there is none */
@@ -39,12 +39,15 @@ export function openTarget(databaseUrl: string, schema: Schema): Promise<OpenedS
   return openStorage({ databaseUrl }, { schema, prepareSchema, patient: true })
 }
 
-/** @throws StorageError `not_empty` when another program has written to the target since it was opened */
+/**
+ * Copies all rows.
+ * @throws StorageError `not_empty` when another program has written to the target since it was opened
+ */
 export async function copyRows(from: RowSource, to: Db, schema: Schema, onProgress: CopyProgress = () => {}) {
   const tables = copiedTables(schema)
   const names = tables.map(({ name }) => name)
   await stayIdle(to)
-  // Held until the end, so that no host begins another installation there.
+  // Tables stay locked until the end, so that no host begins another installation there.
   await runAll(to, to.dialect.lockTables(names))
   await refuseRows(to.dialect, to.table)
   const { copied, pages } = await countedPages(from, tables, onProgress)
@@ -55,12 +58,12 @@ export async function copyRows(from: RowSource, to: Db, schema: Schema, onProgre
       })
     }
   }
-  // Otherwise the first queries are planned for empty tables.
+  // The first queries would else be planned for empty tables.
   await runAll(to, to.dialect.analyze(names))
   return copied
 }
 
-/** Counts the rows, and reports how many were read. */
+/** Counts the rows, and reports the number of those that were read. */
 export async function countedPages(from: RowSource, tables: readonly Table<unknown>[], onProgress: CopyProgress) {
   const counts = new Map<string, number>()
   for (const table of tables) counts.set(table.name, await from.count(table))
@@ -77,7 +80,7 @@ export async function countedPages(from: RowSource, tables: readonly Table<unkno
   return { copied, pages }
 }
 
-/** Lets this transaction wait for the other database, as long as that takes. */
+/** Lets this transaction wait for the other database, for as long as that takes. */
 export async function stayIdle(db: Db): Promise<void> {
   await runAll(db, db.dialect.allowIdle)
 }
@@ -88,7 +91,7 @@ function refusal(table: string, cause: unknown): StorageError {
   return new StorageError('corrupt', message, { cause })
 }
 
-/** The rows of a snapshot, in the order of their keys. */
+/** Reads the rows of a snapshot, in the order of their keys. */
 export function rowsOfDatabase(db: Db): RowSource {
   return {
     count: ({ name }) => countRows(db, name),
@@ -106,12 +109,12 @@ export function rowsOfDatabase(db: Db): RowSource {
   }
 }
 
-/** As it is stored, also where that is not the column's type. */
+/** Makes a cell of a stored value, also of one that is not of the column's type. */
 function toCell(stored: unknown): Cell {
   return stored instanceof Uint8Array ? toHex(stored) : (stored as Cell)
 }
 
-/** In any table, also one that is not the service's. */
+/** Refuses rows in any table, also in one that is not the service's. */
 async function refuseRows(dialect: Dialect, table: (name: string) => Knex.QueryBuilder): Promise<void> {
   for (const name of await dialect.tableNames(table)) {
     if (BOOKKEEPING.includes(name) || !(await table(name).first())) continue

@@ -19,7 +19,7 @@ export type Counted = RowOf<typeof counted>
 export type Counter = RowOf<typeof counter>
 export type RateCounters = ReturnType<typeof counterWrites>
 
-// All hosts add in one order, so that no two statements wait for each other.
+// All hosts add counters in one order, so that no two statements wait for each other.
 const ADD = `ORDER BY limiter, subject
   ON CONFLICT (window_start, limiter, subject) DO UPDATE SET count = rate_counters.count + excluded.count
   RETURNING ${counter.names}`
@@ -31,7 +31,7 @@ export function counterWrites(db: Db, { deleteSome }: SharedStatements) {
       const rows = added.map((row) => ({ ...row, windowStart }))
       return (await insertRows(db, rateCounters, rows, ADD)).map(counter.read)
     },
-    /** Removes counters of earlier windows, passing over those that another host is removing. Returns how many. */
+    /** Removes counters of earlier windows, passing over those that another host is removing. Returns the number of removed ones. */
     async removeBefore(windowStart: Instant, most: number): Promise<number> {
       return (await db.query(deleteSome(rateCounters.name, 'window_start < ?'), [windowStart, most])).length
     },

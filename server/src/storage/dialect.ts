@@ -1,32 +1,35 @@
 /** Everything in which databases differ. One file implements it for each database; `open.ts` chooses by the scheme of the URL. */
 import type { Knex } from 'knex'
 
-/** What a column holds; a `bigint` is a safe integer. */
+/** The type of a column; a `bigint` is a safe integer. */
 export type ColumnType = 'text' | 'integer' | 'bigint' | 'bytes'
 
 /** SQL expressions within statements. */
 export interface Expressions {
-  /** The bytes of a text in hex. */
+  /** Makes the expression for the bytes of a text in hex. */
   bytes(hex: string): string
-  /** The elements of a bound JSON array as a table, each in the column `value`. */
+  /** Makes a table of the elements of a bound JSON array, each in the column `value`. */
   unfold(binding: string): string
-  /** An element of `value`, which is an array itself, as a column of this type. */
+  /** Makes a column of this type from an element of `value`, which is an array itself. */
   cell(index: number, type: ColumnType): string
-  /** The same for one that says where its value is in bound bytes: a `Slice`. */
+  /** Makes a column like `cell` from an element that says where its value is in bound bytes: a `Slice`. */
   slice(bytes: string, index: number, type: ColumnType): string
-  /** The texts of a bound JSON array, as something that a column is IN. */
+  /** The texts of a bound JSON array, in a form that a column can be IN. */
   readonly texts: string
-  /** Whether the JSON array of texts in a column has this one; not true for null. */
+  /** Makes the condition that the JSON array of texts in a column has this one; not true for null. */
   includes(column: string, text: string): string
-  /** Whether a column is LIKE the bound pattern: the letters of ASCII match in either case, no others do. After `\` a wildcard means itself. */
+  /**
+   * Makes the condition that a column is LIKE the bound pattern: the letters of ASCII match in either case, no others do. After `\` a wildcard means
+   * itself.
+   */
   matches(column: string): string
   /** The function that makes a JSON array of its arguments, null included. */
   readonly jsonArray: string
-  /** Milliseconds since the Unix epoch, with fractions: as the statement runs, not as its transaction began. */
+  /** The database's clock: milliseconds since the Unix epoch, with fractions, as the statement runs, not as its transaction began. */
   readonly clock: string
   /**
-   * A text that is another one after the server was restarted, replaced by a standby, or restored, and in a database that was made from a
-   * dump. Undefined where one host has the file, and looks at that.
+   * Identifies the running server and database: the text is another one after the server was restarted, replaced by a standby, or restored, and in a
+   * database that was made from a dump. Undefined where one host has the file, and looks at that.
    */
   readonly answersAs: string | undefined
 }
@@ -39,15 +42,16 @@ export interface Dialect extends Expressions {
   /** Ends a SELECT that locks its rows until the transaction ends. */
   readonly forUpdate: string
   /**
-   * The same for rows that others refer to, and that are never deleted: a row that refers to them may come meanwhile. Otherwise who holds a
-   * user and waits for a workspace, and who holds the workspace and inserts what names the user, would wait for each other.
+   * Ends a SELECT like `forUpdate`, for rows that others refer to, and that are never deleted: a row that refers to them may be inserted meanwhile.
+   * Otherwise a transaction that holds a user and waits for a workspace, and one that holds the workspace and inserts a reference to the user, would
+   * wait for each other.
    */
   readonly forChange: string
-  /** The same, passing over rows that another transaction holds. */
+  /** Ends a SELECT like `forUpdate`, passing over rows that another transaction holds. */
   readonly forUpdateSkipLocked: string
   /** Statements that keep other transactions from writing to the tables until this one ends. */
   lockTables(tables: readonly string[]): readonly string[]
-  /** Statements that let this transaction do nothing for as long as it needs to wait for something else. */
+  /** Statements that let this transaction stay idle for as long as it waits for something else. */
   readonly allowIdle: readonly string[]
   /** Statements that have queries planned for the rows that the tables hold now. */
   analyze(tables: readonly string[]): readonly string[]
@@ -57,23 +61,23 @@ export interface Dialect extends Expressions {
   readonly forgetDeleted: readonly string[]
   /** The statements of `Storage.rewrite` for these tables, each of which is a transaction by itself. */
   rewrite(tables: readonly string[]): readonly string[]
-  /** Of all tables, also those that are not the service's. */
+  /** Lists the names of all tables, also of those that are not the service's. */
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   indexAndTriggerNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
-  /** The database cannot be used now: not reached, full, read-only, interrupted. */
+  /** Tells whether an error means that the database cannot be used now: not reached, full, read-only, interrupted. */
   isUnavailable(error: unknown): boolean
-  /** Of these errors, those that end by themselves, or with room on the disk: worth another try by a host that starts. */
+  /** Tells whether an unavailable database may return by itself, or with room on the disk: worth another try by a host that starts. */
   mayReturn(error: unknown): boolean
-  /** Why it cannot be used, by the code of its error. They name no address and no path: they are public. */
+  /** Reasons that the database cannot be used, by the code of its error. They name no address and no path: they are public. */
   readonly reasons: Readonly<Record<string, string>>
-  /** Values out of range, and constraints: the rows are at fault, so that trying again does not help. */
+  /** Tells whether an error is about values out of range, or constraints: the rows are at fault, so that trying again does not help. */
   refusesRows(error: unknown): boolean
   readonly migrations: MigrationStatements
-  /** Undefined where one host has the database to itself. */
+  /** Statements for hosts that share the database; undefined where one host has it to itself. */
   readonly shared: SharedStatements | undefined
 }
 
-/** Migrations are history: what they take from here must not change its meaning. */
+/** Statements for migrations. Migrations are history: what they use from here must not change its meaning. */
 export interface MigrationStatements {
   /** Statements that keep other processes from migrating until the transaction ends. */
   readonly lock: readonly string[]
@@ -84,19 +88,18 @@ export interface MigrationStatements {
   /** Statements after which no row of this table changes, and only rows below the number in the head's row can be deleted. */
   keepFrom(table: string, number: string, head: string, first: string): readonly string[]
   /**
-   * For a table that is append-only. Statements after which rows change in this one way where the condition is true of OLD, and with an
-   * UPDATE of NEW.
+   * Makes statements for an append-only table after which rows change in this one way where the condition is true of OLD, and with an UPDATE of NEW.
    */
   allowErasure(table: string, change: 'UPDATE' | 'DELETE', condition: string): readonly string[]
   /** Statements after which these columns are compared byte by byte. */
   compareBytes(table: string, columns: readonly string[]): readonly string[]
 }
 
-/** For hosts that share a database. */
+/** Statements for hosts that share a database. */
 export interface SharedStatements {
-  /** Selects the `system` that the server's data began as, and its timeline: each promotion begins another. Managed servers may refuse it. */
+  /** Selects the `system` that the server's data began as, and its timeline, which each promotion changes. Managed servers may refuse it. */
   readonly system: string
-  /** Selects what decides whether a commit outlives the machine, and the server: `DurabilityRow`. */
+  /** Selects the settings that decide whether a commit outlives the machine, and the server: `DurabilityRow`. */
   readonly durability: string
   /** Begins the statement that makes a table which a crash may empty. */
   readonly createUnlogged: string

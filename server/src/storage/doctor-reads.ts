@@ -16,14 +16,14 @@ import { apiKeys, connections, workspaces } from './workspaces.ts'
 const tileKeys = part(tiles, 'logId', 'level', 'index', 'width')
 export type TileKey = RowOf<typeof tileKeys>
 
-/** A row that belongs to one that is not there. */
+/** A row that refers to a missing one. */
 export interface Orphan {
   readonly table: string
   readonly id: string
   readonly missing: string
 }
 
-/** Of a schema: the tables, each with the columns that name rows of others. */
+/** A schema's tables, each with the columns that name rows of others. */
 export interface WithOwners {
   readonly tables: readonly {
     readonly table: Table<unknown>
@@ -31,7 +31,7 @@ export interface WithOwners {
   }[]
 }
 
-/** Small tables, examined row by row. */
+/** Small tables that are examined row by row. */
 const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, machines, connections } as const
 
 export function doctorReads(db: Db) {
@@ -39,7 +39,7 @@ export function doctorReads(db: Db) {
     ...claimReads(db),
     ...treeReads(db),
     ...strayReads(db),
-    /** The next erasures after this receipt, each with its receipt. */
+    /** Lists the next erasures after this receipt, each with its receipt. */
     async erasures(after: string, limit: number): Promise<Row[]> {
       const sql = `SELECT ${qualified(erasures)}, receipts.claim_id AS claim_of_receipt, receipts.issued_at AS receipt_at, receipts.leaf_index AS leaf,
         receipts.leaf_hash AS hash_of_leaf, CASE WHEN receipts.entry = '' THEN 0 ELSE 1 END AS has_content FROM erasures
@@ -47,14 +47,14 @@ export function doctorReads(db: Db) {
         WHERE erasures.receipt_id > ? ORDER BY erasures.receipt_id LIMIT ?`
       return db.query(sql, [after, limit])
     },
-    /** The next anchors as they are stored, each with the root that was signed at its size, if one was. */
+    /** Lists the next anchors as they are stored, each with the root that was signed at its size, if one was. */
     async anchors(after: number, limit: number): Promise<Row[]> {
       const signed =
         '(SELECT tree_heads.root_hash FROM tree_heads WHERE tree_heads.log_id = anchors.log_id AND tree_heads.tree_size = anchors.tree_size ORDER BY tree_heads.number LIMIT 1)'
       const sql = `SELECT ${anchors.names}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
       return db.query(sql, [after, limit])
     },
-    /** The next rows of a small table, as they are stored. */
+    /** Lists the next rows of a small table, as they are stored. */
     async rows(table: keyof typeof SMALL, after: string, limit: number): Promise<Row[]> {
       const { names, name } = SMALL[table]
       return db.query(`SELECT ${names} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`, [after, limit])
@@ -64,7 +64,7 @@ export function doctorReads(db: Db) {
 
 function claimReads(db: Db) {
   const { texts, jsonArray } = db.dialect
-  // One text for all columns: drivers take longer to make a row of so many columns than databases to read it.
+  // One text holds all columns: drivers take longer to make a row of so many columns than databases to read it.
   const selectClaims = `SELECT CAST(${jsonArray}(${claims.columns.map(({ name }) => `CAST(${name} AS text)`).join(', ')}) AS text) AS cells,
     CASE WHEN ${OWNED} AND ${PAID} AND ${CONNECTED} THEN 1 ELSE 0 END AS belongs FROM claims`
 
@@ -79,16 +79,16 @@ function claimReads(db: Db) {
   }
 
   return {
-    /** These claims as they are stored, each column as text or null. */
+    /** Reads these claims as they are stored, each column as text or null. */
     async claims(claimIds: readonly string[]): Promise<Row[]> {
       return readClaims(`WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
     },
-    /** The checks of these claims, by attempt. */
+    /** Reads the checks of these claims, by attempt. */
     async checks(claimIds: readonly string[]): Promise<Row[]> {
       const sql = `SELECT ${checks.names} FROM checks WHERE claim_id IN ${texts} ORDER BY claim_id, attempt`
       return db.query(sql, [JSON.stringify(claimIds)])
     },
-    /** The next claims without a receipt, but for those of logs that may be in their archives alone. */
+    /** Lists the next claims without a receipt, but for those of logs that may be in their archives alone. */
     async undecided(after: string, limit: number): Promise<Row[]> {
       const rest = `WHERE claim_id > ? AND NOT EXISTS (SELECT 1 FROM receipts WHERE ${RECEIPT_OF_CLAIM} AND receipts.claim_id = claims.claim_id)
         AND NOT EXISTS (SELECT 1 FROM logs WHERE logs.log_id = claims.log_id AND logs.archived_at IS NOT NULL)
@@ -100,26 +100,26 @@ function claimReads(db: Db) {
 
 function treeReads(db: Db) {
   return {
-    /** The receipts of these leaves as they are stored, with their evidence, ascending. */
+    /** Reads the receipts of these leaves as they are stored, with their evidence, ascending. */
     async receipts(logId: string, start: number, end: number): Promise<Row[]> {
       const sql = `SELECT ${qualified(receipts)}, evidence.document AS evidence, ${ERASED} AS erased FROM receipts
         LEFT JOIN evidence ON evidence.log_id = receipts.log_id AND evidence.receipt_id = receipts.receipt_id
         WHERE receipts.log_id = ? AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index`
       return db.query(sql, [logId, start, end])
     },
-    /** Those of these tiles that are there, in any order. */
+    /** Finds those of these tiles that are stored, in any order. */
     async tiles(keys: readonly TileKey[]): Promise<TileRow[]> {
       const asked = rowsOf(db.dialect, tileKeys)
       const rest = `WHERE (${tileKeys.names}) IN (SELECT ${tileKeys.names} FROM ${asked} AS asked)`
       const rows = await selectRows(db, tiles, rest, [toJson(tileKeys, keys)])
       return rows.map((tile) => ({ ...tile, hashes: bytes(tile.hashes) }))
     },
-    /** The next tiles of its log after this one. */
+    /** Lists the next tiles of its log after this one. */
     async tileKeys(after: TileKey, limit: number): Promise<TileKey[]> {
       const rest = `WHERE (${tileKeys.names}) > (?, ?, ?, ?) AND log_id = ? ORDER BY ${tileKeys.names} LIMIT ?`
       return selectRows(db, tileKeys, rest, [after.logId, after.level, after.index, after.width, after.logId, limit])
     },
-    /** The number of leaves that the receipts of a log reach to. */
+    /** Returns the number of leaves that the receipts of a log reach to. */
     async receiptReach(logId: string): Promise<number> {
       const [row] = await db.query('SELECT MAX(leaf_index) AS last FROM receipts WHERE log_id = ?', [logId])
       return Number(row?.last ?? -1) + 1
@@ -127,10 +127,10 @@ function treeReads(db: Db) {
   }
 }
 
-/** Rows that belong to nothing. */
+/** Reads of rows that belong to nothing. */
 function strayReads(db: Db) {
   return {
-    /** Receipts that no log reaches. */
+    /** Lists receipts beyond the size of their log. */
     async strayReceipts(limit: number): Promise<Row[]> {
       const sizes = 'SELECT log_id AS of_log, MAX(tree_size) AS size FROM tree_heads GROUP BY log_id'
       const sql = `SELECT leaf_index, receipt_id FROM receipts LEFT JOIN (${sizes}) AS sizes ON of_log = receipts.log_id
@@ -154,7 +154,7 @@ function strayReads(db: Db) {
       const strayEvidence = `SELECT receipt_id FROM evidence WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE ${ofReceipt}) LIMIT ?`
       for (const { receipt_id } of await db.query(strayEvidence, [limit]))
         found.push({ table: evidence.name, id: String(receipt_id), missing: `${receipts.name} ${receipt_id}` })
-      // By the set of logs: to look each one up for each row takes longer than all else.
+      // The set of all logs is compared: to look each one up for each row takes longer than all else.
       for (const { name, key } of [receipts, tiles, treeHeads]) {
         const sql = `SELECT ${key.join(` || '/' || `)} AS id, log_id FROM ${name} WHERE log_id NOT IN (SELECT log_id FROM logs) LIMIT ?`
         for (const row of await db.query(sql, [limit]))
@@ -171,11 +171,11 @@ const PAID = `(payer = workspace_id OR (${[allowanceSql, accountSql].map((sql) =
 const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
   WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
 
-/** Looked for only where there is no content. */
+/** Tells whether a receipt was erased, which is looked up only where it has no content. */
 const ERASED = `CASE WHEN entry = '' AND EXISTS (SELECT 1 FROM erasures WHERE erasures.receipt_id = receipts.receipt_id)
   THEN '1' ELSE '' END`
 
-/** SQLite stores text in a column of bytes when a statement gives it text. */
+/** Reads a cell of bytes. SQLite stores text in a column of bytes when a statement gives it text. */
 function bytes(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? value : Buffer.from(String(value))
 }

@@ -1,4 +1,4 @@
-/** Whether what the database commits outlives its machine and its failover. */
+/** Tells whether what the database commits outlives its machine and its failover. */
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
 import { answer, integer, type RowOf, text } from './table.ts'
@@ -7,11 +7,11 @@ const answered = answer({
   fsync: text('fsync'),
   fullPageWrites: text('full_page_writes'),
   synchronousCommit: text('synchronous_commit'),
-  /** `synchronous_standby_names`. */
+  /** The setting `synchronous_standby_names`. */
   synchronousNames: text('synchronous_names'),
-  /** That are attached. */
+  /** The number of attached standbys. */
   standbys: integer('standbys'),
-  /** Of these, those that this database user may not see. */
+  /** The number of attached standbys that this database user may not see. */
   hidden: integer('hidden'),
   synchronous: integer('synchronous'),
 })

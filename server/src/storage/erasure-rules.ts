@@ -1,6 +1,6 @@
-/** Why the content of a receipt was erased: a closed list, and the words in which everybody reads it. */
+/** The rules for erasing the content of a receipt: a closed list, and the words in which everybody reads it. */
 
-/** What an operator may name. Completes "Erased because of ...". */
+/** Rules that an operator may name. Each completes "Erased because of ...". */
 export const OPERATOR_RULES = {
   court_order: 'a court’s order',
   authority_order: 'an order of an authority',
@@ -22,12 +22,15 @@ export function isErasureRule(text: string): text is ErasureRule {
   return Object.hasOwn(RULES, text)
 }
 
-/** @param reference such as a file number; empty: there is none */
+/**
+ * Says why a receipt was erased.
+ * @param reference such as a file number; empty if there is none
+ */
 export function ruleWords(rule: ErasureRule, reference: string): string {
   return reference === '' ? RULES[rule] : `${RULES[rule]} (${reference})`
 }
 
-/** The reference of an erasure by retention. */
+/** Writes the reference of an erasure by retention. */
 export function retentionReference(days: number): string {
   return `${days} days`
 }

@@ -1,7 +1,4 @@
-/**
- * What was erased: a row for each erased receipt. The triggers of the append-only tables let that content go, and no
- * other, because this row is there.
- */
+/** Erased receipts, a row for each. The triggers of the append-only tables let only content of receipts go that have such a row. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { ClaimPosition } from './claim-query.ts'
 import { type ClaimRow, claims, type ErasedContent, RECEIPT_OF_CLAIM } from './claim-row.ts'
@@ -19,74 +16,74 @@ export const erasures = table('erasures', ['receiptId'], {
   issuedAt: instant('issued_at'),
   erasedAt: instant('erased_at'),
   rule: text<ErasureRule>('rule'),
-  /** Such as a file number; empty: there is none. Everybody reads it. */
+  /** A reference such as a file number; empty if there is none. Everybody reads it. */
   reference: text('reference'),
 })
 
-/** With what is left of the receipt. */
+/** An erasure, with what is left of the receipt. */
 export type ErasureRow = RowOf<typeof erasures>
 
 /** Takes the content of these receipts out of the rows of one table. @param left what their claims hold from now on */
 export type Erase = (db: Db, erased: readonly ErasureRow[], left: readonly ErasedContent[]) => Promise<void>
 
-/** Of a schema: the tables, of which some hold content. */
+/** A schema's tables, some of which hold content of receipts. */
 export interface WithErasures {
   readonly tables: readonly { readonly erase?: Erase }[]
 }
 
 const remains = part(erasures, 'receiptId', 'logId', 'leafIndex', 'leafHash', 'issuedAt')
 
-/** What stays of a receipt that is erased. */
+/** The part of an erased receipt that stays. */
 export type Remains = RowOf<typeof remains>
 
 const agedClaims = extended(part(claims, 'claimId', 'submittedAt', 'agentId', 'receiptId'), {
-  /** null: it is not decided. Of a receipt in an archive, its claim's deadline. */
+  /** The time when the claim was decided; null for an undecided claim. For a receipt in an archive, its claim's deadline. */
   issuedAt: nullable(instant('issued_at')),
 })
 
-/** A decided claim that its workspace's retention looks at. */
+/** A claim that its workspace's retention examines. */
 export type AgedClaim = RowOf<typeof agedClaims>
 
 const sameOutcomes = part(claims, 'claimId', 'receiptId')
 
-/** A claim that asks for the same at the same place. */
+/** A claim of the same target and params. */
 export type SameOutcome = RowOf<typeof sameOutcomes>
 
 export function erasureReads(db: Db) {
   const { texts } = db.dialect
 
   return {
-    /** Of those of these receipts that are erased, in any order. */
+    /** Finds the erasures of those of these receipts that are erased, in any order. */
     async byReceiptIds(receiptIds: readonly string[]): Promise<ErasureRow[]> {
       return selectRows(db, erasures, `WHERE receipt_id IN ${texts}`, [JSON.stringify(receiptIds)])
     },
-    /** Of those of these claims that are erased, in any order. */
+    /** Finds the erasures of those of these claims that are erased, in any order. */
     async byClaimIds(claimIds: readonly string[]): Promise<ErasureRow[]> {
       return selectRows(db, erasures, `WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
     },
-    /** The latest first. */
+    /** Lists erasures, the latest first. */
     async list(limit: number): Promise<ErasureRow[]> {
       return selectRows(db, erasures, 'ORDER BY erased_at DESC, receipt_id LIMIT ?', [limit])
     },
-    /** Other claims of the workspace that are not erased, with the same target and the same params. */
+    /** Finds other claims of the workspace that are not erased, with the same target and the same params. */
     async sameOutcome({ workspaceId, claimId, target, params }: ClaimRow, limit: number): Promise<SameOutcome[]> {
       const rest = 'WHERE workspace_id = ? AND target = ? AND params = ? AND claim_id <> ? ORDER BY claim_id LIMIT ?'
       return selectRows(db, sameOutcomes, rest, [workspaceId, target, JSON.stringify(params), claimId, limit])
     },
-    /** The claim of this receipt. */
+    /** Finds the claim of a receipt. */
     async claimOf(receiptId: string): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, 'WHERE receipt_id = ?', [receiptId])
     },
-    /** By the claim's own id, in any workspace. */
+    /** Finds a claim by its own id, in any workspace. */
     async claim(claimId: string): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, 'WHERE claim_id = ?', [claimId])
     },
-    /** How many claims of a workspace were submitted before then and hold their content, counted up to `most`. */
+    /** Counts the claims of a workspace that were submitted before then and hold their content, up to `most`. */
     async agedCount(workspaceId: string, before: Instant, most: number): Promise<number> {
       const some = `SELECT 1 FROM claims WHERE workspace_id = ? AND submitted_at < ? AND agent_id <> '' AND state = 'decided' LIMIT ?`
       return countRows(db, `(${some}) AS some_claims`, [workspaceId, before, most])
     },
-    /** The next claims of a workspace that were submitted from one moment on and before another. */
+    /** Lists the next claims of a workspace that were submitted from one moment on and before another. */
     async aged(workspaceId: string, after: ClaimPosition, before: Instant, limit: number): Promise<AgedClaim[]> {
       const sql = `SELECT claims.claim_id, submitted_at, agent_id, claims.receipt_id,
           CASE WHEN claims.receipt_id IS NOT NULL THEN COALESCE(receipts.issued_at, deadline_at) END AS issued_at FROM claims
@@ -104,12 +101,12 @@ export function erasureWrites(db: Db, { tables }: WithErasures) {
 
   return {
     ...erasureReads(db),
-    /** The claims of those of these receipts that are not erased. No other transaction erases them until this one ends. */
+    /** Locks the claims of those of these receipts that are not erased. No other transaction erases them until this one ends. */
     async lock(receiptIds: readonly string[]): Promise<ClaimRow[]> {
       const which = `WHERE receipt_id IN ${texts} AND agent_id <> ''`
       return selectRows(db, claims, `${which} ORDER BY claim_id ${forUpdate}`, [JSON.stringify(receiptIds)])
     },
-    /** What is left of these receipts once they are erased, of those that the tables have. */
+    /** Reads what will be left of these receipts once they are erased, of those that the tables have. */
     async remains(receiptIds: readonly string[]): Promise<Remains[]> {
       const sql = `SELECT receipts.receipt_id, receipts.log_id, leaf_index, leaf_hash, issued_at FROM claims
         JOIN receipts ON ${RECEIPT_OF_CLAIM} WHERE claims.receipt_id IN ${texts}`
@@ -117,11 +114,12 @@ export function erasureWrites(db: Db, { tables }: WithErasures) {
     },
     /**
      * Erases the content of receipts from all tables that hold it.
-     * @param erased locked, none of them erased before
-     * @param left what the claims hold from now on
+     * @param erased locked receipts, none of them erased before
+     * @param left what their claims hold from now on
      */
     async erase(erased: readonly ErasureRow[], left: readonly ErasedContent[]): Promise<void> {
-      // First: it is what the triggers ask for. And who stores a claim again, and waits for this, must not go by what was there before.
+      // The rows come first, because the triggers require them. A transaction that stores a claim again, and waits for this one, must not go by what
+      // was there before.
       await insertRows(db, erasures, erased)
       await db.query('UPDATE logs SET erasures = erasures + 1 WHERE ended_at IS NULL')
       for (const { erase } of tables) await erase?.(db, erased, left)

@@ -1,4 +1,4 @@
-/** By what receipts tell the bound agents of a workspace from those of others: a key, and a domain that the workspace may have. */
+/** The marks by which receipts tell the bound agents of a workspace from those of others: a key, and a domain that the workspace may have. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { columnsOf, insertIfNew, selectRow, selectRows } from './rows.ts'
@@ -6,15 +6,15 @@ import { instant, nullable, part, type RowOf, table, text } from './table.ts'
 
 export const holders = table('holders', ['workspaceId'], {
   workspaceId: text('workspace_id'),
-  /** Sealed: the key of its agents' pseudonyms. It stays for ever, so that they do. */
+  /** The sealed key of the pseudonyms of the workspace's agents. It stays for ever, so that the pseudonyms do. */
   agentsKey: text('agents_key'),
   domain: nullable(text('domain')),
   /** The text that a TXT record of the domain is to have. */
   challenge: nullable(text('challenge')),
   checkedAt: nullable(instant('checked_at')),
-  /** When the record was last seen. */
+  /** The time when the record was last seen. */
   provenAt: nullable(instant('proven_at')),
-  /** DNS said that the record is not there, and has not shown it since. */
+  /** The time when DNS said that the record is missing; null once it was seen since. */
   missingAt: nullable(instant('missing_at')),
 })
 
@@ -41,7 +41,7 @@ export function holderReads(db: Db) {
     async ofAll(workspaceIds: readonly string[]): Promise<HolderRow[]> {
       return selectRows(db, holders, `WHERE workspace_id IN ${db.dialect.texts}`, [JSON.stringify(workspaceIds)])
     },
-    /** Those with a domain that was proven since `since` and not looked up since `before`; who waits longest comes first. */
+    /** Lists the holders whose domain was proven since `since` and not looked up since `before`; the longest waiting come first. */
     async due(since: Instant, before: Instant, limit: number): Promise<HolderRow[]> {
       const rest = 'WHERE proven_at >= ? AND checked_at <= ? ORDER BY checked_at, workspace_id LIMIT ?'
       return selectRows(db, holders, rest, [since, before, limit])
@@ -52,7 +52,7 @@ export function holderReads(db: Db) {
 export function holderWrites(db: Db) {
   return {
     ...holderReads(db),
-    /** Leaves the row as it is where there is one. */
+    /** Inserts a row unless the workspace has one. */
     async insert(row: HolderRow): Promise<void> {
       await insertIfNew(db, holders, row, 'workspace_id')
     },
@@ -62,12 +62,12 @@ export function holderWrites(db: Db) {
     async removeDomain(workspaceId: string): Promise<void> {
       await this.setDomain(workspaceId, NO_DOMAIN)
     },
-    /** False when the workspace has another domain by now. */
+    /** Stores the result of a look-up. False when the workspace has another domain by now. */
     async checked({ workspaceId, challenge }: HolderRow, row: DomainCheck): Promise<boolean> {
       const which = { workspace_id: workspaceId, challenge }
       return (await db.table(holders.name).where(which).update(columnsOf(found, row))) === 1
     },
-    /** There was no answer: what others found meanwhile stays. */
+    /** Notes a look-up without an answer: what others found meanwhile stays. */
     async asked({ workspaceId, challenge }: HolderRow, at: Instant): Promise<void> {
       await db.table(holders.name).where({ workspace_id: workspaceId, challenge }).update({ checked_at: at })
     },

@@ -1,4 +1,4 @@
-/** Leases: work that one host does at a time, until it lets go or falls silent. They run by the database's clock, which all hosts share. */
+/** Leases: work that one host does at a time, until it lets go or falls silent. The database's clock, which all hosts share, times them. */
 import type { Db } from './db.ts'
 import { instant, table, text } from './table.ts'
 
@@ -11,7 +11,7 @@ export const leases = table('leases', ['name'], {
 export function leaseWrites(db: Db) {
   const now = `CAST(${db.dialect.clock} AS bigint)`
   return {
-    /** Takes a lease that is free, or extends the holder's own, for so long from now. False: another holder has it. */
+    /** Takes a free lease, or extends the holder's own, for `forMs` from now. False: another holder has it. */
     async take(name: string, holder: string, forMs: number): Promise<boolean> {
       const sql = `INSERT INTO leases (name, holder, until) VALUES (?, ?, ${now} + ?)
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until

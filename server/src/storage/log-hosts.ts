@@ -1,28 +1,28 @@
-/** Hosts that run, each with a lease, and whether it found what it remembers of the log in the database. */
+/** Hosts that run, each with a lease, and whether it found in the database what it remembers of the log. */
 import type { Db } from './db.ts'
 import { bigint, instant, type RowOf, table, text } from './table.ts'
 
 export const hosts = table('log_hosts', ['hostId'], {
   hostId: text('host_id'),
   until: instant('until'),
-  /** As what the database answered when the host last compared it with what it remembers. */
+  /** The answer of the database (`answersAs`) when the host last compared it with what it remembers. */
   comparedOn: text('compared_on'),
-  /** The number of its question to all others; 0: it has asked nothing. */
+  /** The number of the host's question to all others; 0: it has asked nothing. */
   asked: bigint('asked'),
-  /** The newest question that was there before it compared. */
+  /** The newest question of another host that was there before this one compared. */
   answered: bigint('answered'),
-  /** The log that the host remembers, or found to be the newest; empty: it waits for others that do. */
+  /** The log that the host remembers, or found to be the newest; empty while it waits for others that know. */
   knows: text('knows'),
   /** The id of the process that runs the host. Commands of the same data folder leave it as it is. Empty: an earlier version ran it. */
   process: text('process'),
 })
 
 export interface LogHost extends RowOf<typeof hosts> {
-  /** Its lease has not ended. */
+  /** True while the host's lease has not ended. */
   readonly isAlive: boolean
 }
 
-/** So long after its lease, a host is forgotten. */
+/** The time after the end of its lease when a host is forgotten. */
 const FORGET_MS = 3_600_000
 
 export function logHosts(db: Db) {
@@ -33,7 +33,7 @@ export function logHosts(db: Db) {
       const rows = await db.query(`SELECT ${hosts.names}, until > ${now} AS is_alive FROM log_hosts ORDER BY host_id`)
       return rows.map((row) => ({ ...hosts.read(row), isAlive: Boolean(row.is_alive) }))
     },
-    /** Takes or renews the lease of a host, for so long from now. */
+    /** Takes or renews the lease of a host, for `forMs` from now. */
     async beat(
       { hostId, comparedOn, asked, answered, knows, process }: Omit<LogHost, 'until' | 'isAlive'>,
       forMs: number,
@@ -43,13 +43,13 @@ export function logHosts(db: Db) {
           knows = excluded.knows, process = COALESCE(NULLIF(excluded.process, ''), log_hosts.process)`
       await db.query(sql, [hostId, forMs, comparedOn, asked, answered, knows, process])
     },
-    /** A host that others know to have run, and that is silent. */
+    /** Notes a silent host of which others know that it ran. */
     async note(hostId: string): Promise<void> {
       const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now}, '', 0, 0, '', '') ON CONFLICT (host_id) DO NOTHING`
       await db.query(sql, [hostId])
     },
     /**
-     * A host that ends. Others that ended are forgotten too, unless the log is bound to another server than this one: they may have signed
+     * Forgets a host that ends. Others that ended are forgotten too, unless the log is bound to another server than this one: they may have signed
      * there what is not here.
      */
     async leave(hostId: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Logs as rows: receipts are leaves, tiles their hashes, tree heads what was signed. None of them is ever changed. */
+/** Logs as rows: receipts are leaves, tiles hold their hashes, and tree heads are what was signed. None of them is ever changed. */
 
 import { TILE_WIDTH } from '@claimcheck/core/log'
 import type { Instant } from '@claimcheck/core/rules'
@@ -27,7 +27,7 @@ export const receipts = table('receipts', ['logId', 'leafIndex'], {
   claimId: text('claim_id'),
   leafHash: bytes('leaf_hash'),
   issuedAt: instant('issued_at'),
-  /** JCS of { body, signature }. */
+  /** The receipt as JCS of { body, signature }. */
   entry: large(text('entry')),
 })
 
@@ -35,29 +35,29 @@ export const tiles = table('tiles', ['logId', 'level', 'index', 'width'], {
   logId: text('log_id'),
   level: integer('level'),
   index: bigint('tile_index'),
-  /** How many hashes: 256 in a full tile. */
+  /** The number of hashes in the tile, 256 if it is full. */
   width: integer('width'),
-  /** In a full tile, the nodes above the hashes follow. */
+  /** The hashes of the tile. In a full one, the nodes above them follow. */
   hashes: large(bytes('hashes')),
 })
 
-/** What the verdict of a receipt follows from. */
+/** Evidence, from which the verdict of a receipt follows. */
 export const evidence = table('evidence', ['logId', 'receiptId'], {
   logId: text('log_id'),
   receiptId: text('receipt_id'),
-  /** Exactly the bytes of the digest that the receipt signs. */
+  /** The evidence as exactly the bytes whose digest the receipt signs. */
   document: large(text('document')),
 })
 
 export const signingKeys = table('signing_keys', ['keyId'], {
   keyId: text('key_id'),
-  /** base64url of the raw 32 bytes. */
+  /** The public key as base64url of the raw 32 bytes. */
   publicKey: text('public_key'),
   validFrom: instant('valid_from'),
   revokedAt: nullable(instant('revoked_at')),
 })
 
-/** Private keys, where installations keep them in the database. */
+/** Sealed private keys, where installations keep them in the database. */
 export const sealedSigningKeys = table('sealed_signing_keys', ['keyId'], {
   keyId: text('key_id'),
   sealed: text('sealed'),
@@ -83,9 +83,9 @@ export interface ReceiptPlace {
 }
 
 export interface FoundReceipts {
-  /** In any order. */
+  /** The receipts that the tables have, in any order. */
   readonly receipts: readonly ReceiptRow[]
-  /** Those of logs that have ended, where a claim names them and there is no row: they are in the archives. */
+  /** Receipts of ended logs that a claim names and no table has: they are in the archives. */
   readonly elsewhere: readonly ReceiptPlace[]
 }
 
@@ -101,7 +101,7 @@ const NEW_LOG = {
   erasures: 0,
 }
 
-/** As the index of their hashes has them. */
+/** The number of leaves in one part of the index of leaf hashes. */
 const LEAVES_IN_A_PART = 1024
 
 const IN_RANGE = 'WHERE log_id = ? AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
@@ -114,7 +114,7 @@ function toReceipt(row: Row): ReceiptRow {
   return receipts.read({ ...row, receipt_id: row.found_id, log_id: row.found_in })
 }
 
-/** The evidence of a receipt, found by its claim. */
+/** The join of a claim with the evidence of its receipt. */
 const EVIDENCE_OF_CLAIM = 'evidence.log_id = claims.log_id AND evidence.receipt_id = claims.receipt_id'
 
 function answersAs({ dialect }: Db): string {
@@ -125,28 +125,31 @@ export function logReads(db: Db) {
   return {
     ...tileReads(db),
     ...keyReads(db),
-    /** The open log. */
+    /** Reads the state of the open log. */
     async state(): Promise<LogState | undefined> {
       const [row] = await db.query(`SELECT log.*, ${answersAs(db)} FROM ${OPEN_LOG}`)
       return row && toLogState(row)
     },
-    /** What remains of a server when it is restarted, where it tells. */
+    /** Reads the part of a server's identity that a restart leaves, where the server tells it. */
     async system(): Promise<string | undefined> {
       const { shared } = db.dialect
       const [row] = shared ? await db.query(shared.system).catch(() => []) : []
       return row && String(row.system)
     },
-    /** All logs, oldest first. */
+    /** Lists all logs, oldest first. */
     async all(): Promise<LogRow[]> {
       return selectRows(db, logs, 'ORDER BY begun_at, log_id')
     },
-    /** @param logId of another log than the open one */
+    /**
+     * Reads the newest head of a log.
+     * @param logId a log other than the open one
+     */
     async newestHead(logId?: string): Promise<TreeHeadRow | undefined> {
       const which = logId === undefined ? OPEN_LOG_ID : '?'
       const rest = `WHERE log_id = ${which} ORDER BY number DESC LIMIT 1`
       return selectRow(db, treeHeads, rest, logId === undefined ? [] : [logId])
     },
-    /** The roots that the log had at these sizes, where heads were signed. */
+    /** Reads the roots that the log had at these sizes, where heads were signed. */
     async rootsAt(logId: string, treeSizes: readonly number[]): Promise<SizedRoot[]> {
       const rest = `WHERE log_id = ? AND tree_size IN (SELECT tree_size FROM ${rowsOf(db.dialect, sizes)} AS wanted)`
       return selectRows(db, sizedRoots, rest, [
@@ -157,7 +160,7 @@ export function logReads(db: Db) {
         ),
       ])
     },
-    /** Ascending, those that follow the number. */
+    /** Lists the heads after a number, ascending. */
     async headsAfter(logId: string, number: number, limit: number): Promise<TreeHeadRow[]> {
       return selectRows(db, treeHeads, 'WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?', [
         logId,
@@ -165,9 +168,9 @@ export function logReads(db: Db) {
         limit,
       ])
     },
-    /** These receipts, of whichever log. */
+    /** Finds these receipts, of whichever log. */
     async receiptsByIds(receiptIds: readonly string[]): Promise<FoundReceipts> {
-      // Nearly all are of the open log: they are found without their claims.
+      // Nearly all receipts are of the open log: they are found without their claims.
       const rest = `WHERE log_id = ${OPEN_LOG_ID} AND receipt_id IN ${db.dialect.texts}`
       const current = await selectRows(db, receipts, rest, [JSON.stringify(receiptIds)])
       const known = new Set(current.map(({ receiptId }) => receiptId))
@@ -182,27 +185,27 @@ export function logReads(db: Db) {
         elsewhere: found.flatMap((row) => (row.entry === null ? toPlace(row) : [])),
       }
     },
-    /** The document; undefined for a receipt without evidence. */
+    /** Reads the evidence of a receipt; undefined for a receipt without evidence. */
     async evidenceOf(receiptId: string): Promise<string | undefined> {
       const sql = `SELECT document FROM claims JOIN evidence ON ${EVIDENCE_OF_CLAIM} WHERE claims.receipt_id = ?`
       const [row] = await db.query(sql, [receiptId])
       return row && String(row.document)
     },
-    /** Ascending, `start` included, `end` not. */
+    /** Reads receipts by their leaves, ascending, from `start` up to but without `end`. */
     async receipts(logId: string, start: number, end: number): Promise<ReceiptRow[]> {
       return selectRows(db, receipts, IN_RANGE, [logId, start, end])
     },
-    /** Ascending, `start` included, `end` not. */
+    /** Reads leaves, ascending, from `start` up to but without `end`. */
     async leaves(logId: string, start: number, end: number): Promise<LeafRow[]> {
       return selectRows(db, leaves, IN_RANGE, [logId, start, end])
     },
-    /** The first leaf with this hash. */
+    /** Finds the first leaf with this hash. */
     async leafByHash(
       { logId, treeSize }: Pick<LogState, 'logId' | 'treeSize'>,
       leafHash: Uint8Array,
     ): Promise<LeafRow | undefined> {
       const wanted = `(SELECT leaf_hash FROM ${rowsOf(db.dialect, leafHashes)} AS wanted)`
-      // Their index begins with the part of the log: it is asked once for each part. CROSS JOIN, or SQLite reads all receipts.
+      // The index begins with the part of the log, and is asked once for each part. CROSS JOIN, or SQLite reads all receipts.
       const rows = await db.query(
         `WITH RECURSIVE parts(part) AS
           (SELECT 0 UNION ALL SELECT part + 1 FROM parts WHERE part < CAST(? AS bigint))
@@ -218,12 +221,12 @@ export function logReads(db: Db) {
 
 function tileReads(db: Db) {
   return {
-    /** The narrowest stored form of a tile that is at least `width` wide. */
+    /** Reads the narrowest stored form of a tile that is at least `width` wide. */
     async tile(logId: string, level: number, index: number, width: number): Promise<TileRow | undefined> {
       const rest = 'WHERE log_id = ? AND level = ? AND tile_index = ? AND width >= ? ORDER BY width LIMIT 1'
       return selectRow(db, tiles, rest, [logId, level, index, width])
     },
-    /** Those of these tiles that are full, in any order. */
+    /** Finds those of these tiles that are full, in any order. */
     async fullTiles(logId: string, places: readonly TilePlace[]): Promise<TileRow[]> {
       const rest = `WHERE log_id = ? AND width = ${TILE_WIDTH}
         AND (level, tile_index) IN (SELECT level, tile_index FROM ${rowsOf(db.dialect, tilePlaces)} AS wanted)`
@@ -234,11 +237,11 @@ function tileReads(db: Db) {
 
 function keyReads(db: Db) {
   return {
-    /** Oldest first. */
+    /** Lists the signing keys, oldest first. */
     async signingKeys(): Promise<SigningKeyRow[]> {
       return selectRows(db, signingKeys, 'ORDER BY valid_from, key_id')
     },
-    /** The private key, sealed, where installations keep it in the database. */
+    /** Reads the sealed private key, where installations keep it in the database. */
     async sealedKey(keyId: string): Promise<string | undefined> {
       return (await selectRow(db, sealedSigningKeys, 'WHERE key_id = ?', [keyId]))?.sealed
     },
@@ -248,58 +251,71 @@ function keyReads(db: Db) {
 export function logWrites(db: Db) {
   return {
     ...logReads(db),
-    /** The open log, which no other transaction appends to until this one ends: one host appends at a time. */
+    /** Locks the open log, so that no other transaction appends until this one ends: one host appends at a time. */
     async lock(): Promise<LogState | undefined> {
-      // Its head is read by another statement: this one sees the heads from before it waited.
+      // The head is read by a statement of its own: the one that waited sees the heads from before.
       await db.query(`SELECT log_id FROM logs WHERE ended_at IS NULL ${db.dialect.forChange}`)
       return this.state()
     },
-    /** Before there is a log to lock: makes sure that one host creates it. */
+    /** Makes sure that one host creates the first log, before there is a log to lock. */
     async lockCreation(): Promise<void> {
       await runAll(db, db.dialect.lockTables([logs.name]))
     },
-    /** Begins a log with its first head. @param agreedOn the file; by default as what the database answers */
+    /**
+     * Begins a log with its first head.
+     * @param agreedOn the file; by default the answer of the database
+     */
     async create({ name, ...head }: Pick<LogState, 'name'> & TreeHeadRow, agreedOn?: string): Promise<void> {
       const { logId, issuedAt: begunAt } = head
       const [row] = await db.query(`SELECT ${answersAs(db)}`)
       await insertRows(db, logs, [{ ...NEW_LOG, logId, name, begunAt, agreedOn: agreedOn ?? String(row!.answers_as) }])
       await insertRows(db, treeHeads, [head])
     },
-    /** Fails when another head of this number is there. */
+    /** Inserts a head. Fails when another head of this number is there. */
     async insertHead(head: TreeHeadRow): Promise<void> {
       await insertRows(db, treeHeads, [head])
     },
-    /** Nothing follows the newest head of the open log. */
+    /** Ends the open log: nothing follows its newest head. */
     async end(logId: string, at: Instant): Promise<void> {
       await db.query('UPDATE logs SET ended_at = ? WHERE log_id = ? AND ended_at IS NULL', [at, logId])
     },
-    /** Stops all appends, of every host. @param head signed, which this log lacks */
+    /**
+     * Stops all appends, of every host.
+     * @param head a signed head that this log lacks
+     */
     async contradict(logId: string, head: string): Promise<void> {
       const which = 'WHERE log_id = ? AND ended_at IS NULL AND contradicted_by IS NULL'
       await db.query(`UPDATE logs SET contradicted_by = ? ${which}`, [head, logId])
     },
-    /** Says of a log that was contradicted that a client did. */
+    /** Records that the head which contradicted a log came from a client. */
     async witness(logId: string, witnessed: Witnessed): Promise<void> {
       await db.query('UPDATE logs SET witnessed = ? WHERE log_id = ?', [JSON.stringify(witnessed), logId])
     },
-    /** @param head that it includes after all, or that it goes on without */
+    /**
+     * Lets a contradicted log go on.
+     * @param head the head that it includes after all, or goes on without
+     */
     async agree(logId: string, head: string): Promise<void> {
       await db.query('UPDATE logs SET contradicted_by = NULL WHERE log_id = ? AND contradicted_by = ?', [logId, head])
     },
-    /** Allows appends. @param log as it is stored @param agreedOn as what the database answers, or the file that it is in */
+    /**
+     * Allows appends.
+     * @param log the log as it is stored
+     * @param agreedOn the answer of the database, or the file that the log is in
+     */
     async bind({ logId, agreedOn: before }: LogState, agreedOn: string, agreedSystem: string): Promise<void> {
       const sql = 'UPDATE logs SET agreed_on = ?, agreed_system = ? WHERE log_id = ? AND agreed_on = ?'
       await db.query(sql, [agreedOn, agreedSystem, logId, before])
     },
-    /** Binds a copy that has all rows of its source to the file that it is in. Without one its first host takes it as it is. */
+    /** Binds a copy that has all rows of its source to the file that it is in. Unbound, its first host takes it as it is. */
     async rebind({ agreedOn, agreedSystem } = { agreedOn: '', agreedSystem: '' }): Promise<void> {
       await db.query('UPDATE logs SET agreed_on = ?, agreed_system = ?', [agreedOn, agreedSystem])
     },
-    /** Says by which moves the open log came here. */
+    /** Stores the moves by which the open log came here. */
     async move(moves: readonly string[]): Promise<void> {
       await db.query('UPDATE logs SET moves = ? WHERE ended_at IS NULL', [JSON.stringify(moves)])
     },
-    /** Nothing is appended to the open log any more. null: it goes on. */
+    /** Closes the open log, so that nothing is appended; null lets it go on. */
     async close(by: Closing | null): Promise<void> {
       await db.query('UPDATE logs SET restored_from = ? WHERE ended_at IS NULL', [by && JSON.stringify(by)])
     },
@@ -307,7 +323,7 @@ export function logWrites(db: Db) {
       const at = `CAST(${db.dialect.clock} AS bigint)`
       await db.query(`UPDATE logs SET archived_at = ${at} WHERE log_id = ? AND ended_at IS NOT NULL`, [logId])
     },
-    /** One that has ended, and that this database may have no rows of. */
+    /** Inserts a log that has ended, of which this database may have no rows. */
     async insertEnded({ logId, name }: Pick<LogRow, 'logId' | 'name'>, at: Instant): Promise<void> {
       await insertRows(
         db,

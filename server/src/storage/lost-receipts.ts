@@ -14,7 +14,7 @@ export type LostReceiptRow = RowOf<typeof lostReceipts>
 
 export function lostReceiptReads(db: Db) {
   return {
-    /** In the order of the log. */
+    /** Lists the lost receipts of a log, in its order. */
     async ofLog(logId: string): Promise<LostReceiptRow[]> {
       return selectRows(db, lostReceipts, 'WHERE log_id = ? ORDER BY leaf_index, receipt_id', [logId])
     },
@@ -27,11 +27,11 @@ export function lostReceiptReads(db: Db) {
 export function lostReceiptWrites(db: Db) {
   return {
     ...lostReceiptReads(db),
-    /** Those that other hosts have named already stay as they are. */
+    /** Inserts lost receipts. Those that other hosts have named already stay as they are. */
     async insert(rows: readonly LostReceiptRow[]): Promise<void> {
       await insertRows(db, lostReceipts, rows, 'ON CONFLICT (receipt_id) DO NOTHING')
     },
-    /** Of a log that has everything again. */
+    /** Forgets the lost receipts of a log that has everything again. */
     async forget(logId: string): Promise<void> {
       await db.query('DELETE FROM lost_receipts WHERE log_id = ?', [logId])
     },

@@ -7,17 +7,17 @@ import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, type RowOf, table, text } from './table.ts'
 
 export const machines = table('machines', ['id'], {
-  /** The client id. */
+  /** The machine's OAuth client id. */
   id: text('id'),
   workspaceId: text('workspace_id'),
   name: text('name'),
   secretHash: text('secret_hash'),
   lastFour: text('last_four'),
   scopes: json<readonly string[]>('scopes'),
-  /** null: the command line. */
+  /** The person who made the client; null for the command line. */
   createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),
-  /** When it last asked for a token. */
+  /** The time when the machine last asked for a token. */
   lastUsedAt: nullable(instant('last_used_at')),
   revokedAt: nullable(instant('revoked_at')),
 })
@@ -26,13 +26,13 @@ export type MachineRow = RowOf<typeof machines>
 
 export function machineReads(db: Db) {
   return {
-    /** With who pays for what the workspace uses. */
+    /** Finds a machine, with the payer of its workspace. */
     async byId(id: string): Promise<(MachineRow & { readonly payer: Payer }) | undefined> {
       const sql = `SELECT ${machines.names}, ${payerOfWorkspace('machines.workspace_id')} AS payer FROM machines WHERE id = ?`
       const [row] = await db.query(sql, [id])
       return row && { ...machines.read(row), payer: String(row.payer) }
     },
-    /** Oldest first. */
+    /** Lists machines, oldest first. */
     async list(workspaceId?: string): Promise<MachineRow[]> {
       const order = 'ORDER BY created_at, id'
       return workspaceId === undefined
@@ -45,7 +45,7 @@ export function machineReads(db: Db) {
 export function machineWrites(db: Db) {
   return {
     ...machineReads(db),
-    /** Locked until this transaction ends. */
+    /** Reads a machine, and locks it until this transaction ends. */
     async lock(id: string): Promise<MachineRow | undefined> {
       return selectRow(db, machines, `WHERE id = ? ${db.dialect.forUpdate}`, [id])
     },
@@ -55,12 +55,12 @@ export function machineWrites(db: Db) {
     async revoke(id: string, at: Instant): Promise<void> {
       await db.table(machines.name).where({ id }).update({ revoked_at: at })
     },
-    /** Of the whole workspace. */
+    /** Revokes all machines of a workspace. */
     async revokeAll(workspaceId: string, at: Instant): Promise<void> {
       const all = db.table(machines.name).where({ workspace_id: workspaceId }).whereNull('revoked_at')
       await all.update({ revoked_at: at })
     },
-    /** When several hosts tell a time, the latest stays. */
+    /** Notes a use. When several hosts note one, the latest time stays. */
     async used(id: string, at: Instant): Promise<void> {
       const sql = 'UPDATE machines SET last_used_at = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?'
       await db.query(sql, [at, id, at])

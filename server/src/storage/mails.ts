@@ -8,17 +8,17 @@ export const mails = table('mails', ['id'], {
   id: text('id'),
   kind: text<'message' | 'reset'>('kind'),
   recipient: text('recipient'),
-  /** Sealed. null for a reset, which gets its link when it is sent, and for a mail that was sent. */
+  /** The sealed content; null for a reset, which gets its link when it is sent, and for a mail that was sent. */
   content: nullable(text('content')),
-  /** Of several mails with the same text here only the first is stored. */
+  /** A text that keeps the same mail from being stored twice: only the first mail with it is. */
   once: nullable(text('once')),
-  /** The link that is in it: a mail is not sent after its link has ended. */
+  /** The link in the mail: a mail is not sent after its link has ended. */
   about: nullable(text('about')),
   createdAt: instant('created_at'),
-  /** When it is next handed to a host. */
+  /** The time when a host gets the mail next. */
   dueAt: instant('due_at'),
   attempts: integer('attempts'),
-  /** Set only where `once` keeps the row for a while. */
+  /** The time of sending, set only where `once` keeps the row for a while. */
   sentAt: nullable(instant('sent_at')),
 })
 
@@ -29,7 +29,7 @@ const MOST_BROWSERS = 50
 /** The browsers with which a person has signed in. */
 export const seenBrowsers = table('seen_browsers', ['userId', 'browser'], {
   userId: text('user_id'),
-  /** A hash. */
+  /** A hash that identifies the browser. */
   browser: text('browser'),
   seenAt: instant('seen_at'),
 })
@@ -41,7 +41,7 @@ export function mailReads(db: Db) {
         (await db.query('SELECT 1 AS one FROM mails WHERE sent_at IS NULL AND due_at <= ? LIMIT 1', [now])).length > 0
       )
     },
-    /** How many wait, and since when the oldest of them does. */
+    /** Counts the waiting mails, and tells since when the oldest has waited. */
     async waiting(): Promise<{ readonly count: number; readonly since: Instant | null }> {
       const [row] = await db.query(
         'SELECT COUNT(*) AS count, MIN(created_at) AS since FROM mails WHERE sent_at IS NULL',
@@ -60,7 +60,7 @@ export function mailWrites(db: Db) {
     async insert(rows: readonly MailRow[]): Promise<void> {
       await insertRows(db, mails, rows, 'ON CONFLICT (once) DO NOTHING')
     },
-    /** Hands out those that are due, and hides each from other hosts until `leaseEnd`. Counts an attempt. */
+    /** Hands out due mails, and hides each from other hosts until `leaseEnd`. Counts an attempt. */
     async lease(now: Instant, leaseEnd: Instant, limit: number): Promise<MailRow[]> {
       const due = `SELECT id FROM mails WHERE sent_at IS NULL AND due_at <= ? ORDER BY due_at, id LIMIT ? ${db.dialect.forUpdateSkipLocked}`
       const sql = `UPDATE mails SET due_at = ?, attempts = attempts + 1 WHERE id IN (${due}) RETURNING ${mails.names}`
@@ -69,13 +69,13 @@ export function mailWrites(db: Db) {
     async postpone(id: string, dueAt: Instant): Promise<void> {
       await db.table(mails.name).where({ id }).update({ due_at: dueAt })
     },
-    /** Sent, or not to be sent: the row goes, unless it keeps others from being stored. */
+    /** Finishes a mail that was sent, or is not to be: the row goes, unless it keeps others from being stored. */
     async finish({ id, once }: MailRow, at: Instant): Promise<void> {
       const row = db.table(mails.name).where({ id })
       if (once === null) await row.delete()
       else await row.update({ sent_at: at, content: null })
     },
-    /** True when this person was seen before, and never with this browser. Of each person the newest browsers are remembered. */
+    /** Tells whether this person was seen before, and never with this browser. The newest browsers of each person are remembered. */
     async isNewBrowser(userId: string, browser: string, at: Instant): Promise<boolean> {
       const seen = await selectRows(db, seenBrowsers, 'WHERE user_id = ?', [userId])
       const suffix = 'ON CONFLICT (user_id, browser) DO UPDATE SET seen_at = excluded.seen_at'

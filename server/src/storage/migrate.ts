@@ -12,10 +12,13 @@ import { StorageError } from './storage.ts'
 
 const TABLE = 'migrations'
 
-/** The tables of migrations themselves. They have rows in a database that is otherwise empty. */
+/** The tables of the migrations' own records. They have rows in a database that is otherwise empty. */
 export const BOOKKEEPING: readonly string[] = [TABLE, `${TABLE}_lock`]
 
-/** In one transaction: of processes that start together one migrates, and no other sees a part of it. @throws StorageError `newer_schema`, `older_schema` */
+/**
+ * Migrates in one transaction: of processes that start together one migrates, and no other sees a part of it.
+ * @throws StorageError `newer_schema`, `older_schema`
+ */
 export function migrate(db: Knex, dialect: Dialect, schema: Schema): Promise<PreparedSchema> {
   const { migrations, tables } = schema
   return db.transaction(async (tx) => {
@@ -28,7 +31,7 @@ export function migrate(db: Knex, dialect: Dialect, schema: Schema): Promise<Pre
 }
 
 /**
- * Stores the digests of migrations that ran now. Those that ran as another text, or before digests were stored, count as today's where the
+ * Stores the digests of migrations that ran now. Migrations that ran with another text, or before digests were stored, count as today's where the
  * schema lacks nothing that they make.
  */
 async function compareDigests(
@@ -49,8 +52,8 @@ async function compareDigests(
 }
 
 /**
- * Takes the tables as running hosts take them: the log first, and rows before the owners that they refer to. Hosts of the previous version go
- * on meanwhile. A migration that took one table after the other, as it changes them, and such a host would wait for each other.
+ * Locks the tables as running hosts do: the log first, and rows before the owners that they refer to. Hosts of the previous version go on meanwhile.
+ * A migration that took one table after the other, as it changes them, and such a host would wait for each other.
  */
 async function takeTables(tx: Knex.Transaction, dialect: Dialect, tables: readonly StoredTable[]): Promise<void> {
   const taken = new Set([logs.name, ...tables.toReversed().map(({ table }) => table.name)])
@@ -58,7 +61,10 @@ async function takeTables(tx: Knex.Transaction, dialect: Dialect, tables: readon
   for (const sql of dialect.migrations.takeTables([...taken].filter((name) => there.includes(name)))) await tx.raw(sql)
 }
 
-/** Changes nothing. @throws StorageError `newer_schema`, `older_schema` */
+/**
+ * Requires this version's schema, and changes nothing.
+ * @throws StorageError `newer_schema`, `older_schema`
+ */
 export async function requireThisSchema(db: Knex, _dialect: Dialect, { migrations }: Schema): Promise<PreparedSchema> {
   const applied = await knownMigrations(db, migrations)
   const missing = Object.keys(migrations).filter((name) => !applied.includes(name))
@@ -80,7 +86,10 @@ function sourceFor(dialect: Dialect, migrations: Migrations): Knex.MigrationSour
   }
 }
 
-/** What the database has of these. @throws StorageError `newer_schema`, `older_schema` for one that has others */
+/**
+ * Lists those of these migrations that the database has.
+ * @throws StorageError `newer_schema`, `older_schema` for a database that has others
+ */
 async function knownMigrations(db: Knex, migrations: Migrations): Promise<string[]> {
   const applied: string[] = (await db.schema.hasTable(TABLE)) ? await db(TABLE).pluck('name') : []
   const unknown = applied.filter((name) => !Object.hasOwn(migrations, name))

@@ -4,7 +4,7 @@ import knex, { type Knex } from 'knex'
 import type { Dialect } from './dialect.ts'
 import type { Migration, Schema } from './schema.ts'
 
-/** The statements of a migration, recorded where every read finds nothing. The space between words does not count. */
+/** Records the statements of a migration where every read finds nothing. The space between words does not count. */
 export async function statementsOf(db: Knex, dialect: Dialect, { up }: Migration): Promise<readonly string[]> {
   const statements: string[] = []
   class Recorder extends (db.client.constructor as typeof Knex.Client) {
@@ -25,7 +25,7 @@ export async function digestOf(db: Knex, dialect: Dialect, migration: Migration)
   return hash('sha256', statements.join('\n'))
 }
 
-/** Columns, indexes and triggers that migrations make and the database lacks: sentences that say what to do. */
+/** Finds columns, indexes and triggers that migrations make and the database lacks. Returns sentences that say what to do. */
 export async function lackingIn(db: Knex, dialect: Dialect, { tables, migrations }: Schema): Promise<string[]> {
   const lacking: string[] = []
   for (const { table, isShared } of tables) {
@@ -46,7 +46,7 @@ export async function lackingIn(db: Knex, dialect: Dialect, { tables, migrations
 const MAKES = /^(?:create (?:unique )?(?:index|trigger)|alter table \S+ add constraint) ["`]?(\w+)/i
 const DROPS = /^drop (?:index|trigger) ["`]?(\w+)/i
 
-/** Indexes and triggers by their names, each with the statement that makes it. */
+/** Finds the indexes and triggers that migrations make, by name, each with its statement. */
 async function madeBy(db: Knex, dialect: Dialect, migrations: readonly Migration[]): Promise<Map<string, string>> {
   const made = new Map<string, string>()
   for (const migration of migrations)

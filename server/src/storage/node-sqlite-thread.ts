@@ -3,19 +3,19 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Row } from './db.ts'
 
 export type Order =
-  /** Not answered. Statements are numbered from 0 in this order. */
+  /** Prepares a statement, without an answer. Statements are numbered from 0 in this order. */
   | { readonly kind: 'prepare'; readonly sql: string }
   | { readonly kind: 'prepared'; readonly statement: number; readonly bindings: readonly unknown[] }
   | { readonly kind: 'all' | 'run'; readonly sql: string; readonly bindings: readonly unknown[] }
   | { readonly kind: 'exec'; readonly sql: string }
-  /** The last one, which the thread's end answers. */
+  /** Closes the file. This is the last order, which the thread's end answers. */
   | { readonly kind: 'close' }
 
 export interface Answer {
-  /** With SQLite's extended code, where it is SQLite's error. */
+  /** The error, with SQLite's extended code where it is SQLite's. */
   readonly error?: { readonly code: number | undefined; readonly message: string }
   readonly rows?: Row[]
-  /** The columns in which there are bytes, which arrive without their class. */
+  /** Columns that hold bytes, which arrive without their class. */
   readonly bytes?: readonly string[]
   readonly changed?: { readonly changes: number; readonly lastID: number }
 }
@@ -42,7 +42,7 @@ type Bound = string | number | bigint | Uint8Array | null
 const port: MessagePort = parentPort!
 
 function open(DatabaseSync: Sqlite['DatabaseSync'], file: string): void {
-  // As with sqlite3, pragmas say otherwise.
+  // Pragmas decide about foreign keys, as with sqlite3.
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false })
   const prepared: Statement[] = []
   const unprepared: string[] = []
@@ -96,12 +96,12 @@ function read(statement: Statement, bindings: readonly unknown[]): Answer {
   return { rows, bytes: [...bytes] }
 }
 
-/** As sqlite3 binds it, but for whole numbers, which `node:sqlite` binds as fractions. */
+/** Converts a value for binding as sqlite3 does, except for whole numbers, which `node:sqlite` binds as fractions. */
 function toBound(value: unknown): Bound {
   if (Number.isSafeInteger(value)) return BigInt(value as number)
   if (typeof value === 'boolean') return value ? 1n : 0n
   if (value instanceof Date) return BigInt(value.getTime())
-  // Node.js 22 reads a text up to its first NUL, which is not what was stored. Postgres takes none either.
+  // Node.js 22 would read such a text up to its first NUL, which is not what was stored. Postgres takes none either.
   if (typeof value === 'string' && value.includes('\0')) throw new Error('a text with a NUL cannot be stored')
   return (value ?? null) as Bound
 }

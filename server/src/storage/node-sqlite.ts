@@ -9,7 +9,7 @@ import type { Connection, Done, SqliteModule, Statement } from './sqlite-module.
 
 const SCRIPT = new URL('./node-sqlite-thread.js', import.meta.url)
 
-/** Of SQLite, as the package names them: https://www.sqlite.org/rescode.html */
+/** SQLite's result codes, by the names that the package uses: https://www.sqlite.org/rescode.html */
 const CODES: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
@@ -31,7 +31,7 @@ const CODES: Readonly<Record<number, string>> = {
 }
 const IO_ERROR = 10
 const MISUSE = 21
-/** An extended code has the code in its lowest byte. */
+/** The mask for the lowest byte of an extended result code, which holds the code. */
 const CODE_BITS = 0xff
 
 interface Changed {
@@ -39,13 +39,13 @@ interface Changed {
   readonly lastID: number
 }
 
-/** knex reads what a statement changed from `this`. */
+/** A callback with the rows of a statement. knex reads what the statement changed from `this`. */
 type Answered = (this: Changed, error: Error | null, rows: Row[]) => void
 
 const NOTHING: Changed = { changes: 0, lastID: 0 }
 
 class Database implements Connection {
-  /** Read by knex's pool, which then makes another connection. */
+  /** The error that ended the connection. knex's pool reads it, and then makes another connection. */
   __knex__disposed: Error | undefined
   readonly #thread: Worker
   readonly #waiting: Answered[] = []
@@ -53,12 +53,12 @@ class Database implements Connection {
   #prepared = 0
 
   constructor(file: string, _flags: number, done: Done) {
-    // Without the flags of this process, which need not fit a thread. Node.js 22 warns that SQLite is experimental.
+    // The flags of this process need not fit a thread, so none is passed on. Node.js 22 warns that SQLite is experimental.
     this.#thread = new Worker(SCRIPT, { workerData: file, execArgv: ['--disable-warning=ExperimentalWarning'] })
     this.#thread.on('message', (answer: Answer) => this.#answer(answer))
     this.#thread.on('error', (error) => this.#fail(error))
     this.#thread.on('messageerror', (error) => {
-      // Which order the lost answer was to is not known: none may get that of another.
+      // A lost answer belongs to an unknown order: none may get that of another.
       this.#fail(error)
       void this.#thread.terminate()
     })
@@ -88,7 +88,7 @@ class Database implements Connection {
   }
 
   close(done: Done): void {
-    // What has ended is closed.
+    // A connection that has ended is closed already.
     if (this.__knex__disposed) {
       done(null)
       return
@@ -109,13 +109,13 @@ class Database implements Connection {
 
   #answer({ error, rows = [], bytes = [], changed = NOTHING }: Answer): void {
     const answered = this.#waiting.shift()
-    // It came after the thread's end was known, and was answered by that.
+    // An answer without a waiting order came after the thread's end was known, which answered the order.
     if (!answered) return
     for (const column of bytes) for (const row of rows) toBuffer(row, column)
     answered.call(changed, error ? toError(error) : null, rows)
   }
 
-  /** The thread does so where memory is short. What was ordered may have happened or not. */
+  /** Fails all orders of a thread that ended, as where memory is short. Orders may have been executed or not. */
   #fail(cause: Error): void {
     const message = `the thread of the connection has ended: ${cause.message}`
     const error = toError({ code: IO_ERROR, message })
@@ -123,7 +123,7 @@ class Database implements Connection {
     for (const answered of this.#waiting.splice(0)) answered.call(NOTHING, error, [])
   }
 
-  /** An order that was not answered by now may not have been executed. */
+  /** Handles the exit of the thread. An order without an answer may not have been executed. */
   #exited(): void {
     if (this.#waiting.length > 0 || !this.__knex__disposed) this.#fail(new Error('it exited'))
     this.#closed?.(null)
@@ -132,7 +132,7 @@ class Database implements Connection {
 
 export const nodeSqlite: SqliteModule = { Database, OPEN_READWRITE: 0, OPEN_CREATE: 0, OPEN_URI: 1 }
 
-/** A message takes along all the memory that its bytes are a part of. */
+/** Copies the bytes of bindings: a message takes along all the memory that its bytes are a part of. */
 function copied(bindings: readonly Binding[] = []): Binding[] {
   return bindings.map((binding) => (binding instanceof Uint8Array ? Uint8Array.prototype.slice.call(binding) : binding))
 }

@@ -5,13 +5,16 @@ import type { OpenedStorage, OpenStorageOptions } from './pools.ts'
 
 type Open = (url: string, options: OpenStorageOptions) => Promise<OpenedStorage>
 
-/** By the scheme of the URL. Loaded on use, because each driver takes a while to load. */
+/** Databases by the scheme of the URL, loaded on use, because each driver takes a while to load. */
 const DATABASES: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
   sqlite: async () => (await import('./sqlite.ts')).openSqliteUrl,
   postgres: async () => (await import('./postgres.ts')).openPostgres,
 }
 
-/** Migrates it, unless the options say otherwise, and returns what that did. @throws StorageError */
+/**
+ * Opens the database, migrates it unless the options say otherwise, and returns the storage with the migrations that ran.
+ * @throws StorageError
+ */
 export async function openStorage(
   { databaseUrl, databaseReadUrl }: Pick<HostConfig, 'databaseUrl'> & Partial<Pick<HostConfig, 'databaseReadUrl'>>,
   options: OpenStorageOptions,

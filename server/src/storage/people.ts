@@ -12,18 +12,18 @@ export type Role = 'owner' | 'member'
 
 export const users = table('users', ['id'], {
   id: text('id'),
-  /** In lower case. */
+  /** The mail address, in lower case. */
   email: text('email'),
   name: text('name'),
   passwordHash: nullable(text('password_hash')),
   createdAt: instant('created_at'),
-  /** Goes up when all that acts for this person ends: what began before acts no more. */
+  /** A number that rises when everything that acts for this person ends: sessions and tokens from before act no more. */
   generation: integer('generation'),
-  /** The `Payer` of the account that invited it, with whose allowance it shares. null: it has an allowance itself. */
+  /** The `Payer` of the inviting account, whose allowance this account shares; null if it has an allowance itself. */
   sharesWith: nullable(text('shares_with')),
-  /** Their name, address and ways in are gone since then. The row stays, because others refer to it. */
+  /** The time when the account was closed. Its name, address and ways to sign in are gone since then; the row stays, because others refer to it. */
   closedAt: nullable(instant('closed_at')),
-  /** When this person showed that they read mails to the address. null: it may be the address of another person. */
+  /** The time when this person showed that they read mails to the address; null: it may be the address of another person. */
   confirmedAt: nullable(instant('confirmed_at')),
 })
 
@@ -42,7 +42,7 @@ export type MemberRow = RowOf<typeof members>
 
 export interface MemberOfWorkspace extends MemberRow {
   readonly email: string
-  /** Whether this person showed that they read mails to the address. */
+  /** True if this person showed that they read mails to the address. */
   readonly isConfirmed: boolean
   readonly name: string
 }
@@ -50,7 +50,7 @@ export interface MemberOfWorkspace extends MemberRow {
 const workspacesOfMember = extended(workspaces, {
   memberId: text('member_id'),
   role: text<Role>('role'),
-  /** Who pays for what the workspace uses. */
+  /** The payer of the workspace. */
   payer: text<Payer>('payer'),
 })
 
@@ -61,22 +61,25 @@ export function userReads(db: Db) {
     async byId(id: string): Promise<UserRow | undefined> {
       return selectRow(db, users, 'WHERE id = ?', [id])
     },
-    /** @param email in lower case */
+    /**
+     * Finds the account with an address.
+     * @param email in lower case
+     */
     async byEmail(email: string): Promise<UserRow | undefined> {
       return selectRow(db, users, 'WHERE email = ?', [email])
     },
     async byIds(ids: readonly string[]): Promise<UserRow[]> {
       return selectRows(db, users, `WHERE id IN ${db.dialect.texts}`, [JSON.stringify(ids)])
     },
-    /** How many accounts share the allowance of this one. Closed accounts do not count. */
+    /** Counts the accounts that share the allowance of this one, without closed accounts. */
     async countOfGuests(id: string): Promise<number> {
       return countRows(db, `users WHERE ${allowanceSql('shares_with')} = ? AND closed_at IS NULL`, [id])
     },
-    /** Closed accounts do not count. */
+    /** Tells whether there is any account that is not closed. */
     async any(): Promise<boolean> {
       return (await db.query('SELECT id FROM users WHERE closed_at IS NULL LIMIT 1')).length > 0
     },
-    /** Without closed accounts. */
+    /** Lists accounts, without closed ones. */
     async list(): Promise<UserRow[]> {
       return selectRows(db, users, 'WHERE closed_at IS NULL ORDER BY created_at, id')
     },
@@ -86,11 +89,11 @@ export function userReads(db: Db) {
 export function userWrites(db: Db) {
   return {
     ...userReads(db),
-    /** Locked until this transaction ends. */
+    /** Reads an account, and locks it until this transaction ends. */
     async lock(id: string): Promise<UserRow | undefined> {
       return selectRow(db, users, `WHERE id = ? ${db.dialect.forChange}`, [id])
     },
-    /** False when the address is taken. */
+    /** Inserts an account. False when the address is taken. */
     async insert(user: NewUserRow): Promise<boolean> {
       const row = { sharesWith: null, confirmedAt: null, ...user, generation: 0, closedAt: null }
       return insertIfNew(db, users, row, 'email')
@@ -98,7 +101,7 @@ export function userWrites(db: Db) {
     async setPassword(id: string, passwordHash: string): Promise<void> {
       await db.table('users').where({ id }).update({ password_hash: passwordHash })
     },
-    /** False when the account has another address. */
+    /** Confirms the address of an account. False when the account has another address. */
     async confirm(id: string, email: string, at: Instant): Promise<boolean> {
       return (await db.table('users').where({ id, email }).update({ confirmed_at: at })) === 1
     },
@@ -117,7 +120,10 @@ export function userWrites(db: Db) {
     async setName(id: string, name: string): Promise<void> {
       await db.table('users').where({ id }).update({ name })
     },
-    /** Puts an account below another one, or gives it an allowance. Those below it go along. @param to null: an allowance */
+    /**
+     * Puts an account below another one, or gives it an allowance. Accounts below it go along.
+     * @param to the payer above; null for an allowance of its own
+     */
     async share(account: Pick<UserRow, 'id' | 'sharesWith'>, to: Payer | null): Promise<void> {
       const { id } = account
       const [from, above] = [payerOf(account), payerOf({ id, sharesWith: to })]
@@ -140,13 +146,13 @@ export function memberReads(db: Db) {
     async byId(id: string): Promise<MemberRow | undefined> {
       return selectRow(db, members, 'WHERE id = ?', [id])
     },
-    /** With who pays for what the workspace uses. */
+    /** Finds a member, with the payer of the workspace. */
     async byIdWithPayer(id: string): Promise<(MemberRow & { readonly payer: Payer }) | undefined> {
       const sql = `SELECT ${members.names}, ${payerOfWorkspace('members.workspace_id')} AS payer FROM members WHERE id = ?`
       const [row] = await db.query(sql, [id])
       return row && { ...members.read(row), payer: String(row.payer) }
     },
-    /** In the order in which they joined. */
+    /** Lists the members of a workspace in the order in which they joined. */
     async ofWorkspace(workspaceId: string): Promise<MemberOfWorkspace[]> {
       const sql = `SELECT ${qualified(members)}, users.email, users.name, users.confirmed_at
         FROM members JOIN users ON users.id = members.user_id WHERE workspace_id = ? ORDER BY members.created_at, members.id`
@@ -158,7 +164,7 @@ export function memberReads(db: Db) {
         name: String(row.name),
       }))
     },
-    /** By name. */
+    /** Lists the workspaces of a person, by name. */
     async workspacesOf(userId: string): Promise<WorkspaceOfMember[]> {
       const sql = `SELECT ${qualified(workspaces)}, members.id AS member_id, role, ${payerOfWorkspace('members.workspace_id')} AS payer
         FROM members JOIN workspaces ON workspaces.id = members.workspace_id WHERE user_id = ? ORDER BY workspaces.name`
@@ -170,11 +176,14 @@ export function memberReads(db: Db) {
 export function memberWrites(db: Db) {
   return {
     ...memberReads(db),
-    /** False when that person is a member already. */
+    /** Adds a member. False when that person is a member already. */
     async insert(member: MemberRow): Promise<boolean> {
       return insertIfNew(db, members, member, 'workspace_id, user_id')
     },
-    /** The workspace's owners, locked until this transaction ends: otherwise two owners could remove each other at once, and none would stay. */
+    /**
+     * Reads the workspace's owners, and locks them until this transaction ends: otherwise two owners could remove each other at once, and none would
+     * stay.
+     */
     async lockOwners(workspaceId: string): Promise<MemberRow[]> {
       const rest = `WHERE workspace_id = ? AND role = 'owner' ORDER BY id ${db.dialect.forUpdate}`
       return selectRows(db, members, rest, [workspaceId])

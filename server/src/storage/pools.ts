@@ -1,4 +1,4 @@
-/** Storage over pools of connections: which connection a statement runs on, and where transactions begin and end. */
+/** Storage over pools of connections: it chooses the connection of a statement, and begins and ends transactions. */
 import type { Knex } from 'knex'
 import { applyChanges } from './changes.ts'
 import type { Binding, Db, QueryOptions, Row } from './db.ts'
@@ -8,26 +8,26 @@ import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
 import { createUse, type Use } from './use.ts'
 import { watchWrites } from './writing.ts'
 
-/** Called before each statement, with its text. Tests end the process here. */
+/** A function that is called before each statement, with its text. Tests end the process in it. */
 export type BeforeStatement = (sql: string) => void
 
 export interface Pools<C> {
   readonly dialect: Dialect
   readonly schema: Schema
   readonly driver: string
-  /** The database as errors call it. */
+  /** The name of the database in errors. */
   readonly label: string
   readonly file?: string
-  /** Where reads outside of transactions go. */
+  /** The pool for reads outside of transactions. */
   readonly reader: Knex
   readonly writer: Knex
   run(connection: C, sql: string, bindings: readonly Binding[], options?: QueryOptions): Promise<Row[]>
-  /** How the driver runs what the query builder makes, which does not pass `run`. */
+  /** The options with which the driver runs statements of the query builder, which do not pass `run`. */
   readonly built?: Readonly<Record<string, unknown>>
-  /** The connection is in an unknown state: it is not used again. */
+  /** Gives up a connection that is in an unknown state: it is not used again. */
   discard(connection: C, error: unknown): void
   readonly beforeStatement?: BeforeStatement | undefined
-  /** A statement by itself runs without the limits that transactions begin with. */
+  /** True where a statement outside of a transaction would run without the limits that transactions begin with. */
   readonly limitsTransactions?: boolean
 }
 
@@ -35,9 +35,12 @@ export interface Pools<C> {
 export interface WholeDatabase {
   /** Reads everything as it is at one moment, while others go on writing. */
   snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** All of its writes happen or none does. */
+  /** Runs a transaction: all of its writes happen or none does. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** @throws StorageError `unavailable` where a file is read without locks and has changed since: what was read may be of no one moment */
+  /**
+   * Requires that the file did not change.
+   * @throws StorageError `unavailable` where a file is read without locks and has changed since: the reads may be of different moments
+   */
   requireUnchanged(): void
 }
 
@@ -111,7 +114,7 @@ class Connections<C> {
     this.#use = use
   }
 
-  /** Each statement is a transaction by itself. */
+  /** A database in which each statement is a transaction by itself. */
   on(pool: Knex): Db {
     return {
       dialect: this.#pools.dialect,
@@ -177,7 +180,7 @@ class Connections<C> {
     }
     const db: Db = {
       dialect: this.#pools.dialect,
-      // One after the other, and none after one that failed: SQLite may have rolled back then, and would commit each statement that
+      // Statements run one after the other, and none after one that failed: SQLite may have rolled back then, and would commit each statement that
       // follows by itself.
       query: async (sql, bindings, options) => {
         opened()
@@ -198,20 +201,22 @@ class Connections<C> {
 export interface OpenStorageOptions {
   readonly schema: Schema
   readonly beforeStatement?: BeforeStatement | undefined
-  /** Replaces what is done to the schema on opening. */
+  /** Replaces the preparation of the schema on opening. */
   readonly prepareSchema?: (db: Knex, dialect: Dialect, schema: Schema) => Promise<PreparedSchema>
-  /** Waits for answers as long as they take: for work that goes through everything while no client waits. */
+  /** True to wait for answers as long as they take: for work that goes through everything while no client waits. */
   readonly patient?: boolean
-  /** Opens an existing database of this version and leaves it as it is, also where its disk takes no writes. Otherwise it is made and migrated. */
+  /**
+   * True to open an existing database of this version and leave it as it is, also where its disk takes no writes. Otherwise it is made and migrated.
+   */
   readonly asIs?: boolean
-  /** Where a database has several drivers, the names of those that are tried; without it, all of them. */
+  /** The names of the drivers to try where a database has several; all of them by default. */
   readonly drivers?: readonly string[] | undefined
-  /** Of a replica. */
+  /** The URL of a replica. */
   readonly readUrl?: string | undefined
 }
 
 export interface PreparedSchema {
-  /** The migrations that were run. */
+  /** Names of the migrations that ran on opening. */
   readonly migrated: readonly string[]
   /** Sentences about what the schema lacks although its migrations have run: an edited migration had another text then. */
   readonly lacking: readonly string[]

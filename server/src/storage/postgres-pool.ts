@@ -5,10 +5,10 @@ import KnexPgClient from 'knex/lib/dialects/postgres/index.js'
 import pg, { type Client, type ClientConfig, DatabaseError, type QueryConfig, types } from 'pg'
 import { postgresServers, type Servers, type ServersOptions } from './postgres-servers.ts'
 
-/** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
+/** The most connections of one host. Postgres takes 100 in all unless it is configured otherwise. */
 const MOST_CONNECTIONS = 8
 const CONNECT_TIMEOUT_MS = 5_000
-// A host that stops while it holds the log must not hold up all others for long.
+// Lock waits are limited: a host that stops while it holds the log must not hold up all others for long.
 export const LOCK_TIMEOUT_MS = 10_000
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 5_000
@@ -27,11 +27,11 @@ export const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin',
 )
 
 export interface PoolOptions extends Pick<ServersOptions, 'isReplica'> {
-  /** Holds the pool's connections. */
+  /** The set in which the pool keeps its open connections. */
   readonly open: Set<Client>
-  /** The first statements of each connection. */
+  /** The first statements that each connection runs. */
   readonly settings: string
-  /** For connecting. A statement waits twice as long for a connection: a busy server may need a second try. */
+  /** The time limit for connecting. A statement waits twice as long for a connection: a busy server may need a second try. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -48,7 +48,7 @@ export function openPool(
   return knex({
     client: clientOf(postgresServers(url, { settings: common, timeoutMs, isReplica }), open),
     connection: {},
-    // Errors are logged, and a bound value may be the hash of a password.
+    // Errors are logged, and a bound value may be the hash of a password, so they must not hold the compiled statement.
     compileSqlOnError: false,
     acquireConnectionTimeout: 2 * timeoutMs,
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
@@ -61,7 +61,7 @@ export function openPool(
         if (!settings) return done(null)
         const setting = { text: settings, query_timeout: CONNECT_TIMEOUT_MS } as QueryConfig
         connection.query(setting, (error) => {
-          // knex forgets a connection that fails here, and leaves it open.
+          // A connection that fails here is forgotten by knex, which leaves it open.
           if (error) connection.end().catch(() => {})
           done(error ?? null)
         })
@@ -79,7 +79,10 @@ type KnexClient = new (
 
 const PgClient: KnexClient = KnexPgClient
 
-/** knex's client, each connection of which is one to these servers. @param open its connections */
+/**
+ * Makes knex's client, which connects to one of these servers.
+ * @param open the open connections
+ */
 function clientOf(servers: Servers, open: ReadonlySet<Client>): typeof Knex.Client {
   class ServersClient extends PgClient {
     override _acquireOnlyConnection(): Promise<Client> {
@@ -101,7 +104,7 @@ async function connect(settings: ClientConfig): Promise<Client> {
     await connection.connect()
     return connection
   } catch (error) {
-    // What this end refuses stays open at the server until that gives up.
+    // A connection that this end gives up stays open at the server until that does so, too.
     connection.end().catch(() => {})
     throw error
   }
@@ -109,17 +112,20 @@ async function connect(settings: ClientConfig): Promise<Client> {
 
 const INT8 = 20
 
-// Counts and times: all that are stored are safe integers.
+// All stored counts and times are safe integers.
 function getTypeParser(type: number, format?: 'text' | 'binary') {
   return type === INT8 ? Number : types.getTypeParser(type, format as 'text')
 }
 
-/** After these a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
+/** SQLSTATEs after which a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
 const SPENT = /^(25006|57P0|08P01)/
-// The driver gives it no code.
+// The driver gives this error no code.
 const SILENT = /^Query read timeout/
 
-/** Discards the connections that are of no use after the answer. @param open connections of the pool, which lead to the same server */
+/**
+ * Waits for an answer, and discards the connections that are of no use after it.
+ * @param open connections of the pool, which lead to the same server
+ */
 export async function keepUsable<T>(connection: Client, open: ReadonlySet<Client>, answer: Promise<T>): Promise<T> {
   try {
     return await answer
@@ -132,6 +138,6 @@ export async function keepUsable<T>(connection: Client, open: ReadonlySet<Client
 }
 
 export function discard(connection: Client, error: unknown): void {
-  // knex asks for this before it hands a connection out again.
+  // Before it hands a connection out again, knex looks at this member.
   Object.assign(connection, { __knex__disposed: error })
 }

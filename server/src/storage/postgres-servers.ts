@@ -1,28 +1,31 @@
-/** The servers that a URL of Postgres lists: connects to the first that answers and is what the URL asks for. */
+/** The servers that a URL of Postgres lists: connects to the first that answers and is of the kind that the URL asks for. */
 import { readFile } from 'node:fs/promises'
 import { type Client, type ClientConfig, DatabaseError, type QueryConfig } from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
 import { PASSWORD_FILE, type SessionAttrs, serverUrls } from '../config/database-url.ts'
 
 export interface Servers {
-  /** Reads certificates and passwords anew, because they rotate. @throws NoServerError */
+  /**
+   * Connects to the first suitable server. Certificates and passwords are read anew, because they rotate.
+   * @throws NoServerError
+   */
   connect(open: (settings: ClientConfig) => Promise<Client>): Promise<Client>
 }
 
 export interface ServersOptions {
   readonly settings: ClientConfig
-  /** For all servers together. */
+  /** The time limit for all servers together. */
   readonly timeoutMs: number
-  /** Nothing is written. */
+  /** True for a replica, to which nothing is written. */
   readonly isReplica?: boolean | undefined
 }
 
 type Failure = Error & { readonly code?: string }
 
-/** No server can be used. */
+/** An error that says that no server can be used. */
 export class NoServerError extends Error {
   override readonly name = 'NoServerError'
-  /** What all of them answered; empty: each something else, or nothing. */
+  /** The code that all servers answered; empty when each answered something else, or nothing. */
   readonly code: string
   readonly mayReturn: boolean
 
@@ -38,22 +41,25 @@ export class NoServerError extends Error {
 }
 
 const ANSWER_MS = 5_000
-/** It starts or stops, has too many connections or no room on its disk, or may be promoted. */
+/** SQLSTATEs of a server that starts or stops, has too many connections or no room on its disk, or may be promoted. */
 const AWAY = /^(53100|53300|57P0|08|25006)/
-// Errors of the network and of TLS: only the database's answer tells what has happened.
+// Node's codes for errors of the network and of TLS: only the database's answer tells what has happened.
 const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
 const NO_FILE = /^(ENOENT|EACCES|EISDIR)$/
-// The driver and knex give these no code. Before the driver's, knex writes the statement.
+// The driver and knex give these errors no code. knex writes the statement before the driver's message.
 const LOST =
   /(?:^| - )(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
 
-/** @param error that is no answer of the database */
+/**
+ * Tells whether the network is at fault.
+ * @param error an error that is no answer of the database
+ */
 export function isNetworkTrouble(error: unknown): boolean {
   const { code = '', message } = error as { code?: string; message: string }
   return NETWORK_TROUBLE.test(code) || LOST.test(message)
 }
 
-/** Whether the database may come back by itself. */
+/** Tells whether the database may come back by itself. */
 export function mayReturn(error: unknown): boolean {
   if (error instanceof NoServerError) return error.mayReturn
   const { code } = error as { code?: string }
@@ -61,7 +67,7 @@ export function mayReturn(error: unknown): boolean {
   return isNetworkTrouble(error) && !NO_FILE.test(String(code))
 }
 
-/** The server answers, and is not what the URL asks for. */
+/** An error that says that a server answers, but is of another kind than the URL asks for. */
 class UnwantedError extends Error {
   readonly code = '25006'
 }
@@ -73,7 +79,7 @@ export function postgresServers(
   const urls = serverUrls(databaseUrl)
   const { searchParams } = new URL(urls[0]!)
   const given = searchParams.get('target_session_attrs') as SessionAttrs | null
-  // Of several, a standby that takes no writes would be of no use.
+  // A list of several servers may hold a standby, which takes no writes and is of no use by default.
   const wanted = given ?? (urls.length > 1 && !isReplica ? 'read-write' : 'any')
   const rounds: readonly SessionAttrs[] = wanted === 'prefer-standby' ? ['standby', 'any'] : [wanted]
   const own = { ...settings, connectionTimeoutMillis: Math.floor(timeoutMs / (urls.length * rounds.length)) }
@@ -99,7 +105,10 @@ export function postgresServers(
   }
 }
 
-/** With the content of the files that the URL names. @throws where one cannot be read */
+/**
+ * Reads the files that the URL names into the settings of a connection.
+ * @throws where a file cannot be read
+ */
 async function settingsOf(url: string, settings: ClientConfig): Promise<ClientConfig> {
   const parsed = parse(url, { useLibpqCompat: true })
   const config = { ...settings, ...toClientConfig(parsed) }
@@ -116,7 +125,10 @@ async function passwordOf(file: string): Promise<string> {
   return password
 }
 
-/** @param text in the format of libpq: lines of `host:port:database:user:password`, where `*` matches any */
+/**
+ * Finds the password in a password file.
+ * @param text in the format of libpq: lines of `host:port:database:user:password`, where `*` matches any
+ */
 function passwordIn(text: string, { host, port = 5432, database, user }: ClientConfig): string {
   const isSocket = !host || host.startsWith('/')
   const wanted = [isSocket ? 'localhost' : host, String(port), database, user]
@@ -129,7 +141,10 @@ function passwordIn(text: string, { host, port = 5432, database, user }: ClientC
   throw new Error(`passfile: no line is for ${wanted.join(':')}`)
 }
 
-/** Ends a connection to another server. @throws UnwantedError */
+/**
+ * Ends a connection to a server of another kind.
+ * @throws UnwantedError
+ */
 async function requireAttrs(connection: Client, attrs: SessionAttrs): Promise<void> {
   if (attrs === 'any') return
   const text = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS readonly`

@@ -12,22 +12,25 @@ import { isNetworkTrouble, mayReturn, NoServerError } from './postgres-servers.t
 import { readsOfReplica } from './replica.ts'
 import { StorageError } from './storage.ts'
 
-// A machine that vanished says nothing, and TCP alone would wait for it for hours.
+// The limit for an answer: a machine that vanished says nothing, and TCP alone would wait for it for hours.
 const SILENCE_MS = 15_000
-// The primary answers instead.
+// Limits at a replica are short, because the primary answers instead.
 const REPLICA = { silenceMs: 5_000, timeoutMs: 2_000, isReplica: true, byKeys: true }
 
-/** Any number that no other program locks in the service's database. */
+/** The number of the lock for migrations, which no other program uses in the service's database. */
 const MIGRATION_LOCK = 0x636c6d
 
-/** SQLSTATE classes of what the service may have done wrong: values, constraints, limits, and what triggers raise. All else is the database's. */
+/**
+ * SQLSTATE classes of faults that the service may have caused: values, constraints, limits, and errors that triggers raise. All others are the
+ * database's.
+ */
 const OWN_FAULT = /^(21|22|23|54|P0)/
-/** SQLSTATE classes: values out of range, and constraints. */
+/** SQLSTATE classes of refused rows: values out of range, and constraints. */
 const REFUSED_ROWS = /^(22|23)/
 
 const expressions: Expressions = {
   bytes: (hex) => `decode(${hex}, 'hex')`,
-  // jsonb, which finds each member at once: json would read the row's text again for each column.
+  // The type jsonb finds each member at once: json would read the row's text again for each column.
   unfold: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
   cell: (index, type) => (type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${type})`),
   slice: (bytes, index, type) => {
@@ -36,13 +39,13 @@ const expressions: Expressions = {
     return type === 'bytes' ? value : `convert_from(${value}, 'UTF8')`
   },
   texts: '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))',
-  // The operator for it is a question mark, which marks a binding here.
+  // This function stands for an operator with a question mark, which would mark a binding.
   includes: (column, text) => `jsonb_exists(CAST(${column} AS jsonb), ${text})`,
-  // A language has its own idea of which letters are the same; C has that of ASCII.
+  // Collation C compares the letters of ASCII only; languages have their own idea of which letters are the same.
   matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
   jsonArray: 'json_build_array',
   clock: 'extract(epoch FROM clock_timestamp()) * 1000',
-  // Anybody may call these, also where a managed server forbids to ask for its timeline.
+  // Every user may call these functions, also where a managed server forbids to ask for its timeline.
   answersAs: `concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()), CAST(CAST('logs' AS regclass) AS oid),
     extract(epoch FROM pg_postmaster_start_time()))`,
 }
@@ -58,9 +61,9 @@ export const postgres: Dialect = {
   allowIdle: ['SET LOCAL idle_in_transaction_session_timeout = 0'],
   analyze: (tables) => [`ANALYZE ${tables.join(', ')}`],
   applyChanges: changesStatement(),
-  // A vacuum does it, and takes long: the database runs it by itself.
+  // Only a vacuum forgets deleted rows here, and takes long: the database runs it by itself.
   forgetDeleted: [],
-  // A plain vacuum gives the space of old rows to new ones, and leaves their bytes until then.
+  // A plain vacuum gives the space of old rows to new ones, and leaves the old bytes until then.
   rewrite: (tables) => tables.map((table) => `VACUUM (FULL, ANALYZE) ${table}`),
   tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
   indexAndTriggerNames: async (table) => [
@@ -88,7 +91,7 @@ export const postgres: Dialect = {
   refusesRows: (error) => error instanceof DatabaseError && REFUSED_ROWS.test(String(error.code)),
   migrations: {
     lock: [
-      // The wait is for another process's migration, which may take long.
+      // The lock is held by another process's migration, which may take long.
       'SET LOCAL lock_timeout = 0',
       'SET LOCAL idle_in_transaction_session_timeout = 0',
       `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
@@ -137,7 +140,7 @@ export const postgres: Dialect = {
     // The control file has the timeline from before a promotion until the next checkpoint.
     system: `SELECT system_identifier || '/' || CAST('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) AS bit(32))::int
       AS system FROM pg_control_system()`,
-    // Others than superusers see of replication no more than that there is some, unless they have pg_monitor. A base backup is no standby.
+    // Users other than superusers see of replication only that there is some, unless they have pg_monitor. A base backup is no standby.
     durability: `SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
       current_setting('synchronous_commit') AS synchronous_commit, current_setting('synchronous_standby_names') AS synchronous_names,
       COUNT(*) AS standbys, COUNT(*) FILTER (WHERE state IS NULL) AS hidden,
@@ -149,7 +152,9 @@ export const postgres: Dialect = {
   },
 }
 
-/** Postgres carries out every part, also one that no other reads; a part that reads `grown` comes after it. */
+/**
+ * Makes the one statement of `changes.ts`. Postgres carries out every part, also one that no other reads; a part that reads `grown` comes after it.
+ */
 function changesStatement(): string {
   const given = (name: (typeof PARAMETERS)[number]) => `$${PARAMETERS.indexOf(name) + 1}`
   const { held, grown, moved, added, inserted } = changeParts(expressions, given, {
@@ -159,7 +164,7 @@ function changesStatement(): string {
   })
   const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
   const changed = (from: string) => `RETURNING claims.claim_id, claims.attempts, ${from}.last_check`
-  // The words are not an integer: the cast fails, and its error quotes them.
+  // A sentence is no integer, so the cast of one fails with an error that quotes it.
   return `WITH held AS (${held}), grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed('moved')}), added AS (${added} ${changed('claims')}),
     checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
@@ -168,7 +173,10 @@ function changesStatement(): string {
       WHEN ${count('added')} <> ${given('new_count')} THEN 'a new claim may not be stored' ELSE '0' END AS integer)`
 }
 
-/** @throws StorageError */
+/**
+ * Opens a Postgres database.
+ * @throws StorageError
+ */
 export async function openPostgres(
   url: string,
   {
@@ -205,9 +213,9 @@ export async function openPostgres(
 }
 
 interface Use extends Pick<PoolOptions, 'timeoutMs' | 'isReplica'> {
-  /** How long a statement may take; 0: any time. */
+  /** The time limit of a statement, in milliseconds; 0 is none. */
   readonly silenceMs: number
-  /** Rows are looked up by their keys. */
+  /** True to have rows looked up by their keys. */
   readonly byKeys: boolean
 }
 
@@ -217,7 +225,7 @@ function storageAt(
   { silenceMs, byKeys, ...connecting }: Use,
 ) {
   const open = new Set<Client>()
-  // A session that transactions of several clients share keeps neither settings nor prepared statements: each transaction begins with its own.
+  // A pooler's session that several clients share keeps neither settings nor prepared statements: each transaction begins with its own.
   const isShared = /[?&]pgbouncer=true(&|$)/.test(url)
   const settings = byKeys ? [...LIMITS, ...BY_KEYS] : LIMITS
   const first = isShared ? '' : settings.map((setting) => `SET ${setting}`).join('; ')
@@ -235,7 +243,10 @@ function storageAt(
   return { pool, storage }
 }
 
-/** In another encoding the database changes or refuses what claims say. @throws StorageError `encoding` */
+/**
+ * Requires a database in UTF-8: in another encoding it changes or refuses what claims say.
+ * @throws StorageError `encoding`
+ */
 async function requireUtf8(pool: Knex): Promise<void> {
   const { rows } = await pool.raw('SHOW server_encoding')
   const encoding = rows[0].server_encoding
@@ -246,7 +257,7 @@ async function requireUtf8(pool: Knex): Promise<void> {
 
 const names = new Map<string, string>()
 
-/** Each text under a name that is the same on every host: behind a pooler they share sessions. */
+/** Names each statement's text in the same way on every host: behind a pooler they share sessions. */
 function prepare(sql: string, text: string): { readonly name: string; readonly text: string } {
   const name = names.get(sql) ?? `claimcheck_${hash('sha256', text).slice(0, 32)}`
   names.set(sql, name)
@@ -255,7 +266,7 @@ function prepare(sql: string, text: string): { readonly name: string; readonly t
 
 const texts = new Map<string, string>()
 
-/** With `$1`, `$2` for the marks. */
+/** Replaces the marks `?` of a statement with `$1`, `$2` and so on. */
 function numbered(sql: string): string {
   let marks = 0
   const text = texts.get(sql) ?? sql.replaceAll('?', () => `$${++marks}`)

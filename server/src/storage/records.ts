@@ -7,14 +7,14 @@ import { instant, nullable, type RowOf, table, text } from './table.ts'
 export const records = table('records', ['kind', 'idHash'], {
   kind: text('kind'),
   idHash: text('id_hash'),
-  /** Sealed. */
+  /** The sealed payload. */
   payload: text('payload'),
-  /** Records of one grant are revoked together. */
+  /** The grant of the record: records of one grant are revoked together. */
   grantId: nullable(text('grant_id')),
-  /** A second id by which it is found. */
+  /** A second id by which the record is found. */
   uid: nullable(text('uid')),
   consumedAt: nullable(instant('consumed_at')),
-  /** null: it does not expire. */
+  /** The end of the record; null if it does not expire. */
   expiresAt: nullable(instant('expires_at')),
 })
 
@@ -44,24 +44,27 @@ export function recordWrites(db: Db) {
     async lock(kind: string, idHash: string): Promise<RecordRow | undefined> {
       return selectRow(db, records, `WHERE kind = ? AND id_hash = ? ${db.dialect.forUpdate}`, [kind, idHash])
     },
-    /** False when it was consumed before, or is not there: of two who consume it at once, one does. */
+    /** Consumes a record. False when it was consumed before, or is not there: of two requests that consume it at once, one does. */
     async consume(kind: string, idHash: string, at: Instant): Promise<boolean> {
       const unused = db.table('records').where({ kind, id_hash: idHash }).whereNull('consumed_at')
       return (await unused.update({ consumed_at: at })) === 1
     },
-    /** False when it is not there: of two who remove it at once, one does. */
+    /** Removes a record. False when it is not there: of two requests that remove it at once, one does. */
     async remove(kind: string, idHash: string): Promise<boolean> {
       return (await db.table('records').where({ kind, id_hash: idHash }).delete()) === 1
     },
-    /** Removes the grant and what was issued under it. Returns the grant's second id; undefined when it was not there: of two who remove it at once, one gets it. */
+    /**
+     * Removes the grant and all records that were issued under it. Returns the grant's second id; undefined when it was not there: of two requests
+     * that remove it at once, one gets it.
+     */
     async removeGrant(grantId: string): Promise<string | undefined> {
-      // A statement does not see what another transaction stores that it waits for: the next one does.
+      // A statement does not see rows of a transaction that it waits for: the next one does.
       await selectRows(db, records, `WHERE grant_id = ? AND uid IS NOT NULL ${db.dialect.forUpdate}`, [grantId])
       const rows = await db.query('DELETE FROM records WHERE grant_id = ? RETURNING uid', [grantId])
       const uid = rows.find((row) => row.uid !== null)?.uid
       return uid === undefined ? undefined : String(uid)
     },
-    /** Removes every grant that is found by one of these ids, and what was issued under it. */
+    /** Removes every grant that is found by one of these ids, with all records that were issued under it. */
     async removeGrantsOf(uids: readonly string[]): Promise<void> {
       if (uids.length === 0) return
       const which = `grant_id IS NOT NULL AND uid IN ${db.dialect.texts}`

@@ -6,24 +6,24 @@ import type { TreeHeadRow } from './log-state.ts'
 
 type LogReads = ReturnType<typeof logReads>
 
-/** What never changes once it is there, but by an erasure. What is newest, such as the head, is read at the primary. */
+/** Reads of rows that never change once they are stored, except by an erasure. The newest rows, such as the head, are read at the primary. */
 export type PublishedReads = Pick<
   LogReads,
   'tile' | 'fullTiles' | 'leaves' | 'leafByHash' | 'receiptsByIds' | 'evidenceOf' | 'newestHead'
 > & {
-  /** Absent where the primary answers all. */
+  /** The trust in the replica; absent where the primary answers all. */
   readonly trust?: Trust
 }
 
-/** In a replica, which may have followed an old primary past a failover: its log is then another one under the same id. */
+/** Trust in a replica, which may have followed an old primary past a failover: its log is then another one under the same id. */
 export interface Trust {
-  /** Grows when what was read until then, and is kept, may be of another log. */
+  /** Returns a number that grows when earlier reads, which may be kept, are perhaps of another log. */
   lost(): Promise<number>
-  /** What was read does not fit the primary, which answers until a look at the replica succeeds. */
+  /** Reports that a read does not fit the primary, which answers until a look at the replica succeeds. */
   doubt(): void
 }
 
-/** A look at the replica holds for so long; after a failure the primary answers until the next. */
+/** The time for which a look at the replica holds. After a failure the primary answers until the next. */
 const PAUSE_MS = 2_000
 
 export interface Replica {
@@ -41,7 +41,7 @@ export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>):
   let looking: Promise<void> | undefined
   let isAway = false
   let lost = 0
-  /** Since `lost` grew. */
+  /** True if the replica was read since `lost` grew. */
   let wasRead = false
 
   function failed(): void {
@@ -54,7 +54,7 @@ export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>):
     failed()
   }
 
-  /** Believes the replica if its newest head is one of the primary's. */
+  /** Looks whether the newest head of the replica is one of the primary's, and believes it if so. */
   async function look(): Promise<void> {
     const before = lost
     try {
@@ -77,11 +77,11 @@ export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>):
       lookAt = Number.POSITIVE_INFINITY
       looking = look()
     }
-    // The trial of one that is away keeps no client waiting.
+    // While a replica is away, trying it again keeps no client waiting.
     if (!isAway) await looking
   }
 
-  /** What the replica has; undefined where it lacks some of it, does not answer or is not believed. A circuit breaker. */
+  /** Reads at the replica behind a circuit breaker; undefined where it lacks a part, does not answer or is not believed. */
   async function atReplica<T>(read: () => Promise<T>, isWhole: (found: T) => boolean): Promise<T | undefined> {
     await looked()
     if (isAway) return undefined
@@ -96,7 +96,7 @@ export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>):
   }
 
   const isThere = (found: unknown) => found !== undefined
-  /** A replica that lags still has the content. */
+  /** Finds the erased ones of these receipts: a replica that lags still has their content. */
   async function erased(receiptIds: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = receiptIds.length === 0 ? [] : await primary.erasures.byReceiptIds(receiptIds)
     return new Set(rows.map(({ receiptId }) => receiptId))

@@ -1,4 +1,4 @@
-/** How long workspaces keep the content of their receipts. A workspace without a row keeps it for ever. */
+/** Retentions: how long workspaces keep the content of their receipts. A workspace without a row keeps it for ever. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
@@ -8,7 +8,7 @@ export const retentions = table('retentions', ['workspaceId'], {
   workspaceId: text('workspace_id'),
   days: integer('days'),
   changedAt: instant('changed_at'),
-  /** Of all claims that were submitted before, the content is erased. */
+  /** The time up to which it was erased: claims submitted before have no content. */
   erasedBefore: instant('erased_before'),
 })
 
@@ -28,7 +28,7 @@ export function retentionReads(db: Db) {
 export function retentionWrites(db: Db) {
   return {
     ...retentionReads(db),
-    /** Keeps how far a retention of before has come: what it erased stays erased. */
+    /** Stores a retention, and keeps how far one from before has come: its erasures stay. */
     async set(retention: RetentionRow): Promise<void> {
       const suffix = 'ON CONFLICT (workspace_id) DO UPDATE SET days = excluded.days, changed_at = excluded.changed_at'
       await insertRows(db, retentions, [retention], suffix)
@@ -36,7 +36,7 @@ export function retentionWrites(db: Db) {
     async remove(workspaceId: string): Promise<void> {
       await db.query('DELETE FROM retentions WHERE workspace_id = ?', [workspaceId])
     },
-    /** The row, locked until this transaction ends; undefined when it was removed. */
+    /** Reads and locks the row until this transaction ends; undefined when it was removed. */
     async lock(workspaceId: string): Promise<RetentionRow | undefined> {
       return selectRow(db, retentions, `WHERE workspace_id = ? ${db.dialect.forUpdate}`, [workspaceId])
     },

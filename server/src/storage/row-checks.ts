@@ -1,4 +1,4 @@
-/** What examinations of rows share: reads in batches, and problems under a condition. */
+/** Parts that examinations of rows share: reads in batches, and problems under a condition. */
 import type { Row } from './db.ts'
 
 /** Reads all rows in batches. @param keyOf the key of a row, after which the next batch begins */

@@ -1,4 +1,4 @@
-/** What an installation stores, put together from what its features store: tables, migrations, and what is done with rows of each table. */
+/** The schema of an installation, put together from the features' own: tables, migrations, and what is done with rows of each table. */
 import type { AnchorExaminer } from '@claimcheck/core/plugin'
 import type { Knex } from 'knex'
 import type { Problems } from '../base/problems.ts'
@@ -15,40 +15,40 @@ export interface Migration {
   up(db: MigrationDb, dialect: Dialect): Promise<void>
 }
 
-/** By names that order them over all features: a number, then the feature, as `005-claims`. */
+/** Migrations by names that order them over all features: a number, then the feature, as `005-claims`. */
 export type Migrations = Readonly<Record<string, Migration>>
 
 export interface StoredTable {
   readonly table: Table<unknown>
-  /** False: `copy` leaves its rows behind. */
+  /** False for a table whose rows `copy` leaves behind. */
   readonly isCopied?: false
-  /** Only a database that hosts share has it. */
+  /** True for a table that only a database that hosts share has. */
   readonly isShared?: true
-  /** By column: the table with the row that the column names by its primary key. Doctor finds rows without an owner. */
+  /** Owners by column: the table with the row that the column names by its primary key. Doctor finds rows without an owner. */
   readonly owners?: Readonly<Record<string, Table<unknown>>>
-  /** More tables that rows refer to: they are copied before. */
+  /** More tables that rows refer to, which are copied before. */
   readonly refersTo?: readonly Table<unknown>[]
-  /** Columns of sealed values. A column of JSON has a sealed value for each name. */
+  /** The contexts of sealed columns. A column of JSON has a sealed value for each name. */
   readonly sealed?: Readonly<Record<string, SealContext>>
-  /** For rows with content of receipts: runs in the transaction that erases them. */
+  /** Erases content of receipts in the table's rows, in the transaction that erases the receipts. */
   readonly erase?: Erase
 }
 
-/** What doctor gives to those who examine rows. */
+/** The tools that doctor gives to examinations of rows. */
 export interface Examination {
   readonly read: Reads
   readonly problems: Problems
-  /** Reads what was signed for an anchor. */
+  /** Reads the signed transactions of an anchor. */
   readonly examineAnchor: AnchorExaminer
 }
 
-/** Derives what follows from other rows, and adds a sentence for each row that differs. Hosts may write meanwhile. */
+/** Derives rows from other rows, and adds a sentence for each that differs. Hosts may write meanwhile. */
 export type Examine = (examination: Examination) => Promise<void>
 
-/** What a feature stores. */
+/** The tables of a feature. */
 export interface Stored {
   readonly tables: readonly StoredTable[]
-  /** History: each is written out, and must not follow from today's descriptions of tables. */
+  /** Migrations are history: each is written out, and must not follow from today's descriptions of tables. */
   readonly migrations: Migrations
   readonly examine?: Examine
 }
@@ -58,7 +58,7 @@ export interface Schema extends Pick<Stored, 'tables' | 'migrations'> {
   readonly examinations: readonly Examine[]
 }
 
-/** All tables, owners before the tables that refer to them, and all migrations in the order of their names. */
+/** Composes a schema: all tables, owners before the tables that refer to them, and all migrations in the order of their names. */
 export function schemaOf(stored: readonly Stored[]): Schema {
   const tables = inOrder(stored.flatMap(({ tables }) => tables))
   const migrations = stored.flatMap(({ migrations }) => Object.entries(migrations))

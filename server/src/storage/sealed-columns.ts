@@ -1,9 +1,12 @@
-/** The columns that hold sealed values, as rows: what is sealed there, and how it is sealed anew. */
+/** Rows of the columns that hold sealed values, and how these are sealed anew. */
 import type { Db } from './db.ts'
 import { countRows } from './rows.ts'
 import type { Table } from './table.ts'
 
-/** The context under which a value is sealed: it opens nowhere else. @param name in a cell of JSON, of the value */
+/**
+ * Makes the context under which a value is sealed: it opens nowhere else.
+ * @param name the name of the value in a cell of JSON
+ */
 export type SealContext = (key: readonly string[], name: string) => string
 
 export interface SealedColumn {
@@ -12,7 +15,7 @@ export interface SealedColumn {
   readonly context: SealContext
 }
 
-/** What a row has in a sealed column, as it is stored. */
+/** A row's cell in a sealed column, as it is stored. */
 export interface SealedCell {
   readonly key: readonly string[]
   readonly stored: string
@@ -20,13 +23,16 @@ export interface SealedCell {
 
 /** A sealed value within a cell. */
 export interface SealedValue {
-  /** Undefined where the cell is one value. */
+  /** The name of the value in a cell of JSON; undefined where the cell is one value. */
   readonly name: string | undefined
   readonly sealed: string
   readonly context: string
 }
 
-/** The values of a cell. @throws SyntaxError, TypeError for what is damaged */
+/**
+ * Lists the sealed values of a cell.
+ * @throws SyntaxError, TypeError for a damaged cell
+ */
 export function valuesOf(column: SealedColumn, { key, stored }: SealedCell): readonly SealedValue[] {
   if (!isJson(column)) return [{ name: undefined, sealed: stored, context: column.context(key, '') }]
   return Object.entries(JSON.parse(stored) as Record<string, unknown>).map(([name, sealed]) => ({
@@ -36,7 +42,7 @@ export function valuesOf(column: SealedColumn, { key, stored }: SealedCell): rea
   }))
 }
 
-/** The cell with these values instead of those that `valuesOf` found. */
+/** Makes the cell with these values instead of those that `valuesOf` found. */
 export function toStored(column: SealedColumn, values: readonly Pick<SealedValue, 'name' | 'sealed'>[]): string {
   if (!isJson(column)) return values[0]!.sealed
   return JSON.stringify(Object.fromEntries(values.map(({ name, sealed }) => [name, sealed])))
@@ -50,7 +56,7 @@ export function sealedReads(db: Db) {
       )
       return counts.reduce((sum, count) => sum + count, 0)
     },
-    /** The next cells after this key, which is empty at first. */
+    /** Lists the next cells after this key, which is empty at first. */
     async cells({ table, column }: SealedColumn, after: readonly string[], limit: number): Promise<SealedCell[]> {
       const key = table.key.join(', ')
       const sql = `SELECT ${key}, ${column} AS stored FROM ${table.name}
@@ -65,7 +71,9 @@ export function sealedReads(db: Db) {
 export function sealedWrites(db: Db) {
   return {
     ...sealedReads(db),
-    /** False when the row is gone, has something else there by now, or is held by another transaction, for which this does not wait. */
+    /**
+     * Replaces a cell. False when the row is gone, has another value there by now, or is held by another transaction, for which this does not wait.
+     */
     async replace({ table, column }: SealedColumn, { key, stored }: SealedCell, by: string): Promise<boolean> {
       const which = [...table.key, column].map((name) => `${name} = ?`).join(' AND ')
       const lock = `SELECT 1 FROM ${table.name} WHERE ${which} ${db.dialect.forUpdateSkipLocked}`

@@ -1,6 +1,6 @@
 /** The contexts under which values are sealed. Each names the place of its value: moved to another place, the value does not open. */
 
-/** The text of a mail that waits to be sent. */
+/** The context of the text of a mail that waits to be sent. */
 export function mailContext(mailId: string): string {
   return `mail:${mailId}`
 }
@@ -9,7 +9,10 @@ export function secretContext(connectionId: string, name: string): string {
   return `connection:${connectionId}:${name}`
 }
 
-/** @param option of the refresh token */
+/**
+ * The context of a refresh token and its results.
+ * @param option the option with the refresh token
+ */
 export function tokensContext(connectionId: string, option: string): string {
   return `connection-tokens:${connectionId}:${option}`
 }
@@ -18,7 +21,7 @@ export function sourceKeyContext(connectionId: string): string {
   return `connection-source:${connectionId}`
 }
 
-/** The key of the pseudonyms of a workspace's agents. */
+/** The context of the key for the pseudonyms of a workspace's agents. */
 export function agentsKeyContext(workspaceId: string): string {
   return `workspace-agents:${workspaceId}`
 }
@@ -31,12 +34,12 @@ export function secondStepContext(userId: string): string {
   return `second-step:${userId}`
 }
 
-/** The key of a second step that is being set up: it is in the page alone. */
+/** The context of the key of a second step that is being set up, which is in the page alone. */
 export function secondStepSetUpContext(userId: string): string {
   return `second-step-set-up:${userId}`
 }
 
-/** The digest of a backup's manifest. */
+/** The context of the digest of a backup's manifest. */
 export function backupContext(epoch: string): string {
   return `backup:${epoch}`
 }

@@ -6,11 +6,11 @@ import { bigint, instant, integer, nullable, type RowOf, table, text } from './t
 
 export const secondSteps = table('second_steps', ['userId'], {
   userId: text('user_id'),
-  /** Sealed. */
+  /** The sealed secret of the codes. */
   secret: text('secret'),
-  /** The number of the last 30 seconds in which a code was used: neither it nor an earlier one works again. */
+  /** The number of the last 30 seconds in which a code was used: neither that code nor an earlier one works again. */
   lastCounter: bigint('last_counter'),
-  /** Wrong codes since the last right one. */
+  /** The number of wrong codes since the last right one. */
   failures: integer('failures'),
   failedAt: nullable(instant('failed_at')),
   createdAt: instant('created_at'),
@@ -38,11 +38,11 @@ export function secondStepReads(db: Db) {
 export function secondStepWrites(db: Db) {
   return {
     ...secondStepReads(db),
-    /** Locked until this transaction ends: of two uses of one code, one comes first. */
+    /** Reads a second step, and locks it until this transaction ends: of two uses of one code, one comes first. */
     async lock(userId: string): Promise<SecondStepRow | undefined> {
       return selectRow(db, secondSteps, `WHERE user_id = ? ${db.dialect.forUpdate}`, [userId])
     },
-    /** False when this person has one. */
+    /** Inserts a second step. False when this person has one. */
     async insert(row: SecondStepRow): Promise<boolean> {
       return insertIfNew(db, secondSteps, row, 'user_id')
     },
@@ -53,12 +53,12 @@ export function secondStepWrites(db: Db) {
     async failed(userId: string, failures: number, at: Instant): Promise<void> {
       await db.table('second_steps').where({ user_id: userId }).update({ failures, failed_at: at })
     },
-    /** With its recovery codes. False when there is none. */
+    /** Removes a second step with its recovery codes. False when there is none. */
     async remove(userId: string): Promise<boolean> {
       await db.table('recovery_codes').where({ user_id: userId }).delete()
       return (await db.table('second_steps').where({ user_id: userId }).delete()) === 1
     },
-    /** In place of all others. */
+    /** Stores recovery codes in place of all others. */
     async setCodes(userId: string, codeHashes: readonly string[]): Promise<void> {
       await db.table('recovery_codes').where({ user_id: userId }).delete()
       await insertRows(
@@ -67,7 +67,7 @@ export function secondStepWrites(db: Db) {
         codeHashes.map((codeHash) => ({ userId, codeHash })),
       )
     },
-    /** Uses it up. False when there is no such code. */
+    /** Uses up a recovery code. False when there is no such code. */
     async useCode(userId: string, codeHash: string): Promise<boolean> {
       const which = { user_id: userId, code_hash: codeHash }
       return (await db.table('recovery_codes').where(which).delete()) === 1

@@ -1,4 +1,4 @@
-/** How people sign in: sessions, links, passkeys and identities at outside providers, as rows. Of tokens only the hash is stored. */
+/** Rows for signing in: sessions, links, passkeys and identities at outside providers. Only hashes of tokens are stored. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import type { Role } from './people.ts'
@@ -17,7 +17,7 @@ import {
   text,
 } from './table.ts'
 
-/** How a session was begun. A code comes after a password only. */
+/** The ways to begin a session. A code comes after a password only. */
 export type SignedInBy = 'password' | 'password_and_code' | 'passkey' | 'outside'
 
 export const sessions = table('sessions', ['id'], {
@@ -36,26 +36,26 @@ export const links = table('links', ['id'], {
   id: text('id'),
   tokenHash: text('token_hash'),
   kind: text<'setup' | 'invitation' | 'reset' | 'address'>('kind'),
-  /** With an invitation. */
+  /** The workspace of an invitation. */
   workspaceId: nullable(text('workspace_id')),
   role: nullable(text<Role>('role')),
-  /** With a reset: the account of the password. With an address: who confirms it. With a used set-up link: the account that it made. */
+  /** The account of a reset's password, or of the person who confirms an address, or the one that a used set-up link made. */
   userId: nullable(text('user_id')),
   createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),
   expiresAt: instant('expires_at'),
   usedAt: nullable(instant('used_at')),
-  /** Where it was mailed to. null: it was shown, or is over. */
+  /** The address that the link was mailed to; null for a link that was shown, or is over. */
   recipient: nullable(text('recipient')),
-  /** Why its mail could not be delivered. */
+  /** The reason that the link's mail could not be delivered. */
   undelivered: nullable(text('undelivered')),
 })
 
 export const passkeys = table('passkeys', ['id'], {
-  /** The authenticator's own, in base64url. */
+  /** The authenticator's own id, in base64url. */
   id: text('id'),
   userId: text('user_id'),
-  /** COSE, in base64url. */
+  /** The COSE key, in base64url. */
   publicKey: text('public_key'),
   counter: bigint('counter'),
   transports: json<readonly string[]>('transports'),
@@ -78,9 +78,9 @@ export type PasskeyRow = RowOf<typeof passkeys>
 export type IdentityRow = RowOf<typeof identities>
 
 const invitations = extended(links, {
-  /** Null: the command line. */
+  /** The name of the person who made the invitation; null for the command line. */
   creatorName: nullable(text('creator_name')),
-  /** How often it was tried to send its mail, which waits; null: none waits. */
+  /** The number of attempts to send the waiting mail; null if none waits. */
   mailAttempts: nullable(integer('mail_attempts')),
 })
 
@@ -91,7 +91,7 @@ export function sessionReads(db: Db) {
     async byHash(tokenHash: string): Promise<SessionRow | undefined> {
       return selectRow(db, sessions, 'WHERE token_hash = ?', [tokenHash])
     },
-    /** Those that have not expired, newest first. */
+    /** Lists the sessions of a person that have not expired, newest first. */
     async ofUser(userId: string, now: Instant): Promise<SessionRow[]> {
       const rest = 'WHERE user_id = ? AND expires_at > ? ORDER BY created_at DESC, id'
       return selectRows(db, sessions, rest, [userId, now])
@@ -108,16 +108,16 @@ export function sessionWrites(db: Db) {
     async touch(id: string, at: Instant, expiresAt: Instant): Promise<void> {
       await db.table('sessions').where({ id }).update({ last_seen_at: at, expires_at: expiresAt })
     },
-    /** False when this person has no such session. */
+    /** Ends a session. False when this person has no such session. */
     async end(userId: string, id: string): Promise<boolean> {
       return (await db.table('sessions').where({ id, user_id: userId }).delete()) === 1
     },
-    /** Returns how many ended. */
+    /** Ends all sessions of a person. Returns their number. */
     async endAll(userId: string, except?: string): Promise<number> {
       const all = db.table('sessions').where({ user_id: userId })
       return (except === undefined ? all : all.whereNot({ id: except })).delete()
     },
-    /** Of sessions that a second step made stronger: it is not there any more. */
+    /** Weakens sessions that a second step made stronger, when the person has none any more. */
     async weaken(userId: string): Promise<void> {
       const stronger = db.table('sessions').where({ user_id: userId, method: 'password_and_code' })
       await stronger.update({ method: 'password' })
@@ -136,19 +136,19 @@ export function linkReads(db: Db) {
     async byHash(tokenHash: string): Promise<LinkRow | undefined> {
       return selectRow(db, links, 'WHERE token_hash = ?', [tokenHash])
     },
-    /** Whether it can still be used. */
+    /** Tells whether a link can still be used. */
     async isOpen(id: string, now: Instant): Promise<boolean> {
       const sql = 'SELECT 1 AS one FROM links WHERE id = ? AND used_at IS NULL AND expires_at > ?'
       return (await db.query(sql, [id, now])).length > 0
     },
-    /** The account that the set-up link made, unless it is closed. */
+    /** Finds the account that the set-up link made, unless it is closed. */
     async setUpUserId(): Promise<string | undefined> {
       const sql = `SELECT user_id FROM links JOIN users ON users.id = links.user_id
         WHERE kind = 'setup' AND users.closed_at IS NULL`
       const [row] = await db.query(sql)
       return row && String(row.user_id)
     },
-    /** Invitations that can still be used, newest first. */
+    /** Lists the invitations that can still be used, newest first. */
     async openInvitations(workspaceId: string, now: Instant): Promise<Invitation[]> {
       const sql = `SELECT ${qualified(links)}, users.name AS creator_name, mails.attempts AS mail_attempts
         FROM links LEFT JOIN users ON users.id = links.created_by
@@ -163,7 +163,7 @@ export function linkReads(db: Db) {
 type LinkMatch = Pick<LinkRow, 'kind'> &
   Partial<Pick<LinkRow, 'id' | 'workspaceId' | 'userId' | 'createdBy' | 'recipient'>>
 
-/** A link that is over forgets where it was sent. */
+/** Makes the changes of a link that is over, which forgets its recipient. */
 function ended(at: Instant) {
   return { used_at: at, recipient: null, undelivered: null }
 }
@@ -174,12 +174,12 @@ export function linkWrites(db: Db) {
     async insert(link: LinkRow): Promise<void> {
       await insertRows(db, links, [link])
     },
-    /** Returns the link, if it is still open. */
+    /** Notes that a link's mail could not be delivered. Returns the link, if it is still open. */
     async setUndelivered(id: string, reason: string): Promise<LinkRow | undefined> {
       await db.table('links').where({ id }).whereNull('used_at').update({ undelivered: reason })
       return selectRow(db, links, 'WHERE id = ? AND used_at IS NULL', [id])
     },
-    /** Uses it up. False when it was used or has expired: of two uses at the same time one succeeds. */
+    /** Uses up a link. False when it was used or has expired: of two uses at the same time one succeeds. */
     async use(id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id }).whereNull('used_at').where('expires_at', '>', at)
       return (await open.update(ended(at))) === 1
@@ -187,7 +187,7 @@ export function linkWrites(db: Db) {
     async setUserOfSetup(id: string, userId: string): Promise<void> {
       await db.table('links').where({ id, kind: 'setup' }).update({ user_id: userId })
     },
-    /** Ends the unused links of a kind that match. Returns how many. */
+    /** Ends the unused links of a kind that match. Returns their number. */
     async endAll(which: LinkMatch, at: Instant): Promise<number> {
       const columns = Object.keys(which) as (keyof LinkMatch)[]
       const matching = db.table('links').where(columnsOf(part(links, ...columns), which as LinkRow))
@@ -201,7 +201,7 @@ export function passkeyReads(db: Db) {
     async byId(id: string): Promise<PasskeyRow | undefined> {
       return selectRow(db, passkeys, 'WHERE id = ?', [id])
     },
-    /** Oldest first. */
+    /** Lists a person's passkeys, oldest first. */
     async ofUser(userId: string): Promise<PasskeyRow[]> {
       return selectRows(db, passkeys, 'WHERE user_id = ? ORDER BY created_at, id', [userId])
     },
@@ -211,11 +211,11 @@ export function passkeyReads(db: Db) {
 export function passkeyWrites(db: Db) {
   return {
     ...passkeyReads(db),
-    /** False when it belongs to a user already. */
+    /** Inserts a passkey. False when it belongs to a user already. */
     async insert(passkey: PasskeyRow): Promise<boolean> {
       return insertIfNew(db, passkeys, passkey, 'id')
     },
-    /** False when its counter has changed since it was read. */
+    /** Notes a use of a passkey. False when its counter has changed since it was read. */
     async used(id: string, { from, to }: { from: number; to: number }, at: Instant): Promise<boolean> {
       const unchanged = db.table('passkeys').where({ id, counter: from })
       return (await unchanged.update({ counter: to, last_used_at: at })) === 1
@@ -240,11 +240,11 @@ export function identityReads(db: Db) {
 export function identityWrites(db: Db) {
   return {
     ...identityReads(db),
-    /** False when it belongs to a user already. */
+    /** Inserts an identity. False when it belongs to a user already. */
     async insert(identity: Omit<IdentityRow, 'lastUsedAt'>): Promise<boolean> {
       return insertIfNew(db, identities, { ...identity, lastUsedAt: null }, 'issuer, subject')
     },
-    /** False when it is not there any more. */
+    /** Notes a use of an identity. False when it was removed. */
     async used(issuer: string, subject: string, at: Instant): Promise<boolean> {
       return (await db.table('identities').where({ issuer, subject }).update({ last_used_at: at })) === 1
     },

@@ -1,12 +1,12 @@
 /**
- * What SQLite is reached through: the package sqlite3, where it is installed and works on the machine, and Node's own `node:sqlite` where
- * it does not. The package has no maintainer any more, and Node.js 20 has nothing else.
+ * The drivers of SQLite: the package sqlite3, where it is installed and works on the machine, and Node's own `node:sqlite` where it does not. The
+ * package has no maintainer any more, and Node.js 20 has nothing else.
  */
 import { createRequire, isBuiltin } from 'node:module'
 import type { SqliteModule } from './sqlite-module.ts'
 import { StorageError } from './storage.ts'
 
-/** In the order in which they are tried. */
+/** Names of the drivers, in the order in which they are tried. */
 export const SQLITE_DRIVERS = ['sqlite3', 'node:sqlite'] as const
 export type SqliteDriverName = (typeof SQLITE_DRIVERS)[number]
 
@@ -19,7 +19,10 @@ const WAYS =
   'SQLite needs a driver: run this with a newer Node.js (22.23, 24.21 and 26 have a good one built in); or install the package sqlite3 (npm install sqlite3, ' +
   'for which python3, make and g++ must be there); or set DATABASE_URL to a Postgres database'
 
-/** Older ones can damage a write-ahead log that two connections write (https://www.sqlite.org/wal.html), and lack `jsonb_each`. */
+/**
+ * The oldest usable version of SQLite. Older ones can damage a write-ahead log that two connections write (https://www.sqlite.org/wal.html), and lack
+ * `jsonb_each`.
+ */
 const OLDEST_SQLITE = '3.51.3'
 
 const LOAD: Readonly<Record<SqliteDriverName, () => Promise<SqliteModule>>> = {
@@ -31,7 +34,11 @@ const LOAD: Readonly<Record<SqliteDriverName, () => Promise<SqliteModule>>> = {
   },
 }
 
-/** @param names of those that are tried. @throws StorageError `no_driver` */
+/**
+ * Loads the first driver that works.
+ * @param names the drivers to try
+ * @throws StorageError `no_driver`
+ */
 export async function loadSqliteDriver(names: readonly SqliteDriverName[] = SQLITE_DRIVERS): Promise<SqliteDriver> {
   const problems: string[] = []
   for (const name of names) {
@@ -44,7 +51,7 @@ export async function loadSqliteDriver(names: readonly SqliteDriverName[] = SQLI
   throw new StorageError('no_driver', `${WAYS}. What was tried: ${problems.join('; ')}`)
 }
 
-/** @returns why a Node.js of these versions cannot serve; undefined where it can */
+/** Says why a version of Node.js cannot serve as a driver; undefined where it can. */
 export function nodeSqliteProblem(
   { node, sqlite }: { readonly node: string; readonly sqlite?: string },
   isThere: boolean,

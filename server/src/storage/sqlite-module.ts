@@ -1,11 +1,11 @@
-/** What a driver of SQLite offers: the part of the interface of the package sqlite3 that this service and knex use. */
+/** The interface of a driver of SQLite: the part of the package sqlite3 that this service and knex use. */
 import type { Binding, Row } from './db.ts'
 
 export interface SqliteModule {
   readonly Database: new (file: string, flags: number, done: Done) => Connection
   readonly OPEN_READWRITE: number
   readonly OPEN_CREATE: number
-  /** The name of a file may be a URI. */
+  /** The flag with which the name of a file may be a URI. */
   readonly OPEN_URI: number
 }
 

@@ -17,7 +17,7 @@ import type { Connection, Done, Statement } from './sqlite-module.ts'
 import { StorageError } from './storage.ts'
 
 const READERS = 4
-/** Of new files. */
+/** The page size of new files. */
 const PAGE_BYTES = 8192
 const ACQUIRE_TIMEOUT_MS = 10_000
 /**
@@ -27,17 +27,19 @@ const ACQUIRE_TIMEOUT_MS = 10_000
  */
 const MAPPED = `PRAGMA mmap_size = ${2 ** 31};`
 
-/** Of a database in use. */
+/** The size of the shared-memory file of a database in use. */
 const SHARED_MEMORY_BYTES = 32_768
 
 const BEGIN = 'BEGIN IMMEDIATE'
 const BUSY_PAUSE_MS = 10
-/** What the service may have done wrong: values, constraints, statements, and what triggers raise. All else is the database's. */
+/**
+ * Codes of faults that the service may have caused: values, constraints, statements, and errors that triggers raise. All others are the database's.
+ */
 const OWN_FAULT = /^SQLITE_(CONSTRAINT|ERROR|MISMATCH|MISUSE|RANGE|TOOBIG)/
 
 const expressions: Expressions = {
   bytes: (hex) => `unhex(${hex})`,
-  // jsonb, which finds each member at once: json would read the row's text again for each column.
+  // The type jsonb finds each member at once: json would read the row's text again for each column.
   unfold: (binding) => `jsonb_each(CAST(${binding} AS text))`,
   cell: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
   slice: (bytes, index, type) => {
@@ -46,14 +48,14 @@ const expressions: Expressions = {
   },
   texts: '(SELECT value FROM json_each(CAST(? AS text)))',
   includes: (column, text) => `EXISTS (SELECT 1 FROM json_each(${column}) AS item WHERE item.value = ${text})`,
-  // A long pattern is bound as bytes.
+  // A long pattern is bound as bytes, so it is cast.
   matches: (column) => `${column} LIKE CAST(? AS text) ESCAPE '\\'`,
   jsonArray: 'json_array',
   clock: `unixepoch('subsec') * 1000`,
   answersAs: undefined,
 }
 
-/** One host has the file, and one transaction writes at a time, from its first statement on: no other locks are needed. */
+/** The dialect of SQLite. One host has the file, and one transaction writes at a time, from its first statement on: no other locks are needed. */
 export const sqlite: Dialect = {
   ...expressions,
   begin: BEGIN,
@@ -65,16 +67,17 @@ export const sqlite: Dialect = {
   allowIdle: [],
   analyze: () => [],
   applyChanges: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
-  // While it waits for readers, no transaction writes.
+  // During its wait for readers, no transaction writes.
   forgetDeleted: ['PRAGMA busy_timeout = 1000', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA busy_timeout = 10000'],
-  // What secure_delete overwrites is the row as it is: where a full page was divided, each part keeps what went into the other.
+  // A full VACUUM is needed, because secure_delete overwrites only the row as it is: where a full page was divided, each part keeps what went into
+  // the other.
   rewrite: () => ['VACUUM'],
   tableNames: (table) =>
     table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
   indexAndTriggerNames: (table) => table('sqlite_master').whereIn('type', ['index', 'trigger']).pluck('name'),
   isUnavailable: (error) => {
     const { code, name } = error as { code?: unknown; name?: unknown }
-    // knex's own, when no connection was free in time.
+    // knex throws this error when no connection was free in time.
     return name === 'KnexTimeoutError' || (/^SQLITE_/.test(String(code)) && !OWN_FAULT.test(String(code)))
   },
   mayReturn: (error) => (error as { code?: unknown }).code === 'SQLITE_FULL',
@@ -117,8 +120,8 @@ export const sqlite: Dialect = {
 }
 
 /**
- * A statement of SQLite changes one table; only a trigger changes more. So `applyChanges` inserts into a view, and its trigger makes the
- * changes. Each writing connection defines both.
+ * Makes the trigger that makes the changes. A statement of SQLite changes one table; only a trigger changes more. So `applyChanges` inserts into a
+ * view, and its trigger makes the changes. Each writing connection defines both.
  */
 function changesTrigger(): string {
   const { held, grown, moved, added, inserted, rows } = changeParts(expressions, (name) => `NEW.${name}`)
@@ -147,14 +150,14 @@ type Client = new (
 
 const SqliteClient: Client = Sqlite3Client
 
-/** knex's client by this driver. */
+/** Makes knex's client with this driver. */
 export function clientOf({ module }: SqliteDriver): typeof Knex.Client {
   class PreparingSqliteClient extends SqliteClient {
     override _driver() {
       return module
     }
 
-    // knex begins transactions deferred: one that reads first and writes then would fail when another process wrote in between.
+    // Transactions that knex begins are deferred: one that reads first and writes then would fail when another process wrote in between.
     override transaction(...args: unknown[]) {
       const transaction = super.transaction(...args)
       transaction.begin = (connection: unknown) => transaction.query(connection, BEGIN)
@@ -171,12 +174,18 @@ export function clientOf({ module }: SqliteDriver): typeof Knex.Client {
 
 const prepared = new WeakMap<Connection, Map<string, Statement>>()
 
-/** @throws StorageError */
+/**
+ * Opens the database file of a URL.
+ * @throws StorageError
+ */
 export function openSqliteUrl(url: string, options: OpenStorageOptions): Promise<OpenedStorage> {
   return openSqlite(sqliteFile(url)!, options)
 }
 
-/** Opens the database file, which it makes where that is allowed, and migrates it. @throws StorageError */
+/**
+ * Opens the database file, creating it where that is allowed, and migrates it.
+ * @throws StorageError
+ */
 export async function openSqlite(file: string, options: OpenStorageOptions): Promise<OpenedStorage> {
   const driver = await loadSqliteDriver(options.drivers as readonly SqliteDriverName[] | undefined)
   if (options.asIs && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
@@ -201,7 +210,10 @@ export async function openSqlite(file: string, options: OpenStorageOptions): Pro
   }
 }
 
-/** @param name of the file, or a URI of it */
+/**
+ * Opens the database file with a driver.
+ * @param name the name of the file, or a URI of it
+ */
 async function openWith(
   driver: SqliteDriver,
   name: string,
@@ -229,7 +241,7 @@ async function openWith(
   }
 }
 
-/** When the file changed last, if no other program has it open, and nothing of it is in the write-ahead log. */
+/** Describes when the file changed last, if no other program has it open, and nothing of it is in the write-ahead log. */
 function idleState(file: string): string | undefined {
   // SQLite's other files are in the folder of the file that a link leads to.
   const path = realpathSync(file)
@@ -261,9 +273,9 @@ function statement(connection: Connection, sql: string): Statement {
   return found
 }
 
-/** Makes the file for its owner alone, if it is not there: workspaces' claims are confidential. SQLite gives its other files the same mode. */
+/** Creates the file for its owner alone, if it is missing: workspaces' claims are confidential. SQLite gives its other files the same mode. */
 function makeFile(file: string): void {
-  // Where this process has it open, a close here would drop the locks that SQLite holds on it.
+  // Opening and closing a file that this process has open would drop the locks that SQLite holds on it.
   if (existsSync(file)) return
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -273,26 +285,29 @@ function makeFile(file: string): void {
   }
 }
 
-/** @param definitions made on each connection */
+/**
+ * Makes a pool of connections.
+ * @param definitions statements that each connection runs first
+ */
 function connect(driver: SqliteDriver, file: string, connections: number, definitions = ''): Knex {
   return knex({
     client: clientOf(driver),
     connection: { filename: file, flags: ['OPEN_URI'] },
-    // Errors are logged, and a bound value may be the hash of a password.
+    // Errors are logged, and a bound value may be the hash of a password, so they must not hold the compiled statement.
     compileSqlOnError: false,
     useNullAsDefault: true,
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
-    // Otherwise knex writes to the console; what matters is thrown.
+    // Messages of knex would go to the console; errors that matter are thrown.
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
     pool: {
       min: 0,
       max: connections,
       afterCreate: (connection: Connection, done: Done) => {
-        // The file keeps the journal mode, and its page size for ever: a group of claims writes fewer of the larger pages. Without recursive
-        // triggers REPLACE would delete append-only rows. Without secure_delete what was erased would stay in free pages of the file.
+        // The file keeps the journal mode, and its page size for ever: a group of claims writes fewer of the larger pages. Without recursive triggers
+        // REPLACE would delete append-only rows. Without secure_delete erased content would stay in free pages of the file.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -32000;`
-        // knex forgets a connection that it cannot prepare.
+        // A connection that cannot be prepared is forgotten by knex, so it is closed here.
         const opened: Done = (error) => (error ? connection.close(() => done(error)) : done(null))
         executePatiently(connection, `${pragmas} ${definitions}`, opened)
       },
@@ -300,7 +315,10 @@ function connect(driver: SqliteDriver, file: string, connections: number, defini
   })
 }
 
-/** When two connections create a new file's journal at once, SQLite refuses one at once, so that they do not wait for each other. */
+/**
+ * Executes statements again when SQLite refuses them at once, as it does to one of two connections that create a new file's journal, so that they do
+ * not wait for each other.
+ */
 function executePatiently(
   connection: Connection,
   sql: string,

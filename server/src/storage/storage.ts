@@ -1,4 +1,4 @@
-/** What the services need of a database: reads at any time, writes in transactions. */
+/** The interface of storage for services: reads at any time, writes in transactions. */
 
 import { allowedOriginReads, allowedOriginWrites } from './allowed-origins.ts'
 import { anchorReads, anchorWrites } from './anchors.ts'
@@ -51,55 +51,55 @@ export type Writes = ReturnType<typeof writes>
 export type Shared = ReturnType<typeof shared>
 
 export interface Storage {
-  /** The program's part that speaks to the database, as its package or module is called. */
+  /** The name of the package or module that speaks to the database. */
   readonly driver: string
   readonly read: Reads
-  /** Reads of what the public log and receipts show: at a replica where there is one and it has them, else at the primary. */
+  /** Reads of the public log and receipts: at a replica where there is one and it has them, else at the primary. */
   readonly published: PublishedReads
-  /** There is a replica, and it does not answer: the primary does. */
+  /** Tells whether there is a replica that does not answer, so that the primary does. */
   isReplicaAway(): boolean
   /**
-   * Everything that `work` writes happens or nothing does; it is on disk when this returns. Writers may run side by side: one that
-   * appends to the log takes `tx.log.lock()` first.
+   * Runs a transaction: everything that `work` writes happens or nothing does; it is on disk when this returns. Writers may run side by side: one
+   * that appends to the log takes `tx.log.lock()` first.
    * @throws StorageError `unavailable`: when the connection breaks at the end, the writes may have happened
    */
   write<T>(work: (tx: Writes) => Promise<T>, options?: WriteOptions): Promise<T>
   /**
-   * A transaction of one statement: on disk when this returns.
-   * @throws StorageError `unavailable`, as above; another error when the log or a claim differs from what the changes expect, and
-   * then nothing was changed
+   * Makes the changes in a transaction of one statement, which is on disk when this returns.
+   * @throws StorageError `unavailable`, as `write` does; another error when the log or a claim differs from what the changes expect, and then nothing
+   * was changed
    */
   apply(changes: Changes): Promise<void>
-  /** How the last writes went. */
+  /** The results of the last writes. */
   readonly writing: Writing
-  /** What the connections came to, for monitoring. */
+  /** Reads the use of the connections, for monitoring. */
   readonly use: () => StorageUse
-  /** The file of the database, where one host has it. */
+  /** The file of the database, where one host has it to itself. */
   readonly file: string | undefined
-  /** What hosts share other than the data, without transactions. Absent where one host has the database to itself. */
+  /** Rows other than the data that hosts share, without transactions; absent where one host has the database to itself. */
   readonly shared: Shared | undefined
   /**
-   * Takes what was deleted out of the files in which the database keeps changes for a while, where a statement can do that. False: a
-   * reader is in the way, and a later call succeeds.
+   * Takes deleted rows out of the files in which the database keeps changes for a while, where a statement can do that. False: a reader is in the
+   * way, and a later call succeeds.
    */
   forgetDeleted(): Promise<boolean>
   /**
-   * Writes the files of the tables whose content can be erased anew, so that nothing is left in them of what was deleted. Takes as long as
-   * the tables are large, and writers wait meanwhile. False: as above.
+   * Writes the files of the tables whose content can be erased anew, so that nothing is left in them of what was deleted. Takes as long as the tables
+   * are large, and writers wait meanwhile. False: a reader is in the way, and a later call succeeds.
    */
   rewrite(): Promise<boolean>
   close(): Promise<void>
 }
 
 export interface WriteOptions {
-  /** Its success proves that claims can be stored. */
+  /** True for a write whose success proves that claims can be stored. */
   readonly proves?: boolean
 }
 
 export interface StorageUse {
-  /** How often the database failed since the start, by its code. */
+  /** The number of the database's failures since the start, by their code. */
   readonly errors: ReadonlyMap<string, number>
-  /** How long statements waited for a connection since the start, together. */
+  /** The time that all statements together waited for a connection since the start. */
   readonly waitedMs: number
   readonly pools: Readonly<Record<string, PoolUse>>
 }
@@ -107,15 +107,15 @@ export interface StorageUse {
 export interface PoolUse {
   readonly used: number
   readonly idle: number
-  /** Statements and transactions without a connection. */
+  /** The number of statements and transactions that wait for a connection. */
   readonly waiting: number
   readonly most: number
 }
 
 export interface Writing {
-  /** When the oldest write that is under way began, by `performance.now`; undefined: none is. */
+  /** Returns when the oldest write that is under way began, by `performance.now`; undefined if none is. */
   pendingSince(): number | undefined
-  /** When the last write ended, and why the database did not take it; undefined before the first. */
+  /** Returns when the last write ended, and why the database did not take it; undefined before the first. */
   last(): { readonly at: number; readonly problem: string | undefined } | undefined
 }
 
@@ -131,7 +131,7 @@ export type StorageErrorCode =
 export class StorageError extends Error {
   override readonly name = 'StorageError'
   readonly code: StorageErrorCode
-  /** The database was not reached, which may end by itself. */
+  /** True if the database was not reached, which may end by itself. */
   readonly mayReturn: boolean
 
   constructor(
@@ -147,7 +147,7 @@ export class StorageError extends Error {
 
 export function reads(db: Db) {
   return {
-    /** Where features beyond those of the service keep rows in tables that they bring. */
+    /** The database itself, for features beyond those of the service that keep rows in tables of their own. */
     db,
     users: userReads(db),
     members: memberReads(db),
@@ -207,7 +207,10 @@ export function writes(tx: Db, schema: WithErasures) {
     audit: auditTrailWrites(tx),
     sealed: sealedWrites(tx),
     throttles: throttleWrites(tx),
-    /** @throws when the log or a claim differs from what the changes expect */
+    /**
+     * Applies changes.
+     * @throws when the log or a claim differs from what the changes expect
+     */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }
 }

@@ -4,41 +4,44 @@ import type { Row } from './db.ts'
 import type { ColumnType } from './dialect.ts'
 import type { LargeValues, Slice } from './large-values.ts'
 
-/** A stored value as JSON carries it, where bytes are hex, or where it is among `LargeValues`. */
+/** A stored value as JSON carries it, with bytes as hex, or its place among `LargeValues`. */
 export type Cell = string | number | Slice | null
 
-/** One for each column, in the order of the columns. */
+/** The cells of a row, one for each column, in the order of the columns. */
 export type Cells = readonly Cell[]
 
 export interface Column<T = unknown> {
   readonly name: string
   readonly type: ColumnType
-  /** Stored as text. */
+  /** True for JSON, which is stored as text. */
   readonly isJson: boolean
   readonly isNullable: boolean
-  /** Its values go to `LargeValues` where there are such. */
+  /** True for a column whose values go to `LargeValues` where a statement has such. */
   readonly isLarge: boolean
-  /** What a row has there follows from the rest of it. */
+  /** Computes the column's value from the rest of the row, if it is not given. */
   readonly computed: ((row: never) => unknown) | null
-  /** What a row has there: for the compiler alone. */
+  /** The type of a row's value in this column, for the compiler alone. */
   readonly value?: T
 }
 
-/** Columns by the name that a row has for each. */
+/** Columns by the names of the row's members. */
 type Fields = Readonly<Record<string, Column>>
 
 type RowOfFields<F extends Fields> = { readonly [Name in keyof F]: F[Name] extends Column<infer T> ? T : never }
 
 export interface Table<R> {
   readonly name: string
-  /** The columns that order the rows and identify one. */
+  /** The columns that order the rows and identify each. */
   readonly key: readonly string[]
   readonly columns: readonly (Column & { readonly field: string })[]
   /** The columns for a SELECT: never `*`, which changes its meaning with the schema under prepared statements. */
   readonly names: string
-  /** @param large takes the large values */
+  /**
+   * Makes the cells of a row.
+   * @param large collects the large values
+   */
   cells(row: R, large?: LargeValues): Cells
-  /** Takes a row that has other columns as well. */
+  /** Reads a stored row, which may have other columns as well. */
   read(stored: Row): R
 }
 
@@ -48,7 +51,7 @@ export function text<T extends string = string>(name: string): Column<T> {
   return column(name, 'text')
 }
 
-/** Of 32 bits. */
+/** A column of 32-bit integers. */
 export function integer(name: string): Column<number> {
   return column(name, 'integer')
 }
@@ -71,12 +74,15 @@ export function nullable<T>({ name, type, ...kind }: Column<T>): Column<T | null
   return column(name, type, { ...kind, isNullable: true })
 }
 
-/** Of what is only written. */
+/** A column that is only written, with values computed from the row. */
 export function computed<T, R>({ name, type, ...kind }: Column<T>, of: (row: R) => T): Column<T> {
   return column(name, type, { ...kind, computed: of })
 }
 
-/** @param column of text or bytes */
+/**
+ * A column whose values may be large.
+ * @param column a column of text or bytes
+ */
 export function large<T>({ name, type, ...kind }: Column<T>): Column<T> {
   return column(name, type, { ...kind, isLarge: true })
 }
@@ -90,28 +96,28 @@ export function table<F extends Fields>(
   return ofColumns(name, names, named(fields))
 }
 
-/** What a statement answers that is no row of a table. */
+/** Describes the result of a statement that is no row of a table. */
 export function answer<F extends Fields>(fields: F): Table<RowOfFields<F>> {
   return table('', [], fields)
 }
 
-/** The rows of a table with what else a statement answers. */
+/** Describes the rows of a table, extended by other columns of a statement. */
 export function extended<R, F extends Fields>({ name, key, columns }: Table<R>, fields: F): Table<R & RowOfFields<F>> {
   return ofColumns(name, key, [...columns, ...named(fields)])
 }
 
-/** Some columns of a table, in this order. */
+/** Describes some columns of a table, in this order. */
 export function part<R, F extends keyof R & string>(of: Table<R>, ...fields: readonly F[]): Table<Pick<R, F>> {
   const columns = fields.map((field) => of.columns.find((column) => column.field === field)!)
   return ofColumns(of.name, of.key, columns)
 }
 
-/** The names with the table's before each, for a SELECT from several tables. */
+/** Lists the columns with the table's name before each, for a SELECT from several tables. */
 export function qualified({ name, columns }: Table<unknown>): string {
   return columns.map((column) => `${name}.${column.name}`).join(', ')
 }
 
-/** For an UPDATE: each column as another table has it. */
+/** Makes the assignments of an UPDATE: each column gets the value that another table has. */
 export function assignments({ columns }: Table<unknown>, from: string): string {
   return columns.map(({ name }) => `${name} = ${from}.${name}`).join(', ')
 }
@@ -122,7 +128,7 @@ export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
 
 type Kind = Omit<Column, 'name' | 'type' | 'value'>
 
-// All are objects of one shape, and rows are copies of one: the loops below run for thousands of claims a second.
+// Every column is an object of one shape, and rows are copies of one: the loops below run for thousands of claims a second.
 function column<T>(
   name: string,
   type: ColumnType,
@@ -168,7 +174,7 @@ function encode({ isJson, isLarge, type }: Column, value: unknown, large: LargeV
   return type === 'bytes' ? toHex(stored as Uint8Array) : (stored as string)
 }
 
-/** Makes of what a damaged database holds the type that the row has, where that is possible. */
+/** Converts a stored value to the type that the row has, also in a damaged database where that is possible. */
 function fromStored({ isJson, isNullable, type }: Column, stored: unknown): unknown {
   if (stored === null && isNullable) return null
   if (isJson) return JSON.parse(String(stored))

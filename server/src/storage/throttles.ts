@@ -1,35 +1,35 @@
-/** Counts that delay what is counted: of failed guesses, and of registrations. All hosts share them. */
+/** Throttles: counts of failed guesses and of registrations that delay the next one. All hosts share them. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, integer, type RowOf, table, text } from './table.ts'
 
 export const throttles = table('throttles', ['subject'], {
-  /** What is counted, and for which account, address or network. */
+  /** The kind of count, and its account, address or network. */
   subject: text('subject'),
   count: integer('count'),
-  /** Nothing more is taken before this time. */
+  /** The time before which nothing more is accepted. */
   nextAt: instant('next_at'),
-  /** The count begins anew. */
+  /** The time when the count begins anew. */
   expiresAt: instant('expires_at'),
 })
 
 export type Throttle = RowOf<typeof throttles>
 
-/** With one more. The time in which it counts begins with the first. */
+/** Adds one to a throttle. The time in which it counts begins with the first. */
 export function counted(throttle: Throttle, at: Instant, lastsMs: number): Throttle {
   const expiresAt = throttle.count === 0 ? at + lastsMs : throttle.expiresAt
   return { ...throttle, count: throttle.count + 1, expiresAt }
 }
 
-// All hosts take them in one order, so that no two transactions wait for each other.
+// All hosts take throttles in one order, so that no two transactions wait for each other.
 const TAKE = `ORDER BY subject ON CONFLICT (subject) DO UPDATE SET subject = excluded.subject RETURNING ${throttles.names}`
 const PUT = `ORDER BY subject ON CONFLICT (subject)
   DO UPDATE SET count = excluded.count, next_at = excluded.next_at, expires_at = excluded.expires_at`
 
 export function throttleReads(db: Db) {
   return {
-    /** Undefined where nothing was counted, or the count is over. Locks and writes nothing. */
+    /** Finds a throttle; undefined where nothing was counted, or the count is over. Locks and writes nothing. */
     async of(subject: string, now: Instant): Promise<Throttle | undefined> {
       return selectRow(db, throttles, 'WHERE subject = ? AND expires_at > ?', [subject, now])
     },
@@ -38,15 +38,15 @@ export function throttleReads(db: Db) {
 
 export function throttleWrites(db: Db) {
   return {
-    /** The throttles of these subjects, which stay as they are until the transaction ends. Those that are not there begin at 0. */
+    /** Reads the throttles of these subjects, which stay as they are until the transaction ends. Missing ones begin at 0. */
     async take(subjects: readonly string[], now: Instant): Promise<Map<string, Throttle>> {
       const fresh = subjects.map((subject) => ({ subject, count: 0, nextAt: 0, expiresAt: now }))
       const rows = (await insertRows(db, throttles, fresh, TAKE)).map(throttles.read)
       return new Map(rows.map((row) => [row.subject, row.expiresAt <= now ? { ...row, count: 0, nextAt: 0 } : row]))
     },
-    /** Those that begin with this subject and a slash, and are not over. */
+    /** Lists the throttles that begin with this subject and a slash, and are not over. */
     async below(subject: string, now: Instant): Promise<Throttle[]> {
-      // 0 is the character after the slash.
+      // The character after the slash is 0.
       const rest = 'WHERE subject > ? AND subject < ? AND expires_at > ?'
       return selectRows(db, throttles, rest, [`${subject}/`, `${subject}0`, now])
     },

@@ -9,17 +9,20 @@ import { allowanceSql, payerOfWorkspace } from './payers.ts'
 import { columnsOf, insertIfNew, insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
-/** What a workspace asks of the sign-in of its members. */
+/** The requirement of a workspace for the sign-in of its members. */
 export type SignInRule = 'any' | 'second_step' | 'passkey'
 
 export const workspaces = table('workspaces', ['id'], {
   id: text('id'),
   name: text('name'),
-  /** Who pays for what it uses: who made it, or an owner who said so since. null: it pays for itself. */
+  /** The account that pays for the workspace: its maker, or an owner who took it over since; null if it pays for itself. */
   paidBy: nullable(text('paid_by')),
   createdAt: instant('created_at'),
   signInRule: text<SignInRule>('sign_in_rule'),
-  /** It has no members, keys or connections since then, and its name is free. The row stays, because claims refer to it. */
+  /**
+   * The time when the workspace was deleted: it has no members, keys or connections since then, and its name is free. The row stays, because claims
+   * refer to it.
+   */
   deletedAt: nullable(instant('deleted_at')),
 })
 
@@ -29,17 +32,17 @@ export const apiKeys = table('api_keys', ['id'], {
   name: text('name'),
   keyHash: text('key_hash'),
   lastFour: text('last_four'),
-  /** null: the command line. */
+  /** The person who made the key; null for the command line. */
   createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),
   lastUsedAt: nullable(instant('last_used_at')),
   lastAddress: nullable(text('last_address')),
   expiresAt: nullable(instant('expires_at')),
-  /** In CIDR notation; empty: it is accepted from anywhere. */
+  /** Networks in CIDR notation from which the key is accepted; empty for any. */
   networks: json<readonly string[]>('networks'),
-  /** The agents that it is bound to; null: it claims for all that are not bound. */
+  /** The agents that the key is bound to; null for a key that claims for all agents that are not bound. */
   agentIds: nullable(json<readonly string[]>('agent_ids')),
-  /** The key that a rotation made in its place. */
+  /** The key that a rotation made in place of this one. */
   replacedBy: nullable(text('replaced_by')),
   revokedAt: nullable(instant('revoked_at')),
 })
@@ -51,56 +54,56 @@ export const boundAgents = table('bound_agents', ['workspaceId', 'agentId'], {
   boundAt: instant('bound_at'),
 })
 
-/** How bound agents look (`confusables.ts`): a claim for an id that looks like one of them needs its key as well. */
+/** The looks of bound agents (`confusables.ts`): a claim for an id that looks like one of them needs its key as well. */
 export const boundLooks = table('bound_looks', ['workspaceId', 'look', 'agentId'], {
   workspaceId: text('workspace_id'),
   look: text('look'),
   agentId: text('agent_id'),
-  /** `LOOKS_VERSION` */
+  /** The `LOOKS_VERSION` of the looks. */
   version: text('version'),
 })
 
 export type AddressVisibility = 'published' | 'withheld'
 
 /**
- * What is known of a connection: `works` and `reached` as a probe proves them; `refused`, when the destination refused the credentials, or did not
- * show with them what a check asked for.
+ * The state of a connection: `works` and `reached` as a probe proves them; `refused`, when the destination refused the credentials, or did not show
+ * with them what a check asked for.
  */
 export type ConnectionState = Proven | 'refused'
 
 export const connections = table('connections', ['id'], {
   id: text('id'),
   workspaceId: text('workspace_id'),
-  /** null: it has its usual name. */
+  /** The connection's name; null for its usual one. */
   name: nullable(text('name')),
   provider: text('provider'),
-  /** The options that are not secret. */
+  /** The options of the connection that are not secret. */
   options: json<JsonObject>('options'),
-  /** The secret ones, each sealed. */
+  /** The secret options of the connection, each sealed. */
   sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
-  /** What refresh tokens brought, by the option of each, sealed. */
+  /** Tokens that refresh tokens brought, by the option of each, sealed. */
   sealedTokens: json<Readonly<Record<string, string>>>('sealed_tokens'),
-  /** Sealed: the key of the id that receipts name instead of a withheld address. null: disconnected. */
+  /** The sealed key of the id that receipts name instead of a withheld address; null once disconnected. */
   sourceKey: nullable(text('source_key')),
-  /** Whether receipts name the base address of its destination. */
+  /** The choice whether receipts name the base address of the connection's destination. */
   address: text<AddressVisibility>('address'),
   scopes: json<readonly string[]>('scopes'),
-  /** What the probe reported, for the owner. */
+  /** Notes of the probe, for the owner. */
   notes: json<readonly string[]>('notes'),
-  /** null: the command line. */
+  /** The person who made the connection; null for the command line. */
   connectedBy: nullable(text('connected_by')),
   connectedAt: instant('connected_at'),
   disconnectedAt: nullable(instant('disconnected_at')),
   lastReadAt: nullable(instant('last_read_at')),
   lastFailureAt: nullable(instant('last_failure_at')),
-  /** Why: a code. */
+  /** The code of the last failure. */
   lastFailure: nullable(text('last_failure')),
-  /** null: it was kept without a trial that the destination answered. */
+  /** The state that trials and reads found; null for a connection that was stored without a trial that the destination answered. */
   state: nullable(text<ConnectionState>('state')),
   stateAt: nullable(instant('state_at')),
-  /** What trials read through it: a repository, a package, a page. */
+  /** The target that trials read through the connection: a repository, a package, a page. */
   trialTarget: nullable(text('trial_target')),
-  /** When the credentials end, as the destination said. */
+  /** The time when the credentials end, as the destination said. */
   expiresAt: nullable(instant('expires_at')),
 })
 
@@ -111,35 +114,35 @@ export type BoundAgentRow = RowOf<typeof boundAgents>
 export type BoundLookRow = RowOf<typeof boundLooks>
 
 const changeable = part(apiKeys, 'name', 'expiresAt', 'networks', 'agentIds', 'replacedBy', 'revokedAt')
-/** What may change of a key. */
+/** The changeable columns of a key. */
 export type KeyChanges = Partial<RowOf<typeof changeable>>
 export type ConnectionRow = RowOf<typeof connections>
 
-/** The codes of failures that say that the destination refuses a connection. */
+/** Codes of failures which say that the destination refuses a connection. */
 export const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
 const found = part(connections, 'scopes', 'notes', 'state', 'stateAt', 'trialTarget', 'expiresAt')
-/** What a trial found out. */
+/** The result of a trial. */
 export type Found = RowOf<typeof found>
 
 /** A key that was looked up to authenticate a request. */
 export interface FoundKeyRow extends ApiKeyRow {
-  /** Whether its workspace has bound agents. */
+  /** True if the key's workspace has bound agents. */
   readonly bindsAgents: boolean
-  /** Who pays for what the workspace uses. */
+  /** The payer of the workspace. */
   readonly payer: Payer
 }
 
 const ACTIVE = 'WHERE disconnected_at IS NULL'
 const THERE = 'deleted_at IS NULL'
 
-/** Without those that are deleted. */
+/** Reads of workspaces, without deleted ones. */
 export function workspaceReads(db: Db) {
   return {
     async byIdOrName(idOrName: string): Promise<WorkspaceRow | undefined> {
       return selectRow(db, workspaces, `WHERE (id = ? OR name = ?) AND ${THERE}`, [idOrName, idOrName])
     },
-    /** Who pays for what the workspace uses. Undefined when it does not exist. */
+    /** Finds the payer of a workspace; undefined when it does not exist. */
     async payer(id: string): Promise<Payer | undefined> {
       const [row] = await db.query(
         `SELECT ${payerOfWorkspace('workspaces.id')} AS payer FROM workspaces WHERE id = ?`,
@@ -147,7 +150,10 @@ export function workspaceReads(db: Db) {
       )
       return row && String(row.payer)
     },
-    /** Who pays for each of the workspaces that the allowance of an account pays for. @param but the id of one that does not count */
+    /**
+     * Lists the payers of the workspaces that the allowance of an account pays for.
+     * @param but the id of a workspace that does not count
+     */
     async payersOf(allowance: string, but = ''): Promise<Payer[]> {
       const sharing = `SELECT id FROM users WHERE id = ? OR ${allowanceSql('shares_with')} = ?`
       const sql = `SELECT ${payerOfWorkspace('workspaces.id')} AS payer FROM workspaces
@@ -166,25 +172,25 @@ export function workspaceReads(db: Db) {
 export function workspaceWrites(db: Db) {
   return {
     ...workspaceReads(db),
-    /** The names of the others. Nobody takes another one until this transaction ends. */
+    /** Lists the names of all other workspaces. Nobody takes another one until this transaction ends. */
     async lockNames(id: string): Promise<string[]> {
       await runAll(db, db.dialect.lockTables([workspaces.name]))
       return (await selectRows(db, workspaces, `WHERE ${THERE} AND id <> ?`, [id])).map(({ name }) => name)
     },
-    /** False when the name is taken. */
+    /** Inserts a workspace. False when the name is taken. */
     async insert(workspace: NewWorkspaceRow): Promise<boolean> {
       return insertIfNew(db, workspaces, { paidBy: null, ...workspace, signInRule: 'any', deletedAt: null }, 'name')
     },
-    /** False when another workspace has the name. */
+    /** Renames a workspace. False when another workspace has the name. */
     async rename(id: string, name: string): Promise<boolean> {
-      // Nobody else takes the name meanwhile.
+      // The lock keeps others from taking the name meanwhile.
       await runAll(db, db.dialect.lockTables([workspaces.name]))
       const holder = await selectRow(db, workspaces, 'WHERE name = ?', [name])
       if (holder && holder.id !== id) return false
       await db.table(workspaces.name).where({ id }).update({ name })
       return true
     },
-    /** Locked until this transaction ends, so that nothing comes into a workspace that is being deleted. */
+    /** Reads a workspace, and locks it until this transaction ends, so that nothing comes into one that is being deleted. */
     async lock(id: string): Promise<WorkspaceRow | undefined> {
       return selectRow(db, workspaces, `WHERE id = ? AND ${THERE} ${db.dialect.forChange}`, [id])
     },
@@ -194,7 +200,7 @@ export function workspaceWrites(db: Db) {
     async setSignInRule(id: string, rule: SignInRule): Promise<void> {
       await db.table(workspaces.name).where({ id }).update({ sign_in_rule: rule })
     },
-    /** Its name is its id from now on, which no other workspace has as a name. */
+    /** Deletes a workspace. Its name is its id from now on, which no other workspace has as a name. */
     async delete(id: string, at: Instant): Promise<void> {
       await db.table(workspaces.name).where({ id }).update({ name: id, deleted_at: at })
     },
@@ -214,14 +220,14 @@ export function keyReads(db: Db) {
         payer: String(row.payer),
       }))
     },
-    /** By id. */
+    /** Lists the bound agents, by id. */
     async boundAgents(workspaceId?: string): Promise<BoundAgentRow[]> {
       const order = 'ORDER BY workspace_id, agent_id'
       return workspaceId === undefined
         ? selectRows(db, boundAgents, order)
         : selectRows(db, boundAgents, `WHERE workspace_id = ? ${order}`, [workspaceId])
     },
-    /** The bound agents that this one looks like, itself before others. */
+    /** Lists the bound agents that this one looks like, itself before others. */
     async boundLike(workspaceId: string, agentId: string): Promise<string[]> {
       const sql = `SELECT agent_id FROM (
         SELECT agent_id FROM bound_agents WHERE workspace_id = ? AND agent_id = ?
@@ -252,7 +258,7 @@ export function keyWrites(db: Db) {
     async insert(key: ApiKeyRow): Promise<void> {
       await insertRows(db, apiKeys, [key])
     },
-    /** Locked until this transaction ends. */
+    /** Reads a key, and locks it until this transaction ends. */
     async lock(id: string): Promise<ApiKeyRow | undefined> {
       return selectRow(db, apiKeys, `WHERE id = ? ${db.dialect.forUpdate}`, [id])
     },
@@ -264,7 +270,7 @@ export function keyWrites(db: Db) {
     async revokeAll(workspaceId: string, at: Instant): Promise<void> {
       await db.table('api_keys').where({ workspace_id: workspaceId }).whereNull('revoked_at').update({ revoked_at: at })
     },
-    /** When several hosts tell a time, the latest stays. */
+    /** Notes a use of a key. When several hosts note one, the latest time stays. */
     async used(id: string, at: Instant, address: string): Promise<void> {
       const sql =
         'UPDATE api_keys SET last_used_at = ?, last_address = ? WHERE id = ? AND COALESCE(last_used_at, 0) < ?'
@@ -289,13 +295,13 @@ export function keyWrites(db: Db) {
       await insertLooks(db, rows)
       return added
     },
-    /** Makes the looks of all bound agents anew: for another table of what looks alike. Of two that look alike now, both stay bound. */
+    /** Makes the looks of all bound agents anew, for another table of confusable characters. Of two that look alike now, both stay bound. */
     async renewLooks(): Promise<void> {
       await runAll(db, db.dialect.lockTables(['claims']))
       await db.table(boundLooks.name).delete()
       await insertLooks(db, await selectRows(db, boundAgents, ''))
     },
-    /** Locked until this transaction ends. */
+    /** Reads a bound agent, and locks it until this transaction ends. */
     async lockAgent(workspaceId: string, agentId: string): Promise<BoundAgentRow | undefined> {
       const rest = `WHERE workspace_id = ? AND agent_id = ? ${db.dialect.forUpdate}`
       return selectRow(db, boundAgents, rest, [workspaceId, agentId])
@@ -317,7 +323,7 @@ async function insertLooks(db: Db, agents: readonly BoundAgentRow[]): Promise<vo
 
 export function connectionReads(db: Db) {
   return {
-    /** Oldest first; of all workspaces when none is named. */
+    /** Lists active connections, oldest first; of all workspaces when none is named. */
     async active(workspaceIds?: readonly string[]): Promise<ConnectionRow[]> {
       const order = 'ORDER BY connected_at, id'
       return workspaceIds
@@ -326,7 +332,10 @@ export function connectionReads(db: Db) {
           ])
         : selectRows(db, connections, `${ACTIVE} ${order}`)
     },
-    /** How many active ones there are, and of these how many the destination refuses, and how many failed when they were last read. What is hidden from one is no failure of it. */
+    /**
+     * Counts the active connections, those of them that the destination refuses, and those that failed when they were last read. A result that is
+     * hidden from a connection is no failure of it.
+     */
     async counts(): Promise<{ readonly active: number; readonly refused: number; readonly failing: number }> {
       const counted = (condition: string) => `COALESCE(SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`
       const [row] = await db.query(`SELECT COUNT(*) AS active, ${counted("state = 'refused'")} AS refused,
@@ -361,7 +370,7 @@ export function connectionWrites(db: Db) {
     async insert(connection: ConnectionRow): Promise<void> {
       await insertRows(db, connections, [connection])
     },
-    /** Locked until this transaction ends. */
+    /** Reads a connection, and locks it until this transaction ends. */
     async lock(id: string): Promise<ConnectionRow | undefined> {
       return selectRow(db, connections, `${ACTIVE} AND id = ? ${db.dialect.forUpdate}`, [id])
     },
@@ -380,26 +389,26 @@ export function connectionWrites(db: Db) {
         })
       return changed === 1
     },
-    /** What a trial of an active connection found out. Nothing, when the connection has other secrets than these by now. */
+    /** Stores the result of a trial of an active connection, unless the connection has other secrets than these by now. */
     async tried({ id, sealedSecrets }: ConnectionRow, by: Found): Promise<void> {
       await active(id)
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update(columnsOf(found, by))
     },
-    /** False when there is no such active connection, in this workspace where one is named. */
+    /** Renames a connection. False when there is no such active connection, in this workspace where one is named. */
     async rename(id: string, name: string | null, workspaceId?: string): Promise<boolean> {
       return (await active(id, workspaceId).update({ name })) === 1
     },
-    /** Deletes its secrets, too. False when there is no such active connection, in this workspace where one is named. */
+    /** Disconnects a connection, and deletes its secrets. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
       return (await active(id, workspaceId).update({ disconnected_at: at, ...WITHOUT_SECRETS })) === 1
     },
-    /** Of the whole workspace. Deletes their secrets, too. */
+    /** Disconnects all connections of a workspace, and deletes their secrets. */
     async disconnectAll(workspaceId: string, at: Instant): Promise<void> {
       const all = db.table('connections').where({ workspace_id: workspaceId }).whereNull('disconnected_at')
       await all.update({ disconnected_at: at, ...WITHOUT_SECRETS })
     },
-    /** When several hosts tell a time, the latest stays. What was refused before is reached again. */
+    /** Notes a successful read. When several hosts note one, the latest time stays. A connection that was refused before is reached again. */
     async wasRead(id: string, at: Instant): Promise<void> {
       const isOver = `state = 'refused' AND state_at < ?`
       const sql = `UPDATE connections SET last_read_at = ?, state = CASE WHEN ${isOver} THEN 'reached' ELSE state END,
@@ -407,9 +416,9 @@ export function connectionWrites(db: Db) {
       await db.query(sql, [at, at, at, at, id, at])
     },
     /**
-     * Credentials that are refused are the state of the connection, unless it was read since. What a claim named and what is forbidden, or not
-     * there, is no more than the last failure: at places that hide, an agent's mistake looks the same. A refusal of what was asked before the
-     * newest trial may be one of credentials that were replaced since.
+     * Notes a failed read. Refused credentials become the state of the connection, unless it was read since. A forbidden or missing target of a claim
+     * is no more than the last failure: at places that hide, an agent's mistake looks the same. A refusal from before the newest trial may be one of
+     * credentials that were replaced since.
      */
     async failed(id: string, { askedAt, at, code }: ConnectionFailure): Promise<void> {
       const isNewest = 'WHERE id = ? AND COALESCE(last_failure_at, 0) < ?'

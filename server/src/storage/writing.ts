@@ -1,9 +1,13 @@
-/** Watches writes, so that readiness rests on what writes came to. */
+/** Watches writes, so that readiness rests on their results. */
 import type { Dialect } from './dialect.ts'
 import { StorageError, type Writing } from './storage.ts'
 
 export interface WriteWatch extends Writing {
-  /** Runs a write. @param proves that claims can be stored: it is as large as they are @throws what it throws */
+  /**
+   * Runs a write.
+   * @param proves true for a write as large as claims, which proves that these can be stored
+   * @throws the error of the write
+   */
   watch<T>(write: () => Promise<T>, proves: boolean): Promise<T>
 }
 
@@ -19,7 +23,7 @@ export function watchWrites({ reasons }: Pick<Dialect, 'reasons'>): WriteWatch {
       pending.add(own)
       try {
         const result = await write()
-        // On a full disk there may be room for less.
+        // On a full disk there may be room for a small write, which proves nothing after a failure.
         if (proves || last?.problem === undefined) ended(undefined)
         return result
       } catch (error) {
@@ -29,7 +33,7 @@ export function watchWrites({ reasons }: Pick<Dialect, 'reasons'>): WriteWatch {
         pending.delete(own)
       }
     },
-    // In the order in which they began.
+    // Pending writes are in the order in which they began.
     pendingSince: () => pending.values().next().value?.since,
     last: () => last,
   }
