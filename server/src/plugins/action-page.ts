@@ -1,4 +1,4 @@
-/** The page of an action, made from its profile: what a claim of it says, what it names, when it is judged, and what a receipt can say. Markdown. */
+/** The Markdown page of an action, made from its profile: what a claim of it says and names, when it is judged, and what a receipt can say. */
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
@@ -9,12 +9,12 @@ import type { Registry } from './registry.ts'
 /** An action, and the ways in which its claims can be read. */
 export interface Readable {
   readonly profile: ActionProfile
-  /** Titles of the connections: `GitHub`. */
+  /** Titles of the connections through which the action can be read, such as `GitHub`. */
   readonly through: readonly string[]
   readonly withoutConnection: boolean
 }
 
-/** The newest version of each action, in the order of the registry. */
+/** Lists the newest version of each action, in the order of the registry. */
 export function readableActions(registry: Registry): Readable[] {
   const isPublic = new Set(registry.publicActions())
   return registry.profiles().map((profile) => ({
@@ -57,7 +57,7 @@ export function actionPage({ profile, through, withoutConnection }: Readable): s
   ])
 }
 
-/** The page that leads to those of the actions. */
+/** Makes the page that leads to those of the actions. */
 export function actionIndex(actions: readonly Readable[]): string {
   return page([
     '# What can be claimed',
@@ -69,7 +69,7 @@ export function actionIndex(actions: readonly Readable[]): string {
   ])
 }
 
-/** A claim as it is sent to the API. */
+/** Makes an example of a claim as it is sent to the API. */
 function exampleOf({ action, target, params }: ActionProfile): JsonObject {
   const given = propertiesOf(params).flatMap(([name, property]) => {
     const value = property.examples?.[0] ?? property.default ?? choicesOf(property)?.[0]
@@ -89,7 +89,7 @@ function defaultOf({ default: value }: Property): string {
   return value === undefined ? 'optional' : `optional, ${code(JSON.stringify(value))}`
 }
 
-/** Describes a property in words. Its title is for forms. */
+/** Describes a property in words: by its description, as titles are for forms. */
 function meaningOf({ title = '', description = `${title}.`, items }: Property): string {
   const members = Object.entries(items?.properties ?? {}).map(
     ([name, member]) => `${code(name)}: ${lower(member.description ?? member.title ?? '')}`,

@@ -1,4 +1,4 @@
-/** Calls the anchorer, and turns whatever it throws into an AnchoringError with a code. */
+/** Calls the anchorer, and turns every error that it throws into an AnchoringError with a code. */
 import type { AnchorerError, AnchorerErrorCode } from '@claimcheck/core/plugin'
 import type { AnchoringProblem } from '../storage/anchor-row.ts'
 
@@ -22,7 +22,10 @@ export interface CallOptions {
   readonly limitMs: number
 }
 
-/** @throws AnchoringError when the call fails or takes too long; the signal's reason, at once, when it is aborted */
+/**
+ * Calls the anchorer with a time limit.
+ * @throws AnchoringError when the call fails or takes too long; the signal's reason, at once, when it is aborted
+ */
 export async function callAnchorer<T>(
   call: (signal: AbortSignal) => Promise<T>,
   { signal, limitMs }: CallOptions,
@@ -49,7 +52,7 @@ function anchoringErrorOf(error: unknown): AnchoringError {
   return new AnchoringError(code, message, retryAfterMs)
 }
 
-/** The line of code that threw. The error's message is left out, because it may contain the account's private key. */
+/** Finds the line of code that threw. The error's message is left out, because it may contain the account's private key. */
 function locationOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   return (
@@ -60,7 +63,7 @@ function locationOf(error: unknown): string {
   )
 }
 
-/** Compares name and code, because instanceof fails for a plugin that has its own copy of core. */
+/** Recognizes an anchorer's error by name and code, because instanceof fails for a plugin that has its own copy of core. */
 function isAnchorerError(error: unknown): error is AnchorerError {
   return error instanceof Error && error.name === 'AnchorerError' && (error as AnchorerError).code in CODES
 }

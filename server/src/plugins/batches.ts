@@ -6,14 +6,14 @@ import type { OpaqueNames } from './opaque-names.ts'
 
 /**
  * Checks claims in one go, with the requests of the first.
- * @param isAlone one of them may end the process of the plugin
- * @returns what the plugin returned, which nobody has checked yet
+ * @param isAlone true if one of them may end the process of the plugin
+ * @returns the plugin's result, which nobody has checked yet
  */
 export type CheckMany = (calls: readonly CheckCall[], isAlone: boolean) => Promise<unknown>
 
 interface Member {
   readonly call: CheckCall
-  /** Characters of JSON. */
+  /** The size of the claim and its previous reads in characters of JSON. */
   readonly size: number
   resolve(seen: unknown): void
   reject(error: unknown): void
@@ -21,22 +21,22 @@ interface Member {
 
 interface Batch {
   readonly members: readonly Member[]
-  /** It is half of one that ended the process of its plugin. */
+  /** True for a half of a batch that ended the process of its plugin. */
   readonly isAlone: boolean
 }
 
 const MOST_MEMBERS = 100
-/** The most that a batch sends to a plugin's process. A claim alone may be larger. */
+/** The most characters of claims that a batch sends to a plugin's process. A claim alone may be larger. */
 const MOST_CHARACTERS = 2 * 1024 * 1024
 
 /**
- * Checks that come while a batch runs are the next batch, so that nobody gets an answer that was asked for before its check began. Each
- * check keeps its own time and its own failure. All checks of a batch are of one workspace. A batch makes its requests as its first member;
- * when that member's limits end it, the others are made again without it. A batch that ends the process of its plugin is halved, until the
- * member is alone that does it.
+ * Batches checks: those that come while a batch runs are the next one, so that nobody gets an answer that was asked for before its check began. Each
+ * check keeps its own time and its own failure. All checks of a batch are of one workspace. A batch makes its requests as its first member; when that
+ * member's limits end it, the others are made again without it. A batch that ends the process of its plugin is halved, until the member is alone that
+ * does it.
  */
 export function batched(checkMany: CheckMany, names: OpaqueNames): (call: CheckCall) => Promise<unknown> {
-  /** The checks that wait, by what they have in common. */
+  /** Waiting checks by their common origin, workspace and credentials. */
   const lanes = new Map<string, Member[]>()
 
   async function run(name: string, waiting: Member[]): Promise<void> {
@@ -60,7 +60,7 @@ export function batched(checkMany: CheckMany, names: OpaqueNames): (call: CheckC
       }
       const begun = [member]
       lanes.set(name, begun)
-      // Those that come at the same time are one batch.
+      // Checks that come at the same time are one batch.
       setImmediate(() => void run(name, begun))
     })
 }
@@ -74,14 +74,17 @@ function take(waiting: Member[]): Member[] {
   return waiting.splice(0, end === -1 ? waiting.length : end)
 }
 
-/** Nobody waits for a check whose time is over. */
+/** Tells whether a check still has time. One whose time is over gets the error of a timeout. */
 function isRunning({ call, reject }: Member): boolean {
   if (!call.requests.isSpent()) return true
   reject(new DestinationError('timeout'))
   return false
 }
 
-/** @returns what is made again next */
+/**
+ * Makes the checks of a batch.
+ * @returns the batches to make again next
+ */
 async function make({ members, isAlone }: Batch, checkMany: CheckMany): Promise<readonly Batch[]> {
   const calls = members.map(({ call }) => call)
   try {
@@ -93,7 +96,10 @@ async function make({ members, isAlone }: Batch, checkMany: CheckMany): Promise<
   }
 }
 
-/** @returns what is made again, because the limits of the first one ended its requests: those say nothing of the others */
+/**
+ * Hands out the results of a batch.
+ * @returns checks to make again, because the limits of the first one ended its requests: those say nothing of the others
+ */
 function giveOut(returned: readonly unknown[], members: readonly Member[]): Batch[] {
   const [leader] = members as [Member, ...Member[]]
   const { requests } = leader.call
@@ -102,7 +108,7 @@ function giveOut(returned: readonly unknown[], members: readonly Member[]): Batc
   for (const [index, member] of members.entries()) {
     const seen = breach ?? returned[index]
     if (!(seen instanceof Error)) {
-      // Clocks and ages that the answers tell hold for all whom they served.
+      // Clocks and ages in the answers hold for all checks that they served.
       if (member !== leader) member.call.requests.inherit(requests.readings())
       member.resolve(seen)
     } else if (member !== leader && requests.isSpent() && isDestinationError(seen)) repeated.push(member)
@@ -111,7 +117,10 @@ function giveOut(returned: readonly unknown[], members: readonly Member[]): Batc
   return repeated.length > 0 ? [{ members: repeated, isAlone: false }] : []
 }
 
-/** @returns what is made again, since the failure may not concern it */
+/**
+ * Rejects checks of a batch that failed.
+ * @returns batches to make again, since the failure may not concern them
+ */
 function giveUp(error: unknown, members: readonly Member[]): Batch[] {
   const [leader, ...others] = members as [Member, ...Member[]]
   if (error instanceof PluginEndedError && others.length > 0) {
@@ -124,7 +133,7 @@ function giveUp(error: unknown, members: readonly Member[]): Batch[] {
   return isOver && others.length > 0 ? [{ members: others, isAlone: false }] : []
 }
 
-/** A plugin that ignores its signal holds up nobody else. */
+/** Rejects when the signal aborts, so that a plugin that ignores its signal holds up nobody else. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const expire = () => reject(new DestinationError('timeout'))

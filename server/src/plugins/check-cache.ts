@@ -5,19 +5,19 @@ import type { CheckCache } from '@claimcheck/core/plugin'
 import { LRUCache } from 'lru-cache'
 
 const MAX_ENTRIES = 5000
-// New checks of the same thing start as others end. Without a pause, each read would serve only the few callers that arrived during the
-// read before. The more callers a read had, the longer the next read waits for more.
+// New checks of the same thing start as others end. Without a pause, each read would serve only the few callers that arrived during the read before.
+// After a read with more callers the next one waits longer for more.
 const PAUSE_PER_CALLER_MS = 30
 const MAX_PAUSE_MS = 600
-// The time after a read with several callers in which a new caller waits for others, too.
+// A read with several callers makes a new caller wait for others, too, for this time.
 const KEEP_AFTER_SHARED_READ_MS = 5000
 
 interface ReadsOfKey {
   /** The read that started. */
   readonly running: Promise<unknown>
-  /** Callers that wait for the read. */
+  /** The number of callers that wait for the running read. */
   readonly callers: number
-  /** The read that starts after it. */
+  /** The read that starts after the running one. */
   next?: { readonly promise: Promise<unknown>; read: () => Promise<unknown>; callers: number }
 }
 
@@ -67,20 +67,20 @@ export function createCheckCache(): CheckCache {
   }
 }
 
-/** The requests of a check, as far as sharing reads concerns them. @typeParam R what their answers told, or a name for it */
+/** The part of a check's requests that concerns sharing reads. @typeParam R the readings of their answers, or a name for them */
 export interface SharedRequests<R> {
   readings(): R
   inherit(readings: R): void | Promise<void>
   isSpent(): boolean
 }
 
-/** The part of the cache whose keys begin with `prefix`. */
+/** Makes the part of the cache whose keys begin with `prefix`. */
 export function cacheFor<R>(prefix: string, cache: CheckCache, requests: SharedRequests<R>): CheckCache {
   return {
     get: (key) => cache.get(prefix + key),
     set: (key, value) => cache.set(prefix + key, value),
     async share<T>(key: string, read: () => Promise<T>): Promise<T> {
-      // Again, when the check that read for all was ended by its own limits: those say nothing of the others.
+      // Reads are repeated when the own limits of the check that read for all ended it: those say nothing of the others.
       for (let reads = 1; ; reads++) {
         let isOwn = false
         const shared = await cache.share<SharedRead<T, R>>(prefix + key, async () => {

@@ -1,4 +1,7 @@
-/** The functions of a plugin as the service calls them, wherever it runs. Every call is awaited, gets copies, and returns what nobody has checked yet. */
+/**
+ * The functions of a plugin as the service calls them, wherever it runs. Every call is awaited, gets copies, and returns a result that nobody has
+ * checked yet.
+ */
 
 import type { Pace } from '@claimcheck/core/hosting'
 import type {
@@ -15,36 +18,39 @@ import type { JsonObject } from '@claimcheck/core/rules'
 import { defined } from '../base/pick.ts'
 import type { CheckRequests, Reach } from '../outbound/outbound.ts'
 
-/** The workspace that a call is for. An isolated plugin works for each in another process. */
+/** The workspace for which a plugin is called. An isolated plugin works for each in another process. */
 export interface Tenant {
   readonly workspaceId: string
-  /** Pays for what the workspace uses. */
+  /** The payer of the workspace. */
   readonly payer: string
-  /** `deciding`: a check that decides its claim; `brief`: a function that asks nothing of the host. Both may use places that are kept. */
+  /**
+   * The urgency of the call: `deciding` for a check that decides its claim, `brief` for a function that asks nothing of the host. Both may use places
+   * that are kept.
+   */
   readonly urgency?: 'deciding' | 'brief'
 }
 
 /** One check, as the service hands it to a plugin. */
 export interface CheckCall {
   readonly claim: Claim
-  /** The connection with its secrets, which do not reach the plugin. */
+  /** The connection with its secrets, which stay from the plugin. */
   readonly connection: Connection | null
   readonly previous: readonly PreviousRead[]
   readonly requests: CheckRequests
-  /** Aborts when the check's time is over. Creating its signal costs, so it is read late. */
+  /** The controller that aborts when the check's time is over. Creating its signal costs, so it is read late. */
   readonly timer: Pick<AbortController, 'signal'>
   readonly tenant: Tenant
-  /** The origin of the destination. */
+  /** The origin of the claim's destination. */
   readonly origin: string
 }
 
 export interface HostedVerifier {
   readonly profile: ActionProfile
-  /** The connection types through which it can read. */
+  /** The connection types through which the verifier can read. */
   readonly providers: readonly string[]
   readonly limits: CheckLimits
   readonly reach: Reach
-  /** Slows its reads, together with all else of its plugin; no limit, when left out. */
+  /** Slows the verifier's reads, together with all other reads of its plugin; no limit, when left out. */
   readonly pace?: Pace
   readonly anonymousSource?: (claim: Claim, tenant: Tenant) => Promise<AnonymousSource | undefined>
   readonly destination?: (claim: Claim, connection: Connection, tenant: Tenant) => Promise<string>
@@ -67,62 +73,65 @@ export function connectionData(type: ConnectionData): ConnectionData {
 
 export interface HostedConnectionType extends ConnectionData {
   readonly reach: Reach
-  /** Slows its reads, as that of verifiers does. */
+  /** Slows the reads of probes, together with all other reads of the plugin; no limit, when left out. */
   readonly pace?: Pace
   /** The base address of a type whose options cannot choose it. */
   readonly onlyAddress: string | undefined
   baseUrl(options: JsonObject, tenant: Tenant): Promise<string>
   fits(options: JsonObject, claim: Claim, tenant: Tenant): Promise<boolean>
-  /** @param call.target what is to be tried, where its `trial` asks for one */
+  /**
+   * Tries a connection.
+   * @param call.target the target to try, if the type's `trial` asks for one
+   */
   probe(
     options: JsonObject,
     call: Pick<CheckCall, 'requests' | 'timer' | 'tenant'> & { readonly target?: string | undefined },
   ): Promise<unknown>
 }
 
-/** Whose code it is. The receipt names it. */
+/** The package of a plugin, which receipts name. */
 export interface PluginIdentity {
-  /** The package's name; the plugin's own, where it is a lone file. */
+  /** The package's name; for a lone file, the plugin's own. */
   readonly package: string
   readonly version: string | undefined
-  /** The digest of its files: `sha256:<hex>`. */
+  /** The digest of the plugin's files: `sha256:<hex>`. */
   readonly codeHash: string
-  /** It comes with the server, by its place and its digest. */
+  /** True if the plugin comes with the server, by its place and its digest. */
   readonly isShipped?: boolean
-  /** The operator names it for a source, or trusts it. */
+  /** True if the operator names the plugin for a source, or trusts it. */
   readonly isNamed?: boolean
 }
 
 export interface PluginState {
   readonly status: 'running' | 'restarting' | 'stopped'
   readonly restarts: number
-  /** Why a process ended last. */
+  /** The reason that a process of the plugin ended last. */
   readonly lastEnd?: string
-  /** The processes of a plugin that does not run in this one. */
+  /** The state of the processes of a plugin that does not run in this one. */
   readonly cells?: CellsState
 }
 
-/** The processes of an isolated plugin, on this host. */
+/** The state of an isolated plugin's processes on this host. */
 export interface CellsState {
-  /** The most workspaces that it works for at a time. */
+  /** The most workspaces that the plugin works for at a time. */
   readonly most: number
-  /** The limit of all its processes together. */
+  /** The limit of all processes of the plugin together. */
   readonly memoryMib: number
-  /** They take calls. */
+  /** The number of processes that take calls. */
   readonly running: number
-  /** They work on calls now. */
+  /** The number of processes that work on calls now. */
   readonly working: number
-  /** Calls that wait for a place. */
+  /** The number of calls that wait for a place. */
   readonly waiting: number
   readonly starts: number
-  /** Ended, since another workspace needed the place or its memory, or after long idleness. */
+  /** The number of processes that ended because another workspace needed their place or memory, or after long idleness. */
   readonly evictions: number
 }
 
-/** The process of the plugin ended during a call. */
+/** An error that says that the process of the plugin ended during a call. */
 export class PluginEndedError extends Error {
   override readonly name = 'PluginEndedError'
-  /** It worked on no other call. */
+  /** True if the process worked on no other call. */
   readonly wasAlone: boolean
 
   constructor(message: string, wasAlone: boolean) {
@@ -139,6 +148,6 @@ export interface HostedParts {
   state(): PluginState
   /** Tells whether the plugin takes calls for this workspace now. */
   isRunningFor(workspaceId: string): boolean
-  /** Ends what it runs. */
+  /** Ends everything that the plugin runs. */
   close(): Promise<void>
 }

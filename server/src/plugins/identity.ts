@@ -1,4 +1,4 @@
-/** The name of a plugin as receipts write it, and what the operator names. */
+/** Names of plugins, as receipts write them and operators list them. */
 
 import { isExpectedVerifier, toBase64url } from '@claimcheck/core/receipts'
 import type { PluginName } from '@claimcheck/core/rules'
@@ -14,10 +14,10 @@ export interface NamedReader {
 
 const HEX_DIGEST = /^sha256:([0-9a-f]{64})$/
 
-/** Each check names its plugin, whose identity does not change. */
+/** The names in receipts of known plugins, kept because each check names its plugin, whose identity does not change. */
 const names = new WeakMap<PluginIdentity, PluginName>()
 
-/** The receipt format writes digests in base64url. */
+/** Makes a plugin's name in receipts, whose format writes digests in base64url. */
 export function nameInReceipts(identity: PluginIdentity): PluginName {
   const known = names.get(identity)
   if (known) return known

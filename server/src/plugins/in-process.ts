@@ -1,4 +1,4 @@
-/** Calls a plugin that the operator trusts, in this process. What it gets are copies, so that its changes to them affect nothing else. */
+/** Calls a plugin that the operator trusts, in this process. It gets copies, so that its changes to them affect nothing else. */
 
 import { createHttp, normalAddress, secretNames, withoutSecretValues } from '@claimcheck/core/hosting'
 import type {
@@ -25,7 +25,10 @@ import {
 import { createOpaqueNames, type OpaqueNames } from './opaque-names.ts'
 import type { PluginLogger } from './plugin-logger.ts'
 
-/** @param types of all plugins: a plugin may read through the connections of another one */
+/**
+ * Makes the parts of a trusted plugin.
+ * @param types the connection types of all plugins: a plugin may read through the connections of another one
+ */
 export function inProcess(
   parts: PluginParts,
   types: (provider: string) => Pick<ConnectionType, 'options'> | undefined,
@@ -104,7 +107,7 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, names, sh
       now,
       logger,
       cache: cacheFor(names.cacheKey(connection), cache, requests),
-      // A hash for each check is made only where the plugin reads it.
+      // Hashing costs, so a name is made only where the plugin reads it.
       get share() {
         return names.share(tenant.workspaceId)
       },
@@ -139,7 +142,7 @@ function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host):
   }
 }
 
-/** The base address of a type whose options are all secrets. @param address what its plugin says for no options */
+/** Returns the only base address of a type whose options are all secrets; undefined for other types. */
 export function onlyAddress(type: Pick<ConnectionType, 'options' | 'baseUrl'>): string | undefined {
   if (Object.keys(type.options.properties).length > secretNames(type).length) return undefined
   try {
@@ -149,7 +152,7 @@ export function onlyAddress(type: Pick<ConnectionType, 'options' | 'baseUrl'>): 
   }
 }
 
-/** A connection as its plugin gets it: without options where nobody knows which of them are secrets. */
+/** Makes a connection as its plugin gets it: without options where nobody knows which of them are secrets. */
 export function withHandles(
   connection: Connection,
   types: (provider: string) => Pick<ConnectionType, 'options'> | undefined,

@@ -1,4 +1,7 @@
-/** The attack: a plugin of a stranger offers `GitHub`, or what looks like it, and people type into it what belongs to the one that is shipped. */
+/**
+ * Refuses names of a stranger's plugin that look like those of a shipped one. The attack: the plugin offers `GitHub`, or what looks like it, and
+ * people type into it what belongs to the shipped one.
+ */
 import { withPunycode } from '@claimcheck/core/words/look-alikes'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { isStranger } from './identity.ts'
@@ -8,7 +11,7 @@ import type { LoadedPlugin } from './registry.ts'
 export const SHIPPED = {
   plugins: ['anchor-eas', 'codehost', 'http', 'registry', 'signer-pkcs11'],
   providers: ['bitbucket', 'bitbucket-server', 'cargo', 'git', 'gitea', 'github', 'gitlab', 'npm', 'pypi', 'site'],
-  /** The titles of their connection types. */
+  /** Titles of the shipped connection types. */
   titles: [
     'Bitbucket Cloud',
     'Bitbucket Data Center',
@@ -21,7 +24,7 @@ export const SHIPPED = {
     'git over HTTP',
     'npm registry',
   ],
-  /** The titles of their profiles, by action. */
+  /** Titles of the shipped profiles, by action. */
   actions: {
     'codehost.commit.push': 'Push of a commit',
     'codehost.checks.pass': 'Passing of checks',
@@ -34,7 +37,7 @@ export const SHIPPED = {
   } as Readonly<Record<string, string>>,
 } as const
 
-/** Finds the look-alikes that are refused of a plugin that neither comes with the server nor is named or trusted by the operator. */
+/** Finds the look-alikes that a plugin may not offer that neither comes with the server nor is named or trusted by the operator. */
 export function lookAlikeProblems({
   name,
   identity,
@@ -57,7 +60,7 @@ export function lookAlikeProblems({
     compare('provider', provider, SHIPPED.providers)
     compare(`title of ${provider},`, title, SHIPPED.titles)
   }
-  // A third party may read an action of the shipped ones, with their profile.
+  // Third parties may read an action of a shipped plugin, with its profile.
   const own = parts.verifiers.filter(({ profile }) => !Object.hasOwn(SHIPPED.actions, profile.action))
   for (const { profile } of own)
     compare(`title of ${profile.action},`, profile.words.title, Object.values(SHIPPED.actions))
@@ -75,7 +78,7 @@ function folded(text: string): string {
     .replaceAll('vv', 'w')
 }
 
-/** Letters of ASCII, and of the scripts that have most of the letters that look like it. */
+/** Letters that look alike: of ASCII, and of the scripts that have most of the letters that look like it. */
 const TWINS: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '1': 'i', l: 'i', '3': 'e', '5': 's' },
   ...{ а: 'a', ь: 'b', с: 'c', ԁ: 'd', е: 'e', һ: 'h', н: 'h', і: 'i', ӏ: 'i', ј: 'j', к: 'k', м: 'm', о: 'o', р: 'p' },

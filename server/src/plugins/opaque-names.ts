@@ -1,10 +1,10 @@
-/** Names that plugins get for what they must not know: they can compare them, and learn nothing else. */
+/** Names in place of values that plugins must not know: they can compare the names, and learn nothing else. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Connection } from '@claimcheck/core/plugin'
 
 export type OpaqueNames = ReturnType<typeof createOpaqueNames>
 
-/** Names things by a secret of this plugin in this process: a plain hash lets a plugin guess short credentials, and two plugins compare notes. */
+/** Makes names by a secret of one plugin in this process: a plain hash lets a plugin guess short credentials, and two plugins compare notes. */
 export function createOpaqueNames() {
   const secret = randomBytes(32)
   const named = (kind: string, text: string) =>

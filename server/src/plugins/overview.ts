@@ -1,4 +1,4 @@
-/** Describes a loaded plugin for operators and owners: whose code it is, where it runs, how it fares, what it may reach, what it verifies. */
+/** Describes a loaded plugin for operators and owners: its package, where it runs, how it fares, what it may reach, what it verifies. */
 import type { Manifest, SocketGrant } from '@claimcheck/core/plugin'
 import type { CellsState, PluginState } from './hosted.ts'
 import { nameInReceipts } from './identity.ts'
@@ -8,19 +8,19 @@ export interface PluginOverview {
   readonly name: string
   readonly package: string
   readonly version: string | undefined
-  /** The digest of its code, as receipts write it. */
+  /** The digest of the plugin's code, as receipts write it. */
   readonly codeHash: string | undefined
   readonly isolation: Isolation
   readonly state: PluginState
   readonly manifest: Manifest
   readonly actions: readonly { readonly action: string; readonly version: string; readonly title: string }[]
-  /** The connections that it offers. */
+  /** The connections that the plugin offers. */
   readonly connections: readonly { readonly provider: string; readonly title: string }[]
-  /** The connections through which it reads, its own and those of other plugins. */
+  /** The connections through which the plugin reads, its own and those of other plugins. */
   readonly readsThrough: readonly string[]
-  /** The chain on which it anchors the log. */
+  /** The chain on which the plugin anchors the log. */
   readonly chain: string | undefined
-  /** The place of the keys that sign the log. */
+  /** The place of the keys with which the plugin signs the log. */
   readonly signsWith: string | undefined
 }
 
@@ -64,7 +64,7 @@ export const ISOLATION_WORDS: Readonly<Record<Isolation, string>> = {
 const OPTION = 'options.'
 const CONNECTION = 'connection.'
 
-/** Says in words what the manifest says of hosts. Empty for a plugin that asks none. */
+/** Writes the hosts of a manifest in words; empty for a plugin that asks none. */
 export function hostWords({ hosts }: Pick<Manifest, 'hosts'>): string[] {
   return hosts.map((host) => {
     if (host.startsWith(CONNECTION)) return `the address that a workspace types as ${host.slice(CONNECTION.length)}`
@@ -73,12 +73,12 @@ export function hostWords({ hosts }: Pick<Manifest, 'hosts'>): string[] {
   })
 }
 
-/** Says in words where the service exchanges the credentials of a plugin's connections for tokens. */
+/** Writes in words where the service exchanges the credentials of a plugin's connections for tokens. */
 export function tokenHostWords({ tokenHosts = [] }: Pick<Manifest, 'tokenHosts'>): string[] {
   return hostWords({ hosts: tokenHosts })
 }
 
-/** Says in words what a plugin may send besides GET and HEAD. */
+/** Writes in words the methods that a plugin may use besides GET and HEAD. */
 export function methodWords({ methods = {} }: Pick<Manifest, 'methods'>): string[] {
   const { jsonRpc = [], graphql = [], dav = [] } = methods
   return [
@@ -102,7 +102,7 @@ function saysAt(grant: SocketGrant): string {
   return `${grant.protocol}: ${grant.commands.join(', ') || 'no command'}`
 }
 
-/** One line for each plugin that takes no checks now. It has no text of the plugin's own: everybody reads it. */
+/** Writes one line for each plugin that takes no checks now, without any text of the plugin's own: everybody reads it. */
 export function idlePlugins(plugins: readonly Pick<LoadedPlugin, 'name' | 'parts'>[]): string[] {
   return plugins.flatMap(({ name, parts }) => {
     const { status, lastEnd } = parts.state()
@@ -111,7 +111,7 @@ export function idlePlugins(plugins: readonly Pick<LoadedPlugin, 'name' | 'parts
   })
 }
 
-/** Says in words how a plugin fares. */
+/** Writes the state of a plugin in words. */
 export function stateWords({ status, restarts, lastEnd, cells }: PluginState): string {
   const often = restarts === 0 ? 'no restarts' : `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`
   const ended = lastEnd === undefined ? '' : `; it ended last because: ${lastEnd}`

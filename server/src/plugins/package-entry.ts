@@ -1,6 +1,6 @@
 /**
- * Finds the module that the configuration means by a plugin's `use`, as an import in the configuration's folder would. What came with the
- * server is found there, too, if nothing of its name is installed in the folder: the server may run from elsewhere.
+ * Finds the module that the configuration means by a plugin's `use`, as an import in the configuration's folder would. Plugins that came with the
+ * server are found there, too, if the folder has nothing of their name: the server may run from elsewhere.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -13,17 +13,21 @@ import { type ErrnoException, moduleResolve } from 'import-meta-resolve'
 import { INSTALLED_WITH_SERVER, SERVER_FOLDER } from './installed-with-server.ts'
 
 export interface PluginEntry {
-  /** Absolute real path. */
+  /** The absolute real path of the module. */
   readonly entry: string
-  /** The real folder of its package; undefined when it is in none. */
+  /** The real folder of the module's package; undefined when it is in none. */
   readonly root: string | undefined
-  /** `file`: a module that stands in a package, or in none, and is not what the package offers. */
+  /** The kind of the place. `file` is a module in a package, or in none, that is not what the package offers. */
   readonly kind: 'package' | 'folder' | 'file'
 }
 
 const CONDITIONS: ReadonlySet<string> = new Set(['node', 'import', 'default'])
 
-/** @param folder real path of the configuration's folder @throws PackageError */
+/**
+ * Finds the module of a plugin.
+ * @param folder the real path of the configuration's folder
+ * @throws PackageError
+ */
 export async function findEntry(use: string, folder: string): Promise<PluginEntry> {
   const path = pathOf(use, folder)
   if (path === undefined) {
@@ -38,7 +42,7 @@ export async function findEntry(use: string, folder: string): Promise<PluginEntr
   return { entry: real, root, kind: root !== undefined && (await isMain(real, root)) ? 'package' : 'file' }
 }
 
-/** The path that `use` is; undefined when it is the name of a package. */
+/** Returns the path that `use` is; undefined when it is the name of a package. */
 function pathOf(use: string, folder: string): string | undefined {
   if (use.startsWith('file:')) return fileURLToPath(use)
   return /^(\.{0,2}\/|\.{1,2}$)/.test(use) ? resolve(folder, use) : undefined
@@ -52,7 +56,9 @@ async function realPath(path: string): Promise<string> {
   }
 }
 
-/** The package that a file belongs to. A package may have others in it, which say how their folder is read: what is installed is the outer one. */
+/**
+ * Finds the package that a file belongs to. A package may have others in it, which say how their folder is read: the installed one is the outermost.
+ */
 async function packageOf(file: string): Promise<string | undefined> {
   const installed = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]
   return installed ?? nearestPackage(dirname(file))
@@ -135,14 +141,14 @@ function notBuilt(path: string): string {
   return `its module is not there: ${path}. Build the package first`
 }
 
-/** The target of the package itself, as `exports` may be short for it. */
+/** Finds the target of the package itself, as `exports` may be short for it. */
 function mainExport(exports: unknown): unknown {
   if (typeof exports !== 'object' || exports === null || Array.isArray(exports)) return exports
   const isShort = !Object.keys(exports).some((key) => key.startsWith('.'))
   return isShort ? exports : (exports as Record<string, unknown>)['.']
 }
 
-/** The first target whose conditions hold. */
+/** Finds the first target whose conditions hold. */
 function targetOf(target: unknown): string | undefined {
   if (typeof target === 'string') return target
   if (Array.isArray(target)) return firstOf(target)

@@ -1,4 +1,4 @@
-/** Walks the files of a package: what its digest is made of, and a copy of that. */
+/** Walks the files of a package, for its digest and for a copy of it. */
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { lstat, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
@@ -9,34 +9,31 @@ import { entriesOf, type FoundEntry } from '@claimcheck/core/sandbox/package-lin
 
 export const MOST_FILES = 20_000
 export const MOST_BYTES = 64 * 1024 * 1024
-/** Files that are read at a time: so few that nothing else waits for them for long. */
+/** The number of files that are read at a time: so few that nothing else waits for them for long. */
 const AT_ONCE = 64
-/** To hand a smaller file to another thread takes longer than to read it. */
+/** The size up to which a file is read by this thread: to hand a smaller one to another takes longer than to read it. */
 const SMALL_BYTES = 64 * 1024
 
 /**
- * The digest of a package's own files: `sha256:` and the SHA-256 in hexadecimal of this text, in UTF-8. It has a line for each file, sorted
- * by the bytes of their paths: the SHA-256 of the content in hexadecimal, two spaces, the path relative to the package with slashes, a
- * line feed. That is what `sha256sum` prints. A symbolic link has a line of the SHA-256 of the text of the link, a space, `@`, the path,
- * a line feed; it is not followed. Folders have no line. Every file and folder is left out whose name starts with a dot, and every folder
- * `node_modules`. So, for a package without links:
- *
- *     find . -mindepth 1 \( -name '.*' -o -name node_modules \) -prune -o -type f -printf '%P\n' |
- *       LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum
- *
+ * Computes the digest of a package's own files: `sha256:` and the SHA-256 in hexadecimal of this text, in UTF-8. It has a line for each file, sorted
+ * by the bytes of their paths: the SHA-256 of the content in hexadecimal, two spaces, the path relative to the package with slashes, a line feed.
+ * That is what `sha256sum` prints. A symbolic link has a line of the SHA-256 of the text of the link, a space, `@`, the path, a line feed; it is not
+ * followed. Folders have no line. Every file and folder is left out whose name starts with a dot, and every folder `node_modules`. So, for a package
+ * without links: find . -mindepth 1 \( -name '.*' -o -name node_modules \) -prune -o -type f -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum
+ * | sha256sum
  * @throws PackageError when it has too much, or something that is no file, or a name that has no line of its own
  */
 export async function codeHashOf(root: string): Promise<string> {
   return digestOfLines(await fileLines(root))
 }
 
-/** The digest of these lines, each with its line feed. */
+/** Computes the digest of these lines, each with its line feed. */
 export function digestOfLines(lines: readonly string[]): string {
   return `sha256:${sha256(lines.join(''))}`
 }
 
 /**
- * The lines of a package's own files, as `codeHashOf` has them.
+ * Makes the lines of a package's own files, as `codeHashOf` describes them.
  * @param copyTo a new folder that gets the bytes that the lines tell of, and no others
  * @throws PackageError
  */
@@ -48,7 +45,7 @@ export async function fileLines(root: string, copyTo?: string): Promise<readonly
     const some = entries.slice(start, start + AT_ONCE)
     const sizes = some.map(({ path }) => lstatSync(join(root, path)).size)
     bytes = sizes.reduce((sum, size) => sum + size, bytes)
-    // Before they are read.
+    // Sizes are compared before the files are read.
     if (bytes > MOST_BYTES) throw tooManyBytes()
     lines.push(...(await Promise.all(some.map((entry, index) => lineOf(root, entry, sizes[index]!, copyTo)))))
     await setImmediate()
@@ -56,7 +53,7 @@ export async function fileLines(root: string, copyTo?: string): Promise<readonly
   return lines
 }
 
-/** Sorted by the bytes of their paths. */
+/** Lists the package's own files and links, sorted by the bytes of their paths. */
 async function ownEntries(root: string): Promise<readonly FoundEntry[]> {
   const entries: (FoundEntry & { readonly bytes: Buffer })[] = []
   for await (const entry of entriesOf(root, isOwn)) {
@@ -90,12 +87,15 @@ function tooManyBytes(): PackageError {
   return new PackageError('too_large', `it has more than ${MOST_BYTES / 1024 / 1024} MiB`)
 }
 
-/** The digest of a plugin that is one file: of its content. */
+/** Computes the digest of a plugin that is one file, from its content. */
 export async function codeHashOfFile(path: string): Promise<string> {
   return `sha256:${sha256(await readBounded(path))}`
 }
 
-/** The line of a file, copied as by `fileLines`. @throws PackageError */
+/**
+ * Makes the line of a file, copied as by `fileLines`.
+ * @throws PackageError
+ */
 export async function fileLine(path: string, copyTo: string): Promise<string> {
   const content = await readBounded(path)
   mkdirSync(dirname(copyTo), { recursive: true })

@@ -10,26 +10,25 @@ import { findEntry, type PluginEntry } from './package-entry.ts'
 import { codeHashOf, codeHashOfFile, isOwn } from './package-files.ts'
 
 export interface PluginPackage extends ReadableSet {
-  /** The module to import. Absolute real path. */
+  /** The absolute real path of the module to import. */
   readonly entry: string
   /** The real folder of the package. A lone file has none: its folder is the operator's, with the configuration and maybe keys in it. */
   readonly root: string | undefined
   readonly name: string | undefined
   readonly version: string | undefined
-  /** `codeHashOf` its package, or of the lone file. What it imports from other packages is not in it. */
+  /** The digest by `codeHashOf` of the package, or of the lone file. Imports from other packages are not in it. */
   readonly codeHash: string
-  /** The package, and those that it depends on. Of a lone file, those that the package.json above it names, and core. */
+  /** The folders of the package, and of those that it depends on. For a lone file, those that the package.json above it names, and core. */
   readonly packages: readonly string[]
-  /** A lone file itself, and the package.json that says how Node reads it. */
+  /** For a lone file, itself, and the package.json that says how Node reads it. */
   readonly files: readonly string[]
   readonly links: readonly PackageLink[]
 }
 
 /**
- * Resolves `use` as an import in the configuration's folder would, and a folder by its package.json. The own packages of the plugin are
- * read on every call.
- *
- * @param folder of the configuration file
+ * Resolves `use` as an import in the configuration's folder would, and a folder by its package.json. The plugin's own packages are read on every
+ * call.
+ * @param folder the folder of the configuration file
  * @param apart folders that no plugin may read, beside that of the configuration: that of the data
  * @throws PackageError with the reason, for the operator
  */
@@ -54,7 +53,7 @@ type Located = Omit<PluginPackage, 'codeHash'>
 
 async function packaged({ entry, root }: PluginEntry): Promise<Located> {
   if (root === undefined) throw new PackageError('not_a_plugin', `no package.json is above ${entry}`)
-  // Else it could change without its digest.
+  // A hidden module could change without its digest.
   if (!relative(root, entry).split('/').every(isOwn)) {
     throw new PackageError(
       'unlisted_file',
@@ -83,7 +82,7 @@ function refuseToContain(root: string, forbidden: readonly string[]): void {
   )
 }
 
-/** A folder that is not there yet has no real path yet. */
+/** Finds the real path of a folder; one that does not exist yet has none. */
 async function realOrSame(folder: string): Promise<string> {
   try {
     return await realpath(folder)

@@ -7,14 +7,17 @@ export class PluginError extends Error {
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
-    // Names and texts of strangers are in them.
+    // Problems hold names and texts of strangers.
     const shown = problems.map((problem) => terminalText(problem))
     super(['The configured plugins cannot be used:', ...shown.map((problem) => `  ${problem}`)].join('\n'))
     this.problems = shown
   }
 }
 
-/** @throws PluginError when there is a problem */
+/**
+ * Refuses plugins with problems.
+ * @throws PluginError when there is a problem
+ */
 export function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new PluginError(problems)
 }

@@ -1,4 +1,4 @@
-/** Logs what a plugin says: without secrets and control characters, bounded in size and number, and under the plugin's name. */
+/** Logs the lines of a plugin: without secrets and control characters, bounded in size and number, and under the plugin's name. */
 
 import type { Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
@@ -8,7 +8,7 @@ import { finderOf, type LeakFinder, type SoughtNeedle } from '../outbound/leaks.
 export type PluginLogger = ReturnType<typeof createPluginLogger>
 
 const MAX_TEXT = 4096
-/** Nothing is kept of longer texts: a part of one could begin within a secret. */
+/** The length from which a text is left out: a part of it could begin within a secret. */
 const TOO_LONG_TO_SEARCH = 16 * 1024
 const MAX_ITEMS = 100
 const MAX_DEPTH = 6
@@ -18,7 +18,7 @@ const MAX_CONCEALED = 20_000
 /** The most connections whose secrets are searched for one by one. */
 const MOST_NEWER = 32
 
-/** The host's own members of a line: a plugin that gives them would speak for others. */
+/** The host's own members of a line: a plugin that sets them would speak for others. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'level',
   'time',
@@ -31,7 +31,10 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'reqId',
 ])
 
-/** @param logger has the plugin's name */
+/**
+ * Makes the logger of a plugin.
+ * @param logger logs under the plugin's name
+ */
 export function createPluginLogger({ logger, now }: { readonly logger: Logger; readonly now: () => Instant }) {
   const concealed = createConcealed()
   let second = 0
@@ -51,7 +54,7 @@ export function createPluginLogger({ logger, now }: { readonly logger: Logger; r
       lines = 0
     }
     if (lines++ < LINES_PER_SECOND) return true
-    // Also when the plugin falls silent.
+    // Dropped lines are reported also when the plugin falls silent.
     if (dropped++ === 0) setTimeout(tellDropped, SECOND_MS).unref()
     return false
   }
@@ -69,19 +72,19 @@ export function createPluginLogger({ logger, now }: { readonly logger: Logger; r
     warn: at('warn'),
     /** Keeps these secrets out of the log from now on, whichever check of the plugin saw them. */
     conceal: concealed.add,
-    /** Takes secrets, and what a terminal would act on, out of a text of the plugin. */
+    /** Removes secrets, and characters that a terminal would act on, from a text of the plugin. */
     redact: (text: string) => terminalText(concealed.redact(text)),
   }
 }
 
-/** The secrets of the connections that the plugin read lately: it may log in one check, or in none, what it saw in another. */
+/** Keeps the secrets of the connections that the plugin read lately: it may log in one check, or in none, what it saw in another. */
 function createConcealed() {
   const known = new Set<LeakFinder>()
   let sought: SoughtNeedle[] = []
   let earlier: LeakFinder | undefined
-  /** Finds what was sought when it was made. To make one takes longer the more there is. */
+  /** The finder of all secrets that were known when it was made. Making one takes longer the more there are. */
   let finder: LeakFinder | undefined
-  /** Since then. */
+  /** Finders of the secrets that were added since `finder` was made. */
   let newer: LeakFinder[] = []
   return {
     add(leaks: LeakFinder) {
@@ -107,7 +110,7 @@ function createConcealed() {
   }
 }
 
-/** Copies what is logged, up to a size. Its getters may throw, and it may be a circle. */
+/** Makes a copier of logged values, up to a size. Their getters may throw, and they may be circular. */
 function createWriter(redact: (text: string) => string) {
   let left = MAX_TEXT
   let isCut = false

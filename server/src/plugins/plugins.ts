@@ -25,7 +25,7 @@ import {
 } from './registry.ts'
 import { isShipped } from './shipped.ts'
 
-/** The limit of a setup in this process. Other processes have limits of processor time. */
+/** The time limit of a setup in this process. Other processes have limits of processor time. */
 const SETUP_TIMEOUT_MS = 60_000
 
 /** The host's logger, from which each plugin gets a child logger. */
@@ -46,7 +46,10 @@ interface Named {
 
 type Types = (provider: string) => Pick<ConnectionType, 'options'> | undefined
 
-/** @throws PluginError with all problems of all plugins */
+/**
+ * Loads all plugins.
+ * @throws PluginError with all problems of all plugins
+ */
 export async function loadPlugins(
   {
     plugins: listed,
@@ -63,10 +66,10 @@ export async function loadPlugins(
   // Finds types of all plugins: one may read through the connections of another.
   const types: Types = (provider) =>
     plugins.flatMap(({ parts }) => parts.connections).find((type) => type.provider === provider)
-  // Side by side, because each goes through many files; then one after the other, as they are listed.
+  // Plugins are located side by side, because each goes through many files, and loaded one after the other, as they are listed.
   const locating = entries.map(({ use }) => locate(use, pluginDir, dataDir))
   const located = await Promise.allSettled(locating)
-  // They share the memory.
+  // Isolated plugins share the memory.
   const isolated = located.filter(
     (one, index) => one.status === 'fulfilled' && !one.value.comesWithServer && !entries[index]!.trusted,
   ).length
@@ -75,7 +78,7 @@ export async function loadPlugins(
       const found = await locating[index]!
       const loaded = await loadPlugin(entry, found, types, { ...options, dataDir, isolated })
       const isShipped = found.comesWithServer
-      // Trusted with all, it is trusted with words.
+      // A plugin that is trusted with all is trusted with words, too.
       const isNamed = entry.trusted || sourceReaders.some((reader) => isNamedBy(reader, loaded.identity))
       const plugin = { ...loaded, identity: { ...loaded.identity, isShipped, isNamed } }
       const wrong = [...signingProblems(plugin, entry === signer), ...lookAlikeProblems(plugin)]
@@ -88,7 +91,7 @@ export async function loadPlugins(
     }
   }
   problems.push(...conflicts(plugins))
-  // A plugin that failed to load may be the one that offers what is missing.
+  // A plugin that failed to load may be the one that offers the missing providers.
   if (problems.length === 0) problems.push(...missingProviders(plugins), ...missingSources(plugins))
   if (problems.length > 0) {
     await Promise.all(plugins.map(({ parts }) => parts.close()))
@@ -128,7 +131,10 @@ function problemsOf(error: unknown): readonly string[] {
   return [error instanceof Error ? error.message : String(error)]
 }
 
-/** @throws PluginError, Error */
+/**
+ * Loads one plugin.
+ * @throws PluginError, Error
+ */
 async function loadPlugin(
   entry: PluginEntry,
   { located, comesWithServer }: Located,
@@ -162,24 +168,33 @@ async function loadPlugin(
 }
 
 interface TrustedOptions extends LoadOptions {
-  /** The project's tests examined what it is: that would take longer than all else that it does at a start. */
+  /**
+   * True for a plugin that comes with the server. The project's tests examined what it is: to do so again would take longer than all else that it
+   * does at a start.
+   */
   readonly comesWithServer: boolean
 }
 
-/** @throws as `loadTrusted`; Error where it takes too long */
+/**
+ * Loads a trusted plugin within a time limit.
+ * @throws as `loadTrusted` does; Error when it takes too long
+ */
 async function loadInTime(...given: Parameters<typeof loadTrusted>): Promise<LoadedPlugin> {
   const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = given[3]
   const loading = loadTrusted(...given)
   try {
     return await withinTime(loading, limitMs, () => new Error(`its setup takes longer than ${limitMs} ms`))
   } catch (error) {
-    // A plugin that is set up after all would run on, and keep the service from ending.
+    // A plugin whose setup succeeds too late would run on, and keep the service from ending.
     void loading.then(({ parts }) => parts.close()).catch(() => {})
     throw error
   }
 }
 
-/** @throws PluginError, and the plugin's own errors */
+/**
+ * Loads a trusted plugin.
+ * @throws PluginError, and the plugin's own errors
+ */
 async function loadTrusted(
   given: PluginEntry['with'],
   located: PluginPackage,

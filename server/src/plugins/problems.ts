@@ -1,4 +1,4 @@
-/** Validates what a plugin says of itself, and the result of its setup, before the service uses any of it. */
+/** Validates the definition of a plugin, and the result of its setup, before the service uses any of it. */
 
 import {
   credentialProblems,
@@ -36,7 +36,7 @@ import { queryProblem } from './graphql-query.ts'
 
 /** Schemas of exactly the members that a type of the contract has. */
 export type Form<T> = { readonly [Member in keyof Required<T>]: TSchema }
-/** The members that are no functions. */
+/** The members of a type that are no functions. */
 type Data<T> = {
   [Member in keyof T as NonNullable<T[Member]> extends (...args: never[]) => unknown ? never : Member]: T[Member]
 }
@@ -44,7 +44,7 @@ type Data<T> = {
 const text = Type.String({ minLength: 1 })
 const objects = Type.Optional(Type.Array(Type.Object({})))
 
-// Refuses unknown members, so that a misspelt one is reported.
+// Unknown members are refused, so that a misspelt one is reported.
 const Parts = Type.Object(
   {
     verifiers: objects,
@@ -145,7 +145,7 @@ const Statements = Type.Object(
   } satisfies Form<StatementGrant>,
   { additionalProperties: false },
 )
-/** The form of a manifest's sockets, by their protocol. */
+/** Schemas of a manifest's sockets, by their protocol. */
 const SOCKETS: Readonly<Record<SocketGrant['protocol'], TSchema>> = {
   imap: Commands,
   pop3: Commands,
@@ -185,7 +185,7 @@ const Definition = Type.Object({
   ),
 })
 
-/** Finds what is wrong with what a plugin says of itself. */
+/** Finds what is wrong with the definition of a plugin. */
 export function definitionProblems(plugin: object): string[] {
   const { api } = plugin as { readonly api?: unknown }
   if (api !== PLUGIN_API) return [`it needs plugin api ${api}; this version of the service has api ${PLUGIN_API}`]
@@ -220,7 +220,10 @@ function manifestProblems({ hosts, tokenHosts = [], methods, sockets = [] }: Man
   ]
 }
 
-/** Finds what is wrong with the options of a plugin whose definition is in order. @param given what the operator configured */
+/**
+ * Finds what is wrong with the options of a plugin whose definition is in order.
+ * @param given the options that the operator configured
+ */
 export function optionsProblems(
   { options }: { readonly options: TSchema },
   given: Readonly<Record<string, unknown>>,
@@ -368,7 +371,7 @@ const Profile = Type.Object({
   ),
 } satisfies Form<ActionProfile>)
 
-/** Phrases that follow "the profile". */
+/** Finds the problems of a profile, as phrases that follow "the profile". */
 function problemsOfProfile(profile: unknown): string[] {
   const issues = validator(Profile)(profile, [])
   if (issues.length > 0) return issues.map(({ loc, msg }) => `has an invalid ${loc.join('.') || 'form'}: ${msg}`)
@@ -378,7 +381,7 @@ function problemsOfProfile(profile: unknown): string[] {
   if (!knowsRules(rulesVersion)) problems.push(`has rulesVersion ${rulesVersion}, which this service does not know`)
   if (deadlineMs <= toleranceMs) problems.push('has a deadline that is not after the tolerance')
   if (maxDeadlineMs < deadlineMs) problems.push('has a maxDeadlineMs below its deadlineMs')
-  // A schema with a keyword that is refused is not compiled.
+  // A schema with a refused keyword is not compiled.
   if (problems.length > 0) return problems
   for (const name of ['target', 'params', 'facts'] as const) {
     const problem = schemaProblem(schemas[name])

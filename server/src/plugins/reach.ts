@@ -5,8 +5,9 @@ import type { Manifest } from '@claimcheck/core/plugin'
 import type { Reach } from '../outbound/outbound.ts'
 
 /**
+ * Derives the hosts and methods that a plugin may use.
  * @param given the plugin's options
- * @param isTrusted the plugin runs in this process
+ * @param isTrusted true if the plugin runs in this process
  */
 export function reachOf(manifest: Manifest, given: Readonly<Record<string, unknown>>, isTrusted: boolean): Reach {
   const { methods, sockets, programs = [], tokenHosts = [] } = manifest

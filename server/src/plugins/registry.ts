@@ -1,4 +1,4 @@
-/** Finds by name what the loaded plugins offer, and tells what of it does not go together. */
+/** Finds by name what the loaded plugins offer, and tells which offers do not go together. */
 
 import { hostOptionProblems } from '@claimcheck/core/hosting'
 import type { ActionProfile, Anchorer, SigningBackend } from '@claimcheck/core/plugin'
@@ -7,13 +7,16 @@ import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import type { HostedConnectionType, HostedParts, HostedVerifier, PluginIdentity } from './hosted.ts'
 import { isStranger } from './identity.ts'
 
-/** `trusted`: in this process. `isolated`: in a process of its own. `open`: the same without a sandbox around it, by the configuration. */
+/**
+ * The place in which a plugin runs. `trusted`: in this process. `isolated`: in a process of its own. `open`: in one without a sandbox around it, by
+ * the configuration.
+ */
 export type Isolation = 'trusted' | 'isolated' | 'open'
 
 export interface LoadedPlugin {
   readonly name: string
   readonly identity: PluginIdentity
-  /** The folder of its code. */
+  /** The folder of the plugin's code. */
   readonly folder: string
   readonly isolation: Isolation
   readonly parts: HostedParts
@@ -27,7 +30,7 @@ export interface RegisteredVerifier {
   readonly verifier: HostedVerifier
   /** The providers whose connections can read a claim of this action; an alias may accept fewer than its action. */
   readonly providers: readonly string[]
-  /** Reads the claims without a connection. */
+  /** The reader of claims without a connection. */
   readonly anonymous: Reader | undefined
   readonly byProvider: ReadonlyMap<string, Reader>
 }
@@ -39,7 +42,7 @@ export interface Reader {
 
 export type Registry = ReturnType<typeof createRegistry>
 
-/** Finds what would leave open which plugin is meant, or take from one what it reads. */
+/** Finds offers that would leave open which plugin is meant, or take from one what it reads. */
 export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   const problems: string[] = []
   const owners = new Map<string, LoadedPlugin>()
@@ -55,7 +58,7 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
       const offer = `action ${profile.action} version ${profile.version}`
       const { owner, profile: other } = profiles.get(offer) ?? { owner: plugin, profile }
       profiles.set(offer, { owner, profile: other })
-      // Several plugins may read one action, each its own providers, if all mean the same by it.
+      // Several plugins may read one action, each its own providers, if all have the same profile.
       const difference = differenceOf(other, profile)
       if (difference !== undefined) {
         problems.push(`${plugin.name}: ${owner.name} already offers the ${offer}, with another ${difference}`)
@@ -68,13 +71,13 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
   return [...problems, ...foreignNames(plugins), ...olderVersions(plugins), ...strayHosts(plugins)]
 }
 
-/** The offers that one plugin alone may make, beside its actions. */
+/** Lists the offers that one plugin alone may make, beside its actions. */
 function offersOf({ name, parts, anchorer }: LoadedPlugin): string[] {
   const providers = parts.connections.map(({ provider }) => `provider ${provider}`)
   return [`plugin ${name}`, ...providers, ...(anchorer ? ['anchorer'] : [])]
 }
 
-/** A manifest's hosts name options of the connections that the plugin offers or reads through. */
+/** Finds hosts in manifests that name no option of the connections that the plugin offers or reads through. */
 function strayHosts(plugins: readonly LoadedPlugin[]): string[] {
   const types = new Map(plugins.flatMap(({ parts }) => parts.connections.map((type) => [type.provider, type])))
   return plugins.flatMap((plugin) => {
@@ -90,7 +93,7 @@ function nameOf({ name, identity }: LoadedPlugin): string {
   return identity.package === name ? name : `${name} (${identity.package})`
 }
 
-/** A name stands for one action, in all its versions. */
+/** Finds names that stand for different actions: a name is for one action, in all its versions. */
 function foreignNames(plugins: readonly LoadedPlugin[]): string[] {
   const meant = new Map<string, { readonly action: string; readonly plugin: string }>()
   return plugins.flatMap((owner) =>
@@ -108,8 +111,8 @@ function foreignNames(plugins: readonly LoadedPlugin[]): string[] {
 }
 
 /**
- * The newest version of an action takes all new claims. A plugin that lacks it would read none of them, without a word. Older versions
- * are for claims that wait still: a plugin may lack those.
+ * Finds actions of which a plugin has older versions only. The newest version of an action takes all new claims. A plugin that lacks it would read
+ * none of them, without a word. Older versions are for claims that wait still: a plugin may lack those.
  */
 function olderVersions(plugins: readonly LoadedPlugin[]): string[] {
   const newest = new Map<string, { readonly version: number; readonly plugin: string }>()
@@ -134,7 +137,7 @@ function olderVersions(plugins: readonly LoadedPlugin[]): string[] {
   })
 }
 
-/** The first member in which two profiles differ. */
+/** Finds the first member in which two profiles differ. */
 function differenceOf(one: ActionProfile, other: ActionProfile): string | undefined {
   if (one === other) return undefined
   const [first, second] = [one, other].map((profile) => JSON.parse(JSON.stringify(profile)) as JsonObject)
@@ -143,7 +146,7 @@ function differenceOf(one: ActionProfile, other: ActionProfile): string | undefi
   return names.find((name) => text(first![name]) !== text(second![name]))
 }
 
-/** Actions that can be read without a connection by their profile, where no plugin says where. Each has the address that receipts name. */
+/** Finds actions that by their profile can be read without a connection, where no plugin says at which address. Receipts name that address. */
 export function missingSources(plugins: readonly LoadedPlugin[]): string[] {
   const read = plugins.flatMap(({ name, parts }) => parts.verifiers.map((verifier) => ({ name, verifier })))
   const sameAs = (action: string, version: string) =>
@@ -175,9 +178,13 @@ interface Growing extends RegisteredVerifier {
   readonly byProvider: Map<string, Reader>
 }
 
-/** @param plugins in the order of the configuration */
+/**
+ * Makes the registry.
+ * @param plugins in the order of the configuration
+ */
 export function createRegistry(plugins: readonly LoadedPlugin[]) {
-  // By action or alias, and by version: the newest version takes new claims, the others judge those that were submitted under them.
+  // Verifiers are found by action or alias, and by version: the newest version takes new claims, the others judge those that were submitted under
+  // them.
   const verifiers = new Map<string, Map<string, Growing>>()
   const types = new Map<string, HostedConnectionType>()
 
@@ -220,7 +227,7 @@ export function createRegistry(plugins: readonly LoadedPlugin[]) {
       .flatMap(({ parts }) => parts.verifiers.map(({ profile }) => `${profile.action} ${profile.version}`)),
   )
   const newest = new Map([...verifiers].map(([action, versions]) => [action, newestOf(versions)]))
-  // Once, also under its aliases.
+  // Each profile counts once, also under its aliases.
   const once = (all: Iterable<RegisteredVerifier>, name: (profile: ActionProfile) => string) => [
     ...new Map([...all].map((one) => [name(one.verifier.profile), one])).values(),
   ]
@@ -234,25 +241,28 @@ export function createRegistry(plugins: readonly LoadedPlugin[]) {
     plugins,
     anchorer: plugins.find(({ anchorer }) => anchorer)?.anchorer,
     signingBackend: plugins.find(({ signingBackend }) => signingBackend)?.signingBackend,
-    /** @param version of the profile; the newest, which takes new claims, when left out */
+    /**
+     * Finds the verifier of an action.
+     * @param version the version of the profile; by default the newest, which takes new claims
+     */
     verifierFor: (action: string, version?: string): RegisteredVerifier | undefined =>
       version === undefined ? newest.get(action) : verifiers.get(action)?.get(version),
     connectionType: (provider: string) => types.get(provider),
-    /** Finds the plugin that has the connection type. */
+    /** Finds the plugin that offers the connection type of a provider. */
     offeredBy: (provider: string) =>
       plugins.find(({ parts }) => parts.connections.some((type) => type.provider === provider))?.identity,
-    /** Lists them in the order in which the plugins do. */
+    /** Lists the connection types in the order of the plugins. */
     connectionTypes: (): readonly HostedConnectionType[] => [...types.values()],
     /** Lists the newest profile of each action. */
     profiles: (): readonly ActionProfile[] => current.map(({ verifier }) => verifier.profile),
-    /** Lists every version that is loaded. */
+    /** Lists every loaded version of each action's profile. */
     allProfiles: (): readonly ActionProfile[] => everyVersion.map(({ verifier }) => verifier.profile),
-    /** Tells whether only strangers have the profile: plugins that do not come with the server, and that the operator does not name. */
+    /** Tells whether only strangers have a profile: plugins that do not come with the server, and that the operator does not name. */
     isForeign: ({ action, version }: Pick<ActionProfile, 'action' | 'version'>) => !known.has(`${action} ${version}`),
     /** Lists the actions that can be verified through a connection of this provider. */
     actionsFor: (provider: string): readonly string[] =>
       current.filter(({ providers }) => providers.includes(provider)).map(({ verifier }) => verifier.profile.action),
-    /** Lists other names under which they can be claimed through one. */
+    /** Lists other names under which actions can be claimed through a connection of this provider. */
     aliasesFor: (provider: string): readonly string[] =>
       [...newest]
         .filter(([name, { verifier, providers }]) => name !== verifier.profile.action && providers.includes(provider))
@@ -282,7 +292,7 @@ function newestOf(versions: ReadonlyMap<string, RegisteredVerifier>): Registered
   )
 }
 
-/** Lists the readers that may read a claim of a workspace with connections of these providers; all, where none may. */
+/** Lists the readers that may read a claim of a workspace with connections of these providers; all readers, if none may. */
 export function possibleReaders(registered: RegisteredVerifier, providers: readonly string[]): readonly Reader[] {
   const { byProvider, anonymous, verifier } = registered
   const own = providers.flatMap((provider) => byProvider.get(provider) ?? [])
@@ -290,7 +300,7 @@ export function possibleReaders(registered: RegisteredVerifier, providers: reado
   return [...new Set(possible.length > 0 ? possible : byProvider.values())]
 }
 
-/** The verifier that reads a claim through a connection of this provider; null: without one. */
+/** Finds the reader of a claim through a connection of this provider; null stands for no connection. */
 export function readerOf(registered: RegisteredVerifier, provider: string | null): Reader | undefined {
   return provider === null ? registered.anonymous : registered.byProvider.get(provider)
 }

@@ -1,14 +1,14 @@
-/** Knows the plugins that come with the server, which it trusts as it trusts itself: by their place and their digest, never by name. */
+/** Recognizes the plugins that come with the server, which it trusts as it trusts itself: by their place and their digest, never by name. */
 import { readFile, realpath } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { PluginPackage } from './package.ts'
 
-/** Written when the server is built. An edited plugin differs from it until the next build. */
+/** The list of shipped plugins, which the build of the server writes. An edited plugin differs from it until the next build. */
 const LIST = new URL('../shipped-plugins.json', import.meta.url)
 const SERVER = new URL('../../', import.meta.url)
 
 export interface ShippedPlugin {
-  /** Relative to the package of the server: in the repository, and where npm installs both. */
+  /** The plugin's path relative to the package of the server: in the repository, and where npm installs both. */
   readonly path: string
   readonly codeHash: string
 }

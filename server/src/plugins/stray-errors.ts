@@ -1,4 +1,4 @@
-/** Logs the errors that nothing caught, with the plugin in whose code they arose: a slip of one plugin does not end the service. */
+/** Logs uncaught errors, with the plugin in whose code they arose: a slip of one plugin does not end the service. */
 import type { LoadedPlugin } from './registry.ts'
 
 interface StrayLogger {
@@ -8,9 +8,9 @@ interface StrayLogger {
 type Traced = Pick<LoadedPlugin, 'name' | 'folder'>
 
 /**
- * Claims and the log are safe without it: what is stored together is stored in one transaction. So nothing is gained by a restart.
- *
- * @returns ends the listening
+ * Begins to log uncaught errors without ending the process. Claims and the log are safe: rows that belong together are stored in one transaction. So
+ * nothing is gained by a restart.
+ * @returns a function that ends the listening
  */
 export function logStrayErrors(plugins: readonly Traced[], logger: StrayLogger): () => void {
   const listener = (text: string) => (error: unknown) => {
@@ -27,7 +27,7 @@ export function logStrayErrors(plugins: readonly Traced[], logger: StrayLogger):
   }
 }
 
-/** The plugin whose code is nearest to the error, by its stack. */
+/** Finds the plugin whose code is nearest to the error, by its stack. */
 function pluginIn(error: unknown, plugins: readonly Traced[]): string | undefined {
   const stack = error instanceof Error ? String(error.stack) : ''
   for (const line of stack.split('\n')) {

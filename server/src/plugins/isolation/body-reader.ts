@@ -1,4 +1,4 @@
-/** Reads the body of an answer in parts, each when the process of a plugin asks for it: what it does not ask for is not read. */
+/** Reads the body of an answer in parts, each when the process of a plugin asks for it, and no more of it. */
 import { setTimeout as moment } from 'node:timers/promises'
 import { DestinationError } from '@claimcheck/core/plugin'
 
@@ -9,21 +9,21 @@ interface BodyPart {
 
 export type BodyReader = ReturnType<typeof createBodyReader>
 
-/** The largest part: two of the chunks that a connection gives would take longer than they save. */
+/** The size of the largest part: two of the chunks that a connection gives would take longer than they save. */
 export const PART_BYTES = 64 * 1024
-/** The time after the headers in which the body may still come with them. */
+/** The time after the headers in which the body may still be sent with them. */
 const MOMENT_MS = 1
-/** A body that is left unread for longer would hold a connection that others wait for. */
+/** The time after which an unread body is given up, as it would hold a connection that others wait for. */
 const UNREAD_MS = 10_000
 const LATER = Symbol('later')
 
 export function createBodyReader(body: ReadableStream<Uint8Array>) {
   const reader = body.getReader()
-  /** Came, and is not given to the process yet. */
+  /** Bytes of the body that arrived, and that the process has not got yet. */
   let kept: Uint8Array = new Uint8Array()
   let coming: Promise<ReadableStreamReadResult<Uint8Array>> | undefined
   let isReading = false
-  /** Set once the body is cancelled, whose next part would look like the last one. */
+  /** True once the body is cancelled, whose next part would look like the last one. */
   let isCancelled = false
   const timer = setTimeout(() => (isReading ? timer.refresh() : cancel()), UNREAD_MS)
   timer.unref()
@@ -31,13 +31,16 @@ export function createBodyReader(body: ReadableStream<Uint8Array>) {
   function next(): Promise<ReadableStreamReadResult<Uint8Array>> {
     if (coming === undefined) {
       coming = reader.read()
-      // It is given to whoever asks next.
+      // An error is given to whoever asks for the next part.
       coming.catch(() => {})
     }
     return coming
   }
 
-  /** Collects what has come of the body, up to a part. @param isAwaited waits for the first byte */
+  /**
+   * Collects the arrived bytes of the body, up to a part.
+   * @param isAwaited waits for the first byte
+   */
   async function gather(isAwaited: boolean): Promise<BodyPart> {
     const parts = [kept]
     let size = kept.length
@@ -65,7 +68,7 @@ export function createBodyReader(body: ReadableStream<Uint8Array>) {
   }
 
   return {
-    /** Reads the whole body, where all of it is there already and is no more than a part. */
+    /** Reads the whole body, if all of it has arrived already and is no more than a part. */
     async whole(): Promise<Uint8Array | undefined> {
       try {
         const { bytes, isLast } = await gather(false)
@@ -75,11 +78,14 @@ export function createBodyReader(body: ReadableStream<Uint8Array>) {
         }
         kept = Buffer.concat([bytes, kept])
       } catch {
-        // The process learns it when it reads.
+        // The process learns of the error when it reads.
       }
       return undefined
     },
-    /** @throws the error of the body; TypeError while another part is read */
+    /**
+     * Reads the next part.
+     * @throws the error of the body; TypeError while another part is read
+     */
     async read(): Promise<BodyPart> {
       if (isReading) throw new TypeError('another part of this body is read')
       if (isCancelled) throw new DestinationError('timeout')
@@ -98,7 +104,7 @@ export function createBodyReader(body: ReadableStream<Uint8Array>) {
   }
 }
 
-/** Copies nothing where there is one part. */
+/** Joins parts, copying nothing where there is only one. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = parts.filter(({ length }) => length > 0)
   return first && others.length === 0 ? first : Buffer.concat(parts)

@@ -26,16 +26,16 @@ export interface Cell<P extends CellProcess = PluginProcess> {
 export interface CellLimits {
   /** The most cells at a time, beside the process that is started ahead. */
   readonly most: number
-  /** Limits all processes of the plugin together. */
+  /** The limit of all processes of the plugin together, in MiB. */
   readonly memoryMib: number
 }
 
 interface CellsOptions<P extends CellProcess> extends CellLimits {
-  /** It is set up. */
+  /** The first process, which is set up already. */
   readonly first: P
-  /** Starts another one. */
+  /** Starts another process of the plugin. */
   readonly start: () => P
-  /** The plugin gets no credentials of any workspace: one process works for all. */
+  /** True for a plugin that gets no credentials of any workspace: one process works for all. */
   readonly isShared: boolean
 }
 
@@ -44,13 +44,13 @@ type Kind = 'deciding' | 'brief' | 'usual'
 interface Place<P extends CellProcess> {
   readonly cell: Cell<P>
   readonly payer: string
-  /** Calls that it works on, by kind. */
+  /** The number of calls that the place works on, by kind. */
   readonly runs: Record<Kind, number>
-  /** The time when its turn began: after it rested. */
+  /** The time when the turn of the place began, after it rested. */
   turnAt: number
-  /** The time since which it has nothing to do. */
+  /** The time since which the place has nothing to do. */
   idleAt: number
-  /** Resolves when all that is made again alone is over; undefined where nothing is. */
+  /** Resolves when all work that is made again alone is over; undefined where there is none. */
   repeats: Promise<void> | undefined
 }
 
@@ -61,24 +61,24 @@ interface Waiter<P extends CellProcess> {
   refuse(error: Error): void
 }
 
-/** One in so many places is kept for checks that decide, and for calls that are over at once. */
+/** The divisor of all places that gives those kept for checks that decide, and for brief calls. */
 const KEPT = 4
-/** Alone, an account takes 3/4 of the places. */
+/** The weight with which an account that is alone takes 3/4 of the places. */
 const WEIGHT = 3
-/** A cell that others wait for takes nothing new after so long, and no check that decides after the second. */
+/** The time after which a cell that others wait for takes nothing new, and the one after which it takes no check that decides. */
 const TURN_MS = 2000
 const LONGEST_TURN_MS = 10_000
 const IDLE_MS = 5 * 60_000
 const LOOK_MS = 1000
-/** A cell is not ended for another one before: a claim has several calls, one after the other. */
+/** The time for which an idle cell is not ended for another one: a claim has several calls, one after the other. */
 const REST_MS = 300
-/** The most processes that start at a time: starts take the processor from all that runs, and many workspaces may ask at once. */
+/** The most processes that start at a time: starts take the processor from all others, and many workspaces may ask at once. */
 const MOST_STARTS = 2
-/** A start that takes longer holds up no other one: it may never end. */
+/** The time after which a start holds up no other one: it may never end. */
 const LONGEST_START_MS = 10_000
-/** The memory of a process that did nothing yet. */
+/** The memory to plan for a process that did nothing yet. */
 const NEW_MIB = 32
-/** The place of the process that works for all workspaces. */
+/** The name of the place whose process works for all workspaces. */
 const COMMON = 'all'
 const URGENCY: Readonly<Record<Kind, number>> = { deciding: 0, brief: 1, usual: 2 }
 
@@ -96,7 +96,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
   #restartsOfEnded = 0
   #lastEndOfEnded: PluginState['lastEnd']
   #isClosed = false
-  /** When the common process ended while it worked for a workspace. Nothing tells whose work ended it. */
+  /** Times when the common process ended while it worked for a workspace. Nothing tells whose work ended it. */
   readonly #falls = new LRUCache<string, readonly number[]>({ max: 10_000 })
 
   constructor(options: CellsOptions<P>) {
@@ -105,9 +105,9 @@ export class Cells<P extends CellProcess = PluginProcess> {
   }
 
   /**
-   * Works in the cell of the workspace, which stays as long as that takes. Waits for a place where all are taken. Work that went down with
-   * the process is made again alone: nothing tells which of it ended the process.
-   * @param until ends the waiting; read where there is some
+   * Works in the cell of the workspace, which stays as long as that takes. Waits for a place where all are taken. Work that went down with the
+   * process is made again alone: nothing tells which of it ended the process.
+   * @param until ends the waiting, and is only called if there is some
    * @throws PluginEndedError for work that ends the process alone; Error when `until` aborts first
    */
   async within<T>(
@@ -123,7 +123,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
     }
   }
 
-  /** Works once: nothing is made again. @throws PluginEndedError also for work that went down with another call */
+  /**
+   * Works in the cell of the workspace without repetition.
+   * @throws PluginEndedError also for work that went down with another call
+   */
   async once<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
     const { workspaceId } = tenant
     const isCommon = this.#options.isShared && !this.#places.has(workspaceId) && !this.#fallsOften(workspaceId)
@@ -139,8 +142,8 @@ export class Cells<P extends CellProcess = PluginProcess> {
   }
 
   /**
-   * Works while nothing else of the workspace does, in a cell of its own, one after the other. So what ends a process again and again holds
-   * up its own workspace only, also where one process works for all.
+   * Works while nothing else of the workspace does, in a cell of its own, one after the other. So work that ends a process again and again holds up
+   * its own workspace only, also where one process works for all.
    */
   async alone<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
     return this.#inPlace(tenant, until, false, async (place) => {
@@ -148,7 +151,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
         const before = place.repeats
         const turn = before ? unlessAborted(before, until()) : Promise.resolve()
         const made = turn.then(() => work(place.cell))
-        // Whoever gives up waiting leaves the order to the others.
+        // A caller that gives up waiting leaves the order to the others.
         const over = Promise.allSettled([before, made]).then(() => {
           if (place.repeats === over) place.repeats = undefined
         })
@@ -156,7 +159,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
         try {
           return await made
         } catch (error) {
-          // Work that had begun in this cell may still be under way beside the first repeat.
+          // Earlier work in this cell may still be under way beside the first repeat.
           if (!(error instanceof PluginEndedError) || error.wasAlone) throw error
         }
       }
@@ -180,7 +183,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
       if (!isWorking(place)) place.idleAt = performance.now()
       if (this.#waiters.size > 0) {
         this.#admit()
-        // A timer may fire a moment early.
+        // A timer may fire a moment early, so it gets a millisecond more.
         setTimeout(() => this.#admit(), REST_MS + 1).unref()
       }
     }
@@ -190,7 +193,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     this.#falls.set(workspaceId, [...(this.#falls.get(workspaceId) ?? []).slice(1 - MOST_FALLS), performance.now()])
   }
 
-  /** Tells whether the common process often ended while it worked for this workspace: then that has a process of its own. */
+  /** Tells whether the common process often ended while it worked for this workspace, which then has a process of its own. */
   #fallsOften(workspaceId: string): boolean {
     const falls = this.#falls.get(workspaceId) ?? []
     return falls.length >= MOST_FALLS && performance.now() - falls[0]! < IDLE_MS
@@ -248,7 +251,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
     return [...this.#places.values()].filter(isWorking)
   }
 
-  /** @returns the place, in which the work has begun */
+  /**
+   * Waits for a place for a call.
+   * @returns the place, in which the work has begun
+   */
   async #enter(tenant: Tenant, kind: Kind, until: () => AbortSignal): Promise<Place<P>> {
     const place = this.#placeFor(tenant, kind)
     if (place) return begin(place, kind)
@@ -278,7 +284,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     })
   }
 
-  /** Lets those in for whom there is a place: what decides first, then accounts that have the fewest places. */
+  /** Admits waiting calls for which there is a place: checks that decide first, then accounts that have the fewest places. */
   #admit(): void {
     const now = performance.now()
     const working = placesOf(this.#own().filter(isWorking))
@@ -292,8 +298,8 @@ export class Cells<P extends CellProcess = PluginProcess> {
   }
 
   /**
-   * The place in which the call may begin.
-   * @param now the same for all who are asked in turn: else a cell that is rested only a moment later goes to whoever comes second
+   * Finds the place in which a call may begin, if there is one.
+   * @param now one time for all waiting calls: else a cell that is rested only a moment later goes to the call that comes second
    */
   #placeFor(tenant: Tenant, kind: Kind, now = performance.now()): Place<P> | undefined {
     const known = this.#places.get(tenant.workspaceId)
@@ -309,7 +315,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     return [...this.#waiters].some((waiter) => waiter.tenant.workspaceId !== tenant.workspaceId)
   }
 
-  /** Tells whether one more cell may work on something of this kind. */
+  /** Tells whether one more cell may work on a call of this kind. */
   #hasRoom({ payer }: Tenant, kind: Kind): boolean {
     const { most } = this.#options
     const working = this.#own().filter(isWorking)
@@ -331,7 +337,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     return true
   }
 
-  /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
+  /** Ends an idle cell: of the account with the most places, the one that is idle the longest. An account with many takes from itself. */
   #evictIdle(isEnough: (place: Place<P>) => boolean): boolean {
     const held = placesOf(this.#own())
     const idle = [...this.#places].filter(([name, place]) => name !== COMMON && isEnough(place))
@@ -370,7 +376,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
       repeats: undefined,
     }
     this.#places.set(name, place)
-    // The call that waits for this one goes first.
+    // The call that waits for this process goes first.
     if (!this.#options.isShared) setImmediate(() => this.#startAhead())
     return place
   }
@@ -386,18 +392,18 @@ export class Cells<P extends CellProcess = PluginProcess> {
     const process = this.#options.start()
     void Promise.race([process.available(), setTimer(LONGEST_START_MS, undefined, { ref: false })]).then(() => {
       this.#starting--
-      // Calls that wait go first, and take the process that is ahead.
+      // Waiting calls go first, and take the process that is ahead.
       if (this.#waiters.size > 0) this.#admit()
       if (!this.#options.isShared) this.#startAhead()
     })
     return process
   }
 
-  /** Ends what is idle for long, and keeps all processes together within their memory. */
+  /** Ends cells that are idle for long, and keeps all processes together within their memory. */
   #look(): void {
     const { isShared, memoryMib } = this.#options
     for (const [name, place] of this.#places) {
-      // A workspace that did not end the process by itself goes back to the one of all.
+      // A workspace that did not end the process by itself goes back to the common one.
       const idleMs =
         isShared && place.cell.process.state().restarts === 0 && !this.#fallsOften(name) ? REST_MS : IDLE_MS
       if (name !== COMMON && !isWorking(place) && performance.now() - place.idleAt > idleMs) this.#evict(name, place)
@@ -408,17 +414,20 @@ export class Cells<P extends CellProcess = PluginProcess> {
       this.#usedMib > memoryMib && this.#evictIdle((place) => !isWorking(place));
       this.#usedMib = measure()
     );
-    // All of them work: the largest has more than its part. Its checks are made again.
+    // When all cells work, the largest has more than its part and ends. Its checks are made again.
     if (this.#usedMib > memoryMib) largest(this.#processes())?.end('it took too much memory')
     if (this.#waiters.size > 0) this.#admit()
   }
 }
 
-/** So many ends of the common process in `IDLE_MS` set a workspace apart. */
+/** The number of ends of the common process in `IDLE_MS` that give a workspace a process of its own. */
 const MOST_FALLS = 4
 const STOPPED = 'the plugin is stopped'
 
-/** @throws Error when the signal aborts first */
+/**
+ * Waits for work.
+ * @throws Error when the signal aborts first
+ */
 function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const expire = () => reject(new Error('other calls of this workspace are made again first'))

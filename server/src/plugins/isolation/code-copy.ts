@@ -1,4 +1,4 @@
-/** Copies the code of a plugin before it runs, so that what runs is what its digest says, until the service ends. */
+/** Copies the code of a plugin before it runs, so that the code that runs is what its digest says, until the service ends. */
 import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { lutimes, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,22 +14,24 @@ export interface CodeCopy {
   /** The copy of the plugin's module. */
   readonly entry: string
   readonly readable: ReadableSet
-  /** The digest of all that the plugin can import but what the service brings. */
+  /** The digest of all that the plugin can import except for what the service brings. */
   readonly codeHash: string
-  /** A path in the copy as it is in the original. */
+  /** Translates a path in the copy to the path in the original. */
   original(text: string): string
   remove(): Promise<void>
 }
 
 const PREFIX = 'claimcheck-plugin-'
-/** Systems remove what lay in their folder of temporary files for some ten days: then no process would start any more. */
+/**
+ * The age at which the files of a copy become new. Systems clear their folder of temporary files after some ten days: then no process would start any
+ * more.
+ */
 const RENEW_MS = 24 * 60 * 60_000
 
 /**
- * Copies what `located` reads. Hidden files and nested packages that are not dependencies are left out: they cannot be imported.
- * The digest has the lines of the plugin's own files and, for each package that it depends on and that the service does not bring, a line of
- * that package's digest, a space, `=`, its name, `@`, its version. Where to npm installs a package makes no difference.
- *
+ * Copies the files that `located` reads. Hidden files and nested packages that are not dependencies are left out: they cannot be imported. The digest
+ * has the lines of the plugin's own files and, for each package that it depends on and that the service does not bring, a line of that package's
+ * digest, a space, `=`, its name, `@`, its version. The place to which npm installs a package makes no difference.
  * @param brought real folders of packages that are the service's own: they are linked
  * @param renewMs how often the files of the copy become new
  * @throws PackageError
@@ -82,7 +84,7 @@ async function dependencyLine(path: string, digest: string): Promise<string> {
   return `${digest.replace('sha256:', '')} =${textMember(json, 'name') ?? ''}@${textMember(json, 'version') ?? ''}\n`
 }
 
-/** Two packages may share a folder `node_modules` that is a link. */
+/** Makes a link, unless it is there: two packages may share a folder `node_modules` that is a link. */
 function link(path: string, target: string): void {
   if (existsSync(path)) return
   mkdirSync(dirname(path), { recursive: true })
@@ -90,8 +92,8 @@ function link(path: string, target: string): void {
 }
 
 /**
- * A host that is root runs plugins as another user, whatever its umask is. Listing a folder recursively follows links since Node.js 22, into
- * the service's own packages.
+ * Makes a copy readable for others: a host that is root runs plugins as another user, whatever its umask is. Listing a folder recursively follows
+ * links since Node.js 22, into the service's own packages.
  */
 function makeReadable(folder: string): void {
   if (!isRoot()) return
@@ -112,7 +114,7 @@ async function renew(folder: string, now = new Date()): Promise<void> {
   await lutimes(folder, now, now)
 }
 
-/** Removes what hosts that were killed left behind. */
+/** Removes the copies of hosts that were killed. */
 function removeLeftOvers(): void {
   for (const name of readdirSync(tmpdir())) {
     const [, pid] = /^claimcheck-plugin-(\d+)-/.exec(name) ?? []

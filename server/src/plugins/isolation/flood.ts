@@ -1,17 +1,17 @@
 /**
- * Counts what the processes of a plugin make the host do, so that one that floods it is ended before others notice. All of them count
- * together: the plugin runs in many, and each could stay just below a limit.
+ * Counts the host's work for the processes of a plugin, so that one that floods it is ended before others notice. All processes count together: each
+ * of many could stay just below a limit.
  */
 import type { Readable } from 'node:stream'
 
 const WINDOW_MS = 1000
-/** Messages and bytes a window. A busy plugin sends some five messages a check, and the host may give it ten thousand checks a second. */
+/** The most messages in a window. A busy plugin sends some five messages a check, and the host may give it ten thousand checks a second. */
 const MOST_MESSAGES = 30_000
 const MESSAGES_OF_RUN = 10
 const MOST_BYTES = 64 * 1024 * 1024
-/** Printed bytes in a window. They are read for a process' last words only. */
+/** The most printed bytes in a window. They are read for a process' last words only. */
 const MOST_PRINTED_BYTES = 4 * 1024 * 1024
-/** Processor time of the host for reading its messages, in a window: so much, and more for each run that is under way. */
+/** The most processor time of the host for reading a plugin's messages in a window; each run that is under way adds to it. */
 const MOST_BUSY_MS = 150
 const BUSY_MS_OF_RUN = 5
 
@@ -21,22 +21,22 @@ interface WatchedProcess {
   readonly onFlood: () => void
 }
 
-/** The processes of one plugin. */
+/** The watch over the processes of one plugin. */
 export type Floods = ReturnType<typeof createFloods>
 
-/** Counts of a window. */
+/** Counts in one window. */
 interface Counts {
   messages: number
   bytes: number
   printed: number
   busyMs: number
-  /** The calls that it was done for. */
+  /** The number of calls that the rest was done for. */
   runs: number
 }
 
 type Limit = (counts: Counts) => number
 
-/** Limits of what goes beyond the needs of the calls. */
+/** Limits on what goes beyond the needs of the calls. */
 const LIMITS: readonly (readonly [excess: Limit, most: number])[] = [
   [({ messages, runs }) => messages - MESSAGES_OF_RUN * runs, MOST_MESSAGES],
   [({ busyMs, runs }) => busyMs - BUSY_MS_OF_RUN * runs, MOST_BUSY_MS],
@@ -47,7 +47,7 @@ const LIMITS: readonly (readonly [excess: Limit, most: number])[] = [
 export function createFloods() {
   const processes = new Map<WatchedProcess, Counts>()
   const together = nothing(0)
-  // Not the clock's time, which may be set.
+  // The monotonic clock times windows: the system's time may be set.
   let from = performance.now()
 
   function begin(): void {
@@ -81,7 +81,7 @@ export function createFloods() {
     }
     processes.set(watched, counts)
     return {
-      /** Counts what comes over the stream that messages come on. Called before anything else reads it. */
+      /** Counts the bytes of the stream of messages. Call it before anything else reads the stream. */
       watch: (stream: Readable) =>
         stream.on('data', (chunk: Buffer) => {
           begin()
@@ -89,10 +89,10 @@ export function createFloods() {
           before = process.cpuUsage()
           check()
         }),
-      /** Counts the work of all that reads the messages. Called after it. */
+      /** Counts the work of all readers of the messages. Call it after they are set up. */
       watchWork: (stream: Readable) =>
         stream.on('data', () => {
-          // Processor time: on a busy machine the host waits, too.
+          // Work counts in processor time, because on a busy machine the host waits, too.
           const { user, system } = process.cpuUsage(before)
           count('busyMs', (user + system) / 1000)
           check()

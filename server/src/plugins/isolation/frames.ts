@@ -17,19 +17,19 @@ export function createFrames(
     onMessage,
     onClose,
   }: {
-    /** The largest message of the other side. */
+    /** The size of the largest message that the other side may send. */
     readonly maxBytes: number
-    /** The most bytes after one message of the other side. When left out, it sends none. */
+    /** The most bytes that may follow one message of the other side; by default none may. */
     readonly maxBodyBytes?: number
     readonly onMessage: (message: JsonValue, body: Buffer | undefined) => void
-    /** The stream closed, or the other side does not keep to the form. Called once; nothing is received after it. */
+    /** Receives the reason when the stream closes, or the other side breaks the form. Called once; nothing is received after it. */
     readonly onClose: (problem: CloseProblem) => void
   },
 ) {
   let waiting: (string | Uint8Array)[] = []
   let parts: Buffer[] = []
   let size = 0
-  /** The message that the next bytes belong to. */
+  /** The message to which the next bytes belong. */
   let head: { readonly message: JsonValue; readonly bytes: number } | undefined
   let isClosed = false
 
@@ -47,7 +47,7 @@ export function createFrames(
     return NOTHING
   }
 
-  /** Joins what was kept with the last part of it. */
+  /** Joins earlier chunks with the last one. */
   function whole(last: Buffer): Buffer {
     const all = size === 0 ? last : Buffer.concat([...parts, last])
     parts = []
@@ -55,7 +55,10 @@ export function createFrames(
     return all
   }
 
-  /** @returns what is left */
+  /**
+   * Takes the line that a chunk ends.
+   * @returns the rest of the chunk
+   */
   function takeLine(chunk: Buffer): Buffer {
     const at = chunk.indexOf(NEWLINE)
     if (size + (at < 0 ? chunk.length : at) > maxBytes) {
@@ -81,7 +84,10 @@ export function createFrames(
     else head = { message, bytes }
   }
 
-  /** @returns what is left */
+  /**
+   * Takes the bytes that follow a message.
+   * @returns the rest of the chunk
+   */
   function takeBody(chunk: Buffer, { message, bytes }: NonNullable<typeof head>): Buffer {
     const missing = bytes - size
     if (chunk.length < missing) return keep(chunk)
@@ -102,7 +108,7 @@ export function createFrames(
     const sent = waiting
     waiting = []
     if (isClosed || !stream.writable || sent.length === 0) return
-    // One system call for all messages of a turn.
+    // One system call sends all messages of a turn.
     stream.cork()
     for (const part of sent) stream.write(part)
     stream.uncork()
@@ -111,7 +117,7 @@ export function createFrames(
   return {
     /**
      * Sends a message with the others of this turn.
-     * @param body follows it as it is, and is not copied: whoever sends it leaves it unchanged
+     * @param body bytes that follow it. They are not copied, so whoever sends them leaves them unchanged
      */
     send(message: object, body?: Uint8Array): void {
       const line = `${JSON.stringify(body === undefined ? message : { ...message, bytes: body.length })}\n`
@@ -121,7 +127,7 @@ export function createFrames(
       else waiting.push(line)
       if (body !== undefined && body.length > 0) waiting.push(body)
     },
-    /** Sends now what waits. */
+    /** Sends the waiting messages now. */
     flush,
   }
 }

@@ -1,4 +1,4 @@
-/** Answers what a check in a plugin's own process asks of the host: requests, sockets, and what another check's answers told. */
+/** Answers calls of the host by a check in a plugin's own process: requests, sockets, and the readings of another check. */
 import {
   type ConnectInit,
   type DigestAlgorithm,
@@ -20,16 +20,16 @@ export type HostCalls = ReturnType<typeof createHostCalls>
 
 interface HostAnswer {
   readonly value?: unknown
-  /** Goes to the process as it is. */
+  /** Bytes that go to the process as they are. */
   readonly body?: Uint8Array
 }
 
 export type SharedReadings = ReturnType<typeof createSharedReadings>
 
-/** More than begin while one read is under way: a check that joins it finds it here. */
+/** The most readings to keep, more than begin while one read is under way: a check that joins it finds its readings. */
 const MAX_KEPT = 20_000
 
-/** Keeps what the answers to checks told, for the checks that share their part of the cache. */
+/** Keeps the readings of checks, for the checks that share their part of the cache. */
 export function createSharedReadings() {
   const kept = new LRUCache<number, { readonly cacheKey: string; readonly requests: CheckRequests }>({ max: MAX_KEPT })
   return {
@@ -66,11 +66,11 @@ const Init = Type.Object({
 
 const Digest = Type.Object({
   ...Type.Pick(Init, ['headers', 'auth', 'redirect']).properties,
-  // Which there are is the host's to check.
+  // The host checks which algorithms there are.
   algorithms: Type.Array(Type.Unsafe<DigestAlgorithm>(text), { maxItems: 8 }),
 } satisfies Form<DigestInit>)
 
-// Which mechanisms and values there are is the host's to check.
+// The host checks which mechanisms and values there are.
 const Login = Type.Object({ mechanism: Type.Unsafe<LoginMechanism>(text), user: text, secret: text })
 const Connect = Type.Object({ login: Type.Optional(Login) } satisfies Form<ConnectInit>)
 const QueryData = Type.Object({
@@ -88,7 +88,7 @@ interface OpenSocket {
   readonly socket: Socket
 }
 
-/** Answers what one run of the plugin asks. */
+/** Answers the calls of one run of the plugin. */
 export function createHostCalls({
   requests,
   cacheKey,
@@ -183,9 +183,9 @@ export function createHostCalls({
       if (!Object.hasOwn(methods, method)) throw new TypeError('the host offers no such call')
       return methods[method]!(args[0]!, args[1])
     },
-    /** Tells whether its own limits ended the run's requests. */
+    /** Tells whether the run's own limits ended its requests. */
     isSpent: () => requests.isSpent(),
-    /** Closes what the run left open. */
+    /** Closes the sockets and bodies that the run left open. */
     close() {
       for (const { socket } of sockets.values()) void socket.close().catch(() => {})
       for (const body of bodies.values()) body.cancel()

@@ -1,6 +1,6 @@
 /**
- * Keeps what a plugin said of itself when it last started, in a file: while it does not start, its actions stay known, and its claims wait.
- * It holds for the same code, options and version of the service alone.
+ * Keeps the description that a plugin gave when it last started, in a file: while it does not start, its actions stay known, and its claims wait. It
+ * holds for the same code, options and version of the service alone.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { Described } from './messages.ts'
 
 export interface Description {
   readonly plugin: Described
-  /** The result of its setup. */
+  /** The result of the plugin's setup. */
   readonly made: JsonValue
 }
 
@@ -21,14 +21,17 @@ export type KeptDescription = ReturnType<typeof keptDescription>
 
 const FOLDER = 'plugins'
 
-/** @param given the options, which may hold secrets: the file has a digest of them */
+/**
+ * Opens the kept description of a plugin.
+ * @param given the options, which may hold secrets: the file has a digest of them
+ */
 export function keptDescription(
   dataDir: string,
   { name, entry, codeHash }: Pick<PluginPackage, 'name' | 'entry' | 'codeHash'>,
   given: Readonly<Record<string, unknown>>,
 ) {
   const folder = join(dataDir, FOLDER)
-  // One for each plugin: that of older code is replaced when the newer one starts.
+  // Each plugin has one file: the description of older code is replaced when the newer one starts.
   const path = join(folder, `${sha256Text(name ?? entry).slice(0, 32)}.json`)
   const of = sha256Text(JSON.stringify([codeHash, VERSION, given]))
 
@@ -43,9 +46,12 @@ export function keptDescription(
   }
 
   return {
-    /** Undefined: none is kept that can be read. */
+    /** Reads the description; undefined if none is kept that can be read. */
     read,
-    /** @throws Error */
+    /**
+     * Writes the description.
+     * @throws Error
+     */
     write(description: Description): void {
       const content = JSON.stringify({ of, ...description })
       if (JSON.stringify({ of, ...read() }) === content) return

@@ -1,4 +1,4 @@
-/** One running process of a plugin. Ends it when it loops, floods the host or leaves what it is sent unread. */
+/** One running process of a plugin. The host ends it when it loops, floods the host or leaves unread what it is sent. */
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { Floods } from './flood.ts'
@@ -22,7 +22,10 @@ export type CallMessage = Exclude<FromPlugin, { readonly k: 'pong' }>
 export type LiveProcess = ReturnType<typeof createLiveProcess>
 
 const PING_MS = 250
-/** One look in so many counts the whole tree of a process, which reads files of each of its threads. An idle process gets these looks alone. */
+/**
+ * The number of looks of which one counts the whole tree of a process, which reads files of each of its threads. An idle process gets these looks
+ * alone.
+ */
 const LOOKS_PER_COUNT = 4
 /**
  * Limits of the time between a ping and its answer: with a processor, and in all. Time in which other programs have the processors, or in
@@ -33,7 +36,10 @@ const RUNNING = { busyMs: 750, silentMs: 15_000 }
 const STARTING = { busyMs: 10_000, silentMs: 30_000 }
 const MAX_LAST_WORDS = 8192
 
-/** @throws the error of `launch` */
+/**
+ * Starts a process, and watches it.
+ * @throws the error of `launch`
+ */
 export function createLiveProcess({
   launch,
   maxBytes,
@@ -44,16 +50,19 @@ export function createLiveProcess({
   onEnd,
 }: {
   readonly launch: () => ChildProcess
-  /** The size of its largest message. */
+  /** The size of the largest message that the process may send. */
   readonly maxBytes: number
-  /** Counts the calls that it works on. */
+  /** Counts the calls that the process works on. */
   readonly runs: () => number
-  /** Shared with the other processes of the plugin. */
+  /** The counts of floods that it shares with the other processes of the plugin. */
   readonly floods: Floods
-  /** Pays for the processor time that it takes once it is ready. */
+  /** The budget of processor time that the process spends from once it is ready. */
   readonly processor: ProcessorBudget
   readonly onMessage: (message: CallMessage) => void
-  /** @param lastWords what it printed as it died */
+  /**
+   * Receives the end of the process.
+   * @param lastWords what it printed as it died
+   */
   readonly onEnd: (reason: EndReason, lastWords: string) => void
 }) {
   const child = launch()
@@ -65,7 +74,7 @@ export function createLiveProcess({
   let times: ProcessTimes = { processor: 0, waiting: 0 }
   let startingMs = 0
   let countedMs: number | undefined
-  /** The ping that it has not answered: its processor time then, and the time since in which it could have answered. */
+  /** The unanswered ping, if any: the process' processor time when it was sent, and the time since in which it could have answered. */
   let ping: { readonly processorMs: number; openMs: number } | undefined
 
   const flood = floods({ runs, onFlood: () => end('it flooded the host') })
@@ -89,12 +98,12 @@ export function createLiveProcess({
   child.on('close', () => end('it exited'))
   flood.watchPrinted(child.stdout!)
   flood.watchPrinted(child.stderr!)
-  // A full pipe would block it.
+  // A full pipe would block the process.
   child.stderr!.on('data', (chunk: Buffer) => {
     lastWords = (lastWords + chunk.toString()).slice(0, MAX_LAST_WORDS)
   })
 
-  /** Ends it where it keeps no limit; else sends what shows whether it still works. */
+  /** Ends the process where it breaks a limit; else sends a ping that shows whether it still works. */
   function watch(): void {
     const isCountDue = ++looks % LOOKS_PER_COUNT === 0
     if (live.isReady && !isCountDue && runs() === 0 && !ping) return
@@ -109,11 +118,14 @@ export function createLiveProcess({
     }
   }
 
-  /** @returns the time since the last look in which the process could work */
+  /**
+   * Reads the times of the process.
+   * @returns the time since the last look in which it could work
+   */
   function look(): number {
     const now = performance.now()
     const seen = processTimes(child.pid!) ?? times
-    // A host that stood still looks late, and has not read what the process answered. A sandbox's first process is another one.
+    // A host that stood still looks late, and has not read the answers of the process. A sandbox's first process is another one.
     const waitedMs = Math.max(seen.waiting - times.waiting, 0)
     const passedMs = Math.max(Math.min(now - lookedAt, 2 * PING_MS) - waitedMs, 0)
     times = seen
@@ -149,11 +161,11 @@ export function createLiveProcess({
   }
 
   const live = {
-    /** It is set up, and takes calls. */
+    /** True once the process is set up, and takes calls. */
     isReady: false,
     send: (message: object, body?: Uint8Array) => frames.send(message, body),
     /**
-     * Sends what is large once the process has read what was sent before: what waits in the host's memory stays bounded.
+     * Sends a large body once the process has read earlier ones, so that the host's memory holds few.
      * @param isWanted tells then whether it is still to be sent
      */
     async sendInTurn(message: object, body: Uint8Array, isWanted: () => boolean): Promise<void> {
@@ -168,10 +180,10 @@ export function createLiveProcess({
       flood.run()
       processor.begins()
     },
-    /** Measures what it has in memory that no other process shares. MiB. */
+    /** Measures the memory of the process that it shares with no other, in MiB. */
     memoryMib: () => memoryMib(child.pid!),
     end,
-    /** Resolves when nothing of it is left. */
+    /** Resolves when nothing of the process is left. */
     async gone(): Promise<void> {
       if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
       await new Promise((resolve) => child.once('close', resolve))
@@ -180,7 +192,7 @@ export function createLiveProcess({
   return live
 }
 
-/** Orders what is large for a process, and tells how long the process has read nothing. */
+/** Orders large messages for a process, and tells for how long the process has read nothing. */
 function createBacklog(stream: Duplex) {
   let last: Promise<void> = Promise.resolve()
   let waitsSince: number | undefined

@@ -25,16 +25,16 @@ import { PluginProcess, type ProcessOptions, type SetupCall, startAnotherProcess
 import { remoteParts } from './remote-parts.ts'
 
 const RUNTIME = fileURLToPath(new URL('./runtime.js', import.meta.url))
-/** The modules of the service that run in the process, beside packages. */
+/** The service's modules that run in the process, beside packages. */
 const RUNTIME_FILES = ['./frames.js', './messages.js', './runs.js', '../check-cache.js', '../../../package.json']
 const RUNTIME_PACKAGES = { '@claimcheck/core': '*', 'lru-cache': '*', typebox: '*' }
 const SERVER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 
 interface IsolatedOptions {
-  /** The options that the operator configured. */
+  /** The options for the plugin that the operator configured. */
   readonly given: Readonly<Record<string, unknown>>
   readonly isolation: Isolation
-  /** The folder in which the plugin's offer is kept. */
+  /** The folder in which the plugin's description is kept. */
   readonly dataDir: string
   readonly memoryMib?: number | undefined
   readonly cells: CellLimits
@@ -45,12 +45,15 @@ interface IsolatedOptions {
 
 interface IsolatedPlugin {
   readonly name: string
-  /** The digest of all code that runs, but for what the service brings. */
+  /** The digest of all code of the plugin that runs, except for what the service brings. */
   readonly codeHash: string
   readonly parts: HostedParts
 }
 
-/** @throws PluginError; Error with the plugin's own */
+/**
+ * Loads a plugin into a process of its own.
+ * @throws PluginError; Error with the plugin's own
+ */
 export async function loadIsolated(located: PluginPackage, options: IsolatedOptions): Promise<IsolatedPlugin> {
   const runtime = await runtimeReadable()
   const problem = (await isolationProblem(options.isolation)) ?? (await readingProblem(runtime, options.isolation))
@@ -126,8 +129,8 @@ const FIRST_TRIES = 3
 const RETRY_MS = 500
 
 /**
- * Starts the plugin, or goes by what it said when it last started. A plugin of which nothing is known has to start: the service would
- * answer for its actions that it does not support them.
+ * Starts the plugin, or goes by its description from its last start. A plugin of which nothing is known has to start: the service would answer for
+ * its actions that it does not support them.
  * @throws PluginError; Error
  */
 async function startFirst(
@@ -139,11 +142,11 @@ async function startFirst(
     textOf,
   }: {
     readonly kept: KeptDescription
-    /** Returns what the plugin said as it started. */
+    /** Returns the description that the plugin gave as it started. */
     readonly said: () => Description
-    /** Takes an earlier description for what it says, where that can still be used. */
+    /** Uses an earlier description of the plugin, if it still can be used; returns its offer then. */
     readonly recall: (description: Description | undefined) => Promise<string | undefined>
-    /** Says to the operator why it did not start. */
+    /** Tells the operator why the plugin did not start. */
     readonly textOf: (error: unknown) => string
   },
 ): Promise<PluginProcess> {
@@ -157,7 +160,7 @@ async function startFirst(
       return first
     } catch (error) {
       await first.close()
-      // A plugin that describes itself wrongly does so each time.
+      // A plugin that describes itself wrongly would do so each time.
       if (error instanceof PluginError) throw error
       const offers = await recall(known)
       if (offers !== undefined) {
@@ -187,7 +190,7 @@ function keep(kept: KeptDescription, description: Description, logger: Logger): 
   }
 }
 
-// Once: what a process offers that is started again has to be the same, and compiling its schemas holds up the service.
+// Schemas are compiled once: a process that is started again has to offer the same, and compiling holds up the service.
 function refuseDefinition(definition: Definition, given: IsolatedOptions['given'], budget: SchemaBudget): void {
   refuse(linearProblems('options', definition.options, budget))
   refuse(definitionProblems(definition))
@@ -209,17 +212,17 @@ function refuseParts(parts: DescribedParts, budget: SchemaBudget): void {
   }
 }
 
-/** Through connections, its own or those of other plugins. */
+/** Tells whether a plugin gets credentials through connections, its own or those of other plugins. */
 function getsCredentials({ verifiers, connections }: DescribedParts): boolean {
   const reads = verifiers.some(({ data }) => (data as { readonly providers?: readonly string[] }).providers?.length)
   return connections.length > 0 || reads
 }
 
 const TOLD_LENGTH = 500
-/** A line of a stack that names the plugin's own code. */
+/** Matches a line of a stack that names the plugin's own code. */
 const OWN_FRAME = /^\s+at .*file:.*/
 
-/** The operator reads why it did not load: the plugin's message, and the first place in its files. It is a text of the plugin's own choice. */
+/** Tells the operator why the plugin did not load: its message, and the first place in its files. The text is the plugin's own choice. */
 function failureText(error: unknown): string {
   if (!(error instanceof PluginFailure)) return (error as Error).message
   const lines = error.stack.split('\n')
@@ -230,7 +233,7 @@ function failureText(error: unknown): string {
   return `it failed as it was loaded: ${text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')}`
 }
 
-/** A claimant's text must not hold up the service: patterns of strangers match in linear time, or are refused. */
+/** Finds patterns of strangers that do not match in linear time, so that a claimant's text cannot hold up the service. */
 function profileLinearProblems(profile: JsonValue | undefined, index: number, budget: SchemaBudget): string[] {
   const { target, params, facts } = (profile ?? {}) as JsonObject
   return Object.entries({ target, params, facts }).flatMap(([name, schema]) =>
@@ -239,7 +242,7 @@ function profileLinearProblems(profile: JsonValue | undefined, index: number, bu
 }
 
 function linearProblems(place: string, schema: unknown, budget: SchemaBudget): string[] {
-  // Other rules refuse what is no schema.
+  // Other rules refuse a value that is no schema.
   if (typeof schema !== 'object' || schema === null) return []
   return markLinear(schema as TSchema, budget).map((problem) => `${place}: ${problem}`)
 }
@@ -257,7 +260,10 @@ interface Definition {
   readonly setup?: unknown
 }
 
-/** @throws PluginError */
+/**
+ * Reads the definition of a plugin.
+ * @throws PluginError
+ */
 function readDefinition(plugin: Described): Definition {
   const { isPlugin, data, functions } = plugin ?? {}
   if (isPlugin !== true || !Array.isArray(functions)) {
@@ -270,7 +276,10 @@ function isolationLimits({ programs = [] }: Manifest): string[] {
   return programs.length === 0 ? [] : [`it starts programs (${programs.join(', ')}), which the operator has to trust`]
 }
 
-/** @throws PluginError */
+/**
+ * Reads the result of a plugin's setup.
+ * @throws PluginError
+ */
 function readParts(made: JsonValue): DescribedParts {
   if (!Value.Check(DescribedParts, made)) throw new PluginError(['its setup does not return what a setup returns'])
   return made

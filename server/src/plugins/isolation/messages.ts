@@ -9,14 +9,14 @@ import {
   type JsonValue,
 } from '@claimcheck/core/rules'
 
-/** A call of a function of the plugin. `part` is the index of the verifier or connection type. */
+/** The message that calls a function of the plugin. `part` is the index of the verifier or connection type. */
 export interface RunMessage {
   readonly k: 'run'
   readonly id: number
   readonly method: PluginMethod
   readonly part: number
   readonly args: readonly unknown[]
-  /** The host's clock now. The process has no other: its own clock may be off. */
+  /** The host's clock at the call. The process goes by it, because its own clock may be off. */
   readonly now: number
 }
 
@@ -36,14 +36,14 @@ export type PluginMethod = (typeof PLUGIN_METHODS)[number]
 
 export type ToPlugin =
   | RunMessage
-  /** The time of that call is over. */
+  /** The message that says that the time of a call is over. */
   | { readonly k: 'abort'; readonly id: number }
-  /** The answer to a call of the process. */
+  /** The message that answers a call of the process. */
   | {
       readonly k: 'ok'
       readonly id: number
       readonly value?: unknown
-      /** The bytes of an answer that follow. */
+      /** The number of raw bytes that follow the message. */
       readonly bytes?: number
     }
   | {
@@ -52,7 +52,7 @@ export type ToPlugin =
       readonly error: WireError
       readonly isSpent?: boolean
     }
-  /** Is answered with a pong, which shows that the process does not loop. */
+  /** The message that the process answers with a pong, which shows that it does not loop. */
   | { readonly k: 'ping' }
 
 export type FromPlugin =
@@ -60,7 +60,7 @@ export type FromPlugin =
   | { readonly k: 'pong' }
   | { readonly k: 'ok'; readonly id: number; readonly value?: JsonValue }
   | { readonly k: 'err'; readonly id: number; readonly error: WireError }
-  /** A call of the host, for that run of the plugin. */
+  /** The message that calls the host, for a run of the plugin. */
   | {
       readonly k: 'call'
       readonly id: number
@@ -79,7 +79,10 @@ const FORMS: Readonly<Record<FromPlugin['k'], (message: JsonObject) => boolean>>
   log: ({ text }) => typeof text === 'string',
 }
 
-/** @returns undefined for what is no message of a plugin: its process may send anything */
+/**
+ * Reads a message of a plugin.
+ * @returns undefined for any other value: the process may send anything
+ */
 export function readFromPlugin(message: JsonValue): FromPlugin | undefined {
   if (!isJsonObject(message) || typeof message.k !== 'string' || !Object.hasOwn(FORMS, message.k)) return undefined
   return FORMS[message.k as FromPlugin['k']](message) ? (message as unknown as FromPlugin) : undefined
@@ -89,7 +92,7 @@ function isCount(value: JsonValue | undefined): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** A plugin before its setup, as data. */
+/** A plugin before its setup, described as data. */
 export interface Described {
   readonly isPlugin: boolean
   readonly data: JsonObject
@@ -99,7 +102,7 @@ export interface Described {
 const described = { data: Type.Unsafe<JsonObject>(Type.Object({})), functions: Type.Array(Type.String()) }
 const DescribedPart = Type.Object({
   ...described,
-  /** The base address of a connection type for no options. */
+  /** The base address of a connection type without options. */
   address: Type.Optional(Type.String()),
 })
 /** The result of a setup: data, and the names of the functions in it. */
@@ -111,9 +114,9 @@ export const DescribedParts = Type.Object({
 export type DescribedParts = Static<typeof DescribedParts>
 export type DescribedPart = Static<typeof DescribedPart>
 
-/** The part of a check's context that comes from the host. The process makes the rest. */
+/** The part of a check's context that the host sends. The process makes the rest. */
 export interface CheckArguments {
-  /** One for `check`. */
+  /** The claims to check; one for `check`. */
   readonly checks: readonly { readonly claim: unknown; readonly previous: unknown }[]
   readonly connection: unknown
   readonly share: string
@@ -121,7 +124,7 @@ export interface CheckArguments {
   readonly limits: unknown
 }
 
-/** An HTTP answer, with its body; or with what the parts of the body are asked for by. */
+/** An HTTP answer, with its body, or with the number of the stream by which parts of the body are asked for. */
 export interface WireResponse {
   readonly status: number
   readonly url: string
@@ -129,12 +132,12 @@ export interface WireResponse {
   readonly stream?: number
 }
 
-/** Comes with a part of a body, or of what a socket receives. */
+/** The message before a part of a body, or before bytes that a socket received. */
 export interface WirePart {
   readonly isLast: boolean
 }
 
-/** The digest of an answer whose body was not sent over. */
+/** The digest of an answer whose body stays at the host. */
 export interface WireDigest extends Omit<DigestAnswer, 'headers'> {
   readonly headers: WireResponse['headers']
 }
@@ -146,7 +149,7 @@ export type WireError =
       readonly status?: number
       readonly param?: string
     }
-  /** Any other error: its stack. */
+  /** The stack of any other error. */
   | { readonly text: string }
 
 /** The result of `checkMany` for one claim. */
@@ -175,7 +178,7 @@ function textOf(error: unknown): string {
   }
 }
 
-/** An error of the plugin's own. Its stack is what the plugin says, and is not trusted. */
+/** An error of the plugin's own. Its stack is the plugin's text, and is not trusted. */
 export class PluginFailure extends Error {
   override readonly stack: string
 
@@ -187,7 +190,10 @@ export class PluginFailure extends Error {
 
 const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
-/** @param error from the other side, which is not trusted */
+/**
+ * Makes an error of one from the process.
+ * @param error from the other side, which is not trusted
+ */
 export function fromWireError(error: unknown): Error {
   const { code, retryAfterMs, status, param, text } = (typeof error === 'object' && error !== null ? error : {}) as {
     readonly [name: string]: unknown

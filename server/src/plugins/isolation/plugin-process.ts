@@ -13,16 +13,16 @@ import { createProcessorBudget } from './processor-budget.ts'
 export interface ProcessOptions {
   readonly launch: () => ChildProcess
   readonly logger: Logger
-  /** Logs what the plugin says. */
+  /** Logs the lines of the plugin. */
   readonly pluginLogger: PluginLogger
   readonly now: () => Instant
-  /** Shared by the processes of the plugin. */
+  /** The counts of floods that the processes of the plugin share. */
   readonly floods: Floods
-  /** The offer of the plugin when it was loaded; left out where it is loaded now. */
+  /** The offer of the plugin when it was loaded; absent while it is loaded. */
   readonly offers?: string | undefined
-  /** Why the one before it ended. */
+  /** The reason that the previous process ended. */
   readonly lastEnd?: EndReason
-  /** Sets the plugin up in a process that has just been started. Its result has to be the same each time. */
+  /** Sets the plugin up in a process that has just started. Its result has to be the same each time. */
   readonly prepare: (plugin: Described, call: SetupCall) => Promise<string>
 }
 
@@ -32,15 +32,17 @@ export type SetupCall = (given: unknown) => Promise<JsonValue>
 /** A call that the process works on. */
 interface Pending {
   readonly hostCalls: HostCalls | undefined
-  /** Calls of the host that are not answered yet. */
+  /** The number of calls of the host that are not answered yet. */
   calls: number
   resolve(value: JsonValue | undefined): void
   reject(error: Error): void
 }
 
-/** Bytes of a setup's message, which has the plugin's schemas. */
+/** The size of the largest message of a setup, which has the plugin's schemas. */
 const MAX_SETUP_BYTES = 1024 * 1024
-/** An observation, a log line, a request. What is nested takes the host 0.1 ms for each KiB. */
+/**
+ * The size of the largest other message, such as an observation, a log line, or a request. Reading nested values takes the host 0.1 ms for each KiB.
+ */
 const MAX_MESSAGE_BYTES = 256 * 1024
 const CLOSE_MS = 2000
 /** The most calls of the host that one run may have open: a plugin that awaits nothing must not fill the host's memory. */
@@ -48,20 +50,20 @@ const MOST_CALLS_AT_ONCE = 256
 const LARGE_BYTES = 16 * 1024
 const STOPPED = 'the plugin is stopped'
 
-/** Settles what waits for a process that starts. */
+/** The two ends of a start: its process is ready, or failed. */
 interface Starting {
   ready(plugin: Described): void
   failed(error: Error): void
 }
 
-/** Another process of a plugin that is loaded: it is started again until it runs. */
+/** Starts another process of a plugin that is loaded. It is started again until it runs. */
 export function startAnotherProcess(options: ProcessOptions & { readonly offers: string }): PluginProcess {
   const process = new PluginProcess(options)
   void process.start().catch(() => {})
   return process
 }
 
-/** Starts, runs and starts again, until it is closed. */
+/** A process of a plugin that is started, and started again, until it is closed. */
 export class PluginProcess {
   readonly #options: ProcessOptions
   /** The time of the last end of a process, by the clock of this host's process. */
@@ -100,12 +102,12 @@ export class PluginProcess {
     return this.#live?.memoryMib() ?? 0
   }
 
-  /** Ends the process that runs, and starts another one. */
+  /** Ends the running process, after which another one starts. */
   end(reason: EndReason): void {
     this.#live?.end(reason)
   }
 
-  /** Resolves when it takes calls, or never will. */
+  /** Resolves when the process takes calls, or never will. */
   async available(): Promise<void> {
     if (!this.#isClosed && !this.#live?.isReady) await this.#available.opened
   }
@@ -121,7 +123,7 @@ export class PluginProcess {
       this.#accept(live!, await this.#options.prepare(plugin, (given) => this.#setUp(live!, given)))
     } catch (error) {
       if (live) live.end('it did not start')
-      // The system gave no process, for want of memory or handles, which may pass.
+      // An error of the system, for want of memory or handles, may pass.
       else {
         this.#lastEnd = 'it did not start'
         this.#restart(false)
@@ -163,7 +165,7 @@ export class PluginProcess {
     return live
   }
 
-  /** Limits one message. The offer of a plugin is the same each time, and so is its size. */
+  /** Returns the limit of one message. The offer of a plugin is the same each time, and so is its size. */
   #mostBytes(): number {
     return this.#offers === undefined
       ? MAX_SETUP_BYTES
@@ -191,9 +193,12 @@ export class PluginProcess {
     this.#restart(live.isReady)
   }
 
-  /** @param hasRun it took calls before it ended */
+  /**
+   * Starts the process again after a pause.
+   * @param hasRun true if it took calls before it ended
+   */
   #restart(hasRun: boolean): void {
-    // The first start fails by itself.
+    // Without an offer this was the first start, which fails by itself.
     if (this.#offers === undefined || this.#isClosed) return
     this.#restarts++
     const pauseMs = Math.max(this.#nextPauseMs(hasRun), this.#processor.pauseMs())
@@ -284,7 +289,7 @@ export class PluginProcess {
         const live = this.#live
         if (isSettled) return
         if (this.#isClosed) return fail(new Error(STOPPED))
-        // It ended as it started.
+        // A process that is not ready may have ended as it started, so the call waits.
         if (!live?.isReady) return void this.#available.opened.then(begin)
         const succeed = (value: JsonValue | undefined) => {
           settle()
@@ -302,7 +307,7 @@ export class PluginProcess {
     })
   }
 
-  /** Ends the process, after the plugin's own `close`. */
+  /** Ends the process, after a call of the plugin's own `close`. */
   async close(): Promise<void> {
     if (this.#live?.isReady) await this.call('close', 0, () => [], { timeoutMs: CLOSE_MS }).catch(() => {})
     this.#isClosed = true
@@ -314,7 +319,7 @@ export class PluginProcess {
   }
 }
 
-/** Leaves out the stack, which tells where the service stands. */
+/** Makes the error that the process gets, without the stack, which tells where the service stands. */
 function toPlugin(error: unknown): WireError {
   return isDestinationError(error) ? toWireError(error) : { text: String(error) }
 }
@@ -323,14 +328,17 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5000
 /** The longest pause of a process that does not start: each try takes a second of a processor. */
 const LONGEST_UNSTARTED_MS = 60_000
-/** After so long without an end, the pauses begin anew. */
+/** The time without an end after which the pauses begin anew. */
 const SOUND_MS = 60_000
 
-/** Says how long a process waits that ended now, before it is started again. Milliseconds. */
+/** Makes a function that returns the pause, in milliseconds, before a process that ended now is started again. */
 function createPauses() {
   let pauseMs = 0
   let lastAt = Number.NEGATIVE_INFINITY
-  /** @param hasRun it took calls */
+  /**
+   * Returns the pause before the next start.
+   * @param hasRun true if the process took calls
+   */
   return (hasRun: boolean): number => {
     if (performance.now() - lastAt - pauseMs > SOUND_MS) pauseMs = 0
     lastAt = performance.now()
@@ -340,7 +348,7 @@ function createPauses() {
   }
 }
 
-/** Opens once. */
+/** Makes a gate that opens once. */
 function newGate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {

@@ -1,18 +1,18 @@
-/** Measures what a process takes, by the system's account: time with a processor, time waiting for one, and memory. */
+/** Measures the use of a process, by the system's account: time with a processor, time waiting for one, and memory. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second, whatever its own clock does: USER_HZ. */
 const TICK_MS = 10
 const NS_PER_MS = 1e6
 
-/** Times in milliseconds. */
+/** Times of a process in milliseconds. */
 export interface ProcessTimes {
   readonly processor: number
-  /** It was ready to run, and other processes ran. 0 where the system does not count it. */
+  /** The time in which the process was ready to run while others ran; 0 where the system does not count it. */
   readonly waiting: number
 }
 
-/** Reads the times of the process that a sandbox holds: the child of the one that was started, or that itself. Undefined where nothing tells. */
+/** Reads the times of the process that a sandbox holds: the child of the started process, or that itself. Undefined where nothing tells. */
 export function processTimes(pid: number): ProcessTimes | undefined {
   try {
     const held = heldBy(pid)
@@ -22,13 +22,16 @@ export function processTimes(pid: number): ProcessTimes | undefined {
   }
 }
 
-/** The process that a sandbox holds. @throws where it is gone */
+/**
+ * Finds the process that a sandbox holds.
+ * @throws when it is gone
+ */
 function heldBy(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   return child ? Number(child) : pid
 }
 
-/** The processor time of a process with all that it started, and that these started. Milliseconds; 0 where nothing tells. */
+/** Returns the processor time of a process and all of its descendants, in milliseconds; 0 where nothing tells. */
 export function treeTime(pid: number): number {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`)
@@ -48,10 +51,10 @@ function processorOf(pid: number): number {
   return timesOf(pid).own * TICK_MS
 }
 
-/** Reads a process' own time, and that of its children that ended. Ticks. */
+/** Reads a process' own time, and that of its children that ended, in ticks. */
 function timesOf(pid: number): { readonly own: number; readonly ofEnded: number } {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name in parentheses may hold anything: proc(5).
+  // The name in parentheses may hold any characters: proc(5).
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
@@ -60,7 +63,7 @@ function timesOf(pid: number): { readonly own: number; readonly ofEnded: number 
   return { own: user + system, ofEnded: endedUser + endedSystem }
 }
 
-/** Reads how long the main thread waited: the second field of schedstat, in nanoseconds. */
+/** Reads for how long the main thread waited: the second field of schedstat, in nanoseconds. */
 function waitingOf(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / NS_PER_MS
@@ -69,7 +72,7 @@ function waitingOf(pid: number): number {
   }
 }
 
-/** Measures memory without what the process shares with others, such as the program of Node. 0 where nothing tells. */
+/** Measures the memory of a process, without parts that it shares with others, such as the program of Node; 0 where nothing tells. */
 export function memoryMib(pid: number): number {
   try {
     const [, kib = 0] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${heldBy(pid)}/status`, 'utf8')) ?? []

@@ -3,13 +3,13 @@
  * asked of it. The attack: a plugin that mines coins between its checks, in turns that are short enough for it to answer.
  */
 
-/** While it has no call. */
+/** The share of a processor that a process may take while it has no call. */
 const IDLE_SHARE = 0.05
-/** The most that a process without calls may have left: to collect garbage, and to forget what it cached. */
+/** The most processor time that a process without calls may save up: to collect garbage, and to clear its caches. */
 const MOST_MS = 2000
-/** The allowance that each call adds. To read all that a check may takes about a second. */
+/** The processor time that each call adds. To read the most bytes of a check takes about a second. */
 const CALL_MS = 3000
-/** A process is not started again with less left. */
+/** The least budget with which a process is started again. */
 const START_MS = 500
 
 export type ProcessorBudget = ReturnType<typeof createProcessorBudget>
@@ -25,17 +25,21 @@ export function createProcessorBudget(now: () => number = () => performance.now(
   }
 
   return {
-    /** Adds what a call may take that begins. */
+    /** Adds the processor time for a call that begins. */
     begins() {
       left += CALL_MS
     },
-    /** @param calls that it works on @returns false when it took more than it may */
+    /**
+     * Takes processor time from the budget.
+     * @param calls the number of calls that the process works on
+     * @returns false when it took more than it may
+     */
     spend(ms: number, calls: number): boolean {
       refill()
       left = Math.min(left, MOST_MS + calls * CALL_MS) - ms
       return left >= 0
     },
-    /** Says how long it waits before it is started again. Milliseconds. */
+    /** Returns the pause before the process is started again, in milliseconds. */
     pauseMs(): number {
       refill()
       return left >= 0 ? 0 : (START_MS - left) / IDLE_SHARE

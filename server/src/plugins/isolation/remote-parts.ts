@@ -30,14 +30,14 @@ import {
   type PluginMethod,
 } from './messages.ts'
 
-/** A function of a plugin that needs nothing of the host answers within this. */
+/** The time limit of a plugin's function that needs nothing of the host. */
 const QUICK_MS = 3000
 /** The limit of a call's wait for a place, and again for a process that starts: on a busy machine a start takes many times as long. */
 const START_MS = 10_000
-/** A check has a time of its own, at whose end its signal aborts. */
+/** The longest time of a check, whose own signal aborts earlier. */
 const LONGEST_CHECK_MS = 120_000
 const MAX_ADDRESSES = 1000
-/** The limit of one answer where the verifier declares none: all of it goes through the pipe. */
+/** The limit of one answer's body unless the verifier declares one: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
 
 interface RemoteOptions {
@@ -54,7 +54,10 @@ interface Remote extends RemoteOptions {
   readonly names: OpaqueNames
 }
 
-/** @param described passed `partsProblems` */
+/**
+ * Makes the parts of an isolated plugin.
+ * @param described a description that passed `partsProblems`
+ */
 export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
   const remote: Remote = { ...options, pace: createPace(), names: createOpaqueNames() }
   return {
@@ -112,7 +115,10 @@ function quickCalls(cells: Cells, index: number) {
     )
 }
 
-/** @returns what is no list as it is: the caller tells */
+/**
+ * Reads the results of `checkMany`.
+ * @returns a value that is no list as it is: the caller reports it
+ */
 function readMany(returned: unknown): unknown {
   if (!Array.isArray(returned)) return returned
   return returned.map((one: Partial<{ readonly seen: unknown; readonly error: unknown }> | null) =>
@@ -120,7 +126,10 @@ function readMany(returned: unknown): unknown {
   )
 }
 
-/** @param calls the first one makes the requests */
+/**
+ * Makes a check, or several as one batch.
+ * @param calls the checks, of which the first one makes the requests
+ */
 async function check(
   method: 'check' | 'checkMany',
   calls: readonly CheckCall[],
@@ -142,7 +151,7 @@ async function check(
   })
 
   function make({ process, shared }: Cell, isAgain: boolean): Promise<unknown> {
-    // Its plugin knows nothing of what it asked before.
+    // The new process of the plugin knows nothing of earlier requests.
     if (isAgain) requests.again()
     const args = (run: number) => {
       shared.keep(run, cacheKey, requests)
@@ -155,7 +164,7 @@ async function check(
   const given = decides ? ({ ...tenant, urgency: 'deciding' } as const) : tenant
   const until = () => timer.signal
   if (isAlone) return cells.alone(given, until, (cell) => make(cell, true))
-  // A batch that ends the process is halved.
+  // Batches that end the process are halved.
   return calls.length > 1 ? cells.once(given, until, (cell) => make(cell, false)) : cells.within(given, until, make)
 }
 
@@ -176,7 +185,8 @@ function remoteConnectionType(
     onlyAddress: functions.includes('baseUrl') ? onlyAddress({ ...type, baseUrl: () => address ?? '' }) : undefined,
     async baseUrl(values, tenant) {
       const given = shown(values)
-      // With the workspace: what another one's process makes of the same options leads nobody's credentials anywhere else.
+      // The key has the workspace: another workspace's process may make an address of the same options, which must not lead these credentials
+      // elsewhere.
       const key = JSON.stringify([tenant.workspaceId, given])
       const known = addresses.get(key)
       if (known !== undefined) return known

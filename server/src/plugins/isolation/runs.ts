@@ -1,4 +1,4 @@
-/** Runs inside a plugin's own process: builds what a check and a probe get of the host, where each use is a call of the host. */
+/** Runs inside a plugin's own process: builds the contexts of checks and probes, in which each use of the host is a call of the host. */
 
 import { createHttp } from '@claimcheck/core/hosting'
 import {
@@ -26,7 +26,7 @@ import {
   type WireSeen,
 } from './messages.ts'
 
-/** @property body raw bytes of an answer of a destination */
+/** An answer of the host. @property body raw bytes of an answer of a destination */
 interface HostAnswer {
   readonly value: unknown
   readonly body: Uint8Array | undefined
@@ -34,7 +34,7 @@ interface HostAnswer {
 
 interface Run {
   readonly aborted: AbortController
-  /** The host's limits ended its requests. */
+  /** True once the host's limits ended the run's requests. */
   isSpent: boolean
 }
 
@@ -84,7 +84,7 @@ export function createRuns(frames: Frames) {
       signal,
       logger,
       cache: cacheFor(cacheKey, cache, {
-        // The host keeps what the answers told; a check that shares a read names the check that made it.
+        // Readings stay at the host; a check that shares a read names the check that made it.
         readings: () => id,
         inherit: (other: number) => host.call<void>(id, 'inherit', other),
         isSpent: () => signal.aborted || run.isSpent,
@@ -112,7 +112,10 @@ export function createRuns(frames: Frames) {
       const context = Object.assign(contextOf(id, args), { previous: previous as CheckContext['previous'] })
       return verifier.check(claim as never, context)
     },
-    /** @returns null where the plugin returns no list */
+    /**
+     * Checks several claims.
+     * @returns null when the plugin returns no list
+     */
     async checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null> {
       const returned: unknown = await verifier.checkMany!(args.checks as never, contextOf(id, args))
       if (!Array.isArray(returned)) return null
@@ -170,14 +173,14 @@ function createHost(frames: Frames) {
 
   return {
     ask,
-    /** Asks for an answer without a body. */
+    /** Calls the host, for an answer without a body. */
     call: async <T>(run: number, method: string, ...args: unknown[]) => (await ask(run, method, ...args)).value as T,
     take(call: number): Asked | undefined {
       const found = asked.get(call)
       asked.delete(call)
       return found
     },
-    /** Forgets what a run waits for. */
+    /** Forgets the unanswered calls of a run, and returns them. */
     forget(run: number): readonly Asked[] {
       const its = [...asked].filter(([, one]) => one.run === run)
       for (const [call] of its) asked.delete(call)
@@ -203,7 +206,7 @@ async function connect(host: Host, run: number, url: string, init: ConnectInit):
   }
 }
 
-/** The body of an answer, of which the host sends what is read. */
+/** Makes the body of an answer, of which the host sends the parts that are read. */
 function streamed(host: Host, run: number, stream: number): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -223,7 +226,7 @@ async function pullPart(
   if ((value as WirePart).isLast) controller.close()
 }
 
-/** The host's clock, as it was told last and as time went on here since. */
+/** A clock that shows the host's time, as it was last told and as time went on here since. */
 function createHostClock() {
   let ahead = 0
   return {
@@ -234,7 +237,7 @@ function createHostClock() {
   }
 }
 
-/** Copies the fields of a log line, which may be anything: what JSON cannot say is left out. */
+/** Copies the fields of a log line, which may be anything, without values that JSON cannot express. */
 function plainFields(fields: unknown): unknown {
   try {
     const text = JSON.stringify(fields, (_, value) => (value instanceof Error ? String(value.stack) : value))

@@ -1,6 +1,6 @@
 /**
- * The program of a plugin's own process: loads the plugin, runs its functions when the host asks, and passes everything that it wants from
- * the host to the host. It holds nothing that is worth stealing.
+ * The program of a plugin's own process: loads the plugin, runs its functions when the host asks, and passes the calls that it makes to the host. It
+ * holds nothing that is worth stealing.
  */
 import '@claimcheck/core/sandbox/no-strings'
 import { Socket } from 'node:net'
@@ -13,16 +13,16 @@ import { type Described, type DescribedPart, type RunMessage, type ToPlugin, toW
 import { createRuns } from './runs.ts'
 
 const HOST_HANDLE = 3
-/** Bytes of one message, which may hold the claims of checks that are made together. */
+/** The size of the largest message of the host, which may hold the claims of checks that are made together. */
 const MAX_BYTES = 8 * 1024 * 1024
-/** More than a part of a body, or than a socket receives at once. */
+/** The most bytes after one message: more than a part of a body, or than a socket receives at once. */
 const MAX_BODY_BYTES = 1024 * 1024
 const VERIFIER_FUNCTIONS = ['check', 'normalize', 'anonymousSource', 'destination', 'checkMany']
 const CONNECTION_FUNCTIONS = ['baseUrl', 'fits', 'probe']
 
 const queue: { readonly message: ToPlugin; readonly body: Buffer | undefined }[] = []
 
-// Kept from the plugin, which could replace it for all that follows.
+// References are taken now, before the plugin can replace the originals for all that follows.
 const { stringify } = JSON
 
 const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writable: true }), {
@@ -30,9 +30,9 @@ const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writab
   maxBodyBytes: MAX_BODY_BYTES,
   onMessage(received, body) {
     const message = received as unknown as ToPlugin
-    // Before what waits: many messages take long, and are no loop.
+    // Pings are answered before waiting messages: many of these take long, and are no loop.
     if (message.k === 'ping') {
-      // Before the message that waits: each may take as long as the host allows.
+      // The pong goes out before the next message is worked on, which may take as long as the host allows.
       frames.send({ k: 'pong' })
       return frames.flush()
     }
@@ -64,17 +64,20 @@ function receive(message: ToPlugin, body: Buffer | undefined): void {
 async function run(message: RunMessage): Promise<void> {
   try {
     const value = await runs.within(message.id, message.now, () => call(message))
-    // Here and not in the frames: a getter or a cycle in it is the plugin's error.
+    // The result is written here and not by the frames: a getter or a cycle in it is the plugin's error.
     const text = stringify(value === undefined ? null : value)
     frames.send({ k: 'ok', id: message.id, value: JSON.parse(text) })
   } catch (error) {
-    // Whatever is asked next would get no memory either.
+    // Any later call would get no memory either.
     if (isOutOfMemory(error)) process.exit(1)
     frames.send({ k: 'err', id: message.id, error: toWireError(error) })
   }
 }
 
-/** V8 refuses an array buffer with a message alone; Node 24 and 26 refuse some of theirs with a code and other words. */
+/**
+ * Recognizes an error for want of memory. V8 refuses an array buffer with a message alone; Node 24 and 26 refuse some of theirs with a code and other
+ * words.
+ */
 function isOutOfMemory(error: unknown): boolean {
   if (!(error instanceof RangeError)) return false
   const { code, message } = error as RangeError & { readonly code?: unknown }
@@ -142,12 +145,12 @@ function addressOf(type: { baseUrl?: (options: never) => string }): { readonly a
   }
 }
 
-/** Functions fall out; schemas are plain data. */
+/** Makes plain data of a part, without its functions; schemas are plain data. */
 function plain(value: object): JsonObject {
   return JSON.parse(stringify(value))
 }
 
-// A stray error is the plugin's, and no reason to end the checks of others.
+// Stray errors are the plugin's, and no reason to end the checks of others.
 process.on('uncaughtException', (error) => runs.stray('an error that nothing caught', error))
 process.on('unhandledRejection', (reason) => runs.stray('a promise that nothing awaited was rejected', reason))
 
