@@ -3,12 +3,12 @@ import { parseUrl } from '@claimcheck/core/plugin'
 
 const ROOT = '/console'
 
-/** A segment `.` or `..` would lead elsewhere, however it is written: `~` precedes it. */
+/** Writes an agent's id as a segment of a path. A segment `.` or `..` would lead elsewhere, however it is written, so `~` precedes it. */
 function agentSegment(agentId: string): string {
   return encodeURIComponent(/^~*\.\.?$/.test(agentId) ? `~${agentId}` : agentId)
 }
 
-/** The agent of a segment that `paths.agent` made. */
+/** Reads the agent's id from a segment that `paths.agent` made. */
 export function agentOfSegment(segment: string): string {
   return /^~+\.\.?$/.test(segment) ? segment.slice(1) : segment
 }
@@ -89,26 +89,26 @@ export const paths = {
 /** The prefix of all routes of a workspace. */
 export const WORKSPACE_PREFIX = `${ROOT}/w/:workspace`
 
-/** The workspace that a path of the console names. */
+/** Finds the workspace that a path of the console names. */
 export function workspaceIn(path: string): string | undefined {
   return /^\/console\/w\/([^/?]+)/.exec(path)?.[1]
 }
 
-/** `next` if it is one of our own pages, else the start page. */
+/** Returns `next` if it is one of our own pages, else the start page. */
 export function returnPath(next: unknown): string {
   if (typeof next !== 'string' || !parseUrl(next, 'http://here.invalid')) return paths.home
   const { origin, pathname, search } = new URL(next, 'http://here.invalid')
   const isOurs = pathname === ROOT || pathname.startsWith(`${ROOT}/`) || pathname.startsWith('/oauth/')
-  // Built from the parsed parts: a browser may read the original text differently from URL.
+  // The path is built from the parsed parts: a browser may read the original text differently from URL.
   return origin === 'http://here.invalid' && isOurs ? pathname + search : paths.home
 }
 
-/** Asks a signed-in person to sign in again. */
+/** Makes the path of the page that asks a signed-in person to sign in again. */
 export function confirmPath(next: string): string {
   return `${paths.confirm}?${new URLSearchParams({ next })}`
 }
 
-/** No page has a longer address; three times as long, as escaped, no client would take the redirect. */
+/** The longest `next`, longer than any page's address; three times as long, as escaped, no client would take the redirect. */
 const LONGEST_NEXT = 2048
 
 export function signInPath(next: string): string {

@@ -1,4 +1,4 @@
-/** Renders a page within its document to text. Preact escapes all that is put into markup. */
+/** Renders a page within its document to text. Preact escapes all texts in its markup. */
 import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { ComponentChildren, VNode } from 'preact'
@@ -17,7 +17,7 @@ export function sendHtml(reply: FastifyReply, html: string, status: number): Fas
 
 const MOST_RENDERED = 100
 
-/** Renders a page that depends on these values alone, and keeps the text of the latest ones. */
+/** Makes a renderer of a page that depends on these values alone, and keeps the text of the latest ones. */
 export function renderedOnce<A extends readonly (string | number)[]>(make: (...given: A) => VNode) {
   const rendered = new LRUCache<string, string>({ max: MOST_RENDERED })
   return (...given: A): string => {
@@ -34,11 +34,11 @@ export function renderPage(page: VNode): string {
 
 export interface DocumentProps {
   readonly title: string
-  /** Browser scripts of this page. */
+  /** Browser scripts that the page loads. */
   readonly scripts?: readonly Script[] | undefined
-  /** The path of the icon of its tab. */
+  /** The path of the icon in the page's tab. */
   readonly icon?: string
-  /** Other elements of its head. */
+  /** Further elements of the document's head. */
   readonly head?: ComponentChildren
   readonly children: ComponentChildren
 }

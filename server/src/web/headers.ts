@@ -1,6 +1,6 @@
 /** Security headers of pages. */
 
-/** A page may load only from our origin, and its forms lead nowhere else. */
+/** Makes the headers of pages: a page may load only from our origin, and its forms lead nowhere else. */
 export function pageHeaders(): Readonly<Record<string, string>> {
   return {
     'content-security-policy': [

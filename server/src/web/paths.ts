@@ -12,7 +12,7 @@ export const publicPaths = {
   docs: '/docs',
 } as const
 
-/** A file that pages load. Its address changes with the version, so that browsers may keep it for ever. */
+/** Makes the path of a file that pages load. It changes with the version, so that browsers may keep the file for ever. */
 export function assetPath(name: string): string {
   return `${publicPaths.assets}/${VERSION}/${name}`
 }

@@ -12,9 +12,9 @@ const SECTIONS: readonly (readonly [PublicSection, string])[] = [
 ]
 
 export interface PublicPageProps extends DocumentProps {
-  /** The one that the page belongs to. */
+  /** The section of the navigation that the page belongs to. */
   readonly section?: PublicSection
-  /** Next to the content. */
+  /** Markup that stands beside the content. */
   readonly side?: ComponentChildren
 }
 

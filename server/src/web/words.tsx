@@ -1,11 +1,11 @@
-/** Texts for people: sentences, and what plugins write. */
+/** Texts for people: sentences, and texts of plugins. */
 
-/** A message of a service as a sentence: with a capital letter and a full stop. */
+/** Turns a message of a service into a sentence, with a capital letter and a full stop. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
 }
 
-/** A text of a plugin: parts between backticks are code. */
+/** A plugin's text, in which parts between backticks are code. */
 export function Prose({ text }: { readonly text: string }) {
   return <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code>{part}</code>))}</>
 }

@@ -1,4 +1,4 @@
-/** The comparison of what was claimed and found: one row for each field. */
+/** The comparison of the claimed and the found values: one row for each field. */
 import type { JsonValue } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { written } from '../../base/schema-properties.ts'

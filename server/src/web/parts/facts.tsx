@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 
 export type FactRows = readonly (readonly [label: string, value: ComponentChildren])[]
 
-/** Rows without a value are left out. */
+/** A list of names and values, without rows that have no value. */
 export function Facts({ rows }: { readonly rows: FactRows }) {
   return (
     <dl class="facts">

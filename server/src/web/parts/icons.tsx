@@ -1,4 +1,4 @@
-/** Icons. Each comes with a word that says the same, and is hidden from screen readers. */
+/** Icons. Each stands beside a word that says the same, and is hidden from screen readers. */
 import type { ComponentChildren } from 'preact'
 
 function Icon({ children, class: className }: { readonly children: ComponentChildren; readonly class?: string }) {
@@ -18,7 +18,7 @@ export function Logo() {
   )
 }
 
-/** A shape for each verdict and one for queued claims: they differ without colour, too. */
+/** A shape for each verdict and one for queued claims, so that they differ without colour, too. */
 export const MARKS = {
   verified: () => (
     <Icon>

@@ -5,11 +5,11 @@ import type { ComponentChildren } from 'preact'
 export type Column<R> = readonly [head: string, cell: (row: R) => ComponentChildren, markup?: Markup<R>]
 
 interface Markup<R> {
-  /** True: the cell names its row. */
+  /** True for the cell that names its row. */
   readonly isRowHead?: boolean
   readonly class?: string
   readonly titleOf?: (row: R) => string
-  /** Tells whether the cell shows its head where the head of the table is not to be seen. */
+  /** Tells whether a cell shows its head where the head of the table is hidden. */
   readonly isLabelled?: (row: R) => boolean
 }
 
@@ -18,7 +18,7 @@ export const WIDE = { class: 'wide' } as const
 export const WHEN = { class: 'when' } as const
 
 interface TableProps<R> {
-  /** Read by screen readers. */
+  /** The name of the table for screen readers. */
   readonly label: string
   readonly columns: readonly Column<R>[]
   readonly rows: readonly R[]

@@ -14,13 +14,13 @@ const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {
 }
 
 interface VerdictProps {
-  /** Null: not decided yet. */
+  /** The verdict; null while the claim is not decided. */
   readonly value: VerdictValue | null
   /** Leaves out the meaning on hover, for long tables. */
   readonly bare?: boolean
 }
 
-/** The verdict with its own shape and colour. */
+/** A verdict, shown with its own shape and colour. */
 export function Verdict({ value, bare = false }: VerdictProps) {
   const name = value ?? 'queued'
   const Mark = MARKS[name]
@@ -39,7 +39,7 @@ export const useNow = () => useContext(Now)
 
 interface TimeProps {
   readonly at: Instant | null
-  /** Shown where there is no time. */
+  /** The text that stands for a missing time. */
   readonly none?: string
 }
 
@@ -55,7 +55,7 @@ export function Time({ at, none = '–' }: TimeProps) {
   )
 }
 
-/** A time to the second, and exact on hover. */
+/** A time to the second, with the exact one on hover. */
 export function ExactTime({ at }: { readonly at: Instant }) {
   return (
     <time dateTime={formatInstant(at)} title={readableUtc(at)}>
@@ -64,7 +64,7 @@ export function ExactTime({ at }: { readonly at: Instant }) {
   )
 }
 
-/** The day in UTC: `2026-09-25`. */
+/** Writes the day of a time in UTC: `2026-09-25`. */
 export function dayOf(at: Instant): string {
   return formatInstant(at).slice(0, 10)
 }
@@ -94,13 +94,13 @@ export function relative(ms: number): string {
 
 interface HashProps {
   readonly value: string
-  /** Names the copy button. */
+  /** The name of the copy button. */
   readonly label: string
   /** The number of characters that are shown at each end. */
   readonly ends?: number
 }
 
-/** Shortened in the middle; whole on hover and when copied. */
+/** A digest that is shortened in the middle, and whole on hover and when copied. */
 export function Hash({ value, label, ends = 8 }: HashProps) {
   const short = value.length > ends * 2 + 1 ? `${value.slice(0, ends)}…${value.slice(-ends)}` : value
   return (
@@ -113,7 +113,7 @@ export function Hash({ value, label, ends = 8 }: HashProps) {
 
 const DIGEST = /(sha256:[\w-]{43})/
 
-/** A text in which digests are shortened; whole on hover. */
+/** A text with shortened digests, which are whole on hover. */
 export function ShortDigests({ text }: { readonly text: string }) {
   return (
     <>
@@ -132,12 +132,12 @@ export function ShortDigests({ text }: { readonly text: string }) {
 
 interface CopyProps {
   readonly value: string
-  /** Names the button. */
+  /** The name of the button for screen readers. */
   readonly label: string
   readonly text?: string
 }
 
-/** A button that copies a value. Its script shows it. */
+/** A button that copies a value. It stays hidden until its script shows it. */
 export function Copy({ value, label, text = 'Copy' }: CopyProps) {
   return (
     <button type="button" class="copy" data-copy={value} aria-label={`Copy ${label}`} hidden>
@@ -146,7 +146,7 @@ export function Copy({ value, label, text = 'Copy' }: CopyProps) {
   )
 }
 
-/** A text to copy. */
+/** A text in a box with a button that copies it. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <div class="code">
@@ -163,11 +163,11 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
 
 interface ActionNameProps {
   readonly action: string
-  /** Undefined where no loaded plugin checks it. */
+  /** The action's title; undefined where no loaded plugin checks it. */
   readonly title: string | undefined
 }
 
-/** An action as people call it, with its name. */
+/** An action's title as people call it, with its name. */
 export function ActionName({ action, title }: ActionNameProps) {
   return title === undefined ? (
     <code>{action}</code>
@@ -178,7 +178,7 @@ export function ActionName({ action, title }: ActionNameProps) {
   )
 }
 
-/** Actions with commas between them. */
+/** A list of actions with commas between them. */
 export function ActionNames({ actions }: { readonly actions: readonly ActionNameProps[] }) {
   return (
     <>
@@ -192,12 +192,12 @@ export function ActionNames({ actions }: { readonly actions: readonly ActionName
   )
 }
 
-/** A name or an id that people or agents chose: what is not seen is written out, and it turns no text around it. */
+/** A name or an id that people or agents chose. Invisible characters are written out, and it reverses no text around it. */
 export function Name({ of }: { readonly of: string }) {
   return <bdi>{visibleName(of)}</bdi>
 }
 
-/** Names with commas between them. */
+/** A list of names with commas between them. */
 export function Codes({ values }: { readonly values: readonly string[] }) {
   return (
     <>

@@ -1,38 +1,38 @@
-/** The comparison of what was claimed and found, field by field: from a claim or from a receipt alone. */
+/** The comparison of the claimed and the found values, field by field: from a claim or from a receipt alone. */
 
 import type { ActionProfile, FieldRole } from '@claimcheck/core/plugin'
 import type { JsonObject, JsonValue, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import { propertiesOf } from '../../base/schema-properties.ts'
 
-/** The titles and roles of fields, from a profile or a service that publishes it. Without any of it, fields have their names as titles. */
+/** The titles and roles of fields, from a profile or a service that publishes it. Fields without a title show their names. */
 export interface Titles {
   readonly target?: string
   readonly params?: Readonly<Record<string, string>>
   readonly facts?: Readonly<Record<string, string>>
   /** The facts that show a claimed field under another name than its own. */
   readonly found?: Readonly<Record<string, string>>
-  /** The fields that must match. */
+  /** The roles of the fields that must match. */
   readonly required?: Readonly<Record<string, FieldRole>>
 }
 
 export interface Compared {
   readonly claim: { readonly target: string; readonly params: JsonObject }
   readonly facts: JsonObject
-  /** Null while the claim is queued. */
+  /** The verdict; null while the claim is queued. */
   readonly verdict: VerdictValue | null
   readonly reason?: ReasonCode | undefined
-  /** The fields in which the check found a difference, where known. A receipt does not hold it: it follows from the values, or from the reason. */
+  /** The fields in which the check found a difference, where known. A receipt does not hold them: they follow from the values, or from the reason. */
   readonly differs?: readonly string[] | undefined
   readonly titles?: Titles | undefined
 }
 
 export interface ComparedField {
-  /** A param, `target`, or a fact that shows no claimed field. */
+  /** The field's name: a param, `target`, or a fact that shows no claimed field. */
   readonly name: string
   readonly title: string
-  /** The name of the fact that shows it, where that has a value. */
+  /** The name of the fact that shows the field, if that has a value. */
   readonly fact?: string
-  /** The fact's own title, where its name is not the field's. */
+  /** The fact's own title, if its name is not the field's. */
   readonly factTitle?: string
   readonly claimed?: JsonValue
   readonly found?: JsonValue
@@ -53,7 +53,10 @@ function titlesIn(schema: ActionProfile['params']): Record<string, string> {
   return Object.fromEntries(propertiesOf(schema).flatMap(([name, { title }]) => (title ? [[name, title]] : [])))
 }
 
-/** The target, the params, the required fields that differ though the claim leaves them out, and the facts that none of them shows. */
+/**
+ * Lists the fields of a comparison: the target, the params, the required fields that differ though the claim leaves them out, and the facts that none
+ * of them shows.
+ */
 export function comparisonOf(compared: Compared): readonly ComparedField[] {
   const { claim, facts, titles = {} } = compared
   const differing = differingOf(compared)
@@ -92,7 +95,7 @@ function isMatched(name: string, differing: readonly string[], { verdict, differ
   return mustMatch && (isFound || (verdict === 'mismatch' && differing.length > 0)) && !differing.includes(name)
 }
 
-/** The names of the fields that are not as claimed. */
+/** Lists the names of the fields that are not as claimed. */
 function differingOf(compared: Compared): readonly string[] {
   const { claim, verdict, differs, titles } = compared
   if (verdict === 'verified' || verdict === 'late') return []
@@ -123,7 +126,7 @@ function claimedOf(name: string, { claim: { target, params } }: Compared): JsonV
   return name === 'target' ? target : own(params, name)
 }
 
-/** The fact that shows a field: the one that the profile names, or the one of the same name. */
+/** Finds the fact that shows a field: the one that the profile names, or the one of the same name. */
 function factOf(name: string, { facts, titles }: Compared): string | undefined {
   return [own(titles?.found, name), name].find((fact) => fact !== undefined && own(facts, fact) !== undefined)
 }
@@ -132,7 +135,9 @@ function isSame(one: JsonValue, other: JsonValue): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Names of facts and params are the texts of others: one could be the name of what every object inherits. */
+/**
+ * Reads an own member of a record. Names of facts and params are the texts of others: one could be the name of a member that every object inherits.
+ */
 function own<V>(record: Readonly<Record<string, V>> | undefined, name: string): V | undefined {
   return record && Object.hasOwn(record, name) ? record[name] : undefined
 }

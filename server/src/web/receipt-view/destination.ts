@@ -5,15 +5,18 @@ import type { WireSource } from '@claimcheck/core/receipts'
 import { withPunycode } from '@claimcheck/core/words/look-alikes'
 
 export interface Destination {
-  /** The issuer lists it as public: it is the same destination for every reader. */
+  /** True if the issuer lists the destination as public: it is the same one for every reader. */
   readonly isListed: boolean
-  /** Its host; undefined where the receipt does not tell. */
+  /** The host of the destination; undefined where the receipt does not tell. */
   readonly short: string | undefined
   readonly address: string
   readonly chosenBy: string
 }
 
-/** @param source undefined where nothing was read, and in receipts of old rules */
+/**
+ * Describes the destination of a receipt.
+ * @param source undefined where nothing was read, and in receipts of old rules
+ */
 export function destinationOf(source: WireSource | undefined): Destination {
   if (!source) {
     return {

@@ -13,18 +13,18 @@ export interface Decided {
   readonly verdict: VerdictValue
   readonly reason?: ReasonCode | undefined
   readonly named: Named
-  /** The fields as `comparisonOf` returns them. */
+  /** The compared fields, from `comparisonOf`. */
   readonly fields: readonly ComparedField[]
-  /** Undefined where the words of this action are unknown. */
+  /** The words of the action; undefined where they are unknown. */
   readonly worded?: Worded | undefined
-  /** True: those are the words of a stranger's plugin, which do not speak for the verdict. */
+  /** True if `worded` has the words of a stranger's plugin, which do not speak for the verdict. */
   readonly isForeign?: boolean
-  /** The end of the time in which the outcome appeared, from `claimed_at`. Undefined where no read showed it. */
+  /** The time from `claimed_at` until the outcome had appeared at the latest; undefined where no read showed it. */
   readonly afterMs?: number | undefined
   readonly toleranceMs?: number | undefined
 }
 
-/** The decision as a receipt tells it alone. */
+/** Reads the decision from a receipt alone. */
 export function decidedBy({ body }: Pick<Receipt, 'body'>): Omit<Decided, 'fields'> {
   const { claim, observation, verdict } = body
   const [claimedAt, seenAt] = [claim.claimed_at, observation.appeared?.not_after].map(instantOf)
@@ -48,7 +48,7 @@ const TITLES: Readonly<Record<VerdictValue, string>> = {
   unverifiable: 'Could not be checked',
 }
 
-/** `Found on experiment-6, not main`. */
+/** Writes the outcome as a title, such as `Found on experiment-6, not main`. */
 export function headlineOf(decided: Decided): string {
   const { verdict, fields, afterMs } = decided
   if (verdict === 'verified') return withoutStop(sentenceOf(decided)) ?? TITLES.verified
@@ -68,7 +68,7 @@ function differenceOf({ title, factTitle, claimed, found }: ComparedField): stri
   return claimed === undefined ? seen : `${seen}, not ${short(claimed)}`
 }
 
-/** The outcome in the words of the action; the timing or the cause where the headline says the outcome. */
+/** Writes the reason: the outcome in the words of the action, or the timing or the cause if the headline says the outcome. */
 export function reasonOf(decided: Decided): string {
   const { verdict, reason } = decided
   if (verdict === 'verified') return timingOf(decided) ?? VERDICT_WORDS.verified
@@ -94,7 +94,7 @@ function outcomeOf({ worded, verdict, named }: Decided): string | undefined {
   return text === undefined ? undefined : visible(text)
 }
 
-/** The outcome and the facts in a stranger's words, to follow "The plugin says". Empty where the words are the house's. */
+/** Lists the outcome and the facts in a stranger's words, to follow "The plugin says". Empty where the words are the house's. */
 export function pluginSays({ isForeign, ...decided }: Decided): string[] {
   const { worded, named } = decided
   if (!isForeign || !worded) return []
@@ -108,17 +108,20 @@ function withoutStop(text: string | undefined): string | undefined {
 const LONGEST = 40
 const SHORT_HASH = 12
 
-/** A value in a title. */
+/** Shortens a value for a page's title. */
 function short(value: JsonValue): string {
   return clipped(withShortHash(visible(written(value))), LONGEST)
 }
 
-/** A hash as the sentences of profiles shorten it; any other text as it is. */
+/** Shortens a hash as the sentences of profiles do; any other text stays as it is. */
 export function withShortHash(text: string): string {
   return /^[0-9a-f]{40,}$/i.test(text) ? text.slice(0, SHORT_HASH) : text
 }
 
-/** @param most in code points */
+/**
+ * Cuts a text, and ends it with an ellipsis.
+ * @param most the most code points
+ */
 export function clipped(text: string, most: number): string {
   const characters = [...text]
   return characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text

@@ -1,4 +1,4 @@
-/** The proofs of a receipt as a reader sees them: what holds, what is pending, what was not checked, what fails. */
+/** The proofs of a receipt as steps for a reader: which hold, are pending, were not checked, or fail. */
 import { type BundleReport, isUnvouched, type Proof } from '@claimcheck/core/receipts'
 import {
   ANCHOR_PROBLEMS,
@@ -16,19 +16,19 @@ import {
 import { utcOf } from '@claimcheck/core/words/when'
 import { sentence } from '../words.tsx'
 
-/** `none`: there is nothing to check, and nothing will follow. */
+/** The state of a step. `none`: there is nothing to check, and nothing will follow. */
 export type StepState = 'holds' | 'pending' | 'not_checked' | 'none' | 'fails'
 
 export interface Step {
   readonly name: 'signature' | 'inclusion' | 'tree_head' | 'evidence' | 'anchor'
   readonly title: string
   readonly state: StepState
-  /** A sentence. */
+  /** A sentence that says how the step went. */
   readonly text: string
 }
 
 export interface Origin {
-  /** The documents came as files, of several ages and from anywhere. Else a service sent them. */
+  /** True if the documents came as files, of several ages and from anywhere. Else a service sent them. */
   readonly isGiven?: boolean
 }
 
@@ -55,7 +55,7 @@ export function stepsOf(
 ): readonly Step[] {
   return STEPS.map(([name, title, find]) => {
     const [state, text] = find({ report, proof, isGiven })
-    // Documents that nothing vouches for hold together at most.
+    // Documents that nothing vouches for can at most fit each other.
     return isUnvouched(report) && state === 'holds'
       ? { name, title, state: 'not_checked', text: FITS }
       : { name, title, state, text }
@@ -66,7 +66,7 @@ export function anyFails(steps: readonly Step[]): boolean {
   return steps.some(({ state }) => state === 'fails')
 }
 
-/** The steps before a check. */
+/** Lists the steps as they stand before a check. */
 export function uncheckedSteps(): readonly Step[] {
   return STEPS.map(([name, title]) => ({ name, title, state: 'not_checked', text: 'Not checked yet.' }))
 }
@@ -104,7 +104,7 @@ function headStep({ report, isGiven }: Checked): Found {
   if (!allHold(report)) return NOTHING_TO_ADD
   if (!found) return ['not_checked', 'There is no signed tree head here to compare the proof with.']
   if (found.tree_head === 'holds') return ['holds', sentence(headHolds(found))]
-  // Among documents of several ages keys and heads can be too old; a service sends those of now.
+  // Keys and heads can be too old among documents of several ages; a service sends those of now.
   const isOpen = found.tree_head === 'consistency_proof_required' || (isGiven && !contradictsProof(found))
   return [isOpen ? 'not_checked' : 'fails', sentence(HEAD_PROBLEMS[found.tree_head])]
 }

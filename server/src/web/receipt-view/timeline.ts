@@ -1,4 +1,4 @@
-/** The times that a receipt and its evidence tell. */
+/** The times in a receipt and its evidence. */
 
 import { caseOf, type EvidenceDocument, type Receipt } from '@claimcheck/core/receipts'
 import { type CheckRecord, type Instant, isRead, parseInstant } from '@claimcheck/core/rules'
@@ -8,23 +8,26 @@ export type Seen = 'as_claimed' | 'different' | 'absent' | 'unreadable'
 /** Checks in a row that saw the same. */
 export interface Reads {
   readonly seen: Seen
-  /** The times at which they were answered. */
+  /** The times at which the checks were answered. */
   readonly at: readonly Instant[]
 }
 
 export interface Timeline {
   readonly claimedAt: Instant
-  /** Undefined without evidence. */
+  /** The end of the tolerance; undefined without evidence. */
   readonly toleranceEnd: Instant | undefined
   readonly deadlineAt: Instant
   readonly issuedAt: Instant
   /** The interval in which the outcome appeared: at the latest at `notAfter`. */
   readonly appeared: { readonly notBefore: Instant | undefined; readonly notAfter: Instant } | undefined
-  /** Only the read that decided, where there is no evidence. */
+  /** The reads of the destination; without evidence, only the one that decided. */
   readonly reads: readonly Reads[]
 }
 
-/** @param evidence of this receipt, in the form of evidence; undefined where there is none */
+/**
+ * Lists the times of a receipt.
+ * @param evidence valid evidence of this receipt; undefined if there is none
+ */
 export function timelineOf({ body }: Receipt, evidence: EvidenceDocument | undefined): Timeline {
   const { claim, observation, verdict } = body
   const claimedAt = parseInstant(claim.claimed_at)!

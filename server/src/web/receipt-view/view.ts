@@ -1,4 +1,4 @@
-/** A receipt in words for people, as plain data: made of the documents of a bundle alone, so that a page and a checker say the same. */
+/** A receipt in words for people, as plain data: made from the documents of a bundle alone, so that a page and a checker say the same. */
 
 import { type PublishedWords, publishedWords } from '@claimcheck/core/hosting'
 import { claimSentence, factSentences } from '@claimcheck/core/plugin'
@@ -47,7 +47,7 @@ export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
   return HEADINGS[tone]
 }
 
-/** The look of a receipt of which every check holds. */
+/** Returns the look of a receipt of which every check holds. */
 export function soundTone(verdict: VerdictValue, { isListed }: Pick<Destination, 'isListed'>): Tone {
   return verdict === 'verified' && !isListed ? 'unlisted' : verdict
 }
@@ -58,9 +58,9 @@ export interface ReceiptView {
   readonly tone: Tone
   /** The outcome, in the words of the action where they are known. */
   readonly finding: string
-  /** A sentence; undefined where the finding says it all. */
+  /** The reason in a sentence; undefined where the finding says it all. */
   readonly reason: string | undefined
-  /** Sentences that tell when and where. */
+  /** Sentences on the time and the place of the read. */
   readonly when: string
   /** The claim in one sentence; undefined where the words of the action are unknown. */
   readonly claimed: string | undefined
@@ -86,8 +86,8 @@ export interface ReceiptView {
 }
 
 /**
- * Makes the view of a receipt; undefined for what is no receipt.
- * @param report what a checker found: evidence that does not follow is not shown
+ * Makes the view of a receipt; undefined for a document that is no receipt.
+ * @param report the result of a checker: evidence that does not follow is not shown
  */
 export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}): ReceiptView | undefined {
   const receipt = readReceipt(bundle.receipt)
@@ -95,7 +95,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   const { body, proof } = receipt
   const { claim, observation, verdict } = body
   const { id, version } = observation.verifier
-  // Nothing signs the words of an action: the maker of a file could say anything with them.
+  // Words of an action are unsigned: the maker of a file could say anything with them.
   const profiles = origin.isGiven ? '' : (bundle.profiles ?? '')
   const words = publishedWords(profiles)(id, version)
   const evidence = evidenceOf(bundle, report)
@@ -173,7 +173,9 @@ function fieldsOf(
   })
 }
 
-/** The words of the action say the outcome in one sentence; without them, a title of a few words needs its reason. */
+/**
+ * Writes the finding and its reason. The words of the action say the outcome in one sentence; without them, a title of a few words needs its reason.
+ */
 function findingOf(decided: Decided): Pick<ReceiptView, 'finding' | 'reason'> {
   const [title, reason] = [headlineOf(decided), reasonOf(decided)]
   if (decided.verdict === 'verified') return { finding: title, reason: undefined }
@@ -195,7 +197,7 @@ function whenOf({ claim, observation, issued_at, verdict }: ReceiptBody, { short
   return `Claimcheck read this${at} at ${utc(observedAt)}, ${offsetFrom(claimedAt, observedAt)} the agent claimed it. ${deadline}`
 }
 
-/** Undefined where there is none, or none that the receipt signs. */
+/** Finds the evidence; undefined where there is none, or none that the receipt signs. */
 function evidenceOf({ evidence }: Bundle, report: BundleReport): EvidenceDocument | undefined {
   if (evidence === undefined || report.evidence?.evidence !== 'follows') return undefined
   try {
@@ -207,7 +209,7 @@ function evidenceOf({ evidence }: Bundle, report: BundleReport): EvidenceDocumen
   }
 }
 
-/** The fields that differed in the read of that time. */
+/** Lists the fields that differed in the read of that time. */
 function differsAt({ checks }: EvidenceDocument, observedAt: string): readonly string[] | undefined {
   const check = checks.findLast(({ answered_at }) => answered_at === observedAt)
   return check && 'differs' in check ? check.differs : undefined
