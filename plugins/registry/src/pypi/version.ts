@@ -31,7 +31,7 @@ export function isSamePep440(one: string, other: string): boolean {
 }
 
 function comparable(text: string): string | undefined {
-  return normalizePep440(text)?.replace(/^((?:[0-9]+!)?[0-9]+(?:\.[0-9]+)*?)(?:\.0)+(?![.0-9])/, '$1')
+  return normalizePep440(text)?.replace(/^((?:[0-9]+!)?[0-9]+(?:\.[0-9]+)*?)(?:\.0)+(?!\.?[0-9])/, '$1')
 }
 
 /** Drops zeros at the beginning. */
