@@ -17,11 +17,11 @@ export class ScaffoldError extends Error {
 }
 
 export interface ScaffoldOptions {
-  /** The folder, which is made if it is not there. By default a new one in the working folder. */
+  /** The folder, which is made if it is not there. Defaults to a new one in the working folder. */
   readonly folder?: string | undefined
-  /** Three names with dots between them. */
+  /** The action of the new verifier, three names with dots between them. */
   readonly action?: string | undefined
-  /** The name of the package. By default that of the folder. */
+  /** The name of the package. Defaults to that of the folder. */
   readonly name?: string | undefined
 }
 
@@ -44,7 +44,7 @@ const LONGEST_PACKAGE = 214
 const TEMPLATE_ACTION = 'acme.ticket.close'
 const TEMPLATE_PACKAGE = '@claimcheck/plugin-example'
 
-/** @throws ScaffoldError; nothing is written then */
+/** Writes a new package. @throws ScaffoldError; nothing is written then */
 export async function scaffold({ action = TEMPLATE_ACTION, ...options }: ScaffoldOptions): Promise<Scaffolded> {
   const [provider] = action.split('.') as [string]
   if (!ACTION.test(action) || action.length > LONGEST_ACTION || provider.length > LONGEST_PROVIDER) {

@@ -57,5 +57,5 @@ export const TSCONFIG = {
   include: ['src'],
 } as const
 
-/** Leaves out the options of a connection, which hold a token. */
+/** The `.gitignore` of a new package. It leaves out the options of a connection, which hold a token. */
 export const GITIGNORE = 'node_modules/\ndist/\nconnection.json\n*.tgz\n'

@@ -7,7 +7,7 @@ import { profile } from './profile.ts'
 const Project = Type.Object({ last_number: Type.Integer(), sees_all_tickets: Type.Boolean() })
 const Change = Type.Object({
   at: Type.String({ format: 'date-time' }),
-  // null: the ticket was open from then on.
+  // A change to null means that the ticket was open from then on.
   resolution: Type.Union([Type.String(), Type.Null()]),
 })
 const Ticket = Type.Object({ id: Type.Integer(), key: Type.String(), history: Type.Array(Change, { minItems: 1 }) })
@@ -24,7 +24,7 @@ const verifier = defineVerifier({
     const url = `${base_url}/api/projects/${name}`
     const auth = bearer(token)
 
-    // 404 may hide what the token may not see. So the project comes first: its 404 is thrown, as `forbidden`.
+    // A 404 may hide what the token may not see, so the project comes first: its 404 is thrown, as `forbidden`.
     const { value: project } = await http.json(url, { schema: Project, auth })
     const { value: ticket } = await http.json(`${url}/tickets/${number}`, { schema: Ticket, auth, also: [404] })
     if (!ticket) {
@@ -44,7 +44,7 @@ const verifier = defineVerifier({
       return isClaimed ? [{ appeared: secondOf(at), ...(next && { removed: secondOf(next.at) }) }] : []
     })
     const { at, resolution } = ticket.history.at(-1)!
-    // The first that the claim can mean decides, and eight is the most that is recorded.
+    // The first stay that the claim can mean decides, and eight is the most that is recorded.
     const stays = all.filter(({ removed }) => !removed || removed.notAfter >= windowStart(claim)).slice(0, 8)
     const observed = { facts: { ticket_id: ticket.id }, stays }
     if (resolution === null) return { kind: 'absent', ...observed }
@@ -54,7 +54,7 @@ const verifier = defineVerifier({
   },
 })
 
-/** The history tells whole seconds: the change was somewhere in that second. */
+/** Reads a time of the history, which tells whole seconds: the change was somewhere in that second. */
 function secondOf(at: string): LogTime {
   return { notBefore: Date.parse(at), notAfter: Date.parse(at) + 999 }
 }
