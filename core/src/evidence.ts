@@ -13,10 +13,10 @@ export interface LogTime {
   readonly notAfter: Instant
 }
 
-/** A time in which the outcome was there, by the destination's own log. */
+/** A period in which the outcome was there, by the destination's own log. */
 export interface Stay {
   readonly appeared: LogTime
-  /** The time of its removal; absent while it is there. */
+  /** The time at which the outcome was removed; absent while it is there. */
   readonly removed?: LogTime
   /** Tells whether the holder of the outcome was removed as a whole: the branch was deleted, the commit was not forced away from it. */
   readonly removedWhole?: boolean
@@ -36,7 +36,7 @@ export type Mark = (typeof MARKS)[number]
 export const MAX_STAYS = 8
 
 interface ObservationBase<F> {
-  /** Identifiers, times, counts, booleans and fingerprints. Never content, never a credential. */
+  /** Facts about the outcome: identifiers, times, counts, booleans and fingerprints. Never content, never a credential. */
   readonly facts: F
   /**
    * Every stay that the destination's own log shows, in any order; empty where the log shows none. Leave it out where no log can
@@ -68,11 +68,11 @@ export const DESTINATION_ERROR_CODES = [
   'unavailable',
   'timeout',
   'unexpected_response',
-  // The answer is larger than a check may read.
+  // `too_large`: the answer is larger than a check may read.
   'too_large',
-  // The connection's options cannot work as they are.
+  // `misconfigured`: the connection's options cannot work as they are.
   'misconfigured',
-  // This verifier cannot read targets of this kind.
+  // `unsupported_target`: this verifier cannot read targets of this kind.
   'unsupported_target',
   'ambiguous_claim',
 ] as const
@@ -97,7 +97,9 @@ export interface Failure {
 /** The place that the host read, by its own account. `listed` tells whether the operator lists the address as that provider's public place. */
 export type Source =
   | { readonly provider: string; readonly listed: boolean; readonly baseUrl: string }
-  /** The workspace withholds the address. The id is the same for every read through one connection, and does not reveal the address. */
+  /**
+   * The source of a workspace that withholds the address. The id is the same for every read through one connection, and does not reveal the address.
+   */
   | { readonly provider: string; readonly listed: false; readonly sourceId: string }
 
 /** The code that made a check, as receipts name it. */
@@ -105,7 +107,7 @@ export interface PluginName {
   /** The package's name; the plugin's own name if it is a lone file. */
   readonly package: string
   readonly version?: string
-  /** The digest of its files: `sha256:` and base64url. */
+  /** The digest of the plugin's files: `sha256:` and base64url. */
   readonly codeHash?: string
 }
 

@@ -11,13 +11,13 @@ export type FieldRole = 'target' | 'content'
  * `version`.
  */
 export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = TSchema> {
-  /** Three names with dots between them: `codehost.commit.push`. */
+  /** The action's name, three names with dots between them: `codehost.commit.push`. */
   readonly action: string
-  /** Digits only. */
+  /** The version of the profile, in digits only. */
   readonly version: string
   /** The meaning of a claim of this action, in one sentence. */
   readonly summary: string
-  /** Sentences about its claims. Each param and each fact has a `title`, too. */
+  /** Sentences about the action's claims. Each param and each fact has a `title`, too. */
   readonly words: Words
   /** Other names of the action. A claim under such a name is read only through connections of these providers. */
   readonly aliases?: Readonly<Record<string, { readonly providers: readonly string[] }>>
@@ -86,7 +86,7 @@ export type Shown = Plain | readonly Plain[] | { readonly atLeast: number } | { 
 
 /** The comparison of a field of the claim with facts. */
 export type Comparison = {
-  /** The meaning of a claim that leaves the param out. */
+  /** The meaning of a claim that leaves the param out, as a value of the param. */
   readonly default?: Plain
   /**
    * `same`: another value of the fact, or none, says nothing, as of the tip of a branch that goes on. `other`: a read that shows the outcome
@@ -95,7 +95,7 @@ export type Comparison = {
   readonly tells?: 'same' | 'other'
 } & (
   | { readonly fact: string; readonly as: Exclude<Comparator, 'none'> }
-  /** The field is as claimed where each of these facts is so. */
+  /** The comparison with several facts: the field is as claimed where each of these facts has this value. */
   | { readonly facts: readonly string[]; readonly are: Plain }
 )
 
@@ -105,7 +105,7 @@ export interface Rules
     ActionProfile,
     'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'neverLate' | 'underWay' | 'settles'
   > {
-  /** Evidence may name a version that this library does not have. */
+  /** The version of the verdict rules. Evidence may name one that this library does not have. */
   readonly rulesVersion: number
 }
 

@@ -2,7 +2,7 @@
 import type { Instant } from './evidence.ts'
 
 /**
- * RFC 9110 10.2.3: a number of seconds, or a date.
+ * Reads Retry-After by RFC 9110 10.2.3: a number of seconds, or a date.
  *
  * @param now the time that a date is compared with; the sender's own clock, where it is known
  * @returns milliseconds, 0 for a date that has passed; `undefined` without a header that can be read

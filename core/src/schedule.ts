@@ -38,7 +38,7 @@ const NEAR_MS = 10_000
 const NEAR_RETRY_MS = 1_000
 
 export interface NextCheck {
-  /** A time in the past means at once. */
+  /** The time of the check. A time in the past means at once. */
   readonly at: Instant
   /** The moment from which a check of this claim decides, or repeats one that was to decide. It goes before checks that only look. */
   readonly momentAt: Instant
@@ -67,30 +67,30 @@ export function nextCheck(
     const tries = checks.filter((check) => check.sentAt >= closingStart).length
     const end = graceEnd(rules, claim, checks, closing)
     const momentAt = Math.max(claim.submittedAt, closingStart)
-    // Its time is over, and it is decided by one look more.
+    // The time of a claim that is over ends with one look more, which decides it.
     if (last.answeredAt >= end) return { at: Math.max(retryAt, last.sentAt + CONFIRMATION_MS), momentAt }
     const again = isPoison(checks) ? end : last.answeredAt + growing(FIRST_RETRY_MS, 2, LONGEST_RETRY_MS, tries)
     return { at: Math.max(retryAt, Math.min(again, end)), momentAt }
   }
 
   const momentAt = firstAfter(last.sentAt, moments)
-  // Each try costs all other claims of the plugin a start of its process.
+  // A poisonous claim is read at deciding moments only: each try costs all other claims of the plugin a start of its process.
   if (isPoison(checks)) return { at: Math.max(retryAt, momentAt), momentAt }
   if (!isRead(last) && isNearMoment(last, rules, claim)) {
     const again = Math.min(last.answeredAt + NEAR_RETRY_MS, momentAt)
     return { at: Math.max(retryAt, again), momentAt: again }
   }
   const usual = last.answeredAt + regularGap(rules, claim, checks, last)
-  // What is under way is looked at as often by itself.
+  // A look at what is under way comes as often without this.
   const isClose = isWatched && !isUnderWay(last, rules) && mayStillBlame(rules, claim, checks)
   const regular = isClose ? Math.min(usual, watchAt(checks, last)) : usual
   return { at: Math.max(retryAt, Math.min(regular, momentAt)), momentAt }
 }
 
 function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[], last: CheckRecord): number {
-  // Only a second look at what nothing can change any more is missing.
+  // A final mark lacks only a second look that confirms it, which comes soon.
   if (markOf(last) === 'final' && markOf(checks.at(-2)) !== 'final') return FIRST_GAP_MS
-  // Nothing but time is missing to what is unsettled.
+  // An unsettled outcome lacks nothing but time.
   if (isUnderWay(last, rules)) {
     if (markOf(last) === 'unsettled') return SETTLING_GAP_MS
     if (last.answeredAt >= toleranceEnd(rules, claim)) return LATE_GAP_MS
@@ -148,7 +148,7 @@ function firstAfter(time: Instant, moments: readonly Instant[]): Instant {
 function decidingMoments(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[]): Instant[] {
   const ageMs = largestAge(rules, checks)
   const closingStart = claim.deadlineAt + ageMs
-  // Shown already: what the log may still list, and the closing read, are all that can decide.
+  // Once the outcome was shown, what the log may still list, and the closing read, are all that can decide.
   if (checks.some(showsOutcome)) return [closingStart]
   const slowest = Math.max(0, ...checks.map((check) => check.answeredAt - check.sentAt))
   const lead = Math.min(Math.max(2 * slowest, SHORTEST_LEAD_MS), LONGEST_LEAD_MS)

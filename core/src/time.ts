@@ -7,7 +7,8 @@ const DAY_MS = 86_400_000
 /** The last moment that a receipt can express, because a year has four digits. */
 export const LATEST_INSTANT: Instant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-// Moments written one after the other are mostly of the same day, and the day is the slow part of the text.
+// The day that was written last, and its text: moments written one after the other are mostly of the same day, and the day is the slow part of the
+// text.
 let latest = { day: Number.NaN, text: '' }
 
 /** Writes a moment: `2026-09-25T14:02:11.000Z`. @throws RangeError for a moment outside the years 0000 to 9999 */

@@ -4,7 +4,7 @@ import type { CheckRecord, FailureCode, Instant, Interval } from './evidence.ts'
 export const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable'] as const
 export type VerdictValue = (typeof VERDICTS)[number]
 
-/** The closed list of reasons, by verdict. */
+/** The closed list of reasons of each verdict. */
 export const REASONS = {
   verified: [],
   late: ['observed_after_tolerance'],
@@ -24,7 +24,7 @@ export type ReasonCode = (typeof REASONS)[VerdictValue][number]
 
 export interface Verdict {
   readonly value: VerdictValue
-  /** Given with every value but `verified`. */
+  /** The reason of the verdict, given with every value but `verified`. */
   readonly reasonCode?: ReasonCode
 }
 
@@ -44,7 +44,7 @@ export interface ClaimTimes {
   readonly claimedAt: Instant
   readonly deadlineAt: Instant
   readonly submittedAt: Instant
-  /** The finding of intake. Rules of version 1 do not use it; without it, those of version 2 go by the two times. */
+  /** The finding of intake on whether the claim is fresh. Rules of version 1 do not use it; without it, those of version 2 go by the two times. */
   readonly freshBy?: FreshReason | null
 }
 

@@ -14,17 +14,17 @@ export interface AnchorSubject {
 
 /** An anchor on the chain, in a final block. */
 export interface Anchor {
-  /** CAIP-2. */
+  /** The chain by its CAIP-2 id. */
   readonly chain: string
   readonly scheme: string
   /** The attestation's id. */
   readonly uid: string
   readonly txHash: string
   readonly treeSize: number
-  /** base64url. */
+  /** The anchored root of the log, in base64url. */
   readonly rootHash: string
   readonly blockNumber: number
-  /** Unix seconds. */
+  /** The time of the anchor's block, in Unix seconds. */
   readonly blockTime: number
 }
 
@@ -39,7 +39,7 @@ export interface AnchorIdentity {
 /** A signed transaction. The host stores it before it is sent, so that there is never a second one that attests the same. It holds no secret. */
 export interface SignedAnchor {
   readonly txHash: string
-  /** The account's. All transactions for one subject have the same nonce, so that at most one of them gets into the chain. */
+  /** The nonce of the account's transaction. All transactions for one subject have the same, so that at most one of them gets into the chain. */
   readonly nonce: number
   /** The transaction as it is sent, in hex. */
   readonly raw: string
@@ -50,44 +50,44 @@ export interface SignedAnchor {
 
 /** The state of the transactions that were signed for a subject. */
 export type AnchorSighting =
-  /** None is in a block yet. `isKnown`: the node has one; otherwise it has to be sent again. */
+  /** `waiting`: no transaction is in a block yet. `isKnown`: the node has one; otherwise it has to be sent again. */
   | { readonly state: 'waiting'; readonly isKnown: boolean }
-  /** One is in a block that may still be replaced. */
+  /** `mined`: a transaction is in a block that may still be replaced. */
   | { readonly state: 'mined'; readonly txHash: string; readonly blockNumber: number }
-  /** One is in a final block. `cost`: in the chain's smallest unit, as decimal text. */
+  /** `final`: a transaction is in a final block. `cost`: in the chain's smallest unit, as decimal text. */
   | { readonly state: 'final'; readonly anchor: Anchor; readonly cost: string; readonly gasUsed: number }
-  /** None can become an anchor any more: in a final block, another transaction has used their nonce, or one of them has reverted. */
+  /** `dropped`: no transaction can become an anchor any more. In a final block, another one has used their nonce, or one of them has reverted. */
   | { readonly state: 'dropped'; readonly problem: AnchorerErrorCode }
 
 export type AnchorerErrorCode =
-  /** The node cannot be reached, or does not answer in time. */
+  /** `rpc_unavailable`: the node cannot be reached, or does not answer in time. */
   | 'rpc_unavailable'
   | 'rate_limited'
-  /** The node's answer is not a proper one, or contradicts another. */
+  /** `unexpected_response`: the node's answer is not a proper one, or contradicts another. */
   | 'unexpected_response'
-  /** The node is of another chain than the one that is configured. */
+  /** `wrong_chain`: the node is of another chain than the one that is configured. */
   | 'wrong_chain'
-  /** There is no contract at an address that needs one. */
+  /** `no_code`: there is no contract at an address that needs one. */
   | 'no_code'
   | 'account_is_contract'
-  /** The contract is not the attestation service, or uses another schema registry than the one that is configured. */
+  /** `not_eas`: the contract is not the attestation service, or uses another schema registry than the one that is configured. */
   | 'not_eas'
-  /** The schema is registered with other properties than an anchor has. */
+  /** `schema_differs`: the schema is registered with other properties than an anchor has. */
   | 'schema_differs'
-  /** The schema's registration has been sent, and is not in a block yet. */
+  /** `schema_pending`: the schema's registration has been sent, and is not in a block yet. */
   | 'schema_pending'
   | 'insufficient_balance'
-  /** The chain's fees are higher than the operator allows. */
+  /** `fee_ceiling`: the chain's fees are higher than the operator allows. */
   | 'fee_ceiling'
   | 'reverted'
-  /** Another transaction of the account has used the nonce. */
+  /** `nonce_taken`: another transaction of the account has used the nonce. */
   | 'nonce_taken'
-  /** The account has not used all nonces below the signed one. The chain takes it only after those. */
+  /** `nonce_gap`: the account has not used all nonces below the signed one. The chain takes the transaction only after those. */
   | 'nonce_gap'
-  /** The subject's previous anchor is not on the chain. */
+  /** `previous_missing`: the subject's previous anchor is not on the chain. */
   | 'previous_missing'
 
-/** Why an anchorer cannot do its work now. The host tries again. The message holds no secret. */
+/** The error of an anchorer that cannot do its work now. The host tries again. The message holds no secret. */
 export class AnchorerError extends Error {
   override readonly name = 'AnchorerError'
   readonly code: AnchorerErrorCode
@@ -104,52 +104,51 @@ export class AnchorerError extends Error {
   }
 }
 
-/** What an anchorer's account attested of a log. */
+/** A root of a log that an anchorer's account attested. */
 export interface AttestedRoot {
   readonly logId: string
   readonly treeSize: number
   readonly rootHash: Uint8Array
   readonly txHash: string
-  /** Of its block, in Unix seconds. */
+  /** The time of the attestation's block, in Unix seconds. */
   readonly time: number
 }
 
-/** Which blocks are searched, downwards, and for how many roots. */
+/** The blocks that are searched, downwards, and the number of roots to find. */
 export interface AttestedRange {
   readonly limit: number
-  /** The newest block; undefined: the chain's latest. */
+  /** The newest block that is searched. Defaults to the chain's latest. */
   readonly from?: number
-  /** The oldest block that matters. */
+  /** The oldest block that is searched. */
   readonly to: number
 }
 
 export interface AttestedSearch {
-  /** Newest first. */
+  /** The attested roots, newest first. */
   readonly roots: readonly AttestedRoot[]
-  /** The block at which a search goes on that was cut short before it found any; null: it came to its end. */
+  /** The block at which a search goes on that was cut short before it found any root; null if the search came to its end. */
   readonly next: number | null
 }
 
 export interface AnchorAccount {
   readonly address: string
-  /** In the chain's smallest unit, as decimal text. */
+  /** The account's balance in the chain's smallest unit, as decimal text. */
   readonly balance: string
 }
 
 /**
- * Each method but `identity` asks the node for its chain's id first. Only `prepare` and `send` send transactions.
- *
+ * The service that anchors a log. Each method but `identity` asks the node for its chain's id first. Only `prepare` and `send` send transactions.
  * @throws AnchorerError each method but `identity`
  */
 export interface Anchorer {
-  /** CAIP-2. */
+  /** The chain by its CAIP-2 id. */
   readonly chain: string
   readonly scheme: string
   /** The shortest time between two anchors. */
   readonly intervalMs: number
-  /** How long a sent transaction waits for a block before it is signed again with higher fees. */
+  /** Milliseconds that a sent transaction waits for a block before it is signed again with higher fees. */
   readonly stuckAfterMs: number
-  /** Makes no request. */
+  /** Describes the anchorer for the key document. Makes no request. */
   identity(): AnchorIdentity
   account(signal: AbortSignal): Promise<AnchorAccount>
   /** Checks the chain, the contracts and the account, and registers the schema if it is missing. */
@@ -161,7 +160,7 @@ export interface Anchorer {
    *   fees at least a quarter higher
    */
   sign(subject: AnchorSubject, earlier: readonly SignedAnchor[], signal: AbortSignal): Promise<SignedAnchor>
-  /** It is no error when the node has the transaction already. */
+  /** Sends a signed transaction. It is no error when the node has the transaction already. */
   send(signed: SignedAnchor, signal: AbortSignal): Promise<void>
   /**
    * Finds the state of the signed transactions by their nonce and by the account's attestations of this subject, so that it finds an
@@ -185,11 +184,11 @@ export interface StoredAnchor {
   readonly scheme: string
   readonly attester: string
   readonly schema: string
-  /** base64url */
+  /** The log's id, in base64url. */
   readonly logId: string
   readonly treeSize: number
   readonly rootHash: Uint8Array
-  /** `null`, and so below, before it is in a final block. */
+  /** The attestation's id. `null` before the anchor is in a final block, as are the members below. */
   readonly uid: string | null
   readonly txHash: string | null
   readonly blockTime: number | null

@@ -9,7 +9,7 @@ import type { AnchoredProof, ProofAnchor } from '../receipt/body.ts'
 import type { KeySet } from '../signing/key-set.ts'
 
 export interface AnchorChecker {
-  /** Whether the anchor is of the kind that it checks, by its `chain` and `scheme`. */
+  /** Tells whether the anchor is of the kind that this checker checks, by the anchor's `chain` and `scheme`. */
   knows(anchor: ProofAnchor): boolean
   /**
    * Reads the state of a log that the anchor states, and makes sure that it is final, and made by an account that the issuer publishes.
@@ -23,15 +23,15 @@ export type AnchorReading =
       readonly logId: Uint8Array
       readonly treeSize: number
       readonly rootHash: Uint8Array
-      /** When the anchor was made. */
+      /** The time at which the anchor was made. */
       readonly provenBy: Instant
     }
-  /** `cause`: with `unreadable`, why. */
+  /** The problem of an anchor that does not hold. `cause` says why it is `unreadable`. */
   | { readonly problem: AnchorProblem; readonly cause?: unknown }
 
-/** Why an anchor does not hold. It lowers a receipt's trust level and does not make it invalid. */
+/** Reasons why an anchor does not hold. Each lowers a receipt's trust level and does not make it invalid. */
 export type AnchorProblem =
-  /** No checker knows anchors of its kind. */
+  /** `unknown_scheme`: no checker knows anchors of this kind. */
   | 'unknown_scheme'
   | 'rpc_chain_mismatch'
   | 'unreadable'
@@ -48,13 +48,13 @@ export type AnchorProblem =
 
 /** The result of checking an anchor. */
 export type AnchorFinding =
-  /** `provenBy`: the receipt existed by then. */
+  /** `anchored`: the receipt existed by the time `provenBy`. */
   | { readonly anchor: 'anchored'; readonly provenBy: Instant }
   | { readonly anchor: AnchorProblem; readonly cause?: unknown }
 
 /**
- * The log's consistency document for two tree sizes, as text. Its source need not be trusted: the proof in it is checked.
- * Must not throw, and returns `undefined` when there is none.
+ * Reads the log's consistency document for two tree sizes, as text; `undefined` when there is none. Its source need not be trusted, because the proof
+ * in it is checked. Must not throw.
  */
 export type ReadConsistency = (first: number, second: number) => Promise<string | undefined>
 
@@ -64,7 +64,7 @@ interface AnchorCheckOptions {
   readonly readConsistency?: ReadConsistency
 }
 
-/** Whether the anchor proves the root of the proof that it is in. */
+/** Tells whether the anchor proves the root of the proof that it is in. */
 export async function checkAnchor(
   proof: AnchoredProof,
   { keys, anchorCheckers, readConsistency }: AnchorCheckOptions,

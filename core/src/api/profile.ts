@@ -31,7 +31,7 @@ const ProfileWords = Type.Object(
   },
 )
 
-/** What a verdict depends on. */
+/** The members of a profile on which a verdict depends. */
 const deciding = {
   rules_version: Type.Integer({ minimum: 1 }),
   required: plainObject({ description: 'The fields that must match, each with its role.' }),

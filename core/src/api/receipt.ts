@@ -34,7 +34,7 @@ const ReceiptProof = Type.Object(
   { title: 'ReceiptProof', description: 'Proves that the receipt is in the log, and says where the log is anchored.' },
 )
 
-/** Where the service read, by its own account. */
+/** The place that the service read, by its own account. */
 const Source = Type.Object(
   {
     provider: Type.String({ examples: ['github'] }),

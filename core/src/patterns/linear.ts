@@ -7,29 +7,29 @@ interface Pattern {
 }
 
 interface LinearPattern extends Pattern {
-  /** In instructions. */
+  /** The size of the compiled pattern, in instructions. */
   readonly size: number
 }
 
-/** What the schemas of one plugin may still take together. */
+/** The room that the schemas of one plugin may still take together. */
 export interface SchemaBudget {
   characters: number
   instructions: number
-  /** Those that it has used. */
+  /** The patterns that the plugin has used so far. */
   readonly patterns: Set<string>
 }
 
-/** A counted repetition is as many instructions: `[a-z]{1,100}` has about 200. */
+/** Limit of the instructions of one pattern. A counted repetition is as many instructions: `[a-z]{1,100}` has about 200. */
 const MOST_INSTRUCTIONS = 1000
 /**
- * What a validation may cost: each pattern costs its instructions times the length of the text. Params of 4 KiB never exceed it with patterns
- * of `MOST_INSTRUCTIONS` together; that takes some 100 ms.
+ * Limit of what a validation may cost: each pattern costs its instructions times the length of the text. Params of 4 KiB never exceed it with
+ * patterns of `MOST_INSTRUCTIONS` together; that takes some 100 ms.
  */
 const MOST_STEPS = MOST_INSTRUCTIONS * 4096
 const MOST_SCHEMA_LENGTH = 65_536
-/** Compiled, a character takes up to 400 bytes. */
+/** Limit of the characters of a plugin's schemas together: compiled, a character takes up to 400 bytes. */
 const MOST_LENGTH_TOGETHER = 131_072
-/** Some megabytes. */
+/** Limit of the instructions of a plugin's patterns together, which take some megabytes. */
 const MOST_INSTRUCTIONS_TOGETHER = 100_000
 
 // A reference can make a small schema large beyond measure, and an identifier is the same for all plugins.
@@ -45,22 +45,22 @@ const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
 /** `url` takes 13 s for 64 KiB of colons; `regex` compiles what it is given. The other formats are linear. */
 const REFUSED_FORMATS: ReadonlySet<string> = new Set(['url', 'regex'])
 
-// By their text, and not by their schema: schemas get into others, whole, in part or copied.
+// The compiled patterns by their text, and not by their schema: schemas get into others, whole, in part or copied.
 const linear = new Map<string, LinearPattern>()
 let steps = 0
 
-/** What Ajv matches with. */
+/** The engine of regular expressions for Ajv: patterns of untrusted plugins match in linear time, and others as usual. */
 export const patternEngine: { (pattern: string, flags: string): Pattern; code: string } = Object.assign(
   (pattern: string, flags: string): Pattern => linear.get(pattern) ?? new RegExp(pattern, flags),
   { code: 'patternEngine' },
 )
 
-/** Each validation begins with no cost. */
+/** Sets the cost of patterns back to 0, because each validation has its own limit. */
 export function beginValidation(): void {
   steps = 0
 }
 
-/** For one plugin, whatever number of schemas it has. */
+/** Creates the budget of one plugin, whatever number of schemas it has. */
 export function createSchemaBudget(): SchemaBudget {
   return { characters: MOST_LENGTH_TOGETHER, instructions: MOST_INSTRUCTIONS_TOGETHER, patterns: new Set() }
 }
@@ -69,7 +69,7 @@ export function createSchemaBudget(): SchemaBudget {
  * Has the patterns of a schema matched in linear time, in every schema that is compiled from then on. They mean the same then but for rare
  * characters: `\s` is no more than spaces, tabs and line ends of ASCII, and `.` is all but the line feed.
  *
- * @param budget of the plugin that the schema is of
+ * @param budget the budget of the plugin that the schema is of
  * @returns one line for each part of the schema that an isolated plugin may not use; empty when it can be compiled
  */
 export function markLinear(schema: TSchema, budget = createSchemaBudget()): readonly string[] {
@@ -81,7 +81,7 @@ export function markLinear(schema: TSchema, budget = createSchemaBudget()): read
   return [...new Set(problemsIn(schema, budget))]
 }
 
-/** Looks at everything that could be a keyword: properties and data may have the same names. */
+/** Finds problems in everything that could be a keyword: properties and data may have the same names. */
 function problemsIn(value: unknown, budget: SchemaBudget): readonly string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, member]) => [
@@ -105,7 +105,7 @@ const TOO_MANY_PATTERNS = `makes the patterns of the plugin too large: together 
 
 function patternProblems(pattern: string, budget: SchemaBudget): readonly string[] {
   if (budget.patterns.has(pattern)) return []
-  // What it takes more is not compiled.
+  // Patterns beyond the plugin's budget are not compiled.
   if (budget.instructions < 0) return [TOO_MANY_PATTERNS]
   budget.patterns.add(pattern)
   try {
@@ -121,9 +121,9 @@ function patternProblems(pattern: string, budget: SchemaBudget): readonly string
 }
 
 function compile(pattern: string): LinearPattern {
-  // Clients and browsers read it, too, by the rules of JSON schema.
+  // Clients and browsers read the pattern, too, by the rules of JSON schema.
   new RegExp(pattern, 'u')
-  // What translates it would take a reference by name for the letter k.
+  // The translation to RE2 would take a reference by name for the letter k.
   if (/(?:^|[^\\])(?:\\\\)*\\k/.test(pattern)) throw new Error('it refers to what a group matched')
   const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
   const size = compiled.programSize()
@@ -135,10 +135,10 @@ function compile(pattern: string): LinearPattern {
     size,
     test(text) {
       steps += size * (text.length + 1)
-      // What costs more counts as no match: params of a valid claim cost less.
+      // A match that costs more than the limit counts as none: params of a valid claim cost less.
       return steps <= MOST_STEPS && compiled.matcher(text).find()
     },
-    // Ajv distinguishes patterns by this.
+    // Ajv tells patterns apart by their text.
     toString: () => `linear ${pattern}`,
   } as LinearPattern
 }

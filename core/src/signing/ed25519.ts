@@ -6,7 +6,7 @@ import { sha512 } from '@noble/hashes/sha2.js'
 const { Point } = ed25519
 const { Fn } = Point
 
-/** Never throws: returns `false` for bytes that are not a signature or a key. */
+/** Verifies a signature. Never throws: returns `false` for bytes that are not a signature or a key. */
 export function verifyEd25519(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false
   const encodedR = signature.subarray(0, 32)

@@ -34,15 +34,14 @@ export class KeySetError extends Error {
   }
 }
 
-/** `ed25519:` and the SHA-256 of the raw public key in base64url. */
+/** The id of a key: `ed25519:` and the SHA-256 of the raw public key in base64url. */
 export function keyIdOf(publicKey: Uint8Array): string {
   return `ed25519:${toBase64url(sha256(publicKey))}`
 }
 
 /**
- * Ignores entries that are malformed, whose id is not the hash of their key, or that share an id with another entry: no signature is
- * valid under them.
- *
+ * Parses a key document. Ignores entries that are malformed, whose id is not the hash of their key, or that share an id with another entry: no
+ * signature is valid under them.
  * @param text a key document
  * @throws KeySetError when the text is not a key document at all
  */

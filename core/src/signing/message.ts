@@ -16,11 +16,11 @@ export type Domain = (typeof DOMAINS)[keyof typeof DOMAINS]
 export type Signature = {
   readonly alg: 'Ed25519'
   readonly key_id: string
-  /** The 64 bytes in base64url. */
+  /** The 64 bytes of the signature in base64url. */
   readonly value: string
 }
 
-/** @param body canonical JSON in UTF-8 */
+/** Makes the bytes that are signed. @param body canonical JSON in UTF-8 */
 export function signedMessage(domain: Domain, body: Uint8Array): Uint8Array {
   return concatBytes(BEGINNINGS[domain], body)
 }
@@ -29,7 +29,7 @@ const BEGINNINGS = Object.fromEntries(
   Object.values(DOMAINS).map((domain) => [domain, utf8(`${domain}\n`)]),
 ) as Readonly<Record<Domain, Uint8Array>>
 
-/** @param body the signed JSON @param value the signature in base64url */
+/** Verifies a signature over a document. @param body the signed JSON @param value the signature in base64url */
 export function verifySignature(publicKey: Uint8Array, domain: Domain, body: JsonValue, value: string): boolean {
   const signature = fromBase64url(value, 64)
   return signature !== undefined && verifyEd25519(signature, signedMessage(domain, canonicalBytes(body)), publicKey)

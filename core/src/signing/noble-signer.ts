@@ -5,7 +5,7 @@ import { keyIdOf } from './key-set.ts'
 import { signedMessage } from './message.ts'
 import type { Signer } from './signer.ts'
 
-/** @param secretKey the 32 bytes that RFC 8032 calls the private key */
+/** Creates a signer with a key in memory. @param secretKey the 32 bytes that RFC 8032 calls the private key */
 export function createNobleSigner(secretKey: Uint8Array): Signer {
   const publicKey = ed25519.getPublicKey(secretKey)
   const keyId = keyIdOf(publicKey)

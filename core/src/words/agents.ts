@@ -1,10 +1,10 @@
-/** What a receipt says of its agent beyond the id, in sentences that pages and the command line share. */
+/** Says what a receipt tells of its agent beyond the id, in sentences that pages and the command line share. */
 import { type AgentNames, agentNames, type ReceiptBody } from '../receipt/body.ts'
 
 const BOUND =
   'The agent is bound: its workspace lets only certain API keys speak for it, and the claim came through one of them.'
 
-/** Nothing for an agent that is not bound. */
+/** Sentences about a bound agent; none for an agent that is not bound. */
 export function agentSentences(agent: ReceiptBody['agent']): readonly string[] {
   if (agent.bound !== true) return []
   const { pseudonym, domain } = agentNames(agent)

@@ -1,4 +1,4 @@
-/** What the checks of a receipt found, in words that the command line and the pages share. */
+/** Says what the checks of a receipt found, in words that the command line and the pages share. */
 import type { AnchorProblem } from '../anchor/checker.ts'
 import type { TreeHeadFinding } from '../log/head-binding.ts'
 import type { Report } from '../receipt/checker.ts'
@@ -42,7 +42,7 @@ export const ANCHOR_PROBLEMS: Readonly<Record<AnchorProblem, string>> = {
   root_mismatch: 'the attestation has another root',
 }
 
-/** What is not known, as distinct from what is known not to hold. */
+/** Problems of an anchor that leave open whether it holds, as distinct from those by which it does not. */
 const UNKNOWN: ReadonlySet<string> = new Set([
   'unknown_scheme',
   'unreadable',
@@ -54,14 +54,14 @@ export function isUnknownAnchor(anchor: AnchorProblem | 'anchored'): boolean {
   return UNKNOWN.has(anchor)
 }
 
-/** To follow "the verdict follows from the checks". */
+/** Words for the rules that the evidence was judged by, to follow "the verdict follows from the checks". */
 export const RULES_WORDS: Readonly<Record<Extract<EvidenceFinding, { evidence: 'follows' }>['rules'], string>> = {
   published: 'by the rules that the issuer publishes',
   unknown: 'by rules that were not compared: no list of published rules names them',
   differs: 'but by OTHER RULES than the issuer publishes for this version of the action',
 }
 
-/** Where the list came with the receipt: its maker can write any rules into it. */
+/** Words for rules whose list came with the receipt: its maker can write any rules into it. */
 export const GIVEN_RULES_WORDS: typeof RULES_WORDS = {
   ...RULES_WORDS,
   published: 'by the rules that these documents give as the issuer’s',
@@ -69,7 +69,7 @@ export const GIVEN_RULES_WORDS: typeof RULES_WORDS = {
 
 export const EVIDENCE_LIMIT = 'This shows that checks and verdict agree, not that no check was left out.'
 
-/** Undefined where nothing is wrong with it. */
+/** Says what is wrong with the evidence; undefined where nothing is. */
 export function evidenceProblem(finding: EvidenceFinding): string | undefined {
   switch (finding.evidence) {
     case 'absent':
@@ -86,12 +86,12 @@ export function evidenceProblem(finding: EvidenceFinding): string | undefined {
   }
 }
 
-/** Whether it says anything against the receipt, or against its rules. */
+/** Tells whether the finding says anything against the receipt, or against its rules. */
 export function evidenceFails(finding: EvidenceFinding): boolean {
   return evidenceProblem(finding) !== undefined || (finding.evidence === 'follows' && finding.rules === 'differs')
 }
 
-/** A sentence for readers of a receipt with checks that all hold. */
+/** A sentence for readers of a receipt whose checks all hold, though nothing vouches for its key. */
 export const UNVOUCHED_WORDS =
   'Nothing vouches for the key that signed this: anybody can make such a file, in the name of any issuer.'
 
@@ -106,14 +106,14 @@ export const HEAD_PROBLEMS: Readonly<Record<HeadProblem, string>> = {
   consistency_proof_required: 'the proof that connects the receipt with the signed tree head is missing',
 }
 
-/** What contradicts the proof, as distinct from what leaves it open. */
+/** Findings about a tree head that contradict the proof, as distinct from those that leave it open. */
 const CONTRADICTIONS: ReadonlySet<string> = new Set(['other_log', 'other_root'])
 
 export function contradictsProof({ tree_head }: TreeHeadFinding): boolean {
   return CONTRADICTIONS.has(tree_head)
 }
 
-/** To follow a colon. */
+/** Says what a signed tree head proves, to follow a colon. */
 export function headHolds({ tree_size, issued_at }: Extract<TreeHeadFinding, { tree_head: 'holds' }>): string {
   return `the issuer signed the state of its log with ${tree_size} ${tree_size === 1 ? 'entry' : 'entries'} at ${utcOf(issued_at)}, and this proof is part of it`
 }

@@ -1,9 +1,9 @@
-/** The kind of a document by its members. Whether it holds is for the checker of its kind. */
+/** Tells the kind of a document by its members. The checker of its kind tells whether it holds. */
 import { isJsonObject, type JsonValue, jsonIn } from '../json.ts'
 import type { Bundle } from '../receipt/bundle-checker.ts'
 import { integerJson, JsonError, type JsonErrorCode, parseStrictJson } from '../receipt/strict-json.ts'
 
-/** An entry is a receipt or a change entry. */
+/** The kinds of documents, of which an entry is a receipt or a change entry. */
 export type DocumentKind =
   | 'entry'
   | 'tree_head'
@@ -14,7 +14,7 @@ export type DocumentKind =
   | 'keys'
   | 'profiles'
 
-/** What makes a document one of its kind; the first that fits counts. What fits none is taken for an entry, and refused as one. */
+/** Signs of each kind of document; the first that fits counts. A document that fits none is taken for an entry, and refused as one. */
 const SIGNS: readonly (readonly [DocumentKind, (document: Readonly<Record<string, JsonValue>>) => boolean])[] = [
   ['bundle', ({ bundle }) => bundle === BUNDLE_FORMAT],
   // `/v1/log/head` answers with the tree head and its anchor.
@@ -36,12 +36,12 @@ export function kindOf(text: string): DocumentKind {
   return SIGNS.find(([, fits]) => fits(value))?.[0] ?? 'entry'
 }
 
-/** Each document is a text within the file, so that not a byte of it changes. */
+/** Writes a bundle as a file. Each document is a text within it, so that not a byte of it changes. */
 export function bundleText(bundle: Bundle): string {
   return JSON.stringify({ bundle: BUNDLE_FORMAT, ...bundle }, null, 1)
 }
 
-/** Undefined for what is no bundle with a receipt. Members that are no texts are left out. */
+/** Reads a bundle from a file; undefined for a text that is no bundle with a receipt. Members that are no texts are left out. */
 export function readBundle(text: string): Bundle | undefined {
   const value = jsonIn(text)
   if (!isJsonObject(value) || value.bundle !== BUNDLE_FORMAT || typeof value.receipt !== 'string') return undefined
@@ -69,19 +69,17 @@ const JSON_PROBLEMS: Readonly<Record<JsonErrorCode, string>> = {
 
 const OTHER_FILE = 'this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document'
 
-/** What a checker reads by itself. */
+/** The kinds of documents besides entries that a checker reads by themselves. */
 const CHECKED: ReadonlySet<DocumentKind> = new Set(['tree_head', 'inclusion', 'consistency'])
 
-/**
- * Why the text says nothing of whether a document is valid: it is another file, or a part of one. Undefined for a document, valid or not.
- */
+/** Says why the text tells nothing of whether a document is valid: it is another file, or a part of one. Undefined for a document, valid or not. */
 export function notADocument(text: string): string | undefined {
   const value = jsonIn(text)
   if (isJsonObject(value) && ('body' in value || CHECKED.has(kindOf(text)))) return undefined
   return documentProblem(text) ?? OTHER_FILE
 }
 
-/** Why the text is nothing that can be checked; undefined when it is. */
+/** Says why the text is nothing that can be checked; undefined when it can be. */
 export function documentProblem(text: string): string | undefined {
   try {
     const { value } = parseStrictJson(text)

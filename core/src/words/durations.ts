@@ -1,4 +1,4 @@
-/** Lengths of time as people say them. */
+/** Writes lengths of time as people say them. */
 
 const UNITS = [
   ['d', 86_400_000],
@@ -7,7 +7,7 @@ const UNITS = [
   ['s', 1000],
 ] as const
 
-/** In the two largest units, cut: `12 min 5 s`. Below a minute with the tenths of a second that there are: `0.4 s`. */
+/** Writes a length of time in its two largest units, cut: `12 min 5 s`. Below a minute it has tenths of a second: `0.4 s`. */
 export function duration(ms: number): string {
   const whole = Math.floor(Math.abs(ms))
   if (whole < 60_000) return `${Math.floor(whole / 100) / 10} s`
@@ -22,7 +22,7 @@ export function duration(ms: number): string {
     .join(' ')
 }
 
-/** From one moment to another: `+37 s`, `−5 s`. */
+/** Writes the time from one moment to another: `+37 s`, `−5 s`. */
 export function offset(ms: number): string {
   return `${ms < 0 ? '−' : '+'}${duration(ms)}`
 }

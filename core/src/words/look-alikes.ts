@@ -5,7 +5,7 @@ import { codeOf, visibleName } from './plain-text.ts'
 
 const LABELS = /[\p{L}\p{M}\p{N}\u200c_-]+/gu
 const ASCII = /^[\x20-\x7e]*$/
-/** The scripts in common use (UAX 31, table 5), and those that are written together. */
+/** Sets of scripts: those in common use (UAX 31, table 5), and those that are written together. */
 const WRITTEN = [
   ...'Arab Armn Beng Cyrl Deva Ethi Geor Grek Gujr Guru Hebr Khmr Knda Laoo Latn Mlym Mymr Orya Sinh Taml Telu Thaa Thai Tibt'
     .split(' ')
@@ -39,7 +39,7 @@ function isDoubtful(label: string): boolean {
   return letters.every((letter) => ASCII.test(letter) || twins!.has(letter))
 }
 
-/** Punycode writes what the label is; where no host can have it, each of its characters that is not of ASCII. */
+/** Writes a doubtful part of a name in punycode; where no host can have it, by the codes of its characters that are not of ASCII. */
 function inAscii(label: string): string {
   const host = parseUrl(`http://${label}`)?.hostname
   if (host?.includes('xn--')) return host

@@ -1,12 +1,12 @@
-/** Texts of agents and destinations, for a line of a page or a terminal: what is not seen is written out, as `<U+202E>`. */
+/** Makes texts of agents and destinations fit for a line of a page or a terminal: what is not seen is written out, as `<U+202E>`. */
 
-/** After these a joiner forms letters (RFC 5892, appendix A). */
+/** Viramas, after which a joiner forms letters (RFC 5892, appendix A). */
 const VIRAMAS =
   '\\u094D\\u09CD\\u0A4D\\u0ACD\\u0B4D\\u0BCD\\u0C4D\\u0CCD\\u0D3B\\u0D3C\\u0D4D\\u0DCA\\u0E3A\\u0EBA\\u0F84\\u1039\\u103A\\u17D2\\u1B44\\u1BAA'
 const JOINED = '\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Nko}'
-/** A joiner that its letters need, as in Persian and in Hindi. */
+/** Matches a joiner that its letters need, as in Persian and in Hindi. */
 const JOINER = `[\\u200C\\u200D](?<=[${VIRAMAS}].)(?=\\p{L})|\\u200C(?<=[${JOINED}]\\p{M}{0,4}.)(?=[${JOINED}])`
-/** An emoji of several characters, some of which are not seen. */
+/** Matches an emoji of several characters, some of which are not seen. */
 const PICTURE = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?'
 const FLAG =
   '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}'
@@ -19,11 +19,13 @@ const MAY_BE_UNSEEN = new RegExp(UNSEEN, 'u')
 
 interface Unseen {
   readonly character: string
-  /** In characters, from 1. */
+  /** The place of the character in the text, in characters, from 1. */
   readonly position: number
 }
 
-/** The first character that is not seen, or that turns the text around it; not those that an emoji or a script needs where they are. */
+/**
+ * Finds the first character that is not seen, or that turns the text around it. Those that an emoji or a script needs where they are do not count.
+ */
 export function firstUnseen(text: string): Unseen | undefined {
   if (!MAY_BE_UNSEEN.test(text)) return undefined
   for (const { index, groups } of text.matchAll(PARTS)) {
@@ -33,27 +35,27 @@ export function firstUnseen(text: string): Unseen | undefined {
   return undefined
 }
 
-/** Writes each of these as `<U+202E>`. */
+/** Writes each character that is not seen by its code, as `<U+202E>`. */
 export function visible(text: string): string {
   return withUnseen(text, marked)
 }
 
-/** The same for a name, with the blanks that a page or a cell of a table would swallow: around it, and beyond one within it. */
+/** Writes a name as `visible` does, and also the blanks that a page or a cell of a table would swallow: around it, and beyond one within it. */
 export function visibleName(name: string): string {
   return visible(name).replace(/^ +| +$|(?<= ) +/g, (blanks) => marked(' ').repeat(blanks.length))
 }
 
-/** JSON that reads as the same value, without them. */
+/** Writes JSON of the same value, in which characters that are not seen are escaped. */
 export function visibleJson(json: string): string {
   return withUnseen(json, (character) => (/[\t\n\r]/.test(character) ? character : jsonEscapes(character)))
 }
 
-/** `\\u202e`: one for each half of a character beyond the first plane. */
+/** Escapes a character for JSON, as `\\u202e`, with one escape for each half of a character beyond the first plane. */
 export function jsonEscapes(character: string): string {
   return [...Array(character.length).keys()].map((at) => `\\u${hex(character.charCodeAt(at))}`).join('')
 }
 
-/** `U+202E` */
+/** The code of a character, such as `U+202E`. */
 export function codeOf(character: string): string {
   return `U+${hex(character.codePointAt(0)!).toUpperCase()}`
 }

@@ -1,8 +1,8 @@
-/** The code that checked a claim, in words that the console and the command line share. */
+/** Names the code that checked a claim, in words that the console and the command line share. */
 import type { JsonValue } from '../json.ts'
 import type { WireVerifier } from '../receipt/body.ts'
 
-/** To follow "Checked by". Undefined for a receipt that names no plugin in the way that Claimcheck does. */
+/** Names a receipt's plugin, to follow "Checked by"; undefined for a receipt that names no plugin in the way that Claimcheck does. */
 export function pluginWords(verifier: WireVerifier): string | undefined {
   // The format leaves these members to issuers: another one may have anything there.
   const { package: name, package_version: version, code_hash: hash } = verifier as Readonly<Record<string, JsonValue>>

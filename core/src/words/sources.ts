@@ -1,8 +1,8 @@
-/** Where a claim was read, in words that follow from a receipt alone. */
+/** Says where a claim was read, in words that follow from a receipt alone. */
 import type { WireSource } from '../receipt/body.ts'
 import { withPunycode } from './look-alikes.ts'
 
-/** To follow "read at". */
+/** Names the place of a read, to follow "read at". */
 export function sourceWords(source: WireSource): string {
   if ('source_id' in source) return 'a server that this workspace chose, address withheld'
   const address = withPunycode(source.base_url)

@@ -1,11 +1,11 @@
-/** What a command writes, as it reaches a terminal. */
+/** Writes texts so that a terminal shows them and does not act on them. */
 import { jsonEscapes, visible } from './plain-text.ts'
 
-/** What commands use. */
+/** The codes of colours that commands use. */
 const COLOUR = /(\p{Cc}\[(?:1|22|31|32|33|39|90)m)/u
 const RISKY_IN_JSON = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** One line that a terminal shows, and does not act on. @param colours leaves those that commands use */
+/** Writes one line. @param colours true to leave the colours that commands use */
 export function terminalLine(line: string, colours = false): string {
   return line
     .split(COLOUR)
@@ -13,7 +13,7 @@ export function terminalLine(line: string, colours = false): string {
     .join('')
 }
 
-/** The same for a text of many lines. */
+/** Writes a text of many lines. */
 export function terminalText(text: string, colours = false): string {
   return text
     .split('\n')
@@ -21,7 +21,7 @@ export function terminalText(text: string, colours = false): string {
     .join('\n')
 }
 
-/** The same JSON, in characters that a terminal shows. */
+/** Writes the same JSON, in characters that a terminal shows. */
 export function terminalJson(json: string): string {
   return json.replace(RISKY_IN_JSON, jsonEscapes)
 }

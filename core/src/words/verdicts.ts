@@ -1,4 +1,4 @@
-/** What verdicts and their reasons mean, in sentences that the console and the command line share. */
+/** Explains verdicts and their reasons, in sentences that the console and the command line share. */
 import type { ReasonCode, VerdictValue } from '../verdict.ts'
 import { duration } from './durations.ts'
 
@@ -27,12 +27,15 @@ export const REASON_WORDS: Readonly<Record<ReasonCode, string>> = {
 const VOUCHES =
   'Verified says that the outcome was there in time, at this place. It does not say who brought it there, or that it was new.'
 
-/** What a verdict does not say, for the one that people take for more than it says. */
+/** Says what `verified` does not say, because people take it for more than it says; undefined for other verdicts. */
 export function vouchedFor(verdict: VerdictValue): string | undefined {
   return verdict === 'verified' ? VOUCHES : undefined
 }
 
-/** What blame that rests on looks alone does not say. @param largestGapMs of a receipt; undefined where it names none */
+/**
+ * Says what blame that rests on looks alone does not say.
+ * @param largestGapMs the receipt's largest gap between looks; undefined where it names none
+ */
 export function gapWords(largestGapMs: number | undefined): string | undefined {
   if (typeof largestGapMs !== 'number') return undefined
   return `The place keeps no record of this, so the verdict rests on looks. The agent is not blamed if the outcome was there in time for longer than ${duration(largestGapMs)}, the largest gap between two of them.`
