@@ -1,7 +1,7 @@
 /** Brings the addresses of claims into one form, and compares them. */
 import { DestinationError, parseUrl } from '@claimcheck/core/plugin'
 
-/** Parses an address. Undefined if it is no URL, or not in its one form: no claim with it could be signed in one form. */
+/** Parses an address; undefined if it is no URL, or not in its one form: no claim with it could be signed in one form. */
 export function readAddress(target: string): URL | undefined {
   const url = parseUrl(target)
   return url?.href === target ? url : undefined
@@ -20,9 +20,8 @@ export function normalAddress(target: string): string {
 }
 
 /**
- * The origin at which a claim is read without a connection. Undefined for another port than that of https: through it an asker could find out
+ * The origin at which a claim is read without a connection; undefined for another port than that of https, through which an asker could find out
  * which services a machine has.
- *
  * @throws DestinationError `unsupported_target` for an address that no URL parser takes
  */
 export function publicOrigin(target: string): string | undefined {
@@ -31,7 +30,7 @@ export function publicOrigin(target: string): string | undefined {
   return url.port === '' ? url.origin : undefined
 }
 
-/** Drops query and fragment, which may carry a token. */
+/** Drops an address's query and fragment, which may carry a token. */
 export function withoutQuery({ origin, pathname }: URL): string {
   return origin + pathname
 }
@@ -47,7 +46,7 @@ export function isSameSite(one: URL, other: URL): boolean {
 }
 
 /**
- * The prefix that a redirect put before the path of the same page, such as a language. Empty if it changed only how the page is written, or
+ * The prefix that a redirect put before the path of the same page, such as a language; empty if the redirect changed only how the page is written, or
  * `www.` before the name; undefined if it leads to another page.
  */
 export function prefixOf(final: URL, target: URL): string | undefined {

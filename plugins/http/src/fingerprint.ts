@@ -2,7 +2,7 @@
 import { type CheckContext, DestinationError, type FetchInit } from '@claimcheck/core/plugin'
 import { textFingerprint } from '@claimcheck/core/receipts'
 
-/** `bytes`: `sha256:` and hexadecimal. `text`: the fingerprint of texts in receipts, in base64url. */
+/** The forms of fingerprints. `bytes`: `sha256:` and hexadecimal. `text`: the fingerprint of texts in receipts, in base64url. */
 export type Form = 'bytes' | 'text'
 
 export function formOf(fingerprint: string): Form {
@@ -10,15 +10,15 @@ export function formOf(fingerprint: string): Form {
 }
 
 export interface Content {
-  /** The size of the content. Undefined for a large body that needed not be read to its end. */
+  /** The size of the content; undefined for a large body that needed not be read to its end. */
   readonly bytes?: number
-  /** The digest of the content. Undefined if no form was asked for. */
+  /** The digest of the content; undefined if no form was asked for. */
   readonly fingerprint?: string
-  /** The text begins with a byte order mark, which is left out here, and which other readers keep. */
+  /** Tells that the text begins with a byte order mark, which is left out here, and which other readers keep. */
   readonly hasMark?: boolean
-  /** The first bytes, each as a character, where the body was read as it came. */
+  /** The first bytes of the content, each as a character, where the body was read as it came. */
   readonly opening?: string
-  /** The content is that of an earlier read: only the server's `ETag` says that it is still there. */
+  /** Tells that the content is that of an earlier read: only the server's `ETag` says that it is still there. */
   readonly isRemembered?: boolean
 }
 
@@ -49,11 +49,11 @@ interface Wanted {
   readonly form: Form | undefined
   /** Tells whether the content of an answer with this status matters. */
   readonly reads: (status: number) => boolean
-  /** The content of an earlier read may stand for a file with the same `ETag`. */
+  /** Tells whether the content of an earlier read may stand for a file with the same `ETag`. */
   readonly recalls: boolean
 }
 
-/** @throws DestinationError also for the body, such as `too_large` */
+/** Asks an address and takes its answer. @throws DestinationError also for the body, such as `too_large` */
 export async function takeAnswer(
   url: string,
   { form, reads, recalls }: Wanted,
@@ -109,7 +109,7 @@ function isEndless(headers: Headers): boolean {
   return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
 }
 
-/** The status alone is claimed, which a body of any size may follow; one that soon breaks off may be a fault. */
+/** Counts a body of which the status alone is claimed, and which may be of any size. One that soon breaks off may be a fault. */
 async function readSize(response: Response, now: CheckContext['now']): Promise<Content> {
   const until = now() + LONGEST_COUNT_MS
   const opening: Uint8Array[] = []
@@ -133,7 +133,7 @@ async function readText(response: Response): Promise<Content> {
   return { bytes, opening, fingerprint: fingerprintOf(text, response.status), hasMark }
 }
 
-/** @returns undefined for a body of more than `most` bytes, or that takes too long, which is read no further */
+/** Reads a body in pieces. @returns undefined for a body of more than `most` bytes, or that takes too long, which is read no further */
 async function readChunks(
   { body }: Response,
   take: (chunk: Uint8Array) => void,
@@ -164,7 +164,7 @@ export function charsetOf(headers: Headers): string {
   return /;\s*charset\s*=\s*["']?([^"';,\s]*)/i.exec(headers.get('content-type') ?? '')?.[1] ?? ''
 }
 
-/** Decodes a text. Undefined if it is none in this encoding, or the encoding is not known. */
+/** Decodes a text; undefined if it is none in this encoding, or the encoding is not known. */
 function decoded(bytes: Uint8Array, charset: string): string | undefined {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes)

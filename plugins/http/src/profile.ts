@@ -3,8 +3,8 @@ import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 
-// Addresses have no query, because receipts are public and queries carry tokens, and no characters that a URL parser would write otherwise.
-// White space, control characters and what reorders text are in no name of a host.
+// Characters that no name of a host has: white space, control characters and what reorders text. Addresses also have no query, because receipts are
+// public and queries carry tokens, and nothing that a URL parser would write otherwise.
 const HIDDEN = '\\u007f-\\u00a0\\u1680\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\ufeff'
 const HOST_PATTERN = `(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\u0000-\\u0020${HIDDEN}/?#@:%\\\\\\[\\]]{1,253})`
 const PATH_PATTERN = "(?:/[A-Za-z0-9._~!$&'\\(\\)*+,;=:@%/\\-]*)?"

@@ -10,15 +10,15 @@ export interface UrlAnswer extends Content {
   /** The address that answered, without its query. If the claim is about a redirect, the address to which that leads. */
   readonly finalUrl: string
   readonly redirected: boolean
-  /** A redirect led to another page of the site, such as its sign-in. */
+  /** Tells that a redirect led to another page of the site, such as its sign-in. */
   readonly isElsewhere: boolean
-  /** The answer is a cache's copy, too old to tell how the site answers now. */
+  /** Tells that the answer is a cache's copy, too old to tell how the site answers now. */
   readonly isOld: boolean
-  /** All of the content was read, in the only way to read it. Otherwise it may still be the claimed content, and cannot contradict it. */
+  /** Tells that all of the content was read, in the only way to read it. Otherwise it may still be the claimed content, and cannot contradict it. */
   readonly isExact: boolean
-  /** Nothing in the answer says that other readers may get another one. */
+  /** Tells that nothing in the answer says that other readers may get another one. */
   readonly isShared: boolean
-  /** The answer names its version, which answers made for one reader do not. */
+  /** Tells that the answer names its version, which answers made for one reader do not. */
   readonly hasValidator: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Question {
   readonly target: string
   readonly status: number
   readonly form: Form | undefined
-  /** The content of an earlier read may stand for a file with the same `ETag`. */
+  /** Tells whether the content of an earlier read may stand for a file with the same `ETag`. */
   readonly recalls: boolean
 }
 
@@ -38,7 +38,7 @@ const OLD_S = 60
 
 export type ReadingContext = Pick<CheckContext, 'connection' | 'fetch' | 'digest' | 'cache' | 'now'>
 
-/** @throws DestinationError for an answer that says nothing about the claim */
+/** Reads an address for a claim. @throws DestinationError for an answer that says nothing about the claim */
 export async function readUrl(question: Question, context: ReadingContext): Promise<UrlAnswer> {
   const { target, status, form, recalls } = question
   // Caches are asked how the site answers now, so that no copy of an earlier answer, such as one to our own last read, stands for it.
@@ -83,7 +83,10 @@ function inUtf8(header: string): string {
   }
 }
 
-/** @throws DestinationError for an answer by which the site does not say how it stands with the page */
+/**
+ * Refuses answers that tell nothing of the page.
+ * @throws DestinationError for an answer by which the site does not say how it stands with the page
+ */
 function requireConclusive({ status, headers }: TakenAnswer, claimed: number, now: number): void {
   if (status !== claimed && !isConclusive(status, claimed)) throw statusError({ status, headers }, now)
   // A page that asks to come back later stands in for another one.
@@ -169,7 +172,7 @@ function isAsAsked(headers: Headers, form: Form | undefined): boolean {
   return /^(?:|utf-?8|us-ascii)$/i.test(charsetOf(headers))
 }
 
-/** Leaves out 206, which answers a request that was not made. */
+/** Tells whether a status is a success. 206 is none, which answers a request that was not made. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299 && status !== 206
 }
@@ -186,7 +189,7 @@ export function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399
 }
 
-/** Excludes interim statuses, and those by which a server answers the way in which it is asked. */
+/** Tells whether a status can be claimed. Interim statuses cannot, nor those by which a server answers the way in which it is asked. */
 export function canBeAnswered(status: number): boolean {
   return status >= 200 && status !== 206 && status !== 304 && status !== 429
 }

@@ -71,7 +71,7 @@ function normalParams(params: Params): Params {
   }
 }
 
-/** @throws DestinationError for an answer that shows neither that the claim holds nor that it does not */
+/** Compares an answer with the claim. @throws DestinationError for an answer that shows neither that the claim holds nor that it does not */
 function observationOf(params: Params, answer: UrlAnswer, previous: readonly PreviousRead[]): Observation<Facts> {
   const { status = USUAL_STATUS, content_fingerprint: claimed, final_url: finalUrl } = params
   const differs = [
@@ -93,7 +93,7 @@ function isInconclusive(params: Params, answer: UrlAnswer, differs: readonly str
   const { status = USUAL_STATUS, content_fingerprint: claimed, final_url: finalUrl } = params
   const { isElsewhere, isOld, isExact } = answer
   if (differs.length === 0) {
-    // A page of sign-in answers 200, too. The claimed content and the claimed address are what they are wherever they are found.
+    // A sign-in page answers 200, too. The claimed content and the claimed address are what they are wherever they are found.
     const isAnyPage = isElsewhere && finalUrl === undefined && claimed === undefined
     // An error that a cache has kept says nothing of how the site answers since.
     return isAnyPage || (isOld && isError(status))
