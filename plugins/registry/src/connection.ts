@@ -1,7 +1,7 @@
-/** Shared by all connections to registries: the address, the packages that are read there, and the claims that fit. */
+/** Helps all connections to registries with the address, the packages that are read there, and the claims that fit. */
 import { type Claim, parseUrl, Type } from '@claimcheck/core/plugin'
 
-/** @param publicUrl where the registry is when the option is left out */
+/** Describes the option for the address. @param publicUrl the registry that is read when the option is left out */
 export function baseUrl(description: string, publicUrl: string) {
   return Type.String({
     title: 'Address',
@@ -74,7 +74,7 @@ function isNamed(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
 }
 
-/** The name that claims give a base address: its host and path. None, for no URL. */
+/** The name that claims give a base address: its host and path; empty for a text that is no URL. */
 export function registryName(url: string): string {
   const parsed = parseUrl(url)
   return parsed ? (parsed.host + withoutTrailingSlash(parsed.pathname)).toLowerCase() : ''

@@ -1,7 +1,7 @@
 /** Brings digests into one form: that of Subresource Integrity, an algorithm and base64. */
 const HEX = /^(?:sha256:)?([0-9a-f]{64})$/i
 
-/** @param text of the form that claims may have */
+/** Brings a digest into the one form. @param text a digest in a form that claims may have */
 export function normalizeIntegrity(text: string): string {
   const hex = HEX.exec(text)?.[1]
   if (hex !== undefined) return sha256Integrity(hex)
@@ -10,7 +10,7 @@ export function normalizeIntegrity(text: string): string {
   return `${algorithm}-${Buffer.from(digest, 'base64').toString('base64')}`
 }
 
-/** @param hex 64 hexadecimal characters */
+/** Writes a SHA-256 digest in the one form. @param hex 64 hexadecimal characters */
 export function sha256Integrity(hex: string): string {
   return `sha256-${Buffer.from(hex, 'hex').toString('base64')}`
 }

@@ -2,7 +2,7 @@
 import { DestinationError, readJson, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
 import type { ReadInit } from './reader.ts'
 
-/** Keeps only the members that the schema names. @param read takes the value from the body */
+/** Makes a reader that keeps only the members that the schema names. @param read takes the value from the body */
 export function json<T extends TSchema>(
   as: string,
   schema: T,

@@ -20,14 +20,14 @@ export interface Look {
   /** The moment at which its answers had come. */
   readonly answeredAt: Instant
   readonly previous: readonly PreviousRead[]
-  /** The claim names the content. */
+  /** Tells whether the claim names the content. */
   readonly namesContent: boolean
-  /** The registry never replaces a version, and its record has each that ever was. */
+  /** Tells whether the registry never replaces a version, and its record has each that ever was. */
   readonly keeps: boolean
   readonly recordSince: Instant
 }
 
-/** npm and crates.io keep the name of a deleted package free for this long. */
+/** Time for which npm and crates.io keep the name of a deleted package free. */
 const FREE_MS = 24 * 60 * 60_000
 
 export function toObservation(found: FoundVersion, look: Look): Observation<Facts> {
@@ -35,7 +35,10 @@ export function toObservation(found: FoundVersion, look: Look): Observation<Fact
   return found.isListed ? present(found, facts, look) : absent(found, facts, look)
 }
 
-/** A package that was deleted, and published again after the claim, has a record that says nothing of what there was at the claim. */
+/**
+ * Tells whether the record is of the package that was claimed. A package that was deleted, and published again after the claim, has a record that
+ * says nothing of what there was at the claim.
+ */
 function isOfTheClaim({ keeps, recordSince, claimedAt }: Look): boolean {
   return keeps && recordSince <= claimedAt
 }
@@ -45,7 +48,7 @@ function present(found: FoundVersion, facts: Facts, look: Look): Observation<Fac
     const mark = isOfTheClaim(look) ? 'final' : (markOfReplaced(found, look) ?? markOfSeen(look))
     return { kind: 'present', differs: ['integrity'], facts, ...(mark && { mark }) }
   }
-  // Seen in time, it came in time, whatever the record says.
+  // A version that was seen in time came in time, whatever the record says.
   const stays = look.answeredAt < look.inTimeUntil ? undefined : staysOf(found, look)
   return { kind: 'present', differs: [], facts, ...(stays && { stays }) }
 }
@@ -56,7 +59,7 @@ function staysOf({ published }: FoundVersion, look: Look): readonly Stay[] | und
   return [{ appeared: appearanceOf(published, look) }]
 }
 
-/** Leaves out the beginning where a version can be replaced: the one that is there now may have taken the place of another. */
+/** The time of publication, without its beginning where a version can be replaced: the one that is there now may have taken the place of another. */
 function appearanceOf({ notBefore, notAfter }: Required<LogTime>, { keeps, recordSince, claimedAt }: Look): LogTime {
   return keeps && recordSince <= claimedAt + FREE_MS ? { notBefore, notAfter } : { notAfter }
 }
@@ -69,7 +72,7 @@ function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Fact
     return { kind: 'absent', facts, stays: [{ appeared: published, removed }] }
   }
   if (isOfTheClaim(look) && published === null) return { kind: 'absent', facts, stays: [], mark: 'never_before' }
-  // The version was there, with unknown content or until an unknown time; or the record that would tell was not read.
+  // The version may have been there, with unknown content or until an unknown time; or the record that would tell was not read.
   const mayHaveBeen = isEmptied || published || (published === undefined && look.keeps && facts.package_listed)
   const mark = mayHaveBeen ? 'may_have_been' : markOfSeen(look)
   return { kind: 'absent', facts, ...(mark && { mark }) }
@@ -78,7 +81,7 @@ function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Fact
 /** Marks content that came after the claim: it may have taken the place of the claimed one. */
 function markOfReplaced({ published, latest, clockBehindMs = 0 }: FoundVersion, look: Look): Mark | undefined {
   const last = latest ?? published
-  // `Date` has whole seconds.
+  // The header `Date` has whole seconds.
   const behindMs = Math.max(0, clockBehindMs - 1000)
   return last && last.notBefore + behindMs > look.claimedAt ? 'may_have_been' : undefined
 }

@@ -3,7 +3,7 @@ import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 
-// Patterns look neither ahead nor behind, so that they are matched in linear time.
+// The patterns look neither ahead nor behind, so that they are matched in linear time.
 
 // An npm name that begins with a hyphen would be a path of the registry's own API.
 const NPM = 'npm:(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/[A-Za-z0-9~-]|[A-Za-z0-9~])[A-Za-z0-9._~-]*'
@@ -12,7 +12,7 @@ const CARGO = 'cargo:[A-Za-z][A-Za-z0-9_-]{0,63}'
 
 const SRI_PATTERN = 'sha512-[A-Za-z0-9+/]{86}==|sha256-[A-Za-z0-9+/]{43}='
 
-// A registry with a path is one whose sub-path may belong to somebody else, so the whole of it counts.
+// Matches the name of a registry, with its path: the sub-path may belong to somebody else, so the whole of it counts.
 const REGISTRY_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*$'
 
 const Params = Type.Object(
@@ -38,7 +38,7 @@ const Params = Type.Object(
       Type.String({
         title: 'Registry',
         pattern: REGISTRY_PATTERN,
-        // There is no example, because claims that are shown as examples name no registry.
+        // The param has no example, because claims that are shown as examples name no registry.
         'x-pattern-help':
           'enter the name of the registry alone, `registry.npmjs.org` instead of `https://registry.npmjs.org`',
         maxLength: 1024,

@@ -11,7 +11,7 @@ interface Items {
   readonly items: (item: unknown) => boolean
 }
 
-/** The most wanted bytes. */
+/** Limit of the wanted bytes. */
 const MAX_KEPT = 512 * 1024
 const MAX_NESTING = 64
 
@@ -19,6 +19,7 @@ const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN, CLOSE, COLON, COMMA] = n
 const BLANKS: ReadonlySet<number> = new Set(new TextEncoder().encode(' \t\r\n'))
 
 /**
+ * Reads the wanted parts of a JSON object.
  * @throws DestinationError `too_large` where what is wanted is
  * @throws SyntaxError for what is no whole object. What is not wanted is held to its brackets and quotes alone
  */
@@ -37,14 +38,14 @@ class Pruner {
   #depth = 0
   #isText = false
   #isEscaped = false
-  /** The next text is the name of a member of the outermost object, or of one in it. */
+  /** Tells that the next text is the name of a member of the outermost object, or of one in it. */
   #isName = false
   #nameAt = 0
   #member = ''
   #inner = ''
   /** Depth of the object whose value is being skipped; 0 if none is. */
   #leftOutAt = 0
-  /** The value of the member is a list, whose next item begins at `#itemAt`. */
+  /** Tells that the value of the member is a list, whose next item begins at `#itemAt`. */
   #isList = false
   #itemAt = 0
   #isOver = false
@@ -89,7 +90,7 @@ class Pruner {
     this.#leftOutAt = this.#depth
   }
 
-  /** Ends what was left out as the last of its object or list: the comma before it goes, too. */
+  /** Ends a value that was left out as the last of its object or list: the comma before it goes, too. */
   #endLast(): void {
     this.#leftOutAt = 0
     let { length } = this.#kept
@@ -121,7 +122,7 @@ class Pruner {
     }
   }
 
-  /** Passes quickly over text that nobody wants, which most of a large object is. @returns the end of the text, or of the part */
+  /** Passes quickly over text that nobody wants, which most of a large object is. @returns the offset of the end of the text, or of the part */
   #skipText(part: Uint8Array, from: number): number {
     let isEscaped = this.#isEscaped
     let at = from

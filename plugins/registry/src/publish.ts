@@ -15,7 +15,7 @@ import { toObservation } from './observe.ts'
 import { type Params, publishProfile } from './profile.ts'
 import { unexpected } from './reader.ts'
 
-/** Caches and replicas lag by this much at times, also of registries that keep no answer for longer. Milliseconds. */
+/** Time by which caches and replicas lag at times, also of registries that keep no answer for longer. Milliseconds. */
 const LAG_MS = 10_000
 
 type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
@@ -23,7 +23,10 @@ type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
 export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
   const byName = new Map<string, Ecosystem>(ecosystems.map((ecosystem) => [ecosystem.name, ecosystem]))
 
-  /** @throws DestinationError `unsupported_target` with the param that can be at no registry of the kind */
+  /**
+   * Reads the ecosystem and the query of a claim.
+   * @throws DestinationError `unsupported_target` with the param that can be at no registry of the kind
+   */
   function read({ target, params }: Normalizable): { readonly ecosystem: Ecosystem } & Omit<Query, 'inTimeUntil'> {
     const [ecosystem, name] = split(target)
     const version = ecosystem.normalizeVersion(params.version)
@@ -42,7 +45,8 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
   return defineVerifier({
     profile: publishProfile,
     providers: [...byName.keys()],
-    // A crate has up to 32 spellings. An npm package of many versions has a document of tens of MiB. A file of 512 MiB takes a while.
+    // The limits are high for rare cases: a crate has up to 32 spellings, an npm package of many versions has a document of tens of MiB, and a file
+    // of 512 MiB takes a while.
     limits: { requests: 40, bodyBytes: CEILING.bodyBytes, timeMs: 60_000 },
     normalize({ target, params }) {
       const [ecosystem, name] = split(target)
@@ -51,7 +55,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         target: `${ecosystem.name}:${ecosystem.normalizeName(name)}`,
         params: {
           ...rest,
-          // Any other text stays, and is refused when the place to read it is asked for.
+          // A text that is no version stays, and is refused when the place to read it is asked for.
           version: ecosystem.normalizeVersion(version) ?? version,
           ...(integrity !== undefined && { integrity: normalizeIntegrity(integrity) }),
           ...(registry !== undefined && { registry: registry.toLowerCase() }),

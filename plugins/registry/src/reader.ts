@@ -10,7 +10,7 @@ import {
 import type { FoundVersion, Place } from './ecosystem.ts'
 
 export interface ReadInit<T> {
-  /** Names the kind of value, because one URL can be read as several. */
+  /** The name of the kind of value, because one URL can be read as several. */
   readonly as: string
   readonly accept: string
   /** Statuses for which there is no value. */
@@ -40,7 +40,7 @@ export class RegistryReader {
   readonly #registry: Registry
   readonly #context: ProbeContext & Partial<Pick<CheckContext, 'cache'>>
 
-  /** @param context a probe's has no cache */
+  /** Creates a reader. @param context the context of a check, or of a probe, which has no cache */
   constructor(registry: Registry, context: ProbeContext & Partial<Pick<CheckContext, 'cache'>>) {
     this.#registry = registry
     this.#context = context

@@ -1,4 +1,4 @@
-/** Versions by Semantic Versioning 2.0.0, as npm and Cargo take them. */
+/** Reads versions by Semantic Versioning 2.0.0, as npm and Cargo take them. */
 const NUMBER = '(?:0|[1-9][0-9]*)'
 const PART = `(?:${NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)`
 const VERSION = new RegExp(
@@ -7,11 +7,11 @@ const VERSION = new RegExp(
 
 export interface SemVer {
   readonly withoutBuild: string
-  /** The build with its plus; empty if there is none. */
+  /** The build part of the version with its plus; empty if there is none. */
   readonly build: string
 }
 
-/** A `v` before it is a habit of tags, and no part of a version. Undefined for what is no version. */
+/** Reads a version; undefined for what is none. A `v` before it is a habit of tags, and no part of a version. */
 export function parseSemVer(text: string): SemVer | undefined {
   const [, withoutBuild, build = ''] = VERSION.exec(text.replace(/^v/i, '')) ?? []
   return withoutBuild === undefined ? undefined : { withoutBuild, build }

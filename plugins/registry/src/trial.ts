@@ -8,8 +8,9 @@ export function packageTrial(example: string): Trial {
 type Found = Pick<ProbeResult, 'proves' | 'warnings'>
 
 /**
- * @param auth of the connection; undefined where it has no credentials
- * @param isKnown the registry has said whose the credentials are
+ * Tries a package.
+ * @param auth the connection's credentials; undefined where it has none
+ * @param isKnown true if the registry has said whose the credentials are
  * @param read throws `forbidden` for a package that the registry does not show
  */
 export async function tryPackage(

@@ -30,16 +30,16 @@ function authOf({ token }: Pick<Options, 'token'>): Auth | undefined {
   return token === undefined ? undefined : header('authorization', token)
 }
 
-/** @param publicUrl read for claims that no connection fits */
+/** Creates the ecosystem. @param publicUrl the registry that is read for claims that no connection fits */
 export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
   const names = (url: string) => (url === publicUrl ? [registryName(url), 'crates.io'] : [registryName(url)])
   return {
     name: 'cargo',
     publicUrl,
     namesOf: names,
-    // A version can be yanked, and stays. Where its whole crate is deleted, the record begins anew.
+    // A version of a crate can be yanked, and stays. Where its whole crate is deleted, the record begins anew.
     publicKeeps: true,
-    // `max-age` of its index files: not each of its caches hears at once of a new version.
+    // The `max-age` of the registry's index files: not each of its caches hears at once of a new version.
     publicLagMs: 10 * 60_000,
     isPublicName: () => true,
     algorithms: ['sha256'],

@@ -1,4 +1,4 @@
-/** Looks for a version in a sparse index of Cargo's. Its digests and times are the registry's own. */
+/** Looks for a version in a sparse index of Cargo. Its digests and times are the registry's own. */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
@@ -13,7 +13,10 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
   const { baseUrl } = place
   const reader = new RegistryReader(place, context)
 
-  /** Undefined if there is no such crate, which the protocol says in three ways. Of them 451 does not say that there never was one. */
+  /**
+   * Reads a crate's file in the index; undefined if there is no such crate, which the protocol says in three ways. Of them, 451 does not say that
+   * there never was one.
+   */
   function readIndex(spelling: string): Promise<RegistryValue<IndexFile> | undefined> {
     const url = `${baseUrl}/${indexPath(spelling)}`
     const parse = (response: Response) => readIndexFile(response, spelling)
@@ -47,7 +50,7 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
   // Of two lines for one version, Cargo takes the last.
   const entry = entries.findLast(({ vers }) => vers === version)
   if (!entry) {
-    // Cargo takes versions that differ in nothing else for one, so that nothing tells which of them was meant.
+    // Cargo takes versions that differ in nothing but the build for one, so that nothing tells which of them was meant.
     if (entries.some(({ vers }) => withoutBuild(vers) === withoutBuild(version)))
       throw new DestinationError('ambiguous_claim')
     // The version may be in a line that could not be read.

@@ -14,7 +14,7 @@ export type IndexEntry = Static<typeof IndexEntry>
 
 export interface IndexFile {
   readonly entries: readonly IndexEntry[]
-  /** Every line could be read: what is not among the entries is not in the index. */
+  /** Tells that every line could be read: what is not among the entries is not in the index. */
   readonly isWhole: boolean
 }
 
@@ -30,7 +30,7 @@ export function indexPath(name: string): string {
   return `${name.slice(0, 2)}/${name.slice(2, 4)}/${name}`
 }
 
-/** Other names that crates.io takes for the same, and which no other crate there can get: `serde-json`, `serde_json`. At most 32. */
+/** Lists other names that crates.io takes for the same, and which no other crate there can get: `serde-json`, `serde_json`. At most 32. */
 export function spellingsOf(name: string): { readonly names: readonly string[]; readonly areAll: boolean } {
   const parts = name.split(/[-_]/)
   const areAll = parts.length <= MOST_PARTS
@@ -43,7 +43,7 @@ export function spellingsOf(name: string): { readonly names: readonly string[]; 
 const MOST_PARTS = 6
 
 /**
- * A line that cannot be read is passed over. A file that breaks off is so not taken for one without the version.
+ * Reads a crate's file, and passes over lines that cannot be read. A file that breaks off is so not taken for one without the version.
  * @throws SyntaxError, TypeError for what is no such file
  */
 export async function readIndexFile(response: Response, name: string): Promise<IndexFile> {
@@ -59,7 +59,7 @@ export async function readIndexFile(response: Response, name: string): Promise<I
     isTooLong = false
   }
   for await (const part of bodyOf(response)) {
-    // Only new text is searched for the end of a line, because a line may come byte by byte.
+    // The search for the end of a line looks at new text only, because a line may come byte by byte.
     const [more = '', ...others] = decoder.decode(part, { stream: true }).split('\n')
     rest += more
     for (const line of others) {
@@ -74,7 +74,7 @@ export async function readIndexFile(response: Response, name: string): Promise<I
   return { entries, isWhole }
 }
 
-/** Reads a line of an index. Undefined for any other text. */
+/** Reads a line of an index; undefined for any other text. */
 function readLine(line: string, name: string): IndexEntry | undefined {
   const entry = parse(line)
   if (!Value.Check(IndexEntry, entry)) return undefined

@@ -10,7 +10,7 @@ export const Manifest = Type.Object({
     integrity: Type.Optional(Type.Unknown()),
     shasum: Type.Optional(Type.Unknown()),
   }),
-  // The text that people read, whether there is one, or nothing.
+  // The deprecation: a text that people read, whether there is one, or nothing.
   deprecated: Type.Optional(Type.Unknown()),
 })
 export type Manifest = Static<typeof Manifest>
@@ -18,7 +18,7 @@ export type Manifest = Static<typeof Manifest>
 /** The document of a package as it is read: without all versions but the claimed one, and without their times. */
 export const Packument = Type.Object({
   name: Type.String(),
-  // Absent where all of them were unpublished.
+  // Versions are absent where all of them were unpublished.
   versions: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   // Some registries have no times. When everything was unpublished, an object stands between them.
   time: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
@@ -27,5 +27,5 @@ export type Packument = Static<typeof Packument>
 
 export const Ping = Type.Object({}, { additionalProperties: false })
 
-/** A registry may take a token that it does not know for none, and then names nobody. */
+/** The answer to who asks. A registry may take a token that it does not know for none, and then names nobody. */
 export const WhoAmI = Type.Object({ username: Type.Optional(Type.String()) })

@@ -11,7 +11,7 @@ import { logTime } from '../times.ts'
 import { Manifest, Packument, Ping } from './answers.ts'
 import { hashTarball } from './tarball.ts'
 
-/** Members of `time` that are about all versions. */
+/** Members of the document's `time` that are about all versions. */
 const TIMES_OF_ALL = ['modified', 'unpublished'] as const
 
 type PackageRecord = Pick<FoundVersion, 'published' | 'removedBy' | 'clockBehindMs'>
@@ -23,7 +23,9 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
   return found
 }
 
-/** Some registries refuse the documents of versions, which npm does not ask for. Their other answers count only for the claim. */
+/**
+ * Looks for a version. Some registries refuse the documents of versions, which npm does not ask for. Their other answers count only for the claim.
+ */
 async function lookFor(
   query: Query,
   place: Place,
@@ -66,13 +68,16 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
   const url = `${place.baseUrl}/${name.replace('/', '%2f')}`
   const shared = <T>(what: string, read: () => Promise<T>) => cache.share(`${url} ${what} ${version}`, read)
 
-  /** A tag's name leads to a version's document, too, and so does a version that is written in another way. */
+  /**
+   * Requires the document of the claimed version: a tag's name leads to a version's document, too, and so does a version that is written in another
+   * way.
+   */
   function asked(manifest: Manifest): Manifest {
     if (manifest.name !== name || manifest.version !== version) throw unexpected()
     return manifest
   }
 
-  /** Undefined if there is no such document, and the error for any other answer. */
+  /** Reads the document of the version; undefined if there is none, and the error for any other answer. */
   function readManifest(): Promise<Manifest | DestinationError | undefined> {
     return shared('version', async () => {
       try {
@@ -85,7 +90,7 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
     })
   }
 
-  /** Undefined if there is no such package. */
+  /** Reads the document of the package; undefined if there is no such package. */
   function readPackument(): Promise<RegistryValue<Packument> | undefined> {
     return shared('package', async () => {
       const wanted = {
@@ -150,7 +155,7 @@ function recordOf(version: string, { value: { time }, clockBehindMs }: RegistryV
   }
 }
 
-/** Everything was unpublished, with which the times of the versions may have gone. */
+/** The record of a package of which everything was unpublished, with which the times of the versions may have gone. */
 function recordOfNone(version: string, unpublished: unknown): PackageRecord {
   const { versions } = (unpublished ?? {}) as { readonly versions?: unknown }
   // The version was there, and nothing tells when.

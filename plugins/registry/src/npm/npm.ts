@@ -25,7 +25,7 @@ packages or scopes concerned, and with no permission for organizations. At a ser
 and not publish any, and make a token with \`npm login\`. Connect the registry to which packages are published: one that only passes on
 another's packages shows them as its own.`
 
-/** @param publicUrl read for claims that no connection fits */
+/** Creates the ecosystem. @param publicUrl the registry that is read for claims that no connection fits */
 export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
   const names = (url: string) => [registryName(url), ...(url === publicUrl ? ['npmjs.com', 'www.npmjs.com'] : [])]
   return {
@@ -34,7 +34,7 @@ export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
     namesOf: names,
     // npm never gives a version's number again, and `time` keeps what was unpublished.
     publicKeeps: true,
-    // The edge keeps answers for this long.
+    // The public registry's edge keeps answers for this long.
     publicLagMs: 5 * 60_000,
     // Private packages have a scope.
     isPublicName: (name) => !name.startsWith('@'),
@@ -61,7 +61,7 @@ export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
         const address = addressOf(options, publicUrl)
         const auth = bearer(token)
         const reader = new RegistryReader({ auth }, context)
-        // A registry without accounts answers 404.
+        // A registry without accounts answers 404 to who asks.
         const who =
           token === undefined
             ? undefined

@@ -11,12 +11,13 @@ const GZIP = '1f8b'
 interface Remembered {
   readonly declared: string
   readonly value: string
-  /** A second read had the same digest: one odd answer must not confirm itself. */
+  /** Tells that a second read had the same digest: one odd answer must not confirm itself. */
   readonly isConfirmed: boolean
 }
 
 /**
- * A file that twice had another digest than the claimed one is not read again until its publisher says something else of it.
+ * Computes the digest of a package's file. A file that twice had another digest than the claimed one is not read again until its publisher says
+ * something else of it.
  * @throws DestinationError `unsupported_target` where the registry does not serve the file itself: a check reads one origin alone
  */
 export async function hashTarball(
@@ -38,13 +39,16 @@ export async function hashTarball(
   if (!start.startsWith(GZIP)) throw new DestinationError('unexpected_response', { status })
   const value = `${algorithm}-${digests[algorithm]}`
   const isDoubtful = isOldCopy(headers, place.isPublic) || !tellsItsEnd(headers)
-  // Where its publisher says nothing of a file, nothing shows that another one is there now.
+  // A publisher that says nothing of a file leaves nothing to show that another one is there now.
   const isDeclared = declaredDigest !== undefined || shasum !== undefined
   if (!isDoubtful && isDeclared) cache.set(key, { declared, value, isConfirmed: isKnown && known.value === value })
   return { value, isDoubtful }
 }
 
-/** Behind a proxy a registry may name an inner host, which nobody else reaches: the same path leads there from the registry's address. */
+/**
+ * The address of the file at the registry. Behind a proxy a registry may name an inner host, which nobody else reaches: the same path leads there
+ * from the registry's address.
+ */
 function addressOf(tarball: string, baseUrl: string): { readonly url: string; readonly isMoved: boolean } {
   const file = parseUrl(tarball)
   if (!file) throw new DestinationError('unsupported_target')

@@ -3,7 +3,7 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 
 const File = Type.Object({
   digests: Type.Object({ sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
-  // Optional, because not every index has these.
+  // The next two members are optional, because not every index has them.
   upload_time_iso_8601: Type.Optional(Type.Unknown()),
   yanked: Type.Optional(Type.Unknown()),
 })
@@ -17,9 +17,9 @@ export type Release = Static<typeof Release>
 export const SimpleFile = Type.Object({
   filename: Type.String(),
   hashes: Type.Object({ sha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) }),
-  // PEP 700.
+  // PEP 700 adds the upload time.
   'upload-time': Type.Optional(Type.Unknown()),
-  // True, or the reason.
+  // PEP 691 has true here, or the reason of yanking.
   yanked: Type.Optional(Type.Unknown()),
 })
 export type SimpleFile = Static<typeof SimpleFile>

@@ -8,7 +8,7 @@ const BUILT = /\.(?:whl|egg)$/i
 /** The relation of a file to the claimed version. `unknown`: its name may have the version in it, in no known form. */
 export type Match = 'same' | 'other' | 'unknown'
 
-/** @param name of the project, normalized */
+/** Compares a file with the claimed version by its name. @param name the project's name, normalized */
 export function matchOf(filename: string, name: string, version: string): Match {
   const told = versionsOf(filename, name)
   if (told.some((one) => isSamePep440(one, version))) return 'same'
@@ -26,7 +26,7 @@ export function isPackageFile(filename: string): boolean {
   return BUILT.test(filename) || ARCHIVE.test(filename)
 }
 
-/** The versions that a name may tell: one with a hyphen before a number can be read in two ways. */
+/** Lists the versions that a name may tell: one with a hyphen before a number can be read in two ways. */
 export function versionsOf(filename: string, name: string): readonly string[] {
   const isBuilt = BUILT.test(filename)
   if (!isBuilt && !ARCHIVE.test(filename)) return []

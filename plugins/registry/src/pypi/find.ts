@@ -17,7 +17,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   const { simple, root } = rootsOf(place.baseUrl)
   const url = `${root}/pypi/${name}/${encodeURIComponent(version)}/json`
 
-  /** Undefined if there is no such release, or no JSON API: whatever such an index answers, its listing says what it has. */
+  /** Reads a release; undefined if there is none, or no JSON API: whatever such an index answers, its listing says what it has. */
   async function readRelease(): Promise<RegistryValue<Release> | undefined> {
     try {
       const read = await reader.get(url, { ...json('pypi release', Release), also: [404] })
@@ -32,7 +32,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   const release = await cache.share(url, readRelease)
   if (release) {
     const { urls } = release.value
-    // A release without files is there in name only.
+    // A release without files has nothing but its name.
     if (urls.length === 0) return { isListed: false, isEmptied: true, facts: { package_listed: true } }
     const files = urls.map(({ digests, upload_time_iso_8601: at, yanked }) => ({ sha256: digests.sha256, at, yanked }))
     return foundFiles(files, release, query)
@@ -50,7 +50,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
     const listed = files.map(({ hashes, 'upload-time': at, yanked }) => ({ sha256: hashes.sha256, at, yanked }))
     return foundFiles(listed, listing, query)
   }
-  // Published while we were reading, or not known to every replica yet: the next read will tell.
+  // The version was published while we were reading, or is not known to every replica yet: the next read will tell.
   if (hasVersion || !isWhole) throw unexpected()
   return {
     isListed: false,
@@ -60,7 +60,9 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   }
 }
 
-/** An index may be named by its simple API, as pip's `index-url` names it. devpi has it at `+simple`. */
+/**
+ * The addresses of the two APIs below a base address, which may be that of the simple API, as pip's `index-url` names it. devpi has it at `+simple`.
+ */
 export function rootsOf(baseUrl: string): { readonly simple: string; readonly root: string } {
   const [suffix] = /\/\+?simple$/.exec(baseUrl) ?? []
   return suffix === undefined
@@ -69,7 +71,7 @@ export function rootsOf(baseUrl: string): { readonly simple: string; readonly ro
 }
 
 interface ListedFile {
-  /** The digest, if the index tells it. */
+  /** The digest of the file, if the index tells it. */
   readonly sha256: string | undefined
   readonly at: unknown
   readonly yanked: unknown
@@ -79,21 +81,21 @@ function isAsked({ info }: Release, { name, version }: Query): boolean {
   return normalizeProject(info.name) === name && isSamePep440(info.version, version)
 }
 
-/** A version has several files, and more may come. It was published with the first of them. */
+/** Describes a version by its files, of which there may be several, and more may come. It was published with the first of them. */
 function foundFiles(
   all: readonly ListedFile[],
   { clockBehindMs, isDoubtful }: Pick<RegistryValue<unknown>, 'clockBehindMs' | 'isDoubtful'>,
   { version, integrity }: Query,
 ): FoundVersion {
   const claimed = all.filter(({ sha256 }) => integrity === undefined || integrityOf(sha256) === integrity)
-  // The claimed one may be a file of which the index tells no digest.
+  // The claimed file may be one of which the index tells no digest.
   if (claimed.length === 0 && all.some(({ sha256 }) => sha256 === undefined)) throw unexpected()
   const files = claimed.length > 0 ? claimed : all
   const [file] = files
   const isTold = files.length === 1 || (integrity !== undefined && claimed.length > 0)
   const digest = isTold ? integrityOf(file!.sha256) : undefined
   const times = files.flatMap(({ at }) => logTime(at) ?? [])
-  // A file without a time may be the first.
+  // A file without a time may be the first of the version.
   const published = times.length === files.length ? byTime(times).at(0) : undefined
   const latest = byTime(times).at(-1)
   return {
@@ -104,7 +106,7 @@ function foundFiles(
     isDoubtful,
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
-      // The version is written as in the claim: 1.0 is 1.0.0 there.
+      // The version is written as in the claim: 1.0 is 1.0.0 at an index.
       version,
       package_listed: true,
       ...(digest !== undefined && { integrity: digest, integrity_by: 'registry' }),
@@ -117,7 +119,7 @@ function integrityOf(sha256: string | undefined): string | undefined {
   return sha256 === undefined ? undefined : sha256Integrity(sha256)
 }
 
-/** PEP 691: true, or why. */
+/** Tells whether a file is yanked: PEP 691 has true, or the reason. */
 function isYanked(yanked: unknown): boolean {
   return yanked === true || (typeof yanked === 'string' && yanked !== '')
 }

@@ -4,9 +4,9 @@ import { bodyOf } from '../reader.ts'
 import type { SimpleFile } from './answers.ts'
 import { isPackageFile } from './filename.ts'
 
-/** The longest link, in characters. */
+/** Limit of the characters of a link. */
 const LONGEST_LINK = 64 * 1024
-/** A comment, a declaration, a tag with its attributes, or text. One that has not come to its end is none yet. */
+/** Matches a comment, a declaration, a tag with its attributes, or text. One that has not come to its end is none yet. */
 const TOKEN =
   /<!--(?:-?>|[\s\S]*?--!?>)|<!(?!--)[^>]*>|<(\/?[a-z][a-z0-9]*)((?:[^>=]|=(?:\s*"[^"]*"|\s*'[^']*'|(?!\s*["'])))*)>|[^<]+|<(?=[^a-z/!]|\/[^a-z])/giy
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g

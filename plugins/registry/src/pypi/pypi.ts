@@ -43,9 +43,9 @@ function authOf({ username = '', password }: Pick<Options, 'username' | 'passwor
   return password === undefined ? undefined : basic(username, password)
 }
 
-/** @param publicUrl read for claims that no connection fits */
+/** Creates the ecosystem. @param publicUrl the index that is read for claims that no connection fits */
 export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
-  // Tools that upload name the address to which they do.
+  // Tools that upload name the address to which they upload.
   const names = (url: string) => [
     registryName(url),
     ...(url === publicUrl ? ['pypi.org/simple', 'upload.pypi.org', 'upload.pypi.org/legacy'] : []),

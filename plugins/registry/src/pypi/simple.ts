@@ -10,21 +10,21 @@ import { readLinks } from './links.ts'
 import { normalizeProject } from './name.ts'
 import { isSamePep440 } from './version.ts'
 
-/** The forms that pip asks for: some indexes refuse to be asked for one alone. */
+/** The forms of answers that pip asks for: some indexes refuse to be asked for one alone. */
 export const SIMPLE = 'application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01'
 
 export interface Listing {
   /** The files of the claimed version. */
   readonly files: readonly SimpleFile[]
-  /** The listing names the version, but maybe no file of it. */
+  /** Tells whether the listing names the version, but maybe no file of it. */
   readonly hasVersion: boolean
-  /** The project has no version any more, or is withheld. */
+  /** Tells that the project has no version any more, or is withheld. */
   readonly isEmptied: boolean
-  /** Every file says which version it is of, so that one that is not among them is not there. */
+  /** Tells that every file says which version it is of, so that one that is not among them is not there. */
   readonly isWhole: boolean
 }
 
-/** Undefined if there is no such project. @param root of the simple API */
+/** Reads what the index lists of a project; undefined if there is no such project. @param root the address of the simple API */
 export async function readListing(
   root: string,
   { name, version }: Pick<Query, 'name' | 'version'>,
@@ -66,7 +66,7 @@ async function fromJson(response: Response, name: string, version: string): Prom
   }
 }
 
-/** A page of another kind has no link to a file of the project. */
+/** Reads the links of a page. A page of another kind has no link to a file of the project. */
 async function fromPage(response: Response, name: string, version: string): Promise<Listing> {
   const files: SimpleFile[] = []
   let isListing = false

@@ -1,6 +1,6 @@
-/** Versions by PEP 440. */
+/** Reads versions by PEP 440. */
 
-/** The longest version of a claim. An index may send half a megabyte for a version, which would be compared for minutes. */
+/** Limit of the characters of a version. An index may send half a megabyte for a version, which would be compared for minutes. */
 const LONGEST = 127
 
 const VERSION =
@@ -8,7 +8,7 @@ const VERSION =
 
 const PRE: Readonly<Record<string, string>> = { alpha: 'a', beta: 'b', c: 'rc', pre: 'rc', preview: 'rc' }
 
-/** The normal form, which keeps zeros at the end of the release. Undefined for what is no version. */
+/** Writes a version in its normal form, which keeps zeros at the end of the release; undefined for what is no version. */
 export function normalizePep440(text: string): string | undefined {
   const match = text.length > LONGEST + 'v'.length ? null : VERSION.exec(text.toLowerCase())
   if (!match) return undefined
@@ -24,7 +24,7 @@ export function normalizePep440(text: string): string | undefined {
   return normal.length > LONGEST ? undefined : normal
 }
 
-/** Tells whether both name one version, as `1.0` and `1.0.0` do. False for any other text. */
+/** Tells whether two texts name one version, as `1.0` and `1.0.0` do; false for texts that are none. */
 export function isSamePep440(one: string, other: string): boolean {
   const [a, b] = [one, other].map(comparable)
   return a !== undefined && a === b
@@ -34,7 +34,7 @@ function comparable(text: string): string | undefined {
   return normalizePep440(text)?.replace(/^((?:[0-9]+!)?[0-9]+(?:\.[0-9]+)*?)(?:\.0)+(?!\.?[0-9])/, '$1')
 }
 
-/** Drops zeros at the beginning. */
+/** Drops zeros at the beginning of a number. */
 function number(digits = ''): string {
   return digits.replace(/^0+(?=[0-9])/, '') || '0'
 }
