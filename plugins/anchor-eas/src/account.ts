@@ -19,7 +19,7 @@ export interface UnsignedTransaction {
   readonly maxPriorityFeePerGas: bigint
 }
 
-/** The place of the key. One of the two must be given. */
+/** The place of the account's private key. One of the two must be given. */
 export interface KeySource {
   /** The path of a file with the key. */
   readonly key_file?: string
@@ -27,7 +27,7 @@ export interface KeySource {
   readonly key_env?: string
 }
 
-/** `isExposed`: other users than the owner can read the key's file. */
+/** The account that was read. `isExposed`: other users than the owner can read the key's file. */
 export type AccountReading = { readonly account: Account; readonly isExposed: boolean } | { readonly problem: string }
 
 const KEY = /^(?:0x)?([0-9a-fA-F]{64})$/
@@ -83,7 +83,7 @@ export function signerOf(raw: string): string {
   return Transaction.from(raw).from!
 }
 
-/** `undefined` for a number that is not a key of the curve. */
+/** The address of a key's account; `undefined` for a number that is not a key of the curve. */
 function addressOf(key: SigningKey): string | undefined {
   try {
     return computeAddress(key)

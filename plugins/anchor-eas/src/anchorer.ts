@@ -44,7 +44,7 @@ export function createEasAnchorer(settings: Settings): Anchorer {
       await requireContract(node, eas)
       await requireContract(node, schemaRegistry)
       await requireRegistry(node, eas, schemaRegistry)
-      // This includes code that the account delegates to (EIP-7702): others could then make it attest, and use its nonces.
+      // Code at the account's address includes code that the account delegates to (EIP-7702): others could then make it attest, and use its nonces.
       if (await node.hasCode(attester))
         throw new AnchorerError('account_is_contract', `the account ${attester} is a contract or delegates to one`)
       if ((await node.balance(attester)) === 0n) {

@@ -11,7 +11,10 @@ export interface AttestationOptions {
   readonly attester: string
 }
 
-/** The uid of the subject's attestation, if one of these events is of it. @throws AnchorerError */
+/**
+ * Finds the uid of the subject's attestation, if one of these events is of it.
+ * @throws AnchorerError where the node does not have the attestation yet
+ */
 export async function attestedUid(
   logs: readonly Log[],
   subject: AnchorSubject,

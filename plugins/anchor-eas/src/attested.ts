@@ -10,17 +10,17 @@ export interface AttestedOptions extends AttestationOptions {
   readonly chainId: number
 }
 
-/** Blocks of one request. A service that allows fewer refuses, and is asked for a tenth. */
+/** Number of blocks in one request. A service that allows fewer refuses, and is asked for a tenth. */
 const BLOCKS = 10_000
 const FEWEST_BLOCKS = 10
-/** Reaches eleven days back, with `BLOCKS` a request and a block in two seconds. */
+/** Limit of the requests of a search, which reaches eleven days back, with `BLOCKS` a request and a block in two seconds. */
 const MAX_REQUESTS = 50
-/** A search that takes longer is cut short, so that what it has searched is kept. */
+/** Time limit of a search. One that takes longer is cut short, so that what it has searched is kept. */
 const LONGEST_MS = 4000
-/** Transactions that one search reads, of all logs that the account anchors. */
+/** Limit of the transactions that one search reads, of all logs that the account anchors. */
 const MAX_TRANSACTIONS = 100
 
-/** Implements `Anchorer.attested`. The search ends with the range of blocks in which it finds a root. @throws AnchorerError */
+/** Implements `Anchorer.attested`. The search ends with the range of blocks in which it finds a root. @throws AnchorerError as the node fails */
 export async function findAttested(
   logId: string,
   { limit, from, to }: AttestedRange,

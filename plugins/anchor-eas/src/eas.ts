@@ -14,13 +14,13 @@ import type { Log } from './node.ts'
 
 export const SCHEMA =
   'bytes32 logId,uint64 treeSize,bytes32 rootHash,uint64 prevTreeSize,bytes32 prevRootHash,string specVersion'
-/** The schema's uid when it is registered without a resolver and as not revocable. Any other registration has another uid. */
+/** The uid of our schema when it is registered without a resolver and as not revocable. Any other registration has another uid. */
 export const SCHEMA_UID = solidityPackedKeccak256(['string', 'address', 'bool'], [SCHEMA, ZeroAddress, false])
 
 const UID_LENGTH = ZeroHash.length
 const SPEC_VERSION = 'poaw/0.1'
 const SCHEMA_TYPES = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string']
-/** The previous anchor of the first one. */
+/** Values that stand for the previous anchor of the first one. */
 const NO_PREVIOUS = { uid: ZeroHash, treeSize: 0, rootHash: new Uint8Array(HASH_BYTES) }
 
 const REGISTRY = new Interface([
@@ -39,13 +39,13 @@ export const registerCall = (): string => REGISTRY.encodeFunctionData('register'
 export const getSchemaCall = (): string => REGISTRY.encodeFunctionData('getSchema', [SCHEMA_UID])
 export const getAttestationCall = (uid: string): string => EAS.encodeFunctionData('getAttestation', [uid])
 
-/** The address of the schema registry that the service uses, in lower case. @throws AnchorerError `unexpected_response` */
+/** Reads the address of the schema registry that the service uses, in lower case. @throws AnchorerError `unexpected_response` for any other answer */
 export function readSchemaRegistry(answer: string): string {
   const [address] = decoded(decodeAbi(['address'], bytesOf(answer)), 'the address of the schema registry')
   return hexlify(address)
 }
 
-/** Compares what is registered under our schema's uid with our schema. @throws AnchorerError `unexpected_response` */
+/** Compares what is registered under our schema's uid with our schema. @throws AnchorerError `unexpected_response` for an answer that is no schema */
 export function readSchema(answer: string): 'ours' | 'another' | 'none' {
   const members = decodeTuple(['bytes32', 'address', 'bool', 'string'], bytesOf(answer))
   const [uid, resolver, revocable, schema] = decoded(members, 'a schema')
@@ -68,7 +68,10 @@ export function attestCall(subject: AnchorSubject): string {
   return EAS.encodeFunctionData('attest', [{ schema: SCHEMA_UID, data }])
 }
 
-/** `undefined` when there is no attestation with this uid. @throws AnchorerError `unexpected_response` */
+/**
+ * Reads an attestation; `undefined` when there is none with this uid.
+ * @throws AnchorerError `unexpected_response` for an answer that is no attestation
+ */
 export function readAttestation(answer: string, uid: string): Attestation | undefined {
   const attestation = decoded(decodeAttestation(bytesOf(answer)), 'an attestation')
   if (hexlify(attestation.uid) === ZeroHash) return undefined
@@ -76,7 +79,7 @@ export function readAttestation(answer: string, uid: string): Attestation | unde
   return attestation
 }
 
-/** Tells whether it attests the subject, with the same previous anchor. */
+/** Tells whether an attestation attests the subject, with the same previous anchor. */
 export function isAttestationOf({ refUid, data }: Attestation, subject: AnchorSubject): boolean {
   const { uid: previousUid } = subject.previous ?? NO_PREVIOUS
   return hexlify(refUid) === previousUid.toLowerCase() && hexlify(data) === anchorData(subject)
@@ -96,7 +99,10 @@ export function readAttested(call: string): Pick<AttestedRoot, 'logId' | 'treeSi
   return { logId: toBase64url(logId), treeSize: Number(treeSize), rootHash }
 }
 
-/** The uids of the attester's attestations under our schema, from the service's events among these. @throws AnchorerError `unexpected_response` */
+/**
+ * Lists the uids of the attester's attestations under our schema, from the service's events among these.
+ * @throws AnchorerError `unexpected_response` for an event of another form
+ */
 export function attestedUids(logs: readonly Log[], eas: string, attester: string): string[] {
   const wanted = attestedTopics(attester)
   return logs
@@ -128,7 +134,7 @@ function bytesOf(hex: string): Uint8Array {
   return fromHex(hex)!
 }
 
-/** @param wanted with its article */
+/** Requires a decoded value. @param wanted what should have been decoded, with its article */
 function decoded<T>(value: T | undefined, wanted: string): T {
   if (value === undefined) throw unexpectedResponse(wanted)
   return value

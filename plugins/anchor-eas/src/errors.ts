@@ -3,11 +3,11 @@
 import { AnchorerError, type AnchorerErrorCode } from '@claimcheck/core/plugin'
 import type { RpcError, RpcErrorCode, RpcRefusal } from './checker/rpc.ts'
 
-/** The node understood the request and refused it. */
+/** The error of a node that understood the request and refused it. */
 export class Refusal extends AnchorerError {
-  /** The transaction is known already, its nonce is taken, or its fee is too low. Its fate can be looked up. */
+  /** Tells that the transaction is known already, its nonce is taken, or its fee is too low, so that its fate can be looked up. */
   readonly isAboutNonceOrPrice: boolean
-  /** The node has no such block, or does not know the name `finalized`. */
+  /** Tells that the node has no such block, or does not know the name `finalized`. */
   readonly isAboutBlock: boolean
 
   constructor(
@@ -25,7 +25,7 @@ export class Refusal extends AnchorerError {
   }
 }
 
-/** @param wanted what should have been there, with its article */
+/** Makes the error for an answer of another form. @param wanted what should have been there, with its article */
 export function unexpectedResponse(wanted: string): AnchorerError {
   return new AnchorerError('unexpected_response', `the node answered something else where there should be ${wanted}`)
 }
@@ -36,7 +36,7 @@ const CODES: Readonly<Record<Exclude<RpcErrorCode, 'refused'>, AnchorerErrorCode
   unexpected_response: 'unexpected_response',
 }
 
-/** @param origin where the node is. The rest of its URL may hold a key. */
+/** Turns the error of a request into the anchorer's. @param origin the node's origin. The rest of its URL may hold a key. */
 export function toAnchorerError(error: RpcError, origin: string): AnchorerError {
   const message = `${origin}: ${error.message}`
   const options = error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }
@@ -44,7 +44,7 @@ export function toAnchorerError(error: RpcError, origin: string): AnchorerError 
   return toRefusal(error.refusal!, message, options)
 }
 
-// The words of geth and its forks, reth, erigon, nethermind, besu and anvil.
+// Words of geth and its forks, reth, erigon, nethermind, besu and anvil for refusals by nonce or price.
 const NONCE_OR_PRICE =
   /already (?:known|imported|exists)|already_exists|alreadyknown|known transaction|nonce too low|oldnonce|underpriced|replacementnotallowed|(?:fee|gas price).*(?:too low|less than|below)|feetoolow/i
 const INSUFFICIENT_BALANCE = /insufficient ?(?:funds|balance)|exceeds account balance/i
@@ -52,9 +52,9 @@ const REVERTED = /revert/i
 const BLOCK = /finalized block not found|unknown block|finalized.*(?:not|un)\s?(?:available|supported|found)/i
 const RATE_LIMITED = /rate.?limit|too many requests|limit exceeded/i
 
-// EIP-1474's code; and the HTTP status, which some services send as a JSON-RPC code.
+// Codes of refusals by a limit: EIP-1474's, and the HTTP status, which some services send as a JSON-RPC code.
 const LIMIT_CODES: readonly unknown[] = [-32005, 429]
-// JSON-RPC's invalid parameters, and the execution API's unknown block.
+// Codes of refusals by a block: JSON-RPC's invalid parameters, and the execution API's unknown block.
 const BLOCK_CODES: readonly unknown[] = [-32602, -39001]
 const REVERTED_CODE = 3
 

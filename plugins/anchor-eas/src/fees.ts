@@ -14,9 +14,10 @@ export interface Market {
 }
 
 /**
+ * Chooses the fees of a transaction.
  * @param replaced the transaction that this one replaces
  * @param ceiling the highest `maxFee`, in wei for a unit of gas
- * @throws AnchorerError `fee_ceiling`
+ * @throws AnchorerError `fee_ceiling` if the ceiling is too low
  */
 export function chooseFees(
   market: Market,
@@ -26,7 +27,7 @@ export function chooseFees(
   const last = replaced && { maxFee: BigInt(replaced.maxFee), priorityFee: BigInt(replaced.priorityFee) }
   const priorityFee = larger(market.priorityFee, last ? raised(last.priorityFee, 4n) : 0n)
   const least = larger(market.baseFee + priorityFee, last ? raised(last.maxFee, 4n) : 0n)
-  // Twice the base fee: it takes at least six full blocks to double (EIP-1559).
+  // The highest fee is twice the base fee, which takes at least six full blocks to double (EIP-1559).
   const maxFee = smaller(larger(2n * market.baseFee + priorityFee, least), ceiling)
   if (maxFee >= least) return { maxFee, priorityFee }
 
@@ -38,7 +39,7 @@ export function chooseFees(
   throw new AnchorerError('fee_ceiling', `a unit of gas costs ${least} wei, and at most ${ceiling} wei are allowed`)
 }
 
-/** Raises the fee by this fraction, and by at least 1 wei. */
+/** Raises a fee by the fraction, and by at least 1 wei. */
 function raised(fee: bigint, fraction: bigint): bigint {
   return fee + fee / fraction + 1n
 }

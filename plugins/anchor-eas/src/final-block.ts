@@ -3,7 +3,7 @@ import { Refusal, unexpectedResponse } from './errors.ts'
 import type { Block, Node } from './node.ts'
 import { latestBlock } from './transaction.ts'
 
-/** The number of the newest final block; negative while there is none. @throws AnchorerError */
+/** Finds the number of the newest final block, which is negative while there is none. @throws AnchorerError if the node cannot tell */
 export async function finalBlock(node: Node, confirmations: number | null): Promise<number> {
   const block = await finalizedBlock(node)
   if (block) return block.number
@@ -15,7 +15,7 @@ async function finalizedBlock(node: Node): Promise<Block | null> {
   try {
     return await node.block('finalized')
   } catch (error) {
-    // Any other error does not mean that the chain has no finalized block: a later try can succeed.
+    // An error about other things than the block does not mean that the chain has no finalized block: a later try can succeed.
     if (error instanceof Refusal && error.isAboutBlock) return null
     throw error
   }

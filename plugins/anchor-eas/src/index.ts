@@ -16,7 +16,7 @@ export default definePlugin({
   },
 })
 
-/** Checkers of anchors install this package without ethers, which signs transactions. */
+/** Imports the anchorer when it is needed: checkers of anchors install this package without ethers, which signs transactions. */
 async function load() {
   try {
     return await Promise.all([import('./anchorer.ts'), import('./settings.ts')])

@@ -17,24 +17,25 @@ import { nonceAt, receiptOfNonce, type SearchOptions } from './search.ts'
 import { latestBlock } from './transaction.ts'
 
 export interface LookOptions extends AttestationOptions {
-  /** CAIP-2. */
+  /** The chain by its CAIP-2 id. */
   readonly chain: string
   readonly scheme: string
-  /** The number of later blocks that make a block final. `null` if the chain has a finalized block. */
+  /** Number of later blocks that make a block final; `null` if the chain has a finalized block. */
   readonly confirmations: number | null
 }
 
 /** The number of the account's last transactions that are searched for one that the host does not know. */
 const MAX_FORGOTTEN = 3
 
-/** Implements `Anchorer.look`. @throws AnchorerError */
+/** Implements `Anchorer.look`. @throws AnchorerError if the node cannot tell the state */
 export async function look(
   subject: AnchorSubject,
   signed: readonly SignedAnchor[],
   options: LookOptions,
 ): Promise<AnchorSighting> {
   const { node, attester, confirmations } = options
-  // Read first: if it were read last, it could be newer than the receipts, and a receipt from a replaced block would count as final.
+  // The final block is read first: if it were read last, it could be newer than the receipts, and a receipt from a replaced block would count as
+  // final.
   const final = await finalBlock(node, confirmations)
   const mined = await receiptOfAny(signed, node)
   if (mined) return sightingOf(mined, subject, final, options)
@@ -53,7 +54,7 @@ export async function look(
   const used = await receiptOfNonce(newest.nonce, search)
   const isSigned = signed.some(({ txHash }) => txHash === used.txHash)
   if (isSigned || (await attestedUid(used.logs, subject, options))) return sightingOf(used, subject, final, options)
-  // Another transaction has the nonce. Until its block is final a reorg can remove it, and sending ours is of no use before that.
+  // Another transaction has the nonce. Until its block is final, a reorg can remove it, and sending ours is of no use before that.
   const isTaken = used.blockNumber <= final
   return isTaken ? { state: 'dropped', problem: 'nonce_taken' } : { state: 'waiting', isKnown: true }
 }
@@ -66,7 +67,9 @@ async function receiptOfAny(signed: readonly SignedAnchor[], node: Node): Promis
   return null
 }
 
-/** The receipt of a transaction that attests the subject and that the host does not know, because its database was restored from an older copy. */
+/**
+ * Finds the receipt of a transaction that attests the subject and that the host does not know, because its database was restored from an older copy.
+ */
 async function forgottenReceipt(
   subject: AnchorSubject,
   next: number,

@@ -37,7 +37,7 @@ export interface MinedTransaction {
 export interface Receipt extends TransactionReceipt {
   readonly isReverted: boolean
   readonly gasUsed: number
-  /** The cost with all fees, in wei. */
+  /** The cost of the transaction with all fees, in wei. */
   readonly cost: bigint
 }
 
@@ -66,8 +66,8 @@ const MAX_BLOCK_BYTES = 32 * 1024 * 1024
 export type Node = Awaited<ReturnType<typeof openNode>>
 
 /**
- * Asks the node for its chain id first. Hashes are hex in lower case. Each method throws AnchorerError.
- * @throws AnchorerError `wrong_chain` when it is not this one
+ * Opens a node, which is asked for its chain id first. Hashes are hex in lower case. Each method throws AnchorerError.
+ * @throws AnchorerError `wrong_chain` when the node is of another chain
  */
 export async function openNode(ask: Ask, chainId: number, signal: AbortSignal) {
   const get = <T>(read: (result: JsonValue) => T, method: string, ...params: readonly JsonValue[]) =>
@@ -79,22 +79,22 @@ export async function openNode(ask: Ask, chainId: number, signal: AbortSignal) {
   return {
     block: (which: number | 'latest' | 'finalized') =>
       get((result) => toBlock(result, which), 'eth_getBlockByNumber', tag(which), false),
-    /** The balance in wei. */
+    /** Reads an account's balance in wei. */
     balance: (address: string) => get(readQuantity, 'eth_getBalance', address, 'latest'),
     hasCode: async (address: string) => (await get(readHex, 'eth_getCode', address, 'latest')) !== '0x',
-    /** The number of the account's transactions up to and including this block, which is the nonce of its next one. */
+    /** Reads the number of an account's transactions up to and including a block, which is the nonce of its next one. */
     nonce: (address: string, which: number | 'latest') =>
       get(readCount, 'eth_getTransactionCount', address, tag(which)),
-    /** Returns the answer of the contract as hex. */
+    /** Calls a contract, and returns its answer as hex. */
     call: (call: Call) => get(readHex, 'eth_call', call, 'latest'),
     estimateGas: (call: Call) => get(readQuantity, 'eth_estimateGas', call, 'latest'),
-    /** The fee in wei for a unit of gas. */
+    /** Reads the priority fee that the node proposes, in wei for a unit of gas. */
     priorityFee: () => get(readQuantity, 'eth_maxPriorityFeePerGas'),
     /** Tells whether the node knows the transaction, in a block or not. */
     hasTransaction: (txHash: string) => get((result) => hasHash(result, txHash), 'eth_getTransactionByHash', txHash),
-    /** `null` while the transaction is in no block. */
+    /** Reads a transaction's receipt; `null` while the transaction is in no block. */
     receipt: (txHash: string) => get((result) => toReceipt(result, txHash), 'eth_getTransactionReceipt', txHash),
-    /** The account's transactions in a block, in the order of their nonces. */
+    /** Reads the account's transactions in a block, in the order of their nonces. */
     transactionsOf: (address: string, blockNumber: number): Promise<readonly MinedTransaction[]> =>
       ask(
         { method: 'eth_getBlockByNumber', params: [tag(blockNumber), true] },
@@ -108,9 +108,9 @@ export async function openNode(ask: Ask, chainId: number, signal: AbortSignal) {
         fromBlock: tag(fromBlock),
         toBlock: tag(toBlock),
       }),
-    /** The call that the account of this transaction signed. `undefined` if it is of another type than the anchorer's. */
+    /** Reads the call that the account of this transaction signed; `undefined` if the transaction is of another type than the anchorer's. */
     signed: (txHash: string) => get((result) => readSignedCall(result, txHash), 'eth_getTransactionByHash', txHash),
-    /** Returns the transaction's hash. */
+    /** Sends a signed transaction, and returns its hash. */
     send: (raw: string) => get(readHash, 'eth_sendRawTransaction', raw),
   }
 }
@@ -158,7 +158,7 @@ function toReceipt(value: JsonValue, txHash: string): Receipt | null {
   }
 }
 
-/** Chains of the OP stack charge a fee for the chain below as well: `l1Fee` in the receipt. */
+/** The cost of a transaction, to which chains of the OP stack add a fee for the chain below: `l1Fee` in the receipt. */
 function costOf({ gasUsed, effectiveGasPrice, l1Fee = '0x0' }: JsonObject): bigint {
   return readQuantity(gasUsed) * readQuantity(effectiveGasPrice) + readQuantity(l1Fee)
 }

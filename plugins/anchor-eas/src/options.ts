@@ -37,7 +37,7 @@ export const Options = Type.Object(
       }),
     ),
     key_env: Type.Optional(
-      // Shorter than a key, so that a key that is entered here by mistake is refused and never shown as a name.
+      // Limit of the name, shorter than a key, so that a key that is entered here by mistake is refused and never shown.
       Type.String({
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
         'x-pattern-help': 'enter the name of the variable, letters, digits and underscores',

@@ -6,9 +6,8 @@ import { toAnchorerError } from './errors.ts'
 
 /**
  * Sends one request and reads its result.
- *
  * @param read throws RpcError when the result is not as it should be
- * @throws AnchorerError
+ * @throws AnchorerError for any failure
  */
 export type Ask = <T>(
   request: { readonly method: string; readonly params: readonly JsonValue[] },

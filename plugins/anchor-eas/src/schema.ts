@@ -7,7 +7,7 @@ import { sendSigned, signCall, type TransactionOptions } from './transaction.ts'
 
 const POLL_MS = 1000
 
-/** @throws AnchorerError `not_eas` when the contract is not the service or uses another registry */
+/** Checks the service's schema registry. @throws AnchorerError `not_eas` when the contract is not the service or uses another registry */
 export async function requireRegistry(node: Node, eas: string, registry: string): Promise<void> {
   const answer = await node.call({ to: eas, data: getSchemaRegistryCall() }).catch((error: unknown) => {
     if (!(error instanceof AnchorerError) || error.code !== 'reverted') throw error
@@ -18,10 +18,10 @@ export async function requireRegistry(node: Node, eas: string, registry: string)
 }
 
 export function createSchemaRegistration(registry: string, waitMs: number) {
-  /** The transaction that was sent last. */
+  /** The registration's transaction that was sent last. */
   let last: SignedAnchor | undefined
 
-  /** Replaces the last transaction, with its nonce and higher fees, as long as that nonce is unused. */
+  /** Sends a registration. It replaces the last one, with its nonce and higher fees, as long as that nonce is unused. */
   async function send(options: TransactionOptions): Promise<void> {
     const next = await options.node.nonce(options.account.address, 'latest')
     const replaced = last?.nonce === next ? last : undefined
@@ -30,8 +30,8 @@ export function createSchemaRegistration(registry: string, waitMs: number) {
   }
 
   /**
-   * @throws AnchorerError `schema_pending` when no block has the registration in time. The next call looks for it, and sends it again if
-   * necessary.
+   * Registers the schema.
+   * @throws AnchorerError `schema_pending` when no block has the registration in time. The next call looks for it, and sends it again if necessary.
    */
   return async function registerSchema(options: TransactionOptions, signal: AbortSignal): Promise<void> {
     const isRegistered = async () => {

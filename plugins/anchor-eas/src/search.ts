@@ -13,8 +13,7 @@ export interface SearchOptions {
 }
 
 /**
- * The receipt of the transaction that used a nonce.
- *
+ * Finds the receipt of the transaction that used a nonce.
  * @throws AnchorerError `unexpected_response` when the node lacks the block or the receipt: a service has many nodes, and some are behind
  */
 export async function receiptOfNonce(nonce: number, { node, attester, latest }: SearchOptions): Promise<Receipt> {
@@ -27,7 +26,7 @@ export async function receiptOfNonce(nonce: number, { node, attester, latest }: 
 }
 
 /**
- * The nonce of the account's first transaction in the first block at or after this time (Unix seconds), if that block has one. Reads only
+ * Finds the nonce of the account's first transaction in the first block at or after this time (Unix seconds), if that block has one. Reads only
  * blocks: nodes keep them, but not an account's old nonces.
  */
 export async function nonceAt(time: number, { node, attester, latest }: SearchOptions): Promise<number | undefined> {
@@ -40,8 +39,8 @@ export async function nonceAt(time: number, { node, attester, latest }: SearchOp
 }
 
 /**
- * The first block for which the condition is true. It must be true for the latest block, and for every block after the first. The steps
- * back from the latest block double; then the search goes on by halves.
+ * Finds the first block for which the condition is true. It must be true for the latest block, and for every block after the first. The steps back
+ * from the latest block double; then the search goes on by halves.
  */
 async function firstBlock(latest: number, isTrueOf: (block: number) => Promise<boolean>): Promise<number> {
   let after = latest

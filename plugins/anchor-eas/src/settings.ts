@@ -5,12 +5,12 @@ import { readAccount } from './account.ts'
 import { CHAINS, type Chain } from './chains.ts'
 import { INTERVAL_S, MAX_FEE_GWEI, type Options, STUCK_AFTER_S, TIMEOUT_S } from './options.ts'
 
-/** Everything that the anchorer needs. */
+/** The settings of an anchorer, with everything that it needs. */
 export type Settings = ReturnType<typeof readOptions>['settings']
 
 const WEI_PER_GWEI = 1_000_000_000
 
-/** @throws Error that lists every mistake in the options */
+/** Reads the anchorer's settings. @throws Error that lists every mistake in the options */
 export function readOptions(options: Static<typeof Options>, env: Readonly<Record<string, string | undefined>>) {
   const chain = toChain(options.chain)
   const reading = readAccount(options, env)
@@ -30,9 +30,9 @@ export function readOptions(options: Static<typeof Options>, env: Readonly<Recor
       intervalMs: (options.interval_s ?? INTERVAL_S) * 1000,
       stuckAfterMs: (options.stuck_after_s ?? STUCK_AFTER_S) * 1000,
       timeoutMs: (options.timeout_s ?? TIMEOUT_S) * 1000,
-      /** `null`: the chain has a finalized block. */
+      /** Number of blocks that make a block final; `null` if the chain has a finalized block. */
       confirmations: options.confirmations ?? null,
-      /** The highest price for a unit of gas. */
+      /** The highest price for a unit of gas, in wei. */
       maxFeeWei: BigInt(Math.ceil((options.max_fee_gwei ?? MAX_FEE_GWEI) * WEI_PER_GWEI)),
     },
     isKeyExposed: reading.isExposed,

@@ -11,10 +11,14 @@ export interface SignedCall {
   readonly data: string
 }
 
-/** EIP-1559. */
+/** The type of transactions of EIP-1559. */
 const TYPE = '0x2'
 
-/** @returns `undefined` for a transaction of another type, which the anchorer never signs @throws RpcError */
+/**
+ * Reads the signed call of a transaction.
+ * @returns `undefined` for a transaction of another type, which the anchorer never signs
+ * @throws RpcError for an answer whose fields have another hash
+ */
 export function readSignedCall(value: JsonValue, txHash: string): SignedCall | undefined {
   const fields = readObject(value)
   if (readHash(fields.hash) !== txHash) throw unexpectedValue('the transaction that was asked for')
@@ -24,7 +28,7 @@ export function readSignedCall(value: JsonValue, txHash: string): SignedCall | u
   return signed.call
 }
 
-/** Computes the hash and the signer. */
+/** Computes the hash and the signer of a transaction from its fields. */
 function signedBy(fields: JsonObject): { readonly hash: string; readonly call: SignedCall } | undefined {
   const { nonce, gas, maxFeePerGas, maxPriorityFeePerGas, value, chainId, to, input, accessList = [], r, s } = fields
   const signature = { r: padded(r), s: padded(s), yParity: Number(fields.yParity ?? fields.v) }
@@ -40,12 +44,12 @@ function signedBy(fields: JsonObject): { readonly hash: string; readonly call: S
   }
 }
 
-/** Empty for the recipient of a transaction that creates a contract. */
+/** Writes an address in lower case; the empty text for the recipient of a transaction that creates a contract. */
 function lowerCase(address: string | null): string {
   return address?.toLowerCase() ?? ''
 }
 
-/** Restores the leading zeros that nodes leave out. */
+/** Restores the leading zeros that nodes leave out of a number. */
 function padded(value: JsonValue | undefined): string {
   return `0x${String(value).slice(2).padStart(64, '0')}`
 }

@@ -14,7 +14,7 @@ export interface TransactionOptions {
   readonly replaced?: SignedAnchor | undefined
 }
 
-/** Sends nothing. @throws AnchorerError */
+/** Signs a call, and sends nothing. @throws AnchorerError if the call would fail, or costs too much */
 export async function signCall(
   call: Pick<Call, 'to' | 'data'>,
   { node, chainId, account, maxFeeWei, replaced }: TransactionOptions,
@@ -47,7 +47,11 @@ export async function signCall(
   return { raw, txHash, nonce, maxFee: String(fees.maxFee), priorityFee: String(fees.priorityFee) }
 }
 
-/** A refusal because of its nonce or fee, or because the node has it already, is not an error: its fate is looked up later. @throws AnchorerError */
+/**
+ * Sends a signed transaction. A refusal because of its nonce or fee, or because the node has it already, is not an error: its fate is looked up
+ * later.
+ * @throws AnchorerError for other failures
+ */
 export async function sendSigned(node: Node, { raw, txHash }: Pick<SignedAnchor, 'raw' | 'txHash'>): Promise<void> {
   const hash = await node.send(raw).catch((error: unknown) => {
     if (error instanceof Refusal && error.isAboutNonceOrPrice) return txHash

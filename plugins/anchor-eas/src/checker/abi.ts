@@ -14,7 +14,7 @@ type Decoded<T extends readonly AbiType[]> = { readonly [Index in keyof T]: Valu
 
 const WORD_BYTES = 32
 
-/** The values of a tuple; `undefined` unless the bytes are exactly the canonical encoding of one, with none missing or left over. */
+/** Decodes the values of a tuple; `undefined` unless the bytes are exactly the canonical encoding of one, with none missing or left over. */
 export function decodeAbi<const T extends readonly AbiType[]>(types: T, encoded: Uint8Array): Decoded<T> | undefined {
   const values: Values[AbiType][] = []
   // A value without a fixed length has its offset in its word. Its content follows the words, in order and without gaps.

@@ -20,19 +20,19 @@ export interface EasCheckerOptions {
   /** A node of the anchor's chain. The result can be trusted as far as this node. */
   readonly rpcUrl: string
   readonly fetch?: typeof fetch
-  /** Limits all requests together. */
+  /** Limits all requests for one anchor together, in milliseconds. */
   readonly timeoutMs?: number
   /** The address of the Ethereum Attestation Service, for chains other than Sepolia and those of the OP stack. */
   readonly easAddress?: string
-  /** The number of later blocks that make a block final, for nodes that do not name a final one. Without it such an anchor is `unreadable`. */
+  /** Number of later blocks that make a block final, for nodes that do not name a final one. Without it, an anchor at such a node is `unreadable`. */
   readonly confirmations?: number
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000
-/** 9999-12-31T23:59:59Z, in Unix seconds: a receipt's timestamps end there. */
+/** The latest time of an anchor, 9999-12-31T23:59:59Z in Unix seconds: a receipt's timestamps end there. */
 const LATEST_TIME = 253_402_300_799
 
-/** Asks the node anew for each anchor. */
+/** Creates a checker, which asks the node anew for each anchor. */
 export function createEasChecker(options: EasCheckerOptions): AnchorChecker {
   const { rpcUrl, fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS } = options
   return {
@@ -108,7 +108,7 @@ async function isFinal(
   return true
 }
 
-/** Ignores upper and lower case, in which addresses have a checksum (EIP-55). */
+/** Tells whether an address is among the published ones, in whatever case: addresses have a checksum in it (EIP-55). */
 function lists(published: readonly string[], bytes: Uint8Array): boolean {
   const wanted = toHex(bytes)
   return published.some((text) => text.toLowerCase() === wanted)

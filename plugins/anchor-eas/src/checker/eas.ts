@@ -8,7 +8,7 @@ import type { Log } from './node.ts'
 
 /** The address of the service on every chain of the OP stack. */
 const PREDEPLOY = '0x4200000000000000000000000000000000000021'
-/** Other addresses, by chain id: Sepolia. */
+/** The service's addresses on other chains by their ids, of which Sepolia is known. */
 const OTHER_ADDRESSES: ReadonlyMap<bigint, string> = new Map([
   [11155111n, '0xc2679fbd37d54388ce493f1db75320d236e1815e'],
 ])
@@ -20,10 +20,10 @@ export function easAddressOn(chainId: bigint): string {
 export interface Attestation {
   readonly uid: Uint8Array
   readonly schema: Uint8Array
-  /** The time of its block, in Unix seconds. */
+  /** The time of the attestation's block, in Unix seconds. */
   readonly time: bigint
   readonly expirationTime: bigint
-  /** Unix seconds; 0 when it is not revoked. */
+  /** The time at which the attestation was revoked, in Unix seconds; 0 when it was not. */
   readonly revocationTime: bigint
   readonly refUid: Uint8Array
   readonly recipient: Uint8Array
@@ -32,15 +32,15 @@ export interface Attestation {
   readonly data: Uint8Array
 }
 
-/** The function's selector. */
+/** The selector of the function `getAttestation`. */
 const GET_ATTESTATION = keccak_256(utf8('getAttestation(bytes32)')).subarray(0, 4)
-/** The event's first topic. */
+/** The first topic of the event `Attested`. */
 const ATTESTED = toHex(keccak_256(utf8('Attested(address,address,bytes32,bytes32)')))
 export function getAttestationCall(uid: Uint8Array): Uint8Array {
   return concatBytes(GET_ATTESTATION, uid)
 }
 
-/** Reads an attestation, in which everything is zero for an unknown uid. `undefined` if the answer is none. */
+/** Reads an attestation, in which everything is zero for an unknown uid; `undefined` if the answer is none. */
 export function readAttestation(answer: Uint8Array): Attestation | undefined {
   const members = decodeTuple(
     ['bytes32', 'bytes32', 'uint64', 'uint64', 'uint64', 'bytes32', 'address', 'address', 'bool', 'bytes'],

@@ -6,7 +6,7 @@ export function toHex(bytes: Uint8Array): string {
   return `0x${bytesToHex(bytes)}`
 }
 
-/** `undefined` when the text is not such hex. */
+/** Reads hex; `undefined` for any other text. */
 export function fromHex(text: string): Uint8Array | undefined {
   return /^0x[0-9a-f]*$/i.test(text) && text.length % 2 === 0 ? hexToBytes(text.slice(2)) : undefined
 }

@@ -24,7 +24,7 @@ export interface TransactionReceipt {
 
 /** An event of a contract. */
 export interface Log {
-  /** The address of the contract. */
+  /** The address of the contract that emitted the event. */
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
@@ -33,11 +33,11 @@ export interface Log {
 export interface Block {
   readonly number: number
   readonly hash: string
-  /** Unix seconds. */
+  /** The time of the block, in Unix seconds. */
   readonly time: number
 }
 
-/** Hashes and addresses are hex in lower case. Each method throws RpcError. */
+/** Creates the questions to a node. Hashes and addresses are hex in lower case. Each method throws RpcError. */
 export function createNode(rpc: Rpc, signal: AbortSignal) {
   const ask = (method: string, ...params: readonly JsonValue[]) => rpc(method, params, { signal })
   const block = (which: string) => ask('eth_getBlockByNumber', which, false)
@@ -46,14 +46,14 @@ export function createNode(rpc: Rpc, signal: AbortSignal) {
     /** Calls a contract's function on the newest block, and returns its result as ABI-encoded bytes. */
     call: async (contract: string, input: Uint8Array) =>
       fromHex(readHex(await ask('eth_call', { to: contract, data: toHex(input) }, 'latest')))!,
-    /** `undefined` while the transaction is in no block. */
+    /** Reads a transaction's receipt; `undefined` while the transaction is in no block. */
     receipt: async (txHash: string) => {
       const answer = await ask('eth_getTransactionReceipt', txHash)
       return answer === null ? undefined : readReceipt(answer, txHash)
     },
     block: async (number: number) => readBlock(await block(`0x${number.toString(16)}`), number),
     latestBlock: async () => readBlock(await block('latest')),
-    /** `undefined` when the node does not say which block is final. */
+    /** Reads the final block; `undefined` when the node does not say which block is final. */
     finalizedBlock: async () => {
       const answer = await block('finalized').catch((error: unknown) => {
         if (error instanceof RpcError && error.code === 'refused') return null
@@ -64,10 +64,7 @@ export function createNode(rpc: Rpc, signal: AbortSignal) {
   }
 }
 
-/**
- * @param number the number that the block must have
- * @throws RpcError
- */
+/** Reads a block. @param number the number that the block must have @throws RpcError `unexpected_response` for anything else */
 export function readBlock(value: JsonValue, number?: number): Block {
   const block = readObject(value)
   const read = { number: readCount(block.number), hash: readHash(block.hash), time: readCount(block.timestamp) }
@@ -75,7 +72,7 @@ export function readBlock(value: JsonValue, number?: number): Block {
   return read
 }
 
-/** The receipt of that transaction. @throws RpcError */
+/** Reads the receipt of that transaction. @throws RpcError `unexpected_response` for anything else */
 export function readReceipt(value: JsonValue, txHash: string): TransactionReceipt {
   const receipt = readObject(value)
   if (readHash(receipt.transactionHash) !== txHash) throw unexpectedValue('the receipt that was asked for')
@@ -87,7 +84,7 @@ export function readReceipt(value: JsonValue, txHash: string): TransactionReceip
   }
 }
 
-/** @throws RpcError */
+/** Reads an event. @throws RpcError `unexpected_response` for anything else */
 export function readLog(value: JsonValue): Log {
   const log = readObject(value)
   return { address: readAddress(log.address), topics: readList(log.topics).map(readHash), data: readHex(log.data) }

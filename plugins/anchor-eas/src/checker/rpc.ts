@@ -4,31 +4,34 @@ import { parseStrictJson } from '@claimcheck/core/receipts'
 import { isJsonObject } from '@claimcheck/core/rules'
 
 export type RpcErrorCode =
-  /** The node cannot be reached, redirects, does not answer in time, or answers with HTTP 5xx. */
+  /** `unavailable`: the node cannot be reached, redirects, does not answer in time, or answers with HTTP 5xx. */
   | 'unavailable'
-  /** HTTP 429. Many services report a limit as a JSON-RPC error instead, which is `refused`. */
+  /** `rate_limited`: the node answers HTTP 429. Many services report a limit as a JSON-RPC error instead, which is `refused`. */
   | 'rate_limited'
-  /** The node answers with a JSON-RPC error: see `refusal`. */
+  /** `refused`: the node answers with a JSON-RPC error, which `refusal` has. */
   | 'refused'
-  /** The answer is not a proper answer to the request. */
+  /** `unexpected_response`: the answer is not a proper answer to the request. */
   | 'unexpected_response'
 
 /** A JSON-RPC error object (JSON-RPC 2.0, section 5.1). The node chooses what it says. */
 export interface RpcRefusal {
-  /** `undefined` when it is not an integer. */
+  /** The code of the error; `undefined` when it is not an integer. */
   readonly code: number | undefined
-  /** The node's words. Empty when there are none. */
+  /** The node's words about the error. Empty when there are none. */
   readonly message: string
   readonly data: JsonValue | undefined
 }
 
-/** A node gave no proper answer. The message names the method and the HTTP status, and nothing that the node or its URL says: both may hold a key. */
+/**
+ * The error of a node that gave no proper answer. The message names the method and the HTTP status, and nothing that the node or its URL says: both
+ * may hold a key.
+ */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: RpcErrorCode
   /** The wait that the node asked for, in milliseconds. */
   readonly retryAfterMs?: number
-  // Private, so that a logger that prints an error's properties does not print it.
+  // The refusal is private, so that a logger that prints an error's properties does not print it.
   readonly #refusal: RpcRefusal | undefined
 
   constructor(
@@ -58,15 +61,15 @@ export interface RpcOptions {
 }
 
 export interface RpcCallOptions {
-  /** Ends the request. */
+  /** Ends the request when it is aborted. */
   readonly signal: AbortSignal
   readonly maxAnswerBytes?: number
 }
 
-/** Sends one request and returns its result. @throws RpcError */
+/** Sends one request and returns its result. @throws RpcError if there is none */
 export type Rpc = (method: string, params: readonly JsonValue[], options: RpcCallOptions) => Promise<JsonValue>
 
-/** A block with very many transactions, listed by their hashes, is about half as large. */
+/** Limit of an answer. A block with very many transactions, listed by their hashes, is about half as large. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024
 const TOO_MANY_REQUESTS = 429
 

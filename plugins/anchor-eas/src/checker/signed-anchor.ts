@@ -10,7 +10,7 @@ import { readSignedAttestation, type SignedAttestation } from './signed-attestat
 
 const HASH = /^0x[0-9a-f]{64}$/
 
-/** An `AnchorExaminer`. */
+/** Lists the contradictions between a stored anchor and the bytes of its transactions, as an `AnchorExaminer`. */
 export function examineSigned(anchor: StoredAnchor, previous: StoredAnchor | undefined): string[] {
   return anchor.signed.flatMap((item, index) => {
     const attested = readSignedAttestation(String(item.raw))

@@ -18,7 +18,8 @@ export interface SignedAttestation {
 }
 
 /**
- * @param raw hex
+ * Reads a signed attestation.
+ * @param raw the transaction in hex
  * @returns `undefined` when it is not a transaction of type 2 (EIP-1559) that calls `attest` and has a valid signature
  */
 export function readSignedAttestation(raw: string): SignedAttestation | undefined {
@@ -88,10 +89,12 @@ function listHeader(length: number): Uint8Array {
 type Request = Omit<Attestation, 'uid' | 'time' | 'attester' | 'revocationTime'>
 
 const WORD_BYTES = 32
-/** The function's selector. */
+/** The selector of the function `attest`. */
 const ATTEST = keccak_256(utf8('attest((bytes32,(address,uint64,bool,bytes32,bytes,uint256)))')).subarray(0, 4)
 
-/** `attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value)))` */
+/**
+ * Reads a call of `attest((bytes32 schema, (address recipient, uint64 expirationTime, bool revocable, bytes32 refUID, bytes data, uint256 value)))`.
+ */
 export function readAttestCall(call: Uint8Array): Request | undefined {
   if (!bytesEqual(call.subarray(0, ATTEST.length), ATTEST)) return undefined
   const request = call.subarray(ATTEST.length)

@@ -1,10 +1,9 @@
-/** A time limit for work that ends with a signal. */
+/** Limits the time of work that ends with a signal. */
 
 /**
- * Does `work` with a signal that is aborted after `timeoutMs`, or with `signal` when that is sooner.
- * It is aborted when the work is done, too, so that nothing of it goes on.
- *
- * Not with `AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])`: Node.js 20 collects the second signal as garbage, and the time never ends.
+ * Does `work` with a signal that is aborted after `timeoutMs`, or with `signal` when that is sooner. The signal is aborted when the work is done,
+ * too, so that nothing of it goes on. `AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])` would not do: Node.js 20 collects the second signal
+ * as garbage, and the time never ends.
  */
 export async function withTimeout<T>(
   signal: AbortSignal | undefined,

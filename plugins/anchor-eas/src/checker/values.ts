@@ -10,11 +10,11 @@ type Value = JsonValue | undefined
 
 const ADDRESS_BYTES = 20
 const HASH_BYTES = 32
-/** A number of up to 256 bits. */
+/** Matches a number of up to 256 bits in hex. */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i
 const HEX = /^0x[0-9a-f]*$/i
 
-/** @param wanted what should have been there, with its article: `a number` */
+/** Makes the error for a value of another form. @param wanted what should have been there, with its article: `a number` */
 export function unexpectedValue(wanted: string): RpcError {
   return new RpcError('unexpected_response', `the node answered something else where there should be ${wanted}`)
 }
@@ -24,14 +24,14 @@ export function readQuantity(value: Value): bigint {
   return BigInt(value)
 }
 
-/** A quantity that a number holds exactly. */
+/** Reads a quantity that a JavaScript number holds exactly. */
 export function readCount(value: Value): number {
   const number = Number(readQuantity(value))
   if (!Number.isSafeInteger(number)) throw unexpectedValue('a number below 2^53')
   return number
 }
 
-/** Bytes as hex. */
+/** Reads bytes as hex in lower case. */
 export function readHex(value: Value): string {
   if (typeof value !== 'string' || !HEX.test(value) || value.length % 2 !== 0) throw unexpectedValue('bytes')
   return value.toLowerCase()
