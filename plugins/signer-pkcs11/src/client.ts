@@ -9,7 +9,7 @@ interface PendingCall {
 }
 
 const PROCESS = new URL('./process.js', import.meta.url)
-/** Secrets of the service. The module may need the other variables, such as the path of its configuration. */
+/** Names of environment variables that hold the service's secrets. The module may need other variables, such as the path of its configuration. */
 const WITHHELD = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'SIGNER_PIN', 'DATABASE_URL', 'SMTP_URL', 'METRICS_TOKEN']
 /** The longest wait for the token, less than a client waits for the answer to a claim. */
 const CALL_MS = 5_000
@@ -102,7 +102,7 @@ class TokenProcess {
     this.#hold(false)
   }
 
-  /** @throws TokenFailure */
+  /** Asks the token's process. @throws TokenFailure if the token cannot do it */
   async call<Call extends TokenCall>(
     name: Call,
     request: TokenCalls[Call]['request'],

@@ -4,13 +4,13 @@
  */
 import type { BackendKey } from '@claimcheck/core/plugin'
 
-/** The token, and how it opens. */
+/** Settings that name the token and open it. */
 export interface TokenSettings {
   /** The path of the PKCS#11 module, a shared library. */
   readonly module: string
   /** The label of the token. */
   readonly token: string
-  /** The label of the keys in it that sign this log. */
+  /** The label of the token's keys that sign this log. */
   readonly label: string
   readonly pin: string
 }
@@ -28,11 +28,11 @@ export type TokenRequest = {
   [Call in TokenCall]: { readonly id: number; readonly call: Call } & TokenCalls[Call]['request']
 }[TokenCall]
 
-/** The first message has the settings. */
+/** Messages to the token's process. The first has the settings. */
 export type ToTokenProcess = { readonly settings: TokenSettings } | readonly TokenRequest[]
 
 export interface TokenFailure {
-  /** Nothing tries again, because the token refused the PIN: it locks itself after a few. */
+  /** Tells that nothing tries again, because the token refused the PIN: it locks itself after a few. */
   readonly isFinal: boolean
   readonly message: string
 }

@@ -22,7 +22,7 @@ export const Options = Type.Object(
   { additionalProperties: false },
 )
 
-/** @param env has the PIN, so that no file has it @throws Error when it is missing */
+/** Reads the plugin's options. @param env has the PIN, so that no file has it @throws Error when the PIN is missing */
 export function readOptions(
   { module, token, label = DEFAULT_LABEL }: Static<typeof Options>,
   { SIGNER_PIN: pin }: Readonly<Record<string, string | undefined>>,

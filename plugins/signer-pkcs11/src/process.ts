@@ -47,7 +47,7 @@ function send(): void {
 process.on('message', (message: ToTokenProcess) => {
   if ('settings' in message) {
     token = open(message.settings)
-    // The failure is told with each request.
+    // The failure to open the token is told with each request, so it is not thrown here.
     token.catch(() => {})
     return
   }

@@ -9,7 +9,7 @@ type Handle = Pkcs11.Handle
 
 export type Token = ReturnType<typeof openToken>
 
-// PKCS #11 3.0, 2.3.4 to 2.3.7: names that the library, of version 2.40, does not have.
+// Numbers of PKCS #11 3.0, 2.3.4 to 2.3.7, whose names the library, of version 2.40, does not have.
 const CKK_EC_EDWARDS = 0x40
 const CKM_EC_EDWARDS_KEY_PAIR_GEN = 0x1055
 const CKM_EDDSA = 0x1057
@@ -25,7 +25,7 @@ interface KeyPair extends BackendKey {
   readonly privateKey: Handle
 }
 
-/** @throws Error, a Pkcs11Error for what the module says */
+/** Opens the token. @throws Error, a Pkcs11Error for what the module says */
 export function openToken(library: Library, { module, token, label, pin }: TokenSettings) {
   const pkcs11 = new library.PKCS11()
   load(pkcs11, module)
@@ -65,7 +65,7 @@ export function openToken(library: Library, { module, token, label, pin }: Token
   }
 
   function pairOf(keyId: string): KeyPair {
-    // Another host may have made the key.
+    // Another host may have made the key, so the keys are read again.
     if (!pairs.has(keyId)) pairs = readPairs()
     const pair = pairs.get(keyId)
     if (!pair) throw new Error(`the token has no key ${keyId}`)
