@@ -5,7 +5,7 @@ import { isNamed } from './reporters.ts'
 
 /** The time for which the reports on comparable commits, and a repository that a claim waits at, are kept. Milliseconds. */
 export const LONG_MS = 10 * 60_000
-/** The time for which a claim that waits does without a part of what is reported in which nothing is pending. Milliseconds. */
+/** The time for which a claim that waits does without a part of what is reported that is all green. Milliseconds. */
 const SHORT_MS = 2 * 60_000
 
 interface Keeping<T> {
@@ -41,8 +41,11 @@ export async function keptForLong<T>(
 export interface KeptParts {
   /** Reads what a pending check does not change: once in ten minutes. */
   long<T>(key: string, read: () => Promise<T>): Promise<T>
-  /** Reads a part of what is reported: once in two minutes, as long as nothing in it is pending. */
-  short<T>(key: string, read: () => Promise<T>, isPending?: (value: T) => boolean): Promise<T>
+  /**
+   * Reads a part of what is reported: once in two minutes, unless something in it is pending or red. What is red is no more when it has passed
+   * since, and an older answer would say that it was taken away.
+   */
+  short<T>(key: string, read: () => Promise<T>, isOpen?: (value: T) => boolean): Promise<T>
 }
 
 /** Keeps parts of the looks of claims that wait. Nothing is kept for others, and they take nothing that was. */
@@ -54,14 +57,14 @@ export function keepParts(context: KeepingContext, isWaiting: boolean): KeptPart
   const keyOf = (key: string) => `${key} lately`
   return {
     long: (key, read) => keptForLong(context, keyOf(key), read),
-    short: (key, read, isPending = () => false) =>
-      keptForLong(context, keyOf(key), read, { keptMs: SHORT_MS, isKept: (value) => !isPending(value) }),
+    short: (key, read, isOpen = () => false) =>
+      keptForLong(context, keyOf(key), read, { keptMs: SHORT_MS, isKept: (value) => !isOpen(value) }),
   }
 }
 
 /**
  * Reads the checks of a claim that waits for one to end. Such a look decides nothing, so that it reads anew no more than a part that has
- * something pending. All is read, as soon as nothing is.
+ * something pending or red. All is read, as soon as nothing is pending.
  *
  * @param isFresh tells of a pending check that its part was read anew; each was, when left out
  */

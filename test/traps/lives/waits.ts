@@ -50,12 +50,45 @@ const counted: readonly CountedLife[] = [
   { life: checkingAll('none named, and it runs until after the deadline', BLAME, runsOn, NEVER), most: 480 },
 ]
 
+/** What is red as the claim comes is green two minutes later, while CI runs on. */
+const greenAgain: readonly ForgeLife[] = [
+  checkingAll('a status is red, and green two minutes later, while CI runs', VERIFIED, (scene) => {
+    const { repository, base: sha } = scene
+    const post = (ms: number, state: 'success' | 'failure') =>
+      at(ms, 'ci', () => repository.checks.post({ sha, context: 'unit', state, by: 'jenkins' }))
+    const ci = runs(scene, -10 * SECOND, 5 * MINUTE)
+    return { happens: [post(-MINUTE, 'failure'), ...ci, post(100 * SECOND, 'success')], cameMs: 5 * MINUTE }
+  }),
+  checkingAll('a job is red, and run again to green two minutes later, while CI runs', VERIFIED, (scene) => {
+    const { repository, base: sha, forge } = scene
+    const { checks } = repository
+    let id = 0
+    const workflow = '.github/workflows/lint.yml'
+    // All jobs that a push starts are in one pipeline at GitLab.
+    const branch = forge === GITLAB ? 'work' : 'main'
+    const red = at(-MINUTE, 'ci', () => {
+      id = checks.run({ sha, branch, name: 'lint', workflow, outcome: 'failure' })
+    })
+    const again = at(80 * SECOND, 'ci', () => {
+      id = checks.rerun(id)
+      checks.start(id)
+    })
+    const green = at(100 * SECOND, 'ci', () => checks.end(id, 'success'))
+    return { happens: [red, ...runs(scene, -10 * SECOND, 5 * MINUTE), again, green], cameMs: 5 * MINUTE }
+  }),
+]
+
 const soon = { about: 'in good time', truth: 'in_time' } as const
 
-export const waitLives: readonly LifeRow[] = counted.flatMap(({ life, most }) => [
+const countedLives = counted.flatMap(({ life, most }) => [
   ...livesAt([GITHUB], soon, [{ ...life, bars: { ...life.bars, requests: 20 } }]),
   ...livesAt([GITLAB, GITEA, FORGEJO, BITBUCKET], soon, [life]).map((row) => ({
     ...row,
     bars: { ...row.bars, requests: most },
   })),
 ])
+
+export const waitLives: readonly LifeRow[] = [
+  ...countedLives,
+  ...livesAt([GITHUB, GITLAB, GITEA, FORGEJO, BITBUCKET], soon, greenAgain),
+]

@@ -40,12 +40,12 @@ async function readChecks(
     : await parts.short(
         `bitbucket ${slug} statuses ${sha}`,
         async () => ((await isKnown()) ? readStatuses(repository, sha) : undefined),
-        // The list of runs tells what of Pipelines is pending, of a claim that names none.
-        (all) => all?.some((one) => one.state === IN_PROGRESS && (wanted || !isOfRun(one, slug))) === true,
+        // The list of runs tells what became of those, of a claim that names none.
+        (all) => all?.some((one) => one.state !== SUCCESSFUL && (wanted || !isOfRun(one, slug))) === true,
       )
   const runs =
     statuses && (!wanted || wanted.some(isOfPipelines))
-      ? await parts.short(`bitbucket ${slug} pipelines ${sha}`, () => readPipelines(repository, sha), isSomePending)
+      ? await parts.short(`bitbucket ${slug} pipelines ${sha}`, () => readPipelines(repository, sha), isSomeOpen)
       : []
   // The list of pipelines is empty for a commit that there is not, too.
   const isMissing = !statuses || (wanted?.every(isOfPipelines) && runs.length === 0 && !(await isKnown()))
@@ -90,15 +90,15 @@ function refuseUntold(wanted: readonly WantedCheck[], statuses: readonly StatusA
   }
 }
 
-function isSomePending(runs: readonly Pipeline[]): boolean {
-  return checksOf(runs).some(({ outcome }) => outcome === 'pending')
+function isSomeOpen(runs: readonly Pipeline[]): boolean {
+  return checksOf(runs).some(({ outcome }) => outcome !== 'passed')
 }
 
-const IN_PROGRESS = 'INPROGRESS'
+const SUCCESSFUL = 'SUCCESSFUL'
 const OUTCOMES = new Map<string, Check['outcome']>([
-  ['SUCCESSFUL', 'passed'],
+  [SUCCESSFUL, 'passed'],
   ['FAILED', 'failed'],
-  [IN_PROGRESS, 'pending'],
+  ['INPROGRESS', 'pending'],
   ['STOPPED', 'skipped'],
 ])
 

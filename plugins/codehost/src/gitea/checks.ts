@@ -52,19 +52,20 @@ async function readChecks(
   }
   const { owners } = value
   const parts = keepParts(context, isWaiting)
-  const isPending = (all: readonly StatusAnswer[]) =>
-    overrule(postedChecks(all, sourceOf), all).some(({ outcome }) => outcome === 'pending')
+  // One that the claim does not name may be of a state that is not known.
+  const named = (all: readonly StatusAnswer[]) =>
+    wanted ? all.filter(({ context }) => wanted.some(({ name }) => name === context)) : all
+  // A job that is pending has a pending status: the list of jobs tells what becomes of it.
+  const isOpen = (all: readonly StatusAnswer[]) =>
+    [...latestBy(named(all), sourceOf).values()].some((status) => outcomeOf(status) === 'failed') ||
+    overrule(postedChecks(named(all), sourceOf), named(all)).some(isRed)
   const key = `gitea ${repository.id} statuses ${sha}`
-  const statuses = await parts.short(key, () => readStatuses(repository, sha), isPending)
+  const statuses = await parts.short(key, () => readStatuses(repository, sha), isOpen)
   const runs = () =>
     context.cache.share(`gitea ${repository.id} runs ${sha} ${isWaiting}`, () =>
       readRuns(repository, sha, context.cache, parts),
     )
-  if (wanted) {
-    // One that the claim does not name may be of a state that is not known.
-    const named = statuses.filter(({ context }) => wanted.some(({ name }) => name === context))
-    return { ...repository.found, checks: await findNamedChecks(named, wanted, runs) }
-  }
+  if (wanted) return { ...repository.found, checks: await findNamedChecks(named(statuses), wanted, runs) }
   const changedAt = latestTime(statuses.map(({ created_at }) => created_at))
   const listed = await runs()
   return {

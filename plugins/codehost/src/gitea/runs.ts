@@ -54,7 +54,10 @@ export async function readRuns(
   cache: CheckCache,
   parts: KeptParts,
 ): Promise<Runs | 'unlisted' | 'hidden'> {
-  const shown = await parts.short(`gitea ${repository.id} list ${sha}`, () => readShownRuns(repository, sha))
+  const hasFailed = (all: Awaited<ReturnType<typeof readShownRuns>>) =>
+    typeof all !== 'string' && all.some(({ outcome }) => outcome === 'failed')
+  const list = `gitea ${repository.id} list ${sha}`
+  const shown = await parts.short(list, () => readShownRuns(repository, sha), hasFailed)
   if (typeof shown === 'string') return (await readTasks(repository, sha)) ?? shown
   const runs = newest(shown)
   if (runs.length > MOST_RUNS) throw new DestinationError('too_large')
@@ -81,6 +84,7 @@ function eventOf(event: string): string {
 
 interface ShownRun {
   readonly run: Run
+  readonly outcome: Check['outcome']
   /** Changes with each attempt, and when it ends. */
   readonly state: string
 }
@@ -132,11 +136,13 @@ function toRun(answer: RunAnswer): ShownRun {
   // Gitea has the file with the ref: `ci.yml@refs/heads/main`.
   const [, path = '', ref] = /^(.*?\.ya?ml)@(.*)$/i.exec(answer.path ?? '') ?? [undefined, answer.path]
   const file = (answer.workflow_id ?? path).split('/').at(-1)!
+  const outcome = outcomeOf(answer)
   return {
+    outcome,
     run: {
       ...{ id, file, event: eventOf(answer.trigger_event || answer.event), ref: ref ?? prettyref ?? head_branch ?? '' },
-      isEnded: outcomeOf(answer) !== 'pending',
-      isSkipped: outcomeOf(answer) === 'skipped',
+      isEnded: outcome !== 'pending',
+      isSkipped: outcome === 'skipped',
       page: html_url ? pathOf(html_url) : undefined,
       actor: (answer.actor ?? answer.trigger_user)?.id,
     },

@@ -15,6 +15,7 @@ import {
   EXTERNAL,
   openPipelines,
   outcomeOf,
+  type Pipeline,
   type Pipelines,
   type Run,
   readPostedBeside,
@@ -92,17 +93,19 @@ async function readChecks(
  */
 function keepPipelines(source: Pipelines, key: string, isNamed: boolean, context: CheckContext): Pipelines {
   const parts = keepParts(context, true)
-  const isPending = (runs: readonly Run[]) =>
-    runs.length > MOST_KEPT_JOBS || (isNamed && runs.some(({ outcome }) => outcome === 'pending'))
+  const isOpen = (runs: readonly Run[]) =>
+    runs.length > MOST_KEPT_JOBS ||
+    runs.some(({ outcome }) => outcome === 'failed' || (isNamed && outcome === 'pending'))
+  const hasFailed = (all: readonly Pipeline[]) => all.some((one) => outcomeOf(one, false) === 'failed')
   return {
     ...source,
-    list: (of) => (isNamed ? parts.short(`${key} pipelines ${of}`, () => source.list(of)) : source.list(of)),
+    list: (of) => (isNamed ? parts.short(`${key} pipelines ${of}`, () => source.list(of), hasFailed) : source.list(of)),
     isPlain: (one) => parts.long(`${key} plain ${one.id}`, () => source.isPlain(one)),
     async runs(pipelines, kind) {
       const runs: Run[] = []
       for (const one of pipelines) {
         const part = `${key} ${kind} ${one.id} ${one.status} ${one.updatedAt}`
-        runs.push(...(await parts.short(part, () => source.runs([one], kind), isPending)))
+        runs.push(...(await parts.short(part, () => source.runs([one], kind), isOpen)))
       }
       return runs
     },
