@@ -32,9 +32,9 @@ import { judgeOf, type ProfileSettings } from './profile-settings.ts'
 import type { Watches } from './watches.ts'
 
 export interface FirstCheck {
-  /** The claim on disk. */
+  /** The claim as it is on disk. */
   readonly stored: ClaimRow
-  /** The claim after the first check, where that goes on; rejects when the outcome cannot be stored. */
+  /** The claim after the first check, if that still runs; rejects when the outcome cannot be stored. */
   readonly checked?: Promise<ClaimRow>
 }
 
@@ -46,7 +46,7 @@ interface FirstReading {
 /** A claim with the rules by which it is judged. */
 interface Judged {
   readonly claim: NewClaim
-  /** Undefined where its plugin is away, and nothing has its rules. */
+  /** The rules that judge the claim; undefined where its plugin is away, and none are stored. */
   readonly rules: Rules | undefined
 }
 
@@ -71,12 +71,12 @@ interface AdjudicationOptions {
 // The time for storing an outcome on a slow disk, after the check itself. It is short, so that after the death of a host another host
 // repeats a settings check while it still counts.
 const STORING_MS = 5_000
-/** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
+/** The time for which a new claim waits to be stored together with its first outcome. Its submission is not answered before it is stored. */
 const STORE_AFTER_MS = 1_000
 
-/** A new claim waits this long, in all, for connections that read the same place and refuse it, or fail. */
+/** The time for which a new claim waits, in all, for connections that read the same place and refuse it, or fail. */
 const CHOOSING_MS = 3_000
-/** Each asks the destination, for one claim. */
+/** The most connections that are tried for one claim, each of which asks the destination. */
 const MOST_CHOICES = 4
 
 export type Adjudication = ReturnType<typeof createAdjudication>
@@ -119,12 +119,12 @@ export function createAdjudication({
       decisions.stored(stored)
       return { stored }
     }
-    // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
+    // A lease is stored with the claim, so that the recheck worker takes it only when this check does not finish.
     if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
     return { stored: claim, checked: checking.then((outcome) => (outcome ? store(outcome) : claim)) }
   }
 
-  /** Begins the first read; undefined without a free slot. What other connections than the claim's refused is no check of it. */
+  /** Begins the first read; undefined without a free slot. A refusal by other connections than the claim's is no check of it. */
   async function readFirst(planned: NewClaim, alike: readonly string[]): Promise<FirstReading | undefined> {
     const { claimId, target, deadlineAt } = planned
     const until = now() + Math.min(CHOOSING_MS, settings.firstAnswerMs)
@@ -163,7 +163,7 @@ export function createAdjudication({
     return outcome && store(await watch(judged, [...history, record], outcome))
   }
 
-  /** Takes a place among the claims that are watched where that brings the next look forward, and leaves it when the tolerance is over. */
+  /** Watches a claim if that brings the next look forward, and ends the watch when the tolerance is over. */
   async function watch({ claim, rules }: Judged, checks: readonly CheckRecord[], outcome: Outcome): Promise<Outcome> {
     const { at, next } = outcome
     if (!rules || !next) return outcome
@@ -190,10 +190,10 @@ export function createAdjudication({
     }
   }
 
-  /** Records a check by the outcome of another one; undefined when that one was answered: then this claim has to be read. */
+  /** Records a check by the outcome of another one; undefined when that one was answered, so that this claim has to be read. */
   async function share(claim: ClaimRow, shared: Promise<boolean>, entry: Entry): Promise<CheckRecord | undefined> {
     const sentAt = now()
-    // A try that goes on has not answered: this check's time is over.
+    // A try that still goes on has not answered when this check's time is over.
     const hung = (await settledWithin(shared, checkTime(claim, sentAt, settings.timeoutMs))) ?? true
     entry.end(undefined)
     return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
@@ -210,12 +210,12 @@ export function createAdjudication({
   async function rulesFor(claim: NewClaim): Promise<Rules | undefined> {
     const profile = judgeOf(registry, claim)?.verifier.profile
     if (!profile) return claim.access === 'unsupported_action' ? UNSUPPORTED_RULES : profileSettings.rulesOf(claim)
-    // Another host may have taken it, under settings that are not this host's.
+    // Another host may have taken the claim, under settings that are not this host's.
     await profileSettings.keep(profile)
     return profile
   }
 
-  /** Decides by all checks; undefined when the time is in doubt: the times of the check are no evidence. */
+  /** Decides by all checks; undefined while the time is in doubt, when the times of the check are no evidence. */
   async function judge(
     { claim, rules }: Judged,
     history: readonly CheckRecord[],
@@ -226,7 +226,7 @@ export function createAdjudication({
     decisions.checked(claim, record)
     const checks = [...history, record]
     const at = record.answeredAt
-    // What was read is judged by the rules of its plugin alone: without them the claim waits, and ends as one that nothing was read for.
+    // Only its plugin's rules judge what was read. Without them the claim waits, and ends as one for which nothing was read.
     const judged = rules ? checks : checks.filter((check) => !isRead(check))
     const decision = decide(rules ?? UNSUPPORTED_RULES, claim, judged, at, settings)
     const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, settings, claim.watched === 1)
@@ -235,8 +235,8 @@ export function createAdjudication({
   }
 
   /**
-   * Repeats the decision that the last recorded check led to, and that could not be signed: another read could lead to another one, where
-   * the destination changed meanwhile. What other settings would make of the same checks is no such decision: the claim is read first.
+   * Repeats the decision that the last recorded check led to, and that could not be signed: another read could lead to another one, where the
+   * destination changed meanwhile. A decision that other settings would make of the same checks does not count: the claim is read first.
    */
   async function recordedOutcome(claim: ClaimRow, history: readonly CheckRecord[]): Promise<Outcome | undefined> {
     const rules = await rulesFor(claim)
@@ -260,7 +260,7 @@ export function createAdjudication({
     const { facts, source } = signedEvidence(decision, checks)
     const isSmall = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
     if (!isSmall) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
-    // Reads that no rules judged would be evidence for another verdict.
+    // Without rules that judged them, published reads would be evidence for another verdict.
     const isPublished = isSmall && (known !== undefined || !checks.some(isRead))
     const agentNames = claim.agentBound === 1 ? await holders.namesOf(claim.workspaceId, claim.agentId) : undefined
     return { ...decision, facts, source, evidence: isPublished ? evidence : undefined, agentNames }
@@ -286,11 +286,11 @@ export function createAdjudication({
 
   return {
     /**
-     * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
-     * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
-     * nothing, when the database refuses it (`mayBeStored`).
-     * @param alike other connections that read the same place, oldest first: the claim is stored with the first one that reads its
-     * target, and keeps it. Where none does, or there is no slot or answer, with its own
+     * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and the outcome
+     * later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores nothing, when the
+     * database refuses it (`mayBeStored`).
+     * @param alike other connections that read the same place, oldest first: the claim is stored with the first one that reads its target, and keeps
+     * it. If none does, or there is no slot or answer, it is stored with its own
      */
     first(claim: NewClaim, alike: readonly string[]): Promise<FirstCheck | undefined> {
       const first = checkFirst(claim, alike)
@@ -301,15 +301,15 @@ export function createAdjudication({
       return first
     },
     /**
-     * Checks the claim once, as it was admitted, and stores the outcome. Where its recorded checks decide it, because that could not be
-     * signed before, it is not checked again. Undefined when no check was made, or the time came in doubt meanwhile: the claim is due as
-     * before. Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
+     * Checks the claim once, as it was admitted, and stores the outcome. A claim that its recorded checks decide, because that could not be signed
+     * before, is not checked again. Undefined when no check was made, or the time came in doubt meanwhile: the claim is due as before. Rejects when
+     * it cannot store the outcome; the claim is then due again when its lease ends.
      */
     advance: (claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) =>
       track(claim.claimId, advance(claim, history, entry)),
-    /** The check of this claim that this host is running now, if any. */
+    /** Returns the check of this claim that this host is running now, if any. */
     runningCheck: (claimId: string) => running.get(claimId),
-    /** The end of the lease of a claim that a worker takes at `at`. */
+    /** Returns the end of the lease of a claim that a worker takes at `at`. */
     leaseEnd,
     /** Resolves when no check is running. */
     idle: async (): Promise<void> => {
@@ -318,7 +318,7 @@ export function createAdjudication({
   }
 }
 
-/** Describes a check in its span, without target and params: who reads traces may not be who reads claims. */
+/** Describes a check in its span, without target and params: readers of traces may not be readers of claims. */
 function endOfCheck(
   { claimId, profileAction }: ClaimRow,
   { length }: readonly CheckRecord[],

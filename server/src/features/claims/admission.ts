@@ -9,9 +9,9 @@ import type { ClaimsConfig } from './config.ts'
 
 export interface Entry {
   readonly kind: DueKind
-  /** Ends the check, with its record, or without one when it was not made. */
+  /** Ends the admitted check, with its record, or without one when it was not made. */
   end(record: CheckRecord | undefined): void
-  /** Set where the destination hangs: the check must not read, and shares the outcome of another one. True when that hung as well. */
+  /** The outcome of another check, which this one shares and must not read, while the destination hangs: true when the other one hung as well. */
   readonly shared: Promise<boolean> | undefined
 }
 
@@ -25,14 +25,14 @@ interface AdmissionOptions {
 
 /** The most refused names that are kept. Beyond it the earliest are forgotten, and refused once more. */
 const MAX_BUSY = 1000
-/** Checks that share an outcome take no slot, but some kilobytes of memory. */
+/** The most checks that share an outcome. Each takes no slot, but some kilobytes of memory. */
 const MAX_SHARING = 5000
 
 export type Admission = ReturnType<typeof createAdmission>
 
 export function createAdmission({ config, destinations, budgets, slots, now }: AdmissionOptions) {
   const breakers = createCircuitBreakers({ timeoutMs: config.checks.timeoutMs, now })
-  /** Refused claims, one for each name. */
+  /** The claim that was refused last, by kind and by name. */
   const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = {
     deciding: new Map(),
     first: new Map(),
@@ -76,7 +76,7 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
   }
 
   return {
-    /** Lets a check of this claim begin; undefined: not now. */
+    /** Admits a check of this claim; undefined while it must wait. */
     enter(due: DueClaim, kind: DueKind): Entry | undefined {
       const read = readOf(due)
       if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
@@ -99,7 +99,7 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
         },
       }
     },
-    /** Names of those whose claims were refused, and still would be, as in `namesOfLane`. */
+    /** Lists the names whose claims were refused, and still would be, in the form of `namesOfLane`. */
     busy(kind: DueKind): string[] {
       for (const [name, due] of busy[kind]) if (mayEnter(readOf(due), kind)) busy[kind].delete(name)
       return [...busy[kind].keys()]
@@ -112,9 +112,9 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
     },
     state: () => ({
       running: slots.usage(),
-      /** Refusals since the host started, of the same check again and again. */
+      /** The number of refusals since the host started; the same check may be refused again and again. */
       refused: { ...refused },
-      /** Destinations that hang. */
+      /** The number of destinations that hang. */
       openBreakers: breakers.open(),
     }),
   }

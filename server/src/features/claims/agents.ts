@@ -1,4 +1,4 @@
-/** The agents of a workspace: which there are, and how their claims held. Everything is computed from the claims; nothing else is stored. */
+/** The agents of a workspace, and how their claims held. Everything is computed from the claims; nothing else is stored. */
 import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import type { Storage } from '../../storage/storage.ts'
 import { MOST_EXAMINED, parseCursor, writeCursor } from './claim-choice.ts'
@@ -9,11 +9,11 @@ import { added } from './verdict-rate.ts'
 export interface AgentSummary {
   readonly agentId: string
   readonly lastClaimAt: Instant
-  /** Of the last month. */
+  /** Counts of the agent's claims in the last month, by verdict. */
   readonly counts: Counts
-  /** Of these, those that ended because the connection under which they were submitted was removed. */
+  /** The number of counted claims that ended because the connection under which they were submitted was removed. */
   readonly removed: number
-  /** True when only its newest claims were counted. */
+  /** True when only the newest claims of the agent were counted. */
   readonly cutShort: boolean
 }
 
@@ -24,11 +24,11 @@ export interface AgentPage {
 
 export interface AgentRecord {
   readonly lastClaimAt: Instant
-  /** The last month, by day. */
+  /** Counts of the last month, by day. */
   readonly counted: Counted
   readonly counts: Counts
   readonly byAction: CountedActions
-  /** Newest first. */
+  /** The newest failed, mismatched and late claims, newest first. */
   readonly failures: readonly ListedClaim[]
 }
 
@@ -39,7 +39,7 @@ interface AgentServiceOptions {
 }
 
 export const AGENTS_A_PAGE = 50
-/** Of each agent of a page: all of them together may cost as much as one list. */
+/** The most claims that are counted of each agent of a page: all of them together may cost as much as one list. */
 export const MOST_COUNTED_EACH = 1000
 export const MOST_FAILURES = 10
 const BLAMED: readonly VerdictValue[] = ['late', 'mismatch', 'failed']
@@ -48,7 +48,10 @@ export type AgentService = ReturnType<typeof createAgentService>
 
 export function createAgentService({ storage, claims, claimStatistics }: AgentServiceOptions) {
   return {
-    /** By the last claim, the latest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
+    /**
+     * Lists agents by their last claim, the latest first.
+     * @throws ServiceError `bad_request` for a cursor that is not one of ours
+     */
     async list(workspaceId: string, cursor?: string): Promise<AgentPage> {
       const scope = { workspaceId, ...(cursor === undefined ? {} : { before: parseCursor(cursor) }) }
       const end = await storage.read.claims.position(scope, MOST_EXAMINED)
@@ -68,9 +71,9 @@ export function createAgentService({ storage, claims, claimStatistics }: AgentSe
       })
       return { agents: await Promise.all(agents), nextCursor: last ? writeCursor(last) : null }
     },
-    /** Undefined for an agent that never claimed anything. */
+    /** Reads the record of an agent; undefined for one that never claimed anything. */
     async get(workspaceId: string, agentId: string): Promise<AgentRecord | undefined> {
-      // The agent of erased claims.
+      // Erased claims have an empty agent id.
       if (agentId === '') return undefined
       const blamed = (verdict: VerdictValue) =>
         claims.list(workspaceId, { agentId, verdict, limit: MOST_FAILURES, mostExamined: MOST_EXAMINED })

@@ -1,6 +1,6 @@
 /**
- * Submitters whose clock is ahead, by a claim that they dated after its submission within a day: without a time by a monotonic clock none of their
- * claims is fresh. The claims themselves keep it, so that every host knows.
+ * Submitters whose clock is ahead, by a claim that they dated after its submission within a day: none of their claims is fresh without a time by a
+ * monotonic clock. The claims themselves record it, so that every host knows.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Reads } from '../../storage/storage.ts'
@@ -10,7 +10,7 @@ interface AheadClocksOptions {
 }
 
 const REMEMBERED_MS = 24 * 60 * 60_000
-/** So late may a claim of another request or host be noticed. */
+/** The longest time until this host notices such a claim of another request or host. */
 const KNOWN_FOR_MS = 2000
 
 export type AheadClocks = ReturnType<typeof createAheadClocks>

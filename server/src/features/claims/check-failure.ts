@@ -1,4 +1,4 @@
-/** Reads what a verifier threw: why it could not read, or its own fault, as a text for the log without secrets. */
+/** Turns an error that a verifier threw into a failure: why it could not read, or its own fault, as a text for the log without secrets. */
 
 import { type DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Failure, type Instant } from '@claimcheck/core/rules'
@@ -8,16 +8,16 @@ import { LATEST_INSTANT } from './observation.ts'
 
 export interface ReadFailure {
   readonly failure: Failure
-  /** Set when it is the verifier's fault. */
+  /** A text for the log when the failure is the verifier's fault. */
   readonly problem?: string
 }
 
 const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 const MAX_PROBLEM = 4096
-/** Of what is longer nothing is kept: a part of it could begin within a secret. */
+/** The length from which a text is left out: a part of it could begin within a secret. */
 const TOO_LONG_TO_SEARCH = 64 * 1024
 
-/** Never throws, also where reading a member of what was thrown does. */
+/** Reads a thrown value. Never throws, also when reading a member of it does. */
 export function readFailure(error: unknown, secrets: readonly string[], now: Instant): ReadFailure {
   try {
     if (isDestinationError(error) && CODES.has(error.code)) return { failure: toFailure(error, now) }
@@ -27,7 +27,7 @@ export function readFailure(error: unknown, secrets: readonly string[], now: Ins
   }
 }
 
-/** Keeps the text of the error only: its members may contain a whole request with its credentials. */
+/** Returns only the text of the error: its members may contain a whole request with its credentials. */
 function withoutSecrets(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? String(error.stack ?? error.message) : `a ${typeof error} was thrown`
   if (text.length > TOO_LONG_TO_SEARCH) return `an error with a text of ${text.length} characters`
@@ -37,11 +37,11 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): string {
 function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
   return {
     code,
-    // Rounds a fraction up, and ends no wait later than the latest timestamp.
+    // Fractions are rounded up, and no wait ends later than the latest timestamp.
     ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
       ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
       : {}),
-    // The form of evidence knows no status below 0.
+    // Evidence has no form for a status below 0.
     ...(Number.isSafeInteger(status) && status! >= 0 ? { status: status! } : {}),
   }
 }

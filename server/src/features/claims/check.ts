@@ -54,13 +54,13 @@ interface CheckRunnerOptions {
 interface CheckedSource {
   readonly baseUrl: string
   readonly recorded: Source
-  /** It is listed now, whatever `recorded` says: its time is compared with our clock. */
+  /** True if the address is listed now, whatever `recorded` says: its time is compared with our clock. */
   readonly hasVoice: boolean
-  /** What its requests may spend. */
+  /** The connection that the check's requests use, with its credentials. */
   readonly connected: GivenConnection | undefined
 }
 
-/** An address that a workspace chose cannot make its answers older than this: it would put off its deadlines. */
+/** The most that an address which a workspace chose can make its answers older: a greater age would put off its deadlines. */
 const MAX_UNLISTED_AGE_MS = 60_000
 
 interface Checked {
@@ -97,7 +97,7 @@ export function createCheckRunner({
   const { timeoutMs } = config.checks
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<Checked> {
-    // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
+    // Checks of a claim are evidence by their order, and the clocks of hosts differ a little.
     const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
     const readAt = now()
     const sentAt = Math.max(readAt, earliest)
@@ -112,11 +112,11 @@ export function createCheckRunner({
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     let secrets = NO_SECRETS
     try {
-      // Never read through another connection: it could show another account's view, and its owner did not submit the claim through it.
+      // Another connection is never tried: it could show another account's view, and its owner did not submit the claim through it.
       const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
       const registered = judgeOf(registry, claim)
       if (connection === undefined) return failed({ code: 'no_connection', ...removalOf(registered) })
-      // The plugin that judges it may come back: until the end of its time the claim waits.
+      // The plugin that judges the claim may come back, so the claim waits until the end of its time.
       const reader = registered && readerOf(registered, connection?.provider ?? null)
       if (!reader) return failed({ code: 'verifier_error' })
       used = connection?.id
@@ -191,7 +191,10 @@ export function createCheckRunner({
     })
   }
 
-  /** @param turn of the clock, when the check began */
+  /**
+   * Makes the record of a check.
+   * @param turn the turn of the clock when the check began
+   */
   function recordOf(
     { claim, sentAt, reader, source }: Reading,
     returned: unknown,
@@ -215,7 +218,7 @@ export function createCheckRunner({
     const mostAgeMs = recorded.listed ? MAX_AGE_MS - placeAgeMs : MAX_UNLISTED_AGE_MS
     if (readings.ageMs > mostAgeMs && !outlastsAge(observation))
       return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
-    // The `Date` of a cached answer is as old as the answer.
+    // A cached answer has a `Date` as old as itself.
     if (hasVoice && readings.ageMs === 0) clock.heard(requireOrigin(baseUrl), readings, turn)
     const clockOffsetMs = clockOffset(readings)
     const read: ReadRecord = {
@@ -234,7 +237,7 @@ export function createCheckRunner({
   }
 
   /**
-   * Finds the address that the check may read, and what the receipt says of it. The host says both, not the verifier.
+   * Finds the address that the check may read, and what the receipt says of it. Both come from the host, not the verifier.
    * @throws DestinationError `misconfigured` where earlier checks read at another address
    */
   async function sourceOf(
@@ -253,7 +256,7 @@ export function createCheckRunner({
     if (earlier && !sources.isOf(earlier, provider, baseUrl, connection)) throw new DestinationError('misconfigured')
     const { identity } = reader.plugin
     const isListed = sources.isListedFor(identity, provider, baseUrl)
-    // Another plugin than the one that read there so far does not take over what was said of it.
+    // Another plugin than the one that read there so far does not inherit its listing.
     const isTaken = earlier?.listed && !isListed && !identity.isShipped
     if (isTaken && !isSamePlugin(earlierRead?.plugin, nameInReceipts(identity)))
       throw new DestinationError('misconfigured')
@@ -264,7 +267,7 @@ export function createCheckRunner({
     return { baseUrl, recorded, hasVoice: isListed, connected }
   }
 
-  /** The time of an answer: never before `sentAt`, also when the clock is set back during the check. */
+  /** Returns the time of an answer: never before `sentAt`, also when the clock is set back during the check. */
   function answerTime(sentAt: Instant): Instant {
     return Math.max(now(), sentAt)
   }
@@ -276,8 +279,8 @@ export function createCheckRunner({
 
   return {
     /**
-     * Never throws: the record contains any failure.
-     * @param kind how the check was admitted: one that decides may use the requests that are kept for such checks
+     * Checks a claim. Never throws: the record contains any failure.
+     * @param kind the kind under which the check was admitted: one that decides may use the requests that are kept for such checks
      */
     async check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
       const { record, used } = await check(claim, history, kind)
@@ -288,8 +291,8 @@ export function createCheckRunner({
 }
 
 /**
- * Tells whether a copy of any age shows it: what is there as claimed, and what nothing later can change. What is missing in an old copy may
- * have come since.
+ * Tells whether a copy of any age shows what was observed: an outcome that is there as claimed, or that nothing later can change. An outcome that is
+ * missing in an old copy may have come since.
  */
 function outlastsAge(observation: Observation): boolean {
   return observation.mark === 'final' || (observation.kind === 'present' && observation.differs.length === 0)
@@ -314,10 +317,13 @@ export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedA
 }
 
 const SHORTEST_CHECK_MS = 500
-/** Between the clocks of two hosts. */
+/** The largest difference between the clocks of two hosts. */
 const LARGEST_SKEW_MS = 1000
 
-/** @throws BreachError for a check that asked for what it may not: whatever the plugin made of the refusal */
+/**
+ * Waits for the work of a plugin.
+ * @throws BreachError when the check asked for something forbidden, whatever the plugin made of the refusal
+ */
 async function unbreached(requests: CheckRequests, work: Promise<unknown>): Promise<unknown> {
   let returned: unknown
   try {
@@ -330,7 +336,7 @@ async function unbreached(requests: CheckRequests, work: Promise<unknown>): Prom
   return returned
 }
 
-/** The error of a check that took too long. One that waits for its plugin's process has not asked the destination. */
+/** Makes the error of a check that took too long. A check that waits for its plugin's process has not asked the destination. */
 function tooLate({ parts }: Reader['plugin'], { workspaceId }: ClaimRow): Error {
   return parts.isRunningFor(workspaceId)
     ? new DestinationError('timeout')
@@ -343,12 +349,12 @@ function tenantOf({ workspaceId, payer }: ClaimRow): Tenant {
 
 const NO_SECRETS: SecretValues = new Map()
 
-/** The part of a connection that a verifier sees. */
+/** Picks the part of a connection that a verifier sees. */
 function toGiven({ id, provider, options }: OpenConnection): Connection {
   return { id, provider, options }
 }
 
-/** The part of a claim that a verifier sees. */
+/** Picks the part of a claim that a verifier sees. */
 export function toClaim({ action, target, params, claimedAt, deadlineAt, submittedAt }: ClaimRow): Claim {
   return { action, target, params, claimedAt, deadlineAt, submittedAt }
 }

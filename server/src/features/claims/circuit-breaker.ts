@@ -1,6 +1,6 @@
 /**
- * Destinations that hang. After some timeouts in a row, few checks of a workspace try such a destination at a time, and those that
- * decide meanwhile share how a try ends. Otherwise a flood of claims at a destination that hangs would take hours of slots, and its
+ * Circuit breakers of destinations that hang. After some timeouts in a row, few checks of a workspace try such a destination at a time, and those
+ * that decide meanwhile share the outcome of a try. Otherwise a flood of claims at a destination that hangs would take hours of slots, and its
  * closing reads would come late.
  */
 import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
@@ -12,9 +12,9 @@ export interface DueRead extends Omit<DueClaim, 'lane'> {
   readonly lane: Lane
 }
 
-/** A destination hangs after so many timeouts without an answer in between. */
+/** The number of timeouts without an answer in between after which a destination counts as hanging. */
 const TIMEOUTS_IN_A_ROW = 4
-/** About so many different targets; else only the targets hang that timed out. */
+/** The number of different targets that must have timed out; below it only those targets count as hanging. */
 const TARGETS_OF_A_DESTINATION = 3
 const MOST_TRIES = 2
 const MAX_DESTINATIONS = 10_000
@@ -22,30 +22,30 @@ const MAX_SHARERS = 20_000
 
 interface Origin {
   timeouts: number
-  /** That timed out since the last answer; no more than are needed to tell. */
+  /** Targets that timed out since the last answer; no more than are needed to tell. */
   readonly targets: Set<string>
   readonly tries: Set<Try>
 }
 
 /**
- * One for each workspace, connection and origin, and not for who pays: no claim fails because of what another workspace reads. Who makes
- * more workspaces gains some tries, of the slots that the concurrency limit gives them by who pays.
+ * Names a circuit breaker, one for each workspace, connection and origin, and not for the payer: no claim fails because of what another workspace
+ * reads. Somebody with more workspaces gains some tries, of the slots that the concurrency limit gives to the payer.
  */
 function nameOf({ workspaceId, connectionId, origin }: Lane): string {
   return `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
 }
 
-/** A check that reads. Most end before another check waits for the outcome. */
+/** A check that reads, and may be shared. Most end before another check waits for the outcome. */
 interface Try extends Span {
-  /** True when it hung. */
+  /** The outcome, which is true when the try hung. */
   outcome: Promise<boolean> | undefined
   settle(hung: boolean): void
 }
 
-/** How long a check that begins now may take. */
+/** The time that a check may take if it begins now. */
 interface Span {
   readonly endsAt: Instant
-  /** Its deadline does not cut it short. */
+  /** True if the deadline does not cut the check short. */
   readonly isWhole: boolean
 }
 
@@ -57,7 +57,7 @@ function outcomeOf(one: Try): Promise<boolean> {
 }
 
 interface CircuitBreakersOptions {
-  /** A check that was ended earlier, by its own deadline, says nothing of the destination. */
+  /** The time after which a check counts as hung. One that ended earlier, by its own deadline, says nothing of the destination. */
   readonly timeoutMs: number
   readonly now: () => Instant
 }
@@ -75,7 +75,7 @@ export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions
     return { endsAt: startedAt + tookMs, isWhole: tookMs === timeoutMs }
   }
 
-  /** The tries at a destination that hangs, when there are enough of them. */
+  /** Returns the tries at a destination that hangs, when there are enough of them. */
   function triesAt({ lane, target }: DueRead): readonly Try[] | undefined {
     const known = origins.get(nameOf(lane))
     if (!known || known.timeouts < TIMEOUTS_IN_A_ROW || known.tries.size < MOST_TRIES) return undefined
@@ -83,7 +83,7 @@ export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions
     return hangs ? [...known.tries] : undefined
   }
 
-  /** The last try that tells whether this check would hang: one that is not cut short, or not before this one. */
+  /** Finds the last try that tells whether a check would hang: one that is not cut short, or not before this check. */
   function tryFor(due: DueRead): Try | undefined {
     const tries = triesAt(due)
     if (!tries) return undefined
@@ -97,8 +97,8 @@ export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions
     /** Tells whether a check that decides may share an outcome. */
     mayShare: (due: DueRead) => tryFor(due) !== undefined,
     /**
-     * The outcome that a check that decides shares, which is true when the other one hung; undefined: it reads itself.
-     * @param again also when the claim's last check was shared: there is no slot for it
+     * Returns the outcome that a deciding check shares, which is true when the other check hung; undefined when the check has to read itself.
+     * @param again shares also after a shared check, for a claim for which there is no slot
      */
     toShare(due: DueRead, again = false): Promise<boolean> | undefined {
       const shared = again || !sharers.has(due.claimId) ? tryFor(due) : undefined
@@ -106,7 +106,7 @@ export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions
       else sharers.delete(due.claimId)
       return shared && outcomeOf(shared)
     },
-    /** Begins to read. The returned function ends the check, with its record, or without one when it was not made. */
+    /** Begins a try. The returned function ends it, with its record, or without one when it was not made. */
     begin(due: DueRead): (record: CheckRecord | undefined) => void {
       const { target } = due
       const name = nameOf(due.lane)
@@ -137,10 +137,10 @@ function isHang(record: CheckRecord, timeoutMs: number): boolean {
   return !isRead(record) && record.failure.code === 'timeout' && tookMs >= timeoutMs - RESOLUTION_MS
 }
 
-/** Timers are a little early at times. */
+/** The most by which timers are early. */
 const RESOLUTION_MS = 50
 
-/** The destination said something, and not this host. */
+/** Tells whether the destination answered, and not this host alone. */
 function isAnswered(record: CheckRecord): boolean {
   return isRead(record) || record.failure.status !== undefined
 }

@@ -1,4 +1,4 @@
-/** Which claims of a workspace a request chooses, how many of them the database may read for it, and where its pages end. */
+/** Choices of a workspace's claims by requests: how many of them the database may read, and where their pages end. */
 import { ServiceError } from '../../base/errors.ts'
 import { instantOf } from '../../base/ids.ts'
 import { defined } from '../../base/pick.ts'
@@ -6,17 +6,17 @@ import { type ClaimPosition, type ClaimQuery, type ClaimScope, isWholeId } from 
 
 export type ClaimChoice = Omit<ClaimQuery, 'workspaceId' | 'limit' | 'before' | 'from'>
 
-/** A choice is applied to so many claims at a time: to read all of a large workspace would take the database from claims. */
+/** The most claims to which a choice is applied at a time: to read all of a large workspace would take the database from claims. */
 export const MOST_EXAMINED = 10_000
 
-/** The part of a choice that an index finds. */
+/** Picks the part of a choice that an index finds. */
 export function scopeOf(workspaceId: string, choice: ClaimChoice): ClaimScope {
   const { since, until } = choice
   const name = indexedIn(choice)
   return { workspaceId, ...defined({ since, until }), ...(name ? { [name]: choice[name] } : {}) }
 }
 
-/** Each has an index, or for the state the claims that wait; together they have none. Those that find fewer claims are first. */
+/** Filters that have an index each, or for the state the claims that wait; together they have none. Those that find fewer claims are first. */
 const INDEXED = ['state', 'agentId', 'verdict', 'action'] as const
 
 function indexedIn(choice: ClaimChoice): (typeof INDEXED)[number] | undefined {
@@ -30,7 +30,7 @@ export function isIndexed(choice: ClaimChoice): boolean {
   return Object.keys(defined(narrowing)).every((one) => one === name)
 }
 
-/** False where an index finds all that is asked for. */
+/** Tells whether a choice needs a bound; false where an index finds all that is asked for. */
 export function isBounded({ search }: ClaimChoice, mostExamined: number | undefined): mostExamined is number {
   return mostExamined !== undefined && !(search !== undefined && isWholeId(search))
 }
@@ -40,13 +40,16 @@ export function writeCursor({ submittedAt, claimId }: ClaimPosition): string {
   return Buffer.from(JSON.stringify([submittedAt, claimId])).toString('base64url')
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads the position in a cursor.
+ * @throws ServiceError `bad_request`
+ */
 export function parseCursor(cursor: string): ClaimPosition {
   try {
     const [submittedAt, claimId] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (Number.isSafeInteger(submittedAt) && instantOf(claimId) !== undefined) return { submittedAt, claimId }
   } catch {
-    // Falls through to the error below.
+    // A damaged cursor gets the error below.
   }
   throw new ServiceError('bad_request', 'cursor is not valid: use next_cursor of an earlier answer')
 }

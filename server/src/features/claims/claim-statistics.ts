@@ -1,4 +1,4 @@
-/** Sums up the claims of a workspace: how many have which verdict, by hour and by day, and which actions they claim. */
+/** Counts the claims of a workspace: by verdict, by hour and by day, and by action. */
 import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { Reads } from '../../storage/storage.ts'
@@ -22,15 +22,15 @@ export interface Stretch {
 }
 
 export interface Counted {
-  /** Oldest first, including empty ones. */
+  /** The stretches of the span, oldest first, including empty ones. */
   readonly stretches: readonly Stretch[]
-  /** How many of them ended because their connection was removed. Only where there is a choice. */
+  /** The number of claims that ended because their connection was removed, counted only for a choice. */
   readonly removed: number
-  /** True when only the newest claims of the choice were looked at. */
+  /** True when only the newest claims of the choice were counted. */
   readonly cutShort: boolean
 }
 
-/** By action: those with the most claims first. */
+/** Counts by action, those with the most claims first. */
 export interface CountedActions {
   readonly actions: readonly { readonly action: string; readonly counts: Counts }[]
   readonly cutShort: boolean
@@ -43,10 +43,10 @@ interface ClaimStatisticsOptions {
   readonly now: () => Instant
 }
 
-// An open page asks every few seconds, and many people may open the same page: they share one query.
+// Pages ask every few seconds while they are open, and many people may open the same one: they share one query.
 const CACHED_MS = { day: 10_000, month: 60_000, actions: 10_000 } as const
 const MAX_CACHED = 1000
-/** A claim is stored some seconds after it was submitted. So long after its end a stretch gets no further claims. */
+/** The time after its end when a stretch gets no further claims, as a claim is stored some seconds after it was submitted. */
 const COMPLETE_AFTER_MS = 60 * 60_000
 
 interface Cached {
@@ -69,7 +69,7 @@ export function createClaimStatistics({
    */
   const settled = new LRUCache<string, ReadonlyMap<number, Counts>>({ max: MAX_CACHED })
 
-  /** Caches what a read found. Failures are not cached, and neither is nothing, where the first claim is to show at once. */
+  /** Caches the result of a read. Failures are not cached, and neither are empty results, where the first claim is to show at once. */
   function remembered<T>(
     what: keyof typeof CACHED_MS,
     of: readonly unknown[],
@@ -110,7 +110,7 @@ export function createClaimStatistics({
     return { stretches: all, removed, cutShort }
   }
 
-  /** Everything in a workspace, in the stretches from `first` on. */
+  /** Counts all claims of a workspace, in the stretches from `first` on. */
   async function readAll(workspaceId: string, span: Span, first: number, at: Instant): Promise<Stretch[]> {
     const { stretchMs, stretches } = SPANS[span]
     const name = `${span} ${workspaceId}`
@@ -142,7 +142,7 @@ export function createClaimStatistics({
     return { actions: actions.toSorted((one, other) => sumOf(other.counts) - sumOf(one.counts)), cutShort }
   }
 
-  /** The claims of a choice that are looked at. */
+  /** Bounds the claims of a choice that are read. */
   async function bounded(workspaceId: string, choice: ClaimChoice, most: number) {
     const { since: _, until: __, ...narrowing } = choice
     const isNarrowed = Object.keys(narrowing).length > 0 && isBounded(choice, most)
@@ -152,18 +152,18 @@ export function createClaimStatistics({
 
   return {
     /**
-     * Counts by the time of submission, up to now or the end of the choice. The counts may be some seconds old.
-     * @param most so many of the newest claims are looked at, where there is a choice
+     * Counts claims by the time of submission, up to now or the end of the choice. The counts may be some seconds old.
+     * @param most the number of the newest claims that are read for a choice
      */
     count: (workspaceId: string, span: Span, choice: ClaimChoice = {}, most = MOST_EXAMINED): Promise<Counted> =>
       remembered(
         span,
         [workspaceId, choice, most],
-        // A choice that nothing fits is looked for in many claims each time.
+        // Empty results of a choice stay cached: finding nothing takes a look at many claims each time.
         ({ stretches }) => Object.keys(choice).length === 0 && stretches.every(({ counts }) => sumOf(counts) === 0),
         (at) => read(workspaceId, span, choice, most, at),
       ),
-    /** Counts what an agent claimed in the last month. Some seconds old. */
+    /** Counts an agent's claims of the last month by action. The counts may be some seconds old. */
     countActions: (workspaceId: string, agentId: string): Promise<CountedActions> =>
       remembered(
         'actions',
@@ -171,7 +171,7 @@ export function createClaimStatistics({
         () => false,
         (at) => readActions(workspaceId, agentId, at),
       ),
-    /** Finds the actions of the newest claims. Some seconds old. */
+    /** Finds the actions of the newest claims. The list may be some seconds old. */
     actions: (workspaceId: string): Promise<readonly string[]> =>
       remembered(
         'actions',
@@ -182,13 +182,13 @@ export function createClaimStatistics({
   }
 }
 
-/** The number of the first stretch, counted from the Unix epoch, if the last one includes this moment. */
+/** Returns the number of the first stretch, counted from the Unix epoch, if the last one includes this moment. */
 function firstStretch(span: Span, last: Instant): number {
   const { stretchMs, stretches } = SPANS[span]
   return Math.floor(last / stretchMs) - stretches + 1
 }
 
-/** The runs of buckets that are not known, each from its first to before its end. */
+/** Lists the runs of unknown buckets, each from its first to before its end. */
 function gapsOf(buckets: readonly number[], isKnown: (bucket: number) => boolean): (readonly [number, number])[] {
   const gaps: [number, number][] = []
   for (const bucket of buckets) {

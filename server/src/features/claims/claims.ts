@@ -33,11 +33,11 @@ export type ClaimState = ClaimRow['state']
 
 /** The part of a claim's row that its submitters see. */
 export type ClaimStatus = ShownClaim & {
-  /** Of an erased claim. */
+  /** The erasure of the claim, if its content was erased. */
   readonly erasure?: ErasureRow
 }
 
-/** A claim in a list, with what it says. */
+/** A claim in a list, with its content. */
 export type ListedClaim = ClaimStatus & ExportedClaim & Pick<ClaimRow, 'profileAction' | 'profileVersion'>
 
 export interface ClaimFilter extends ClaimChoice {
@@ -62,7 +62,7 @@ export interface ClaimDetail {
   readonly params: JsonObject
   /** The profile that decides the claim: its own action name, also when the claim names an alias. */
   readonly profile: { readonly action: string; readonly version: string }
-  /** How the destination is read. */
+  /** The way in which the destination is read. */
   readonly access: ClaimRow['access']
   readonly connectionId: string | null
   /** All checks, oldest first. */
@@ -91,7 +91,10 @@ export interface SubmittedClaim {
 
 const MAX_LOOKUPS = 500
 const MOST_RECENT = 20_000
-/** After a resubmission that this host did not expect: clients seem to repeat what they sent to another host, or long ago. */
+/**
+ * The number of submissions that look for an earlier claim first after a resubmission that this host did not expect: clients seem to repeat what they
+ * sent to another host, or long ago.
+ */
 const LOOKUPS_AFTER_SURPRISE = 500
 
 export type ClaimService = ReturnType<typeof createClaimService>
@@ -115,8 +118,8 @@ export function createClaimService({
   /** Identities of the claims that this host stored or found last. */
   const recent = new LRUCache<string, true>({ max: MOST_RECENT })
   /**
-   * So many submissions look for an earlier claim first. The others are stored at once, and the database refuses those that it has: that
-   * costs a repeated claim a check in vain, and a new one no read.
+   * The number of further submissions that look for an earlier claim first. Others are stored at once, and the database refuses those that it has:
+   * that costs a repeated claim a check in vain, and a new one no read.
    */
   let lookupsFirst = 0
   /** Claims that arrive together share one lookup. */
@@ -138,7 +141,7 @@ export function createClaimService({
     return earlier
   }
 
-  /** Finds a claim that is stored although nothing was known of it. */
+  /** Finds an earlier claim after the database refused a new one. */
   async function unexpectedClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
     const found = await earlierClaim(identity)
     if (found) lookupsFirst = LOOKUPS_AFTER_SURPRISE
@@ -170,7 +173,7 @@ export function createClaimService({
     return (checked && (await settledWithin(checked, claim.submittedAt + checks.firstAnswerMs - now()))) ?? stored
   }
 
-  /** Returns why the submitter may not claim for the agent. */
+  /** Returns the reason that the submitter may not claim for the agent, if there is one. */
   async function speakingRefusal(
     { workspaceId, speaksFor }: Submitter,
     agentId: string,
@@ -188,9 +191,9 @@ export function createClaimService({
     return new ServiceError('forbidden', bound === agentId ? detail : `${detail}, or choose another agent_id`)
   }
 
-  /** Returns why the database did not store a claim that it does not have. */
+  /** Returns the reason that the database did not store a claim that it does not have. */
   async function refusalOfStatement(submitter: Submitter, agentId: string): Promise<ServiceError> {
-    // Its agent may have been bound, or its key revoked, since the request began.
+    // The agent may have been bound, or the key revoked, since the request began.
     const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
     const refused = await speakingRefusal({ ...submitter, speaksFor }, agentId)
     return (
@@ -199,9 +202,9 @@ export function createClaimService({
   }
 
   /**
-   * Waits a limited time for the first check. The claim is durable when this returns.
-   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `unavailable` while the time is in doubt; `too_many`
-   * beyond a quota of the workspace; `forbidden` where the submitter may not claim for the agent
+   * Submits a claim, and waits a limited time for the first check. The claim is durable when this returns.
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `unavailable` while the time is in doubt; `too_many` beyond a
+   * quota of the workspace; `forbidden` where the submitter may not claim for the agent
    */
   async function submit(submitter: Submitter, input: ClaimInput): Promise<SubmittedClaim> {
     const { workspaceId } = submitter
@@ -224,7 +227,7 @@ export function createClaimService({
     ])
     if (earlier) return resubmitted(earlier)
     const concurrent = storing.get(identityOf(identity))
-    // A claim that is being stored is answered beyond the quota too.
+    // A submission of a claim that is being stored gets an answer beyond the quota, too.
     const refusal = silence ?? (concurrent ? undefined : overQuota)
     if (refusal) {
       const other = await earlierClaim(identity)
@@ -232,14 +235,14 @@ export function createClaimService({
       throw refusal
     }
     const profile = registry.verifierFor(input.action)?.verifier.profile
-    // Once for each profile: before its first claim.
+    // The settings of a profile are stored once, before its first claim.
     const keeping = profile && profileSettings.keep(profile)
     if (keeping) await keeping
     const stored = await (concurrent ?? storeOnce(planned))
     if (stored) return { claim: stored, created: !concurrent }
     const other = await unexpectedClaim(identity)
     if (other) return resubmitted(other)
-    // The other request's key may have ended: this one stores the claim itself.
+    // The other request's key may have ended, so this one stores the claim itself.
     if (concurrent) return submit(submitter, input)
     throw await refusalOfStatement(submitter, input.agentId)
   }
@@ -258,7 +261,10 @@ export function createClaimService({
       const profile = { action: profileAction, version: profileVersion }
       return { claim: await statusOf(read, row), payer, params, profile, access, connectionId, history }
     },
-    /** Newest first. @throws ServiceError `bad_request` for an invalid cursor */
+    /**
+     * Lists claims, newest first.
+     * @throws ServiceError `bad_request` for an invalid cursor
+     */
     async list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage> {
       const { cursor, limit, mostExamined, ...choice } = filter
       const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
@@ -276,7 +282,7 @@ export function createClaimService({
       return { claims, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
     },
     /**
-     * Returns the cursor of the page before the one of `filter.cursor`, of the same length; undefined: that is the first page.
+     * Finds the cursor of the page before the one of `filter.cursor`, of the same length; undefined if that is the first page.
      * @throws ServiceError `bad_request` for a cursor that is not one of ours
      */
     async newerCursor(
@@ -295,12 +301,12 @@ export function createClaimService({
       const start = (await read.claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
       return start && writeCursor(start)
     },
-    /** When each of these was decided, of those that are. */
+    /** Finds the times when these claims were decided; undecided claims have none. */
     decidedAt: (claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>> => read.claims.decidedAt(claimIds),
   }
 }
 
-/** Adds to erased claims when and why their content was erased. */
+/** Adds to erased claims the time and the reason of their erasure. */
 async function withErasures<C extends ClaimRow>(
   read: Reads,
   rows: readonly C[],

@@ -7,17 +7,17 @@ import { LIMIT, settings } from '../../config/settings.ts'
 
 export interface CheckSettings extends Closing {
   readonly timeoutMs: number
-  /** How long the answer to a submission waits for the first check. */
+  /** The time for which the answer to a submission waits for the first check. */
   readonly firstAnswerMs: number
-  /** How many checks run at a time. Workspaces, keys and destinations share them. */
+  /** The most checks at a time, shared by workspaces, keys and destinations. */
   readonly concurrency: number
 }
 
-/** Of each account, over the workspaces that it made; of a workspace that the command line made. 0: no limit. */
+/** Quotas of each account, over the workspaces that it made, or of a workspace that the command line made; 0 is no limit. */
 export interface QuotaSettings {
-  /** Claims that are submitted a minute. */
+  /** The most claims that may be submitted a minute. */
   readonly claimsPerMinute: number
-  /** Claims that wait for a decision. */
+  /** The most claims that may wait for a decision. */
   readonly waitingClaims: number
 }
 
@@ -38,7 +38,7 @@ const checks = settings<CheckSettings>({
   closingMs: ['closing_ms', durationMs(HOUR_MS), CLOSING.closingMs],
   graceMs: ['grace_ms', durationMs(HOUR_MS), CLOSING.graceMs],
   timeoutMs: ['timeout_ms', durationMs(60_000), 10_000],
-  // A client waits 20 seconds for an answer.
+  // Clients wait 20 seconds for an answer.
   firstAnswerMs: ['first_answer_ms', durationMs(15_000), 5000],
   concurrency: ['concurrency', Type.Integer({ minimum: 1, maximum: 1000 }), 256],
 })

@@ -1,4 +1,4 @@
-/** Counts what this host checks and decides, by action, and how long claims waited for their decision. */
+/** Counts the checks and decisions of this host, by action, and measures how long claims waited for their decision. */
 import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
 import type { Meters } from '../../base/meters.ts'
 import type { Registry } from '../../plugins/registry.ts'
@@ -30,16 +30,16 @@ export function createDecisions({ meters, registry, now }: DecisionsOptions) {
     ['action', 'outcome'],
   )
 
-  /** Clients may call an action that no plugin checks by any name: those count as one. */
+  /** Returns the label of a claim's action. Clients may name an action that no plugin checks in any way: those count as one. */
   const actionOf = ({ action, profileVersion }: ClaimRow) =>
     registry.verifierFor(action, profileVersion)?.verifier.profile.action ?? 'unsupported'
 
   return {
-    /** A check ended. */
+    /** Counts a check that ended. */
     checked(claim: ClaimRow, record: CheckRecord): void {
       checks.inc({ action: actionOf(claim), outcome: isRead(record) ? 'read' : record.failure.code })
     },
-    /** Call it when the outcome is on disk. Counts what is decided. */
+    /** Counts the decision of a claim, if it is decided. Call it when the outcome is on disk. */
     stored(claim: ClaimRow): void {
       if (claim.verdict === null) return
       const action = actionOf(claim)

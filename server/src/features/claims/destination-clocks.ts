@@ -1,10 +1,10 @@
-/** What checks of before the start found of the clocks of listed destinations: by these a clock that was set meanwhile is known. */
+/** The clocks of listed destinations as checks before the start found them, by which a clock that was set meanwhile is recognized. */
 import { requireOrigin } from '@claimcheck/core/hosting'
 import { isRead } from '@claimcheck/core/rules'
 import type { Clock } from '../../clock/clock.ts'
 import type { Storage } from '../../storage/storage.ts'
 
-/** Waiting claims are those that a wrong clock would decide. */
+/** The most waiting claims whose checks are read: a wrong clock would decide these. */
 const MOST_READ = 500
 
 export async function rememberClocks({ read }: Pick<Storage, 'read'>, clock: Pick<Clock, 'remembers'>): Promise<void> {

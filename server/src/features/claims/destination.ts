@@ -1,4 +1,4 @@
-/** Where a claim is read: at its connection's address, or at one that the plugin names for the claim. */
+/** The address where a claim is read: that of its connection, or one that the plugin names for the claim. */
 
 import { grantOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
 import type { AnonymousSource, Claim, Connection } from '@claimcheck/core/plugin'
@@ -9,7 +9,10 @@ export type Destination = AnonymousSource
 
 type Types = Pick<Registry, 'connectionType'>
 
-/** Undefined: nowhere without a connection. @throws TypeError for a plugin's answer that is no destination, and the plugin's own errors */
+/**
+ * Finds the destination of a claim; undefined where it cannot be read without a connection.
+ * @throws TypeError for a plugin's answer that is no destination, and the plugin's own errors
+ */
 export async function destinationOf(
   claim: Claim,
   registered: RegisteredVerifier,
@@ -25,7 +28,10 @@ export async function destinationOf(
   return { provider, baseUrl: named(baseUrl) }
 }
 
-/** @throws as `destinationOf` */
+/**
+ * Finds the destination of a claim through a connection.
+ * @throws as `destinationOf` does
+ */
 export async function throughConnection(
   claim: Claim,
   registered: RegisteredVerifier,
@@ -39,14 +45,20 @@ export async function throughConnection(
   return { provider, baseUrl: named(await destination(claim, connection, tenant)) }
 }
 
-/** @throws TypeError for what is no base address */
+/**
+ * Requires a base address from a plugin.
+ * @throws TypeError for any other value
+ */
 function named(baseUrl: unknown): string {
   if (typeof baseUrl !== 'string') throw new TypeError('the plugin names no base address')
   requireOrigin(baseUrl)
   return baseUrl
 }
 
-/** @throws TypeError where the plugin's manifest does not allow the host that it names: each check would be refused */
+/**
+ * Refuses a destination that the plugin's manifest does not allow, where each check would be refused.
+ * @throws TypeError
+ */
 export function refuseUndeclared(
   { baseUrl }: Destination,
   registered: RegisteredVerifier,

@@ -9,7 +9,7 @@ import type { Storage } from '../../storage/storage.ts'
 import type { Admission, Entry } from './admission.ts'
 
 export interface Waiting extends Readonly<Record<DueKind, number>> {
-  /** When the check that decides became due, of the claim that waits the longest for it. */
+  /** The time when the check that decides became due, for the claim that waits the longest for it. */
   readonly decidingSince: Instant | null
 }
 
@@ -29,7 +29,7 @@ interface DueClaimsOptions {
   readonly admission: Pick<Admission, 'enter' | 'busy'>
 }
 
-/** Each round passes over those whom the earlier ones found busy. */
+/** The most rounds of one search. Each passes over those whom the earlier ones found busy. */
 const MOST_ROUNDS = 8
 
 export type DueClaims = ReturnType<typeof createDueClaims>
@@ -39,7 +39,7 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions) {
     ? leasesInDatabase(storage)
     : leasesInMemory(storage)
 
-  /** Adds due claims of one kind that are admitted to `found`, by id. */
+  /** Finds due claims of one kind that are admitted, and adds them to `found`, by id. */
   async function admit(found: Map<string, Entry>, kind: DueKind, { at, limit }: DueRequest): Promise<void> {
     const { claims } = storage.read
     for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -53,7 +53,7 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions) {
         if (entry) found.set(one.claimId, entry)
         else refused.add(one.lane)
       }
-      // Behind claims of those who are busy there may be claims of others.
+      // Claims of others may stand behind those of busy payers, keys and destinations.
       if (refused.size === 0 || due.length < asked) return
     }
   }
@@ -69,15 +69,15 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions) {
         for (const { claim } of taken) entries.delete(claim.claimId)
         return taken
       } finally {
-        // What was admitted and is not taken must not keep its slot.
+        // A claim that was admitted and is not taken must not keep its slot.
         for (const entry of entries.values()) entry.end(undefined)
       }
     },
     /** Ends the lease of a claim after its outcome is stored: the stored `dueAt` counts from now on. */
     recorded,
-    /** Ends the lease of a claim that was not checked: it is due as before. */
+    /** Ends the lease of a claim that was not checked, which is due as before. */
     putBack,
-    /** Counts the claims that are due and that no check is under way for. */
+    /** Counts the due claims without a check under way. */
     async waiting(at: Instant): Promise<Waiting> {
       const { deciding, first, watching, looking, decidingSince } = await storage.read.claims.dueCounts(at)
       // A lease in memory leaves the claim due in the database.
@@ -93,10 +93,10 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions) {
 }
 
 interface Leases {
-  /** Those of these claims that are still due. */
+  /** Leases those of these claims that are still due, and returns them. */
   lease(claimIds: readonly string[], request: DueRequest): Promise<readonly ClaimRow[]>
   isLeased(claimId: string, at: Instant): boolean
-  /** How many claims are leased, and look due in the database. */
+  /** Counts the claims that are leased, and look due in the database. */
   leasedCount(): number
   recorded(claimId: string): void
   putBack(claim: ClaimRow): Promise<void>
@@ -112,7 +112,7 @@ function leasesInDatabase(storage: Storage): Leases {
   }
 }
 
-/** Writes nothing to the database: the leases of a single host may end with its process, and the next process finds the claims due. */
+/** Leases that are not written to the database: those of a single host may end with its process, and the next process finds the claims due. */
 function leasesInMemory(storage: Storage): Leases {
   const leases = new Map<string, Instant>()
 

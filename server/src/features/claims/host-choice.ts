@@ -1,4 +1,4 @@
-/** For a claim that several connections fit: the values of `params.host` of which each chooses one of them. */
+/** Values of `params.host` for a claim that several connections fit, each of which chooses one of them. */
 
 import type { Claim, Connection } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
@@ -11,7 +11,7 @@ import { fittingConnections, readingOnePlace } from './intake.ts'
 
 export interface HostChoice {
   readonly hosts: readonly string[]
-  /** How many of the fitting connections no host chooses: others have the same address. */
+  /** The number of fitting connections that no host chooses, because others have the same address. */
   readonly alike: number
 }
 
@@ -22,8 +22,9 @@ interface Resolving {
 }
 
 /**
+ * Finds the hosts that choose one of the fitting connections.
  * @param connections the active ones of the workspace. None may fit any more: the claim was submitted earlier
- * @returns undefined where a plugin fails to say what fits
+ * @returns undefined when a plugin fails to say what fits
  */
 export async function hostsToChoose(...given: Parameters<typeof chooseHosts>): Promise<HostChoice | undefined> {
   try {
@@ -48,7 +49,7 @@ async function chooseHosts(
     const own = await resolving.registry
       .connectionType(connection.provider)!
       .baseUrl(connection.options, resolving.tenant)
-    // A plugin takes as the host's name that of the connection, or that of the destination where it reads the claim.
+    // Plugins take as the host's name that of the connection, or that of the destination where they read the claim.
     for (const host of new Set([baseUrl, own].flatMap(possibleNames))) {
       const chosen = { ...claim, params: { ...claim.params, host } }
       if (!isValid(chosen.params)) continue
@@ -62,7 +63,7 @@ async function chooseHosts(
   return { hosts: [...new Set(hosts)], alike: fitting.length - hosts.length }
 }
 
-/** A provider names its hosts by its own rules: less the path of its API, or without the `api.` before it. */
+/** Lists the names of a host that a provider may use: without the path of its API, or without the `api.` before it. */
 function possibleNames(baseUrl: string): string[] {
   const { host, pathname } = new URL(baseUrl)
   const steps = pathname.split('/').filter(Boolean)

@@ -38,24 +38,27 @@ export interface ClaimInput {
   readonly target: string
   readonly params: JsonObject
   readonly claimedAt: Instant
-  /** How long before the request was sent it was done, by a monotonic clock of the client. Milliseconds. */
+  /** The time by a monotonic clock of the client from the deed to the sending of the request, in milliseconds. */
   readonly claimedAgoMs?: number | undefined
   readonly deadlineAt?: Instant
 }
 
-/** Who submits a claim. */
+/** The submitter of a claim. */
 export interface Submitter {
   readonly workspaceId: string
-  /** Who pays for what the workspace uses. */
+  /** The payer of the workspace. */
   readonly payer: string
-  /** The API key, OAuth grant or person. */
+  /** The id of the API key, OAuth grant or person. */
   readonly submittedBy: string
   readonly speaksFor: SpeaksFor
-  /** W3C Trace Context of the request, in a valid form. */
+  /** The W3C Trace Context of the request, in a valid form. */
   readonly traceparent?: string | undefined
 }
 
-/** For which agents: these, which are bound to its key; all that are not bound; or any, in a workspace that had no bound agents. */
+/**
+ * The agents for which a submitter may claim: these, which are bound to its key; all that are not bound; or any, in a workspace that had no bound
+ * agents.
+ */
 export type SpeaksFor = readonly string[] | 'unbound' | 'any'
 
 export function submitterOf(credential: Credential): Submitter {
@@ -63,7 +66,7 @@ export function submitterOf(credential: Credential): Submitter {
   return { workspaceId, payer, submittedBy: spenderOf(credential), speaksFor: speaksFor(credential) }
 }
 
-/** For which agents a credential may claim. */
+/** Finds the agents for which a credential may claim. */
 function speaksFor(credential: Credential): SpeaksFor {
   if (credential.kind !== 'key') return 'unbound'
   return credential.agentIds ?? (credential.bindsAgents ? 'unbound' : 'any')
@@ -82,18 +85,21 @@ interface IntakeOptions {
   readonly sources: Pick<Sources, 'isListed'>
   /** Reads the workspace's active connections; not called for actions that use no connection. */
   readonly connections: () => Promise<readonly Connection[]>
-  /** Left out where no claim is stored. */
+  /** The submitters whose clocks are ahead; absent where no claim is stored. */
   readonly aheadClocks?: Pick<AheadClocks, 'has'>
   readonly closing: Closing
 }
 
 export interface PlannedClaim {
   readonly claim: NewClaim
-  /** Other connections that read the same place, oldest first: through one of them, where that of the claim refuses the target. */
+  /** Other connections that read the same place, oldest first. One of them is used if the claim's own refuses the target. */
   readonly alike: readonly string[]
 }
 
-/** @throws ServiceError `invalid` with all mistakes */
+/**
+ * Plans a claim for submission.
+ * @throws ServiceError `invalid` with all mistakes
+ */
 export async function planClaim(
   { workspaceId, payer, submittedBy, speaksFor, traceparent }: Submitter,
   input: ClaimInput,
@@ -127,7 +133,7 @@ export async function planClaim(
   const { claimedAt, claimedAgoMs } = input
   const dated = { claimedAt, submittedAt: now, claimedAgoMs }
   const first = freshnessOf(profile ?? UNSUPPORTED_RULES, dated)
-  // The clock of a key counts only where nothing else says how long ago it was.
+  // A clock that is ahead counts only where `claimed_at` alone says how long ago the deed was.
   const isClockAhead = first === 'claimed_at' && (await aheadClocks?.has(submittedBy, now)) === true
   const freshBy = isClockAhead ? 'clock_ahead' : first
   const { at: nextCheckAt, momentAt } = nextCheck(
@@ -174,9 +180,9 @@ export async function planClaim(
 }
 
 /**
- * The claim in its one form. What a plugin makes of it is signed, so it has to be valid itself, and to stay as it is when it is
- * normalized again. Of several plugins that read the action, those are asked that may read this claim: a plugin has no say in what is read
- * through another one's connections. Where several may, all have to make the same of it.
+ * Normalizes a claim. The result is signed, so it has to be valid itself, and to stay as it is when it is normalized again. Of several plugins that
+ * read the action, those are asked that may read this claim: a plugin has no say in what is read through another one's connections. Where several
+ * may, all have to make the same of it.
  * @throws ServiceError `unavailable` when it is not
  */
 async function normalized(
@@ -219,7 +225,10 @@ function isSame(one: Normalizable, other: Normalizable): boolean {
   return canonicalize({ ...one }) === canonicalize({ ...other })
 }
 
-/** @throws TypeError for what its own profile would refuse */
+/**
+ * Reads the result of a plugin's normalization.
+ * @throws TypeError for one that its own profile would refuse
+ */
 function readNormalized(profile: ActionProfile, returned: unknown): Normalizable {
   const { target, params } = copyJson(returned as Normalizable)
   const [issue] = profileIssues(profile, { target, params })
@@ -263,7 +272,7 @@ function valueIssue(path: readonly string[], message: string): Issue {
 
 type Resolving = Pick<IntakeOptions, 'registry' | 'sources'> & { readonly tenant: Tenant }
 
-/** Those of the connections through which the claim can be read. */
+/** Finds the connections through which the claim can be read. */
 export async function fittingConnections<C extends Connection>(
   claim: Claim,
   registered: RegisteredVerifier,
@@ -274,7 +283,7 @@ export async function fittingConnections<C extends Connection>(
   return readableConnections(claim, registered, resolving, named)
 }
 
-/** Those of the fitting connections through which the claim can be read alike; undefined where they may show different things. */
+/** Returns the fitting connections if the claim reads alike through all of them; undefined where they may show different things. */
 export function readingOnePlace<C extends Connection>(
   claim: Claim,
   registered: RegisteredVerifier,
@@ -286,7 +295,7 @@ export function readingOnePlace<C extends Connection>(
   })
 }
 
-/** Those that the claim means, by what their plugin says. */
+/** Finds the connections that the claim means, by what their plugin says. */
 async function namedConnections<C extends Connection>(
   claim: Claim,
   { providers }: RegisteredVerifier,
@@ -312,7 +321,10 @@ async function readableConnections<C extends Connection>(
   })
 }
 
-/** An alias names a public destination (`github.commit.push`): an address that a workspace chose does not answer to it. */
+/**
+ * Tells whether a claim names its action by an alias, which stands for a public destination (`github.commit.push`): an address that a workspace chose
+ * does not answer to it.
+ */
 function isAlias(claim: Claim, { verifier }: RegisteredVerifier): boolean {
   return claim.action !== verifier.profile.action
 }
@@ -322,7 +334,10 @@ async function keep<T>(items: readonly T[], isKept: (item: T) => Promise<boolean
   return items.filter((_, index) => kept[index])
 }
 
-/** @throws ServiceError */
+/**
+ * Chooses how a claim is read.
+ * @throws ServiceError
+ */
 async function chooseAccess(
   claim: Claim,
   registered: RegisteredVerifier,
@@ -340,7 +355,7 @@ async function chooseAccess(
       const through = { access: 'connection', connectionId: first.id, alike: others.map(({ id }) => id) } as const
       const destination = await throughConnection(claim, registered, registry, first, tenant)
       const origin = originOf(destination.baseUrl)
-      // A connection's address that is none: its checks fail by themselves.
+      // A connection without a valid address is kept: its checks fail by themselves.
       if (origin === undefined) return { ...through, origin: null }
       refuseUndeclared(destination, registered, registry, first)
       return { ...through, origin }
@@ -360,12 +375,12 @@ async function chooseAccess(
 
 const NOWHERE = { connectionId: null, origin: null, alike: [] } as const
 
-/** The submitter's error for a claim that a plugin refuses, and for a plugin that fails. */
+/** Makes the submitter's error for a claim that a plugin refuses, and for a plugin that fails. */
 function refusalOf(error: unknown, { action, params }: ActionProfile, task: string): ServiceError {
   if (error instanceof ServiceError) return error
   if (isDestinationError(error) && error.code === 'unsupported_target') {
     const { param } = error
-    // A plugin may say anything: a name that is no param of the action would lead nowhere.
+    // Plugins may say anything: a name that is no param of the action would lead nowhere.
     const { properties = {} } = params as { readonly properties?: object }
     const isParam = typeof param === 'string' && Object.hasOwn(properties, param)
     const loc = isParam ? ['params', param] : ['target']

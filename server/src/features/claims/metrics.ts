@@ -72,7 +72,7 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
   }
 }
 
-/** Of the processes in which an isolated plugin works, one for each workspace. */
+/** Makes the metrics of the processes in which an isolated plugin works, one for each workspace. */
 function cellMetrics({ gauge, total }: Pick<Meters, 'gauge' | 'total'>): (plugin: string, state: CellsState) => void {
   const processes = gauge(
     'plugin_processes',

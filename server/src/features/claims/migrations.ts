@@ -2,7 +2,7 @@
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
-/** Claims of one lane hold each other up. */
+/** The expression of a claim's lane. Claims of one lane hold each other up. */
 const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
 
 const COMPARED = [
@@ -29,11 +29,11 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('claims', (table) => {
     table.text('claim_id').primary()
     table.text('workspace_id').notNullable().references('workspaces.id')
-    // `Payer`: an account, `ACCOUNT/GUEST`, or the workspace itself.
+    // The `Payer`: an account, `ACCOUNT/GUEST`, or the workspace itself.
     table.text('payer').notNullable()
     table.text('client_claim_id').notNullable()
     table.text('agent_id').notNullable()
-    // 1: submitted through a key that is bound to the claim's agent.
+    // A 1 says that the claim was submitted through a key that is bound to its agent.
     table.integer('agent_bound').notNullable()
     table.text('action').notNullable()
     table.text('target').notNullable()
@@ -51,19 +51,19 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     table.text('profile_version').notNullable()
     table.text('state').notNullable()
     table.integer('attempts').notNullable()
-    // When the claim is next handed to a worker, which moves this to the end of the worker's lease.
+    // The time when a worker gets the claim next; taking it moves this to the end of the worker's lease.
     table.bigInteger('due_at')
     table.bigInteger('next_check_at')
     table.bigInteger('moment_at')
     table.text('last_check')
-    // With a receipt: its id, which is unique over all logs, and the log that has it.
+    // A decided claim has the id of its receipt, which is unique over all logs, and the log that has it.
     table.text('receipt_id').unique()
     table.text('log_id')
     table.text('verdict')
     table.text('reason_code')
     table.unique(['workspace_id', 'client_claim_id'])
     table.index(['workspace_id', 'submitted_at', 'claim_id'])
-    // Without the verdict: counting reads the claims, but on SQLite a decision changes nothing in this index.
+    // The verdict is left out: counting reads the claims, but on SQLite a decision changes nothing in this index.
     table.index(['workspace_id', 'agent_id', 'submitted_at', 'claim_id'], 'claims_agent')
   })
 
@@ -76,11 +76,11 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
 
   const { appendOnly, compareBytes } = dialect.migrations
   const statements = [
-    // The queue passes over busy lanes without reading their claims.
+    // Busy lanes are passed over by the queue without reading their claims.
     `CREATE INDEX claims_due ON claims (due_at, moment_at, (${LANE}), claim_id) WHERE state = 'queued'`,
     `CREATE INDEX claims_moment ON claims (moment_at, due_at, (${LANE}), claim_id) WHERE state = 'queued'`,
     `CREATE INDEX claims_waiting ON claims (payer, workspace_id) WHERE state = 'queued'`,
-    // A list by verdict may look for one among many.
+    // Lists by verdict may look for one claim among many.
     `CREATE INDEX claims_verdict ON claims (workspace_id, verdict, submitted_at, claim_id) WHERE verdict IS NOT NULL`,
     ...appendOnly('checks'),
     ...compareBytes('claims', COMPARED),
@@ -91,20 +91,20 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
 
 async function addProfileSettings(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.alterTable('claims', (table) => {
-    // The digest of what decides in its profile; null in claims from before it was kept.
+    // The digest of what decides in the claim's profile; null in claims from before it was kept.
     table.text('profile_digest')
-    // 1: looked at so often that what was there for half a minute is seen.
+    // A 1 says that the claim is looked at so often that what was there for half a minute is seen.
     table.integer('watched').notNullable().defaultTo(0)
-    // 1: its recorded checks decide it, and the decision could not be signed yet.
+    // A 1 says that the recorded checks decide the claim, and that the decision could not be signed yet.
     table.integer('unsigned').notNullable().defaultTo(0)
-    // 1: it ended because its connection was removed.
+    // A 1 says that the claim ended because its connection was removed.
     table.integer('connection_removed').notNullable().defaultTo(0)
   })
 
   await db.schema.createTable('profile_settings', (table) => {
     table.text('action').notNullable()
     table.text('version').notNullable()
-    // Empty where claims are older than this table: the first host that has the profile fills it in.
+    // Empty for claims that are older than this table: the first host that has the profile fills it in.
     table.text('digest').notNullable()
     table.bigInteger('closing_ms').notNullable()
     table.bigInteger('grace_ms').notNullable()
@@ -119,7 +119,8 @@ async function addProfileSettings(db: MigrationDb, dialect: Dialect): Promise<vo
     `INSERT INTO profile_settings (action, version, digest, closing_ms, grace_ms, since, deciding)
       SELECT profile_action, profile_version, '', 0, 0, MIN(submitted_at), '{}' FROM claims
       WHERE access <> 'unsupported_action' GROUP BY profile_action, profile_version`,
-    // A decision that could not be signed was put off so, with an hour in which checks that decide go first.
+    // Claims of an earlier version are recognized by their times: a decision that could not be signed was put off, with an hour in which checks that
+    // decide go first.
     `UPDATE claims SET unsigned = 1 WHERE state = 'queued' AND attempts > 0 AND moment_at - next_check_at = 3600000`,
   ]
   for (const sql of statements) await db.raw(sql)
@@ -127,17 +128,17 @@ async function addProfileSettings(db: MigrationDb, dialect: Dialect): Promise<vo
 
 async function addFreshness(db: MigrationDb): Promise<void> {
   await db.schema.alterTable('claims', (table) => {
-    // Why the claim is fresh or is not; null in claims from before it was asked.
+    // The reason that the claim is fresh or is not; null in claims from before it was asked.
     table.text('fresh_by')
   })
-  // Few claims are dated after their submission; all of the last day are read every other second.
+  // Few claims are dated after their submission; those of the last day are read every other second.
   await db.raw(`CREATE INDEX claims_ahead ON claims (submitted_at, submitted_by) WHERE fresh_by = 'claimed_ahead'`)
 }
 
-/** A list by action may look for one among many, and one of waiting claims for a few. */
+/** Adds indexes for lists: one by action may look for one claim among many, and one of waiting claims for a few. */
 async function addListIndexes(db: MigrationDb): Promise<void> {
-  // The conditions are those of lists alone: Postgres, which plans for the tables as they were, would read these indexes where a claim is
-  // looked up by its ids.
+  // Only lists have these conditions: Postgres, which plans for the tables as they were, would otherwise read these indexes where a claim is looked
+  // up by its ids.
   await db.raw(`CREATE INDEX claims_action ON claims (workspace_id, action, submitted_at, claim_id) WHERE action <> ''`)
   await db.raw('CREATE INDEX claims_queued ON claims (workspace_id, submitted_at, claim_id) WHERE verdict IS NULL')
 }

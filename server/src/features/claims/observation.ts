@@ -7,7 +7,10 @@ import type { LeakFinder } from '../../outbound/leaks.ts'
 
 export { LATEST_INSTANT, MAX_AGE_MS } from '@claimcheck/core/rules'
 
-/** @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express */
+/**
+ * Reads the observation that a verifier returned.
+ * @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express
+ */
 export function readObservation(
   profile: ActionProfile,
   returned: unknown,

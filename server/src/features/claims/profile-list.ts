@@ -1,4 +1,4 @@
-/** The published rules of every loaded profile, against which anyone holds the rules in the evidence of a receipt. */
+/** The published rules of every loaded profile, against which anyone compares the rules in the evidence of a receipt. */
 
 import { ProfileList } from '@claimcheck/core/api'
 import type { ActionProfile } from '@claimcheck/core/plugin'
@@ -13,7 +13,7 @@ import type { ProfileSettingsRow } from '../../storage/profile-settings.ts'
 type PublishedProfile = ProfileList['profiles'][number]
 type PublishedSettings = Required<ProfileList>['settings'][number]
 
-/** What a verdict depends on, in the form in which it is published. */
+/** The settings of a profile on which a verdict depends, in their published form. */
 type Deciding = Omit<PublishedSettings, 'action' | 'version' | 'closing_ms' | 'grace_ms' | 'since'>
 
 export function profileRoutes(app: App, published: () => Promise<ProfileList>): void {
@@ -29,7 +29,10 @@ export function profileRoutes(app: App, published: () => Promise<ProfileList>): 
   })
 }
 
-/** @param isForeign whether its words are those of strangers */
+/**
+ * Makes the published list.
+ * @param isForeign tells whether the words of a profile are those of strangers
+ */
 export function profileList(
   profiles: readonly ActionProfile[],
   closing: Closing,
@@ -42,7 +45,7 @@ export function profileList(
   }
 }
 
-/** What decides in a profile, without the sentences and the forms of claims: any change of it needs a new version. */
+/** Picks the settings that decide in a profile, without the sentences and the forms of claims: any change of them needs a new version. */
 export function decidingIn(profile: ActionProfile): Deciding {
   const { found } = profile.words
   return {
@@ -63,7 +66,7 @@ export function decidingIn(profile: ActionProfile): Deciding {
 
 const digests = new WeakMap<ActionProfile, string>()
 
-/** The digest of what decides in a profile, which each of its claims keeps. */
+/** Computes the digest of a profile's deciding settings, which each of its claims keeps. */
 export function profileDigest(profile: ActionProfile): string {
   const known = digests.get(profile)
   if (known !== undefined) return known

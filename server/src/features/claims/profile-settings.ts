@@ -1,6 +1,6 @@
 /**
- * Under which rules this database has claims. They are published for ever, so that a receipt is held against the rules of its time; and a
- * plugin that changed its rules without a new version is refused, because claims wait under the old ones.
+ * Rules under which this database has claims. They are published for ever, so that a receipt is compared with the rules of its time; and a plugin
+ * that changed its rules without a new version is refused, because claims wait under the old ones.
  */
 import type { ProfileList } from '@claimcheck/core/api'
 import type { ActionProfile } from '@claimcheck/core/plugin'
@@ -21,10 +21,13 @@ interface ProfileSettingsOptions {
   readonly now: () => Instant
 }
 
-/** So old may the published settings be: everybody may ask for them. */
+/** The greatest age of the published settings, which everybody may ask for. */
 const PUBLISHED_AGE_MS = 1000
 
-/** Finds what judges a claim, unless it is away: not loaded, not in the claim's version, or with other rules than those that the claim keeps. */
+/**
+ * Finds the verifier that judges a claim, unless it is away: not loaded, not in the claim's version, or with other rules than those that the claim
+ * keeps.
+ */
 export function judgeOf(
   registry: Pick<Registry, 'verifierFor'>,
   { action, profileVersion, profileDigest: pinned }: Pick<ClaimRow, 'action' | 'profileVersion' | 'profileDigest'>,
@@ -70,7 +73,7 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
     return storing
   }
 
-  /** Tells in one line what is wrong with a profile under which there are claims; in none, when nothing is. */
+  /** Tells in one line what is wrong with a profile under which there are claims; empty if nothing is. */
   async function problemsOf(profile: ActionProfile, rows: readonly ProfileSettingsRow[]): Promise<string[]> {
     const { action, version } = profile
     const other = rows.find(({ digest }) => digest !== '' && digest !== profileDigest(profile))
@@ -104,7 +107,10 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
   }
 
   return {
-    /** Call it before claims are taken. @throws PluginError where the rules of a plugin changed under claims */
+    /**
+     * Compares the stored rules with those of the plugins. Call it before claims are taken.
+     * @throws PluginError where the rules of a plugin changed under claims
+     */
     async prepare(): Promise<void> {
       const stored = await storage.read.profileSettings.list()
       const problems: string[] = []
@@ -117,7 +123,7 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
       }
       refuse(problems)
     },
-    /** Stores that there are claims under the rules of a profile. Undefined once they are stored. */
+    /** Stores that there are claims under the rules of a profile; undefined if that is stored already. */
     keep,
     /** Finds the rules of a claim whose plugin is away; undefined where they were never stored. */
     async rulesOf({
@@ -134,7 +140,7 @@ export function createProfileSettings({ storage, registry, config, now }: Profil
       )
       return known.length > 0 ? rulesIn(known.at(-1)!) : undefined
     },
-    /** The answer of `GET /v1/profiles`. */
+    /** Makes the answer of `GET /v1/profiles`. */
     async published(): Promise<ProfileList> {
       const known = (await rows()).filter(({ digest }) => digest !== '')
       return profileList(registry.allProfiles(), config.checks, known, registry.isForeign)
@@ -148,7 +154,7 @@ function rulesIn(row: ProfileSettingsRow): Rules | undefined {
   return publishedRules(JSON.stringify({ profiles }))(action, version)
 }
 
-/** The members in which two sets of rules differ. */
+/** Lists the members in which two sets of rules differ. */
 function differencesOf(one: JsonObject, other: JsonObject): string[] {
   const text = (value: JsonValue | undefined) => (value === undefined ? '' : canonicalize({ value }))
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])].sort()

@@ -19,7 +19,7 @@ export interface QuotaUser {
 }
 
 export interface QuotaState extends QuotaSettings {
-  /** Claims of the workspace that wait. */
+  /** The number of the workspace's waiting claims. */
   readonly waiting: number
 }
 
@@ -31,14 +31,16 @@ interface QuotasOptions {
   readonly meters: Meters
 }
 
-/** The oldest count of waiting claims in use; what is submitted meanwhile is added to it. */
+/** The greatest age of a count of waiting claims; later submissions are added to it. */
 const COUNT_AGE_MS = 1000
 const MAX_COUNTS = 10_000
 /** The most waiting claims that are counted where there is no limit. */
 const MOST_COUNTED = 100_000
-/** Parties have their parts beyond the limit, in all so many times as much: the sum of 1/n for some thousands of them. */
+/**
+ * The factor of the limit up to which waiting claims are counted, as parties have their parts beyond it: the sum of 1/n for some thousands of them.
+ */
 const BEYOND = 10
-/** A waiting claim is decided by its deadline at the latest, many much earlier. */
+/** The time after which to try again beyond the quota of waiting claims. Each is decided by its deadline at the latest, many much earlier. */
 const RETRY_WAITING_MS = 10_000
 
 const RULES = {
@@ -46,7 +48,7 @@ const RULES = {
   waiting_claims: (most: number) => `may have at most ${most} that wait for a decision`,
 }
 
-/** Claims of one allowance that wait. */
+/** The waiting claims of one allowance. */
 interface WaitingClaims {
   readonly at: Instant
   readonly counted: Promise<readonly QueuedCount[]>
@@ -72,7 +74,7 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     const counted = storage.read.claims.queuedCounts(allowance, BEYOND * waitingClaims)
     const waiting: WaitingClaims = { at: now(), counted, added: new Map() }
     waitingOf.set(allowance, waiting)
-    // An error reaches those who wait; the next submission counts again.
+    // A failed count reaches the requests that wait for it; the next submission counts again.
     counted.catch(() => waitingOf.get(allowance) === waiting && waitingOf.delete(allowance))
     return waiting
   }
@@ -111,7 +113,10 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
   }
 
   return {
-    /** Counts a submission. Returns why a new claim is refused, if it is. @throws StorageError `unavailable` */
+    /**
+     * Counts a submission. Returns the reason to refuse a new claim, if there is one.
+     * @throws StorageError `unavailable`
+     */
     async refusal(user: QuotaUser): Promise<ServiceError | undefined> {
       const [rate, waiting] = await Promise.all([rateRefusal(user), waitingRefusal(user)])
       return rate ?? waiting

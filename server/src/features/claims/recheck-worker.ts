@@ -23,12 +23,12 @@ interface RecheckOptions {
 
 /** The pause between two reads of the queue. The times of the checks around a deadline allow for it. */
 const POLL_MS = 200
-/** The pause when checks end that others wait for. It doubles while that lets none of them begin. */
+/** The shortest pause when a check ended that others waited for. It doubles while none of them can begin. */
 const SHORTEST_POLL_MS = 20
 const PAUSE_AFTER_ERROR_MS = 2000
-/** At a time: more than have slots, because checks that share an outcome take none. */
+/** The most claims that are taken at a time: more than have slots, because checks that share an outcome take none. */
 const MOST_TAKEN = 1000
-/** Those that decide go first. */
+/** The kinds of due claims in the order in which they are taken: those that decide go first. */
 const KINDS: readonly DueKind[] = ['deciding', 'first', 'watching', 'looking']
 
 export function createRecheckWorker({
@@ -44,12 +44,12 @@ export function createRecheckWorker({
   const running = new Set<Promise<void>>()
   let loop: Promise<void> | undefined
   let isStopping = false
-  /** A check has ended that others wait for. */
+  /** True once a check has ended that others wait for. */
   let isAwaited = false
-  /** The clock was moved. */
+  /** True once the clock was moved. */
   let isMoved = false
   let shortestMs = SHORTEST_POLL_MS
-  /** The shortest pause is over: from now on a freed slot ends it. */
+  /** True once the shortest pause is over: from then on a freed slot ends it. */
   let mayEndEarly = false
   /** Ends the current wait. */
   let endWait = () => {}
@@ -77,9 +77,9 @@ export function createRecheckWorker({
     }
   }
 
-  /** Starts the checks of due claims, and returns how many. */
+  /** Starts the checks of due claims, and returns their number. */
   async function takeDue(): Promise<number> {
-    // A read-only host cannot store the outcome of a check.
+    // On a read-only host the outcome of a check cannot be stored.
     if (!(await logGuard.maySign())) return 0
     // By a wrong time claims would seem due that are not.
     if (clock.doubt() !== undefined) return 0
@@ -106,7 +106,7 @@ export function createRecheckWorker({
   }
 
   async function recheck({ claim, entry }: TakenClaim): Promise<void> {
-    // A check may take longer than the lease.
+    // Checks may take longer than the lease, so this host may still run one of the claim.
     if (adjudication.runningCheck(claim.claimId)) return entry.end(undefined)
     let history: Awaited<ReturnType<typeof storage.read.claims.history>>
     try {
@@ -121,7 +121,7 @@ export function createRecheckWorker({
     else await dueClaims.putBack(claim)
   }
 
-  /** Ends early when a check has ended that others wait for, but not at once. */
+  /** Pauses, but ends early, though not at once, when a check has ended that others wait for. */
   async function pause(): Promise<void> {
     if (!isMoved) await wait(shortestMs)
     if (isAwaited || isMoved) return
@@ -150,7 +150,7 @@ export function createRecheckWorker({
       await loop
       await Promise.all(running)
     },
-    /** Looks at the queue without waiting for the end of the pause, after the clock was moved. */
+    /** Ends the pause and looks at the queue, after the clock was moved. */
     lookNow() {
       isMoved = true
       endWait()

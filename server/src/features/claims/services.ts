@@ -30,6 +30,6 @@ export const services = {
   claimStatistics: createClaimStatistics,
   agents: createAgentService,
   profileSettings: createProfileSettings,
-  /** The answer of `GET /v1/profiles`. */
+  /** Makes the answer of `GET /v1/profiles`. */
   published: ({ profileSettings }: { readonly profileSettings: ProfileSettings }) => profileSettings.published,
 }

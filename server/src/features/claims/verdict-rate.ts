@@ -1,14 +1,14 @@
-/** How often the claims of an agent hold: a rate, with the counts behind it. */
+/** The rate at which the claims of an agent hold, with the counts behind it. */
 import type { Counts } from './claim-statistics.ts'
 
 export interface VerdictRate {
   readonly verified: number
-  /** Verified, late, mismatch or failed: what the rate is of. An unverifiable claim says nothing for or against the agent. */
+  /** The number of claims that the rate is of: verified, late, mismatch or failed. An unverifiable claim says nothing for or against the agent. */
   readonly judged: number
-  /** 0 to 100; undefined where no claim is judged. 100 and 0 only where that is exact. */
+  /** The share of verified claims from 0 to 100; undefined where no claim is judged. 100 and 0 only where that is exact. */
   readonly percent: number | undefined
   readonly unverifiable: number
-  /** Of all that are not queued, in percent, as above. */
+  /** The share of unverifiable claims among all decided ones, in percent, rounded as `percent` is. */
   readonly unverifiablePercent: number | undefined
   readonly queued: number
 }
@@ -26,7 +26,7 @@ export function rateOf(counts: Counts): VerdictRate {
   }
 }
 
-/** The counts of several stretches or actions together. */
+/** Sums the counts of several stretches or actions. */
 export function added(all: readonly Counts[]): Counts {
   const sums: Record<string, number> = {}
   for (const counts of all)
@@ -34,7 +34,7 @@ export function added(all: readonly Counts[]): Counts {
   return sums
 }
 
-/** In words: `92 % verified, 46 of 50 decided; 3 unverifiable (6 %)`. */
+/** Writes the rate in words: `92 % verified, 46 of 50 decided; 3 unverifiable (6 %)`. */
 export function rateWords(rate: VerdictRate): string {
   const { verified, judged, percent, unverifiable, unverifiablePercent } = rate
   const share = unverifiablePercent === undefined ? '' : ` (${unverifiablePercent} %)`

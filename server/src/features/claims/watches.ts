@@ -1,5 +1,5 @@
 /**
- * Which claims are looked at every 15 seconds: those where blame rests on such looks. The first twenty of a workspace, and none where
+ * Watches: claims that are looked at every 15 seconds because blame rests on such looks. They are the first twenty of a workspace, and none where
  * everybody's reads share one budget.
  */
 import { LRUCache } from 'lru-cache'
@@ -13,7 +13,7 @@ interface WatchesOptions {
 }
 
 export const MOST_WATCHED = 20
-/** So old may a count be; what is taken meanwhile is added to it. */
+/** The greatest age of a count of watched claims; claims taken meanwhile are added to it. */
 const COUNT_AGE_MS = 1000
 const MAX_COUNTS = 10_000
 
@@ -35,7 +35,7 @@ export function createWatches({ storage, budgets }: WatchesOptions) {
   }
 
   return {
-    /** Tells whether the claim may be watched from now on. A workspace has one place less then. */
+    /** Takes a place for the claim among those that are watched. False when it may not be watched. */
     async take(claim: ClaimRow): Promise<boolean> {
       if (budgets.isSharedByAll(claim)) return false
       const count = countOf(claim.workspaceId)

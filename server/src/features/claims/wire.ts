@@ -16,12 +16,12 @@ import type { ClaimStatus as Claim, ClaimFilter } from './claims.ts'
 import type { ClaimInput } from './intake.ts'
 
 /**
- * Reads a claim that did not arrive as the JSON of a request, by the same rules. The positions of issues begin with `body`.
- * @throws ServiceError `invalid` with all mistakes
+ * Makes a reader of claims that did not arrive as the JSON of a request, by the same rules. The positions of issues begin with `body`. It throws
+ * ServiceError `invalid` with all mistakes.
  */
 export function claimReader(profiles: readonly ActionProfile[]): (request: JsonObject) => ClaimInput {
   const schema = claimRequest(profiles)
-  // Compiled on first use, because it would take most of the time in which the console's routes are declared.
+  // A schema is compiled on first use, because it would take most of the time in which the console's routes are declared.
   const check: Validator = (request, loc) => validator(schema)(request, loc)
   return (request) => {
     // The order matters: each step relies on the ones before it.
@@ -33,7 +33,10 @@ export function claimReader(profiles: readonly ActionProfile[]): (request: JsonO
   }
 }
 
-/** @param request is valid, so that its times can be read */
+/**
+ * Converts a claim from a request.
+ * @param request a valid request, so that its times can be read
+ */
 export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {
   return {
     clientClaimId: request.client_claim_id,
@@ -48,7 +51,7 @@ export function fromClaimRequest(request: wire.ClaimRequest): ClaimInput {
 }
 
 export function fromClaimQuery({ limit, cursor, agent_id, action, verdict, state }: wire.ClaimQuery): ClaimFilter {
-  // What has a verdict is decided.
+  // Claims with a verdict are decided, so that the state adds nothing.
   const also = verdict !== undefined && state === 'decided' ? {} : { state }
   return { limit, mostExamined: MOST_EXAMINED, ...defined({ cursor, agentId: agent_id, action, verdict, ...also }) }
 }
@@ -67,7 +70,10 @@ export function toClaimStatus(claim: Claim): wire.ClaimStatus {
   return members as wire.ClaimStatus
 }
 
-/** @param created false: the claim existed already */
+/**
+ * Converts a submitted claim for the answer.
+ * @param created false for a claim that existed already
+ */
 export function toSubmittedClaim(claim: Claim, created: boolean): wire.SubmittedClaim {
   return { ...toClaimStatus(claim), created }
 }

@@ -1,4 +1,4 @@
-/** `claimcheck action`: what can be claimed here, and the page of each action. */
+/** `claimcheck action`: lists the actions that can be claimed here, and shows the page of each. */
 
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
