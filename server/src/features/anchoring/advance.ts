@@ -12,8 +12,8 @@ import type { LogGuard } from '../log/log-guard.ts'
 import { type Change, outdatedBy, reactionTo } from './rule.ts'
 
 /**
- * `moved`: the anchor changed, and the next step may be possible at once. `waiting`: the chain must do something first. `blocked`: a
- * problem prevents the step.
+ * The result of a step. `moved`: the anchor changed, and the next step may be possible at once. `waiting`: the chain must do something first.
+ * `blocked`: a problem prevents the step.
  */
 export type Advance =
   | { readonly outcome: 'moved' | 'waiting' }
@@ -27,13 +27,13 @@ interface AdvanceParts {
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }
 
-/** Another host changed the anchor at the same time. */
+/** An error that says that another host changed the anchor at the same time. */
 class AnchorConflict extends Error {}
 
 /** The time limit of a call, added to the time that an anchorer may wait for a block. */
 const ANSWER_MS = 60_000
 
-/** Returns the function that advances an anchor. */
+/** Makes the function that advances an anchor. */
 export function createAdvance({ anchorer, storage, logGuard, now, logger }: AdvanceParts) {
   const { chain, scheme, stuckAfterMs } = anchorer
 
@@ -74,7 +74,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     return store(anchor, { state: 'signed', signed: [...earlier, signed], problem: null })
   }
 
-  /** The reason to drop an anchor that costs nothing yet; undefined when there is none. */
+  /** Finds the reason to drop an anchor that costs nothing yet; undefined when there is none. */
   async function reasonToDrop(anchor: AnchorRow): Promise<AnchoringProblem | undefined> {
     if (anchor.state !== 'planned') return undefined
     const { logId } = (await storage.read.log.state())!
@@ -89,7 +89,7 @@ export function createAdvance({ anchorer, storage, logGuard, now, logger }: Adva
     return sighting
   }
 
-  /** Looks at the chain first, because a crash or an old database may have lost what was done. */
+  /** Makes one step. It looks at the chain first, because a crash or an old database may have lost what was done. */
   async function step(anchor: AnchorRow, signal: AbortSignal): Promise<AnchorRow> {
     const problem = await reasonToDrop(anchor)
     if (problem) return store(anchor, { state: 'dropped', problem })

@@ -1,4 +1,4 @@
-/** Checks an anchor against what was signed for it, as far as an examiner of its kind can read that. */
+/** Checks an anchor against the transactions that were signed for it, as far as an examiner of its kind can read them. */
 
 import type { AnchorExaminer, SignedAnchor, StoredAnchor } from '@claimcheck/core/plugin'
 import { isJsonObject, jsonIn } from '@claimcheck/core/rules'
@@ -12,7 +12,10 @@ export function readSigned({ signed }: Row): readonly SignedAnchor[] | undefined
   return list.every((item) => isJsonObject(item)) ? (list as unknown as readonly SignedAnchor[]) : undefined
 }
 
-/** @param previous the anchor to which this one refers */
+/**
+ * Finds what is wrong with an anchor's signed transactions.
+ * @param previous the anchor to which this one refers
+ */
 export function signatureProblems(row: Row, previous: Row | undefined, examine: AnchorExaminer): string[] {
   const signed = readSigned(row)
   if (!signed) return ['signed is not a list of transactions']

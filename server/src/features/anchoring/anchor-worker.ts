@@ -34,7 +34,7 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerP
     return next === 'moved' ? 0 : Math.max(atLeastMs, Math.min(MIN_PAUSE_MS * 2 ** repeats, MAX_PAUSE_MS[next]))
   }
 
-  /** Lets another host try, which may not have this host's problem. */
+  /** Releases the lease, so that another host can try, which may not have this host's problem. */
   async function releaseLease(): Promise<void> {
     await lease.release().catch((error) => logger.warn({ err: error }, 'cannot release the lease'))
   }
@@ -60,7 +60,7 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerP
     } catch (error) {
       if (stopping.aborted) return 0
       if (error instanceof ServiceError) {
-        // This host is read-only; the log guard has logged the reason.
+        // A read-only host steps aside; the log guard has logged the reason.
         await releaseLease()
         return pauseAfter('blocked', PAUSE_AFTER_ERROR_MS)
       }

@@ -23,7 +23,7 @@ const ANSWER_MS = 15_000
 
 export type Anchoring = NonNullable<ReturnType<typeof createAnchoring>>
 
-/** Returns undefined when no anchorer is configured. */
+/** Makes the service of anchoring; undefined when no anchorer is configured. */
 export function createAnchoring({ registry, storage, logGuard, now, logger }: AnchoringParts) {
   const { anchorer } = registry
   if (!anchorer) return undefined
@@ -31,7 +31,7 @@ export function createAnchoring({ registry, storage, logGuard, now, logger }: An
   const advance = createAdvance({ anchorer, storage, logGuard, now, logger })
   let problem: AnchoringProblem | undefined
 
-  /** Callers read this without a lock first, so that they lock the log only to plan an anchor. */
+  /** Tells whether an anchor is due. Callers read this without a lock first, so that they lock the log only to plan an anchor. */
   async function isDue(rows: Pick<Reads, 'log' | 'anchors'>, atOnce: boolean): Promise<boolean> {
     const log = await rows.log.state()
     if (!log) return false
@@ -40,7 +40,7 @@ export function createAnchoring({ registry, storage, logGuard, now, logger }: An
     return hasUnanchoredEntries(anchored) && (atOnce || isIntervalOver(anchored, now(), intervalMs))
   }
 
-  /** Locks the log, so that one host plans at a time. */
+  /** Plans an anchor. Locks the log, so that one host plans at a time. */
   async function plan(tx: Writes, atOnce: boolean, by: Acting): Promise<AnchorRow | undefined> {
     const log = (await tx.log.lock())!
     const open = await tx.anchors.open()
@@ -65,11 +65,11 @@ export function createAnchoring({ registry, storage, logGuard, now, logger }: An
 
   return {
     anchorer,
-    /** True when `take` has an anchor to return. */
+    /** Tells whether `take` has an anchor to return. */
     isNeeded: async () => (await storage.read.anchors.open()) !== undefined || isDue(storage.read, false),
     /**
      * Returns the open anchor, or plans one of the newest root when that root is not anchored and the interval is over.
-     * @param options.atOnce ignore the interval; who asks for it is recorded
+     * @param options.atOnce ignores the interval; the actor is recorded
      * @throws ServiceError `read_only` when this host may not sign
      */
     async take({ atOnce = false, by = byCommand() } = {}): Promise<AnchorRow | undefined> {

@@ -27,7 +27,7 @@ export async function examineAnchors({ read: { doctor, log }, problems, examineA
   const before: EarlierAnchors = { ids: new Set(), finals: new Map(), sizes: new Map(), openId: undefined }
   const read = (after: number) => doctor.anchors(after, ROWS_PER_READ)
   for await (const rows of inBatches(read, Number.MIN_SAFE_INTEGER, ({ id }) => Number(id))) {
-    // Reads the logs after the anchors, so that the logs of all these anchors are among them.
+    // Logs are read after the anchors, so that the logs of all these anchors are among them.
     const isArchived = new Map<unknown, boolean>()
     for (const { logId, archivedAt } of await log.all()) isArchived.set(logId, archivedAt !== null)
     for (const row of rows) {
@@ -43,7 +43,10 @@ export async function examineAnchors({ read: { doctor, log }, problems, examineA
   }
 }
 
-/** @param isArchived undefined: there is no such log. The tree head of an archived log may be in its archive alone */
+/**
+ * Checks the anchor's root against the signed heads.
+ * @param isArchived undefined if there is no such log. The tree head of an archived log may be in its archive alone
+ */
 function rootProblems(row: Row, isArchived: boolean | undefined): string[] {
   const mayBeOut = isArchived === true && row.signed_root === null
   return [
@@ -64,7 +67,7 @@ function stateProblems(row: Row): string[] {
   const wrongWords = isFinal ? 'missing, although it is final' : 'set, although it is not final'
   const isPlanned = state === 'planned'
   const count = readSigned(row)?.length
-  // A landed anchor may have no signed transaction: it was found on the chain after another copy of this database sent it.
+  // A landed anchor without signed transactions was found on the chain after another copy of this database sent it.
   const lacksSigned = count === 0 && (state === 'signed' || state === 'sent')
   const lacksSentAt = sentAt === null && (state === 'sent' || state === 'mined' || isFinal)
   return [
@@ -105,7 +108,7 @@ function remember(row: Row, before: EarlierAnchors): void {
   before.sizes.set(String(row.log_id), Number(row.tree_size))
 }
 
-/** The key of a series: each anchor refers to the one before it in the same log, on the same chain, by the same scheme. */
+/** Names the series of an anchor: each anchor refers to the one before it in the same log, on the same chain, by the same scheme. */
 function seriesOf({ log_id, chain, scheme }: Row): string {
   return JSON.stringify([log_id, chain, scheme])
 }

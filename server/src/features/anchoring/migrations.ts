@@ -9,21 +9,21 @@ async function up(db: MigrationDb): Promise<void> {
     table.text('log_id').notNullable()
     table.bigInteger('tree_size').notNullable()
     table.binary('root_hash').notNullable()
-    // The anchor before it, by its id; null for the first of a log.
+    // The previous anchor, by its id; null for the first of a log.
     table.integer('previous_id').references('anchors.id')
     table.text('chain').notNullable()
     table.text('scheme').notNullable()
     table.text('attester').notNullable()
     table.text('schema').notNullable()
-    // planned, signed, sent, mined, final or dropped.
+    // The state: planned, signed, sent, mined, final or dropped.
     table.text('state').notNullable()
-    // Every transaction that was signed for it, as JSON, oldest first: all of one nonce.
+    // Every transaction that was signed for the anchor, as JSON, oldest first: all of one nonce.
     table.text('signed').notNullable()
-    // Why it is held up, or why it was dropped: a code.
+    // A code for the reason that the anchor is held up, or was dropped.
     table.text('problem')
     table.bigInteger('planned_at').notNullable()
     table.bigInteger('sent_at')
-    // The rest is null until it is final.
+    // Columns from here on are null until the anchor is final.
     table.text('uid').unique()
     table.text('tx_hash')
     table.bigInteger('block_number')
@@ -31,7 +31,7 @@ async function up(db: MigrationDb): Promise<void> {
     table.text('cost')
     table.bigInteger('gas_used')
   })
-  // One at a time: the next names this one as its previous.
+  // At most one anchor of a log is open at a time, because the next one names it as its previous.
   await db.raw(
     `CREATE UNIQUE INDEX anchors_open ON anchors (log_id) WHERE state IN ('planned', 'signed', 'sent', 'mined')`,
   )

@@ -12,17 +12,17 @@ export interface Anchored {
   readonly newestFinal: Pick<AnchorRow, 'treeSize'> | undefined
 }
 
-/** True when the log has entries that no anchor covers. The empty tree is never anchored: every log begins with it. */
+/** Tells whether the log has entries that no anchor covers. The empty tree is never anchored: every log begins with it. */
 export function hasUnanchoredEntries({ treeSize, newestFinal }: Anchored): boolean {
   return treeSize > (newestFinal?.treeSize ?? 0)
 }
 
-/** The interval also starts at a dropped anchor, which may have cost as much as one that landed. */
+/** Tells whether the interval is over. It also starts at a dropped anchor, which may have cost as much as one that landed. */
 export function isIntervalOver({ newest }: Anchored, now: Instant, intervalMs: number): boolean {
   return newest === undefined || now - newest.plannedAt >= intervalMs
 }
 
-/** The reason to drop a planned anchor before it costs anything; undefined when there is none. */
+/** Finds the reason to drop a planned anchor before it costs anything; undefined when there is none. */
 export function outdatedBy(anchor: AnchorOrigin, current: AnchorOrigin): AnchoringProblem | undefined {
   if (anchor.logId !== current.logId) return 'log_ended'
   const isSame = (['chain', 'scheme', 'attester'] as const).every((name) => anchor[name] === current[name])
@@ -33,9 +33,9 @@ type AnchorOrigin = Pick<AnchorRow, 'logId' | 'chain' | 'scheme' | 'attester'>
 
 /** The steps after a look at the chain, in this order. Without any, the anchor waits for the chain. */
 export interface Reaction {
-  /** Send the newest transaction, for the first time or again. */
+  /** True to send the newest transaction, for the first time or again. */
   readonly send?: true
-  /** Sign the first transaction, or one with higher fees that replaces the last. */
+  /** True to sign the first transaction, or one with higher fees that replaces the last. */
   readonly sign?: true
   readonly change?: Change
 }
@@ -47,13 +47,13 @@ interface Timing {
   readonly stuckAfterMs: number
 }
 
-/** Goes by the chain first and by the stored state second, because a crash may have lost the state. */
+/** Chooses the steps, by the chain first and by the stored state second, because a crash may have lost the state. */
 export function reactionTo(
   sighting: AnchorSighting,
   anchor: Pick<AnchorRow, 'state' | 'signed' | 'sentAt'>,
   timing: Timing,
 ): Reaction {
-  // A host may have sent it and crashed before it stored that.
+  // A host may have sent the transaction and crashed before it stored that.
   const sentAt = anchor.sentAt ?? timing.now
   switch (sighting.state) {
     case 'final': {
@@ -80,7 +80,7 @@ function reactionToWaiting(
   if (state === 'planned') return { sign: true }
   if (state === 'signed') return { ...send, change: { state: 'sent', sentAt: now, problem: null } }
   if (state === 'mined') {
-    // A reorganization removed its block. A signed transaction waits for another block; an anchor that was only found on the chain is
+    // A reorganization removed the anchor's block. A signed transaction waits for another block; an anchor that was only found on the chain is
     // planned again.
     return { change: signed.length > 0 ? { state: 'sent', sentAt: now } : { state: 'planned', sentAt: null } }
   }

@@ -19,7 +19,7 @@ interface Services extends Pick<HostServices, 'storage'> {
   readonly anchorWorker: Worker
 }
 
-/** The exit code while the anchor is not final yet and nothing is wrong, as that of `claim` while its claim is queued. */
+/** The exit code while the anchor is not final yet and nothing is wrong, like that of `claim` while its claim is queued. */
 const EXIT_UNFINISHED = 7
 
 const NOT_CONFIGURED = 'no anchoring plugin is configured: add one to the configuration file'
@@ -48,7 +48,7 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
       `\nExit code: 0 final, ${EXIT_UNFINISHED} not final yet; 1 the command failed, 2 invalid arguments.`,
     )
     .action(async ({ timeout }: { timeout: string }, command: Command) => {
-      // `anchor` declares --json, too, and commander gives the option to it.
+      // The parent command `anchor` declares --json, too, and commander gives the option to it.
       const options: OutputOptions = command.optsWithGlobals()
       const timeoutMs = 1000 * Number(timeout)
       if (!(timeoutMs >= 0)) throw new CommandError('usage', `--timeout takes a number of seconds, not ${timeout}.`)
@@ -61,7 +61,7 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
 
 const NOTHING_NEW = 'There is nothing to anchor: the newest root is anchored, or the log is empty.'
 
-/** Returns undefined when there is nothing to anchor. The process that holds the lease does the work: a running server or this one. */
+/** Anchors at once; undefined when there is nothing to anchor. The process that holds the lease does the work: a running server or this one. */
 async function anchorNow(
   { anchoring, anchorWorker, storage }: Services,
   timeoutMs: number,
@@ -74,7 +74,7 @@ async function anchorNow(
   anchorWorker.start()
   try {
     const done = await follow(first, storage, end)
-    // An anchor that was under way already may be of an older tree.
+    // An anchor that was already under way may be of an older tree.
     const isOfOlder = done.logId !== log!.logId || done.treeSize < log!.treeSize
     const second = isOfOlder && isDone(done) && (await anchoring.take({ atOnce: true }))
     return second ? await follow(second, storage, end) : done
@@ -133,7 +133,7 @@ function describeAnchorer(anchorer: Anchorer, account: NonNullable<AnchoringStat
   ]
 }
 
-/** Writes an amount in the smallest unit of the chain. */
+/** Writes an amount with the name of the chain's smallest unit. */
 function amount(count: string | bigint, chain: string): string {
   return chain.startsWith('eip155:') ? `${count} wei` : String(count)
 }
