@@ -1,4 +1,4 @@
-/** The audit trail for those who read it: pages of entries with the names of their actors, and exports, which are recorded themselves. */
+/** The audit trail for its readers: pages of entries with the names of their actors, and exports, which are recorded themselves. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { type AuditWords, auditEventWords, auditGroups, eventsOfGroup } from '../../base/audit-events.ts'
@@ -10,14 +10,14 @@ import { exportLines } from './export.ts'
 export type { AuditFilter, AuditTrailRow }
 
 export interface ShownEntry extends AuditTrailRow {
-  /** Words for what was done, which complete "ACTOR ...". */
+  /** Words that complete "ACTOR ..." with what was done. */
   readonly words: string
 }
 
 export interface AuditTrailPage {
-  /** Newest first. */
+  /** The entries of the page, newest first. */
   readonly entries: readonly ShownEntry[]
-  /** The position that asks for older entries; undefined where there are none. */
+  /** The position from which older entries are asked for; undefined where there are none. */
   readonly before: number | undefined
   /** The users that the entries name as actor or account, by their ids. */
   readonly users: ReadonlyMap<string, { readonly name: string; readonly email: string }>
@@ -34,21 +34,21 @@ export type AuditTrailService = ReturnType<typeof createAuditTrail>
 export function createAuditTrail({ storage, auditWords, now }: AuditTrailParts) {
   const { read } = storage
 
-  /** Records what changes nothing that is stored, such as a refusal or an export. */
+  /** Records an event that changes nothing that is stored, such as a refusal or an export. */
   async function record(entry: Omit<NewAuditEntry, 'at'>): Promise<void> {
     await storage.write(async (tx) => tx.audit.record({ ...entry, at: now() }))
   }
 
   return {
-    /** Every event that is recorded. */
+    /** The names of all events that are recorded. */
     events: Object.keys(auditWords).sort() as readonly string[],
-    /** Groups of events, in the order of the alphabet. */
+    /** Groups of events, in alphabetical order. */
     groups: auditGroups(auditWords),
     eventsOf: (group: string): readonly string[] => eventsOfGroup(auditWords, group),
     async list(filter: AuditFilter, place: { before?: number; limit: number }): Promise<AuditTrailPage> {
       const { before, limit } = place
       const beyond = before === undefined ? {} : { beyond: before }
-      // One more than is shown, which tells whether there are older ones.
+      // One entry more than the page shows tells whether there are older ones.
       const rows = await read.audit.list(filter, { order: 'newest first', ...beyond, limit: limit + 1 })
       const entries = rows.slice(0, limit)
       const ids = entries.flatMap(({ actorKind, actorId, userId }) => [actorKind === 'user' ? actorId : null, userId])
@@ -59,7 +59,10 @@ export function createAuditTrail({ storage, auditWords, now }: AuditTrailParts) 
         users: new Map(users.map(({ id, name, email }) => [id, { name, email }])),
       }
     },
-    /** Records the export, and returns its lines, oldest first. @param by who exports, for the record */
+    /**
+     * Records the export, and returns its lines, oldest first.
+     * @param by the actor of the export, for the record
+     */
     async export(filter: AuditFilter, by: Acting): Promise<AsyncGenerator<string, void>> {
       const { scope } = filter
       const workspaceId = typeof scope === 'object' && 'workspaceId' in scope ? scope.workspaceId : null
@@ -67,7 +70,7 @@ export function createAuditTrail({ storage, auditWords, now }: AuditTrailParts) 
       return exportLines(read, filter)
     },
     record,
-    /** The ends of the trail; undefined before the first entry. */
+    /** Reads the ends of the trail; undefined before the first entry. */
     ends: () => read.audit.ends(),
   }
 }

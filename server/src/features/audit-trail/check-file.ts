@@ -12,9 +12,9 @@ export interface FileReport {
   readonly last: number | null
   /** The hash of the last entry, which covers all entries before it. */
   readonly lastHash: string | null
-  /** Gaps between positions: entries of other workspaces, entries that a filter left out, or entries removed from the file. */
+  /** The number of gaps between positions: entries of other workspaces, entries that a filter left out, or entries removed from the file. */
   readonly gaps: number
-  /** The first problem. */
+  /** The first problem that was found; null without problems. */
   readonly problem: string | null
 }
 
@@ -27,7 +27,10 @@ export interface FileEntry {
 
 const HASH = /^[0-9a-f]{64}$/
 
-/** @param onEntry called for each entry whose hash fits, in order */
+/**
+ * Checks the lines of an export.
+ * @param onEntry called for each entry whose hash fits, in order
+ */
 export async function checkLines(
   lines: AsyncIterable<string>,
   onEntry: (entry: FileEntry) => Promise<void> | void = () => {},
@@ -66,7 +69,7 @@ function readEntry(line: string): FileEntry | string {
   try {
     parsed = parseStrictJson(line).value
   } catch {
-    // No JSON is no object.
+    // A line that is no JSON is no object, either.
   }
   if (!isJsonObject(parsed)) return 'it is not a JSON object'
   const { previous_hash: previousHash, hash, ...document } = parsed

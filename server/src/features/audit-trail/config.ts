@@ -5,7 +5,7 @@ import { settings } from '../../config/settings.ts'
 
 export interface AuditTrailConfig {
   readonly auditTrail: {
-    /** Entries that are older are removed. null: none is. */
+    /** The age in days at which entries are removed; null if none are. */
     readonly retentionDays: number | null
   }
 }

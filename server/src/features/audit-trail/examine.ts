@@ -35,12 +35,12 @@ async function withoutHead(audit: Audit): Promise<string | undefined> {
   return `${row.position}: there are entries, and audit_trail_head has no row`
 }
 
-/** Returns the first problem. */
+/** Walks through the trail, and returns the first problem. */
 async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTrailEnds): Promise<string | undefined> {
   if (first < 1 || last < first - 1) return `${first}: audit_trail_head says that it goes from ${first} to ${last}`
   if (first === 1 && !sameBytes(beforeHash, CHAIN_START)) return '1: the hash before the first entry is not all zeros'
   let [position, hash] = [first - 1, beforeHash]
-  // The newest cut is in what is left, because each cut appends an entry.
+  // Each cut appends an entry, so that the newest cut is among the entries that are left.
   let isCutRecorded = first === 1
   for await (const row of entriesBetween(audit, first, last)) {
     if (row === UNREADABLE) return `${position + 1}: its details are not JSON`
@@ -76,7 +76,7 @@ async function* entriesBetween(
   }
 }
 
-/** Computes an entry's hash; undefined when a column holds what no entry can. */
+/** Computes an entry's hash; undefined when a column holds a value that no entry can have. */
 function hashOf(previous: Uint8Array, row: AuditTrailRow): Uint8Array | undefined {
   try {
     return chainHash(previous, row)

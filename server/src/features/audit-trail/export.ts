@@ -5,7 +5,7 @@ import type { AuditFilter, AuditTrailRow } from '../../storage/audit-trail.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { toHex } from '../../storage/table.ts'
 
-/** Bounds memory. */
+/** The number of entries to read at a time, which bounds memory. */
 const PAGE_SIZE = 500
 
 /** Yields some lines at a time, oldest first, up to the entry that is the newest when it begins. */
@@ -22,14 +22,14 @@ export async function* exportLines({ audit }: Pick<Reads, 'audit'>, filter: Audi
   }
 }
 
-/** The hashes of the entries before these, by their positions. */
+/** Reads the hashes of the entries before these, by their positions. */
 async function previousHashes(audit: Reads['audit'], rows: readonly AuditTrailRow[]): Promise<Map<number, Uint8Array>> {
   const hashes = new Map(await audit.hashesOf(rows.map(({ position }) => position - 1)))
   const ends = await audit.ends()
   return ends ? hashes.set(ends.first - 1, ends.beforeHash) : hashes
 }
 
-/** Returns undefined where the entry before it was removed since it was read: then it was removed, too. */
+/** Makes a line of the export; undefined where the previous entry was removed since it was read, as then this one was removed, too. */
 function lineOf(row: AuditTrailRow, previous: Uint8Array | undefined): string | undefined {
   if (!previous) return undefined
   const hashes = { previous_hash: toHex(previous), hash: toHex(row.hash) }

@@ -1,4 +1,4 @@
-/** The audit trail: who did what, in a chain of hashes, and how long it is kept. */
+/** The audit trail: a record of every change and its actor, in a chain of hashes, and how long it is kept. */
 
 import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'

@@ -5,7 +5,7 @@ import type { MigrationDb } from '../../storage/schema.ts'
 export const auditTrailMigrations = { '009-audit-trail': { up } }
 
 async function up(db: MigrationDb, { migrations }: Dialect): Promise<void> {
-  // No references: an entry outlives what it is about.
+  // No column is a reference, because an entry outlives its subject.
   await db.schema.createTable('audit_trail', (table) => {
     table.bigInteger('position').primary()
     table.bigInteger('at').notNullable()
@@ -16,7 +16,7 @@ async function up(db: MigrationDb, { migrations }: Dialect): Promise<void> {
     table.text('workspace_id')
     table.text('user_id')
     table.text('subject')
-    // JSON.
+    // Details are JSON.
     table.text('details').notNullable()
     table.binary('hash').notNullable()
     table.index(['workspace_id', 'position'], 'audit_trail_workspace')

@@ -36,7 +36,7 @@ export function createAuditRetention({ storage, now, config, logger }: AuditRete
   })
 }
 
-/** False when there was nothing to remove. */
+/** Removes old entries once. False when there was nothing to remove. */
 export function cutOnce(
   storage: Pick<Storage, 'write'>,
   days: number,

@@ -26,7 +26,7 @@ export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users):
   }
 }
 
-/** Names the account that an entry is about, where that is another than the actor's. */
+/** Names the account that an entry is about, if it is not the actor's. */
 export function accountWords({ actorKind, actorId, userId }: AuditTrailRow, users: Users): string | undefined {
   if (userId === null || (actorKind === 'user' && actorId === userId)) return undefined
   return users.get(userId)?.name ?? userId

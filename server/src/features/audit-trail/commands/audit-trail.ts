@@ -106,7 +106,7 @@ async function exportTo(withServices: WithServices<Services>, options: AuditOpti
     if (file === '-') {
       await pipeline(Readable.from(counted()), process.stdout, { end: false })
     } else {
-      // Never over another export, and for its owner alone.
+      // Exports overwrite no file, and are for their owner alone.
       const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
       await pipeline(Readable.from(counted()), target).catch((cause) => {
         throw fileError(file, cause)
@@ -132,7 +132,7 @@ async function compare(withServices: WithServices<Services>, options: AuditOptio
       for (const { position, hash } of waiting) {
         const stored = hashes.get(position)
         if (stored && toHex(stored) === hash) continue
-        // Retention removed it.
+        // Retention removed this entry.
         if (!stored && position < first) removed += 1
         else differing.push(position)
       }
