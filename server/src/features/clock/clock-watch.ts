@@ -20,10 +20,10 @@ interface ClockWatchParts {
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'>
 }
 
-/** `askMs`: the pause between questions to one destination. */
+/** The pauses between looks at the clock, and between questions to one destination (`askMs`). */
 const PAUSES = { lookMs: 1000, askMs: 10_000 }
 const ANSWER_MS = 3000
-/** The number of destinations that are asked: more tell nothing more. */
+/** The most destinations that are asked: more tell nothing more. */
 const MOST_ASKED = 5
 
 export type ClockWatch = ReturnType<typeof createClockWatch>
@@ -45,7 +45,7 @@ export function createClockWatch(
       await body?.cancel()
       if (readings.ageMs === 0) clock.heard(origin, readings, turn)
     } catch {
-      // A destination that does not answer does not count.
+      // A destination without an answer does not count.
     }
   }
 
@@ -78,7 +78,10 @@ export function createClockWatch(
 
   return {
     compare,
-    /** Comes before what dates the log, where a wrong time would stay. @throws ServiceError `unavailable` while the time is in doubt */
+    /**
+     * Requires that the time is certain. Call it before anything that dates the log, where a wrong time would stay.
+     * @throws ServiceError `unavailable` while the time is in doubt
+     */
     async requireTime(): Promise<void> {
       const doubt = await compare()
       if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
