@@ -4,11 +4,11 @@ import type { ConfigSection } from '../../config/section.ts'
 import { settings } from '../../config/settings.ts'
 
 export interface ErasureConfig {
-  /** The limits of what workspaces may set about the content of their receipts. */
+  /** Limits on the retentions that workspaces may set for the content of their receipts. */
   readonly retention: {
-    /** True when owners set a retention; the command line always does. */
+    /** True when owners may set a retention; the command line always may. */
     readonly byOwners: boolean
-    /** The shortest retention. */
+    /** The shortest retention in days. */
     readonly leastDays: number
   }
 }

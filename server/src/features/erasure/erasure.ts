@@ -13,7 +13,7 @@ import type { LogGuard } from '../log/log-guard.ts'
 /** The reason of an erasure. */
 export interface ErasureReason {
   readonly rule: ErasureRule
-  /** A text such as a file number; empty: there is none. */
+  /** A text such as a file number; empty if there is none. */
   readonly reference: string
 }
 
@@ -21,17 +21,17 @@ export interface ErasureReason {
 export interface ErasureCandidate {
   readonly claim: ClaimRow
   readonly receiptId: string
-  /** Its erasure, if it was erased already. */
+  /** The erasure of the receipt, if it was erased already. */
   readonly erased: ErasureRow | undefined
-  /** Claims with the same target and params: their receipts say the same. */
+  /** Claims with the same target and params, whose receipts say the same. */
   readonly same: readonly SameOutcome[]
 }
 
 export interface ErasureOutcome {
   readonly receipt: ErasureRow
-  /** False: it was erased before, by the rule that the receipt names. */
+  /** False for a receipt that was erased before, by the rule that it names. */
   readonly isNew: boolean
-  /** False: files next to the database still hold the content for a while, because a reader was in the way. */
+  /** False while files next to the database still hold the content, because a reader was in the way. */
   readonly isForgotten: boolean
 }
 
@@ -55,7 +55,11 @@ export function createErasureService({ storage, archives, logGuard, now }: Erasu
   const { erasures } = storage.read
 
   return {
-    /** @param id of a receipt, or of its claim @throws ServiceError `not_found`; `conflict` for a claim that is not decided */
+    /**
+     * Finds a receipt for erasure.
+     * @param id the id of a receipt, or of its claim
+     * @throws ServiceError `not_found`; `conflict` for a claim that is not decided
+     */
     async find(id: string): Promise<ErasureCandidate> {
       const claim = (await erasures.claimOf(id)) ?? (await erasures.claim(id))
       if (!claim) throw new ServiceError('not_found', `there is no receipt ${id}`)
@@ -68,7 +72,10 @@ export function createErasureService({ storage, archives, logGuard, now }: Erasu
       const [erased] = await erasures.byReceiptIds([receiptId])
       return { claim, receiptId, erased, same: erased ? [] : await erasures.sameOutcome(claim, MOST_SAME) }
     },
-    /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found`; `read_only` on a database that lacks what was signed */
+    /**
+     * Erases a receipt, unless it is erased already.
+     * @throws ServiceError `not_found`; `read_only` on a database that lacks what was signed
+     */
     async erase(receiptId: string, reason: ErasureReason, by: Acting): Promise<ErasureOutcome> {
       const at = now()
       const isNew = await storage.write(async (tx) => {
@@ -88,9 +95,9 @@ export function createErasureService({ storage, archives, logGuard, now }: Erasu
       if (!receipt) throw new ServiceError('not_found', `there is no receipt ${receiptId}`)
       return { receipt, isNew, isForgotten: await storage.forgetDeleted() }
     },
-    /** The erasures, the latest first. */
+    /** Lists the erasures, the latest first. */
     list: (limit: number) => erasures.list(limit),
-    /** Writes the database's files anew, without what was erased. False: a reader was in the way, as above. */
+    /** Writes the database's files anew, without what was erased. False: a reader was in the way, and a later call succeeds. */
     rewriteFiles: () => storage.rewrite(),
   }
 }
@@ -113,7 +120,7 @@ export async function eraseIn(
   const stored = new Map((await tx.erasures.remains(receiptIds)).map((remains) => [remains.receiptId, remains]))
   const rows: ErasureRow[] = []
   for (const { receiptId, claimId, logId } of claims) {
-    // Before the end of the transaction: what fails then is erased by the next try, which finds the leaf there.
+    // The archive is erased before the transaction ends: if that fails, the next try finds the leaf there.
     const archived = await archives.erase(logId!, receiptId!)
     const remains = stored.get(receiptId!) ?? archived
     if (!remains) {
@@ -126,7 +133,10 @@ export async function eraseIn(
   return claims
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads the reason of an erasure.
+ * @throws ServiceError `bad_request`
+ */
 export function readReason(rule: string, reference = ''): { readonly rule: OperatorRule; readonly reference: string } {
   if (!isOperatorRule(rule)) {
     const rules = Object.keys(OPERATOR_RULES).join(', ')

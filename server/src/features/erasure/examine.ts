@@ -1,4 +1,4 @@
-/** Checks that what is said to be erased is, and that the rows of erasures are possible. */
+/** Checks that the content of erased receipts is gone, and that the rows of erasures are possible. */
 
 import { sameBytes } from '../../base/same-bytes.ts'
 import type { Row } from '../../storage/db.ts'

@@ -1,4 +1,4 @@
-/** Erasure: the content of a receipt goes, by an operator or by a workspace's retention, and its leaf stays in the log. */
+/** Erasure: the content of a receipt is removed, by an operator or by a workspace's retention, and its leaf stays in the log. */
 
 import type { Feature } from '../../host/feature.ts'
 import { claims } from '../../storage/claim-row.ts'

@@ -1,11 +1,11 @@
-/** The tables of erasure: how long workspaces keep content, and what was erased. The triggers of append-only tables let erased content go. */
+/** The tables of erasure: the retentions of workspaces, and the erased receipts. The triggers of append-only tables let erased content go. */
 import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
 export const erasureMigrations = { '007-erasure': { up } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
-  // How long workspaces keep the content of their receipts.
+  // Retentions: how long workspaces keep the content of their receipts.
   await db.schema.createTable('retentions', (table) => {
     table.text('workspace_id').primary().references('workspaces.id')
     table.integer('days').notNullable()
@@ -13,7 +13,7 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     table.bigInteger('erased_before').notNullable()
   })
 
-  // With what is left of the receipt: it outlives the receipt's row, which goes with its log.
+  // Erasures, with what is left of the receipt: they outlive the receipt's row, which goes with its log.
   await db.schema.createTable('erasures', (table) => {
     table.text('receipt_id').primary()
     table.text('claim_id').notNullable().unique().references('claims.claim_id')

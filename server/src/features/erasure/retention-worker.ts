@@ -1,4 +1,4 @@
-/** The worker that erases what workspaces keep no longer, on one host at a time. */
+/** The worker that erases the content that workspaces keep no longer, on one host at a time. */
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../../base/actor.ts'
 import { createLoop } from '../../base/worker.ts'
@@ -17,11 +17,11 @@ interface RetentionWorkerParts {
 }
 
 const PAUSES = {
-  /** The pause after the start: the machine may still have a wrong clock, which nothing has contradicted yet. What it erases is lost. */
+  /** The pause after the start: the machine may still have a wrong clock, which nothing has contradicted yet, and erased content is lost. */
   firstMs: 10 * 60_000,
-  /** The pause between passes that find nothing more. */
+  /** The pause after a pass that left nothing to erase. */
   idleMs: 10 * 60_000,
-  /** The pause between passes while there is more: claims go first. */
+  /** The pause after a pass that left more to erase: claims go first. */
   busyMs: 1000,
 }
 
@@ -36,7 +36,7 @@ export function createRetentionWorker(
 
   async function round(stopping: AbortSignal): Promise<number> {
     try {
-      // What a wrong clock erases is lost, and what an old database's settings do.
+      // Content that is erased by a wrong clock is lost, and so is what the settings of an old database erase.
       if (clock.doubt() !== undefined || !(await logGuard.maySign())) return pauses.idleMs
       const pass = (lost: AbortSignal) => retention.pass(BY_SERVICE, AbortSignal.any([stopping, lost]))
       const isMore = (await retention.isNeeded()) && (await lease.hold(pass))
@@ -51,7 +51,7 @@ export function createRetentionWorker(
   const loop = createLoop(round, { firstMs: pauses.firstMs, end: () => lease.release().catch(() => {}) })
   return {
     ...loop,
-    /** When this host last saw that nothing more is to be erased; at first, when it started. Unix time in milliseconds. */
+    /** Returns the time when this host last saw that nothing more is to be erased; at first, when it started. Unix time in milliseconds. */
     completedAt: () => completedAt,
   }
 }

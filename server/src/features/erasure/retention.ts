@@ -18,15 +18,15 @@ interface RetentionParts extends ErasableLog {
 
 export const DAY_MS = 86_400_000
 export const MOST_DAYS = 36_500
-/** The receipts that one transaction erases, in some milliseconds, in which others wait to write. */
+/** The most receipts that one transaction erases: it takes some milliseconds, in which others wait to write. */
 const RECEIPTS_A_BATCH = 100
-/** The batches of one workspace before the next has its turn. */
+/** The most batches of one workspace before the next has its turn. */
 const BATCHES_A_TURN = 100
 
-/** The place that the erasure of a workspace came to. */
+/** The place at which the erasure of a workspace has arrived. */
 interface Progress {
   readonly after: ClaimPosition
-  /** A claim before it has to wait: how far the erasure came is not stored any more. */
+  /** True once an earlier claim has to wait: the place is not stored from then on. */
   readonly isBehind: boolean
 }
 
@@ -38,21 +38,24 @@ export function createRetentionService({ storage, archives, logGuard, now, confi
   /** The places where turns ended that had more to do, by workspace. */
   const unfinished = new Map<string, Progress>()
 
-  /** @throws ServiceError `bad_request` for days out of the limits of this installation */
+  /**
+   * Checks a number of days.
+   * @throws ServiceError `bad_request` for days out of the limits of this installation
+   */
   function check(days: number): void {
     if (Number.isSafeInteger(days) && days >= leastDays && days <= MOST_DAYS) return
     const detail = `receipts are kept for a whole number of days, from ${leastDays} to ${MOST_DAYS}`
     throw new ServiceError('bad_request', detail)
   }
 
-  /** Erases the next batch after a progress. Undefined: there are no older claims after it. */
+  /** Erases the batch after a place; undefined when there are no older claims after it. */
   async function eraseNext(retention: RetentionRow, progress: Progress, by: Acting): Promise<Progress | undefined> {
     const { workspaceId, days, erasedBefore } = retention
     const at = now()
     const cutoff = at - days * DAY_MS
     return storage.write(async (tx) => {
       const current = await tx.retentions.lock(workspaceId)
-      // It has just been changed: the next pass goes by what it is now.
+      // The retention has just been changed: the next pass goes by the new one.
       if (current?.days !== days) return undefined
       const claims = await tx.erasures.aged(workspaceId, progress.after, cutoff, RECEIPTS_A_BATCH)
       const last = claims.at(-1)
@@ -78,7 +81,7 @@ export function createRetentionService({ storage, archives, logGuard, now, confi
   /** Erases the batches of one workspace. Returns true when there is more. */
   async function turn(retention: RetentionRow, by: Acting, signal: AbortSignal): Promise<boolean> {
     const { workspaceId, erasedBefore } = retention
-    // The claims of that very millisecond are looked at again.
+    // Claims of the first millisecond are examined again.
     const beginning: Progress = { after: { submittedAt: erasedBefore, claimId: '' }, isBehind: false }
     let progress = unfinished.get(workspaceId) ?? beginning
     unfinished.delete(workspaceId)
@@ -94,16 +97,20 @@ export function createRetentionService({ storage, archives, logGuard, now, confi
   return {
     check,
 
-    /** The number of days for which a workspace keeps the content of its receipts; null: for ever. */
+    /** Returns the number of days for which a workspace keeps the content of its receipts; null for ever. */
     async days(workspaceId: string): Promise<number | null> {
       return (await read.retentions.of(workspaceId))?.days ?? null
     },
 
-    /** The number of receipts of a workspace that are older, counted up to `most`. */
+    /** Counts the receipts of a workspace that are older than some days, up to `most`. */
     olderThan: (workspaceId: string, days: number, most: number) =>
       read.erasures.agedCount(workspaceId, now() - days * DAY_MS, most),
 
-    /** @param days null: for ever @throws ServiceError `bad_request` */
+    /**
+     * Sets the retention of a workspace.
+     * @param days the number of days; null for ever
+     * @throws ServiceError `bad_request`
+     */
     async set(workspaceId: string, days: number | null, by: Acting): Promise<void> {
       if (days !== null) check(days)
       const at = now()
@@ -122,7 +129,7 @@ export function createRetentionService({ storage, archives, logGuard, now, confi
       return (await read.retentions.list()).length > 0
     },
 
-    /** Erases what is older than its workspace keeps, in small transactions. Returns true when there is more to erase. */
+    /** Erases content that is older than its workspace keeps it, in small transactions. Returns true when there is more to erase. */
     async pass(by: Acting, signal: AbortSignal): Promise<boolean> {
       let isMore = false
       for (const retention of await read.retentions.list()) {

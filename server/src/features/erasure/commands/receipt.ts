@@ -1,4 +1,4 @@
-/** `claimcheck receipt`: on the installation, erases the content of a receipt, and lists what was erased; at a service, reads receipts. */
+/** `claimcheck receipt`: on the installation, erases the content of a receipt, and lists erasures; at a service, reads receipts. */
 import { addServiceReceiptCommands } from '@claimcheck/cli/commands/receipt'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant } from '@claimcheck/core/rules'
@@ -19,7 +19,7 @@ interface Services {
 
 const RULES = Object.keys(OPERATOR_RULES).join(', ')
 const MOST_LISTED = 1000
-/** The plugin of the anchors knows whether the database is an old one. */
+/** The options that load plugins: the one of the anchors knows whether the database is an old one. */
 const ASKS_CHAIN = { plugins: true }
 const READER = 'The write-ahead log holds it until a reader ends: run this command again.'
 
@@ -42,7 +42,7 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
       const reason = readReason(options.rule, options.reference)
       const { erased, same } = await withServices(async ({ erasure, logGuard }) => {
         const candidate = await erasure.find(id)
-        // The newest database, when it is back, would hold the content again.
+        // On an old database an erasure would be lost: the newest one, when it is back, would hold the content again.
         await logGuard.requireNewest()
         if (!candidate.erased && !options.yes) await confirm(meaningOf(candidate), 'Erase it?')
         return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
