@@ -1,4 +1,4 @@
-/** Limits steps of signing in a minute from one network: those that hold no guess at a secret of an account. */
+/** Limits the number of sign-in steps in a minute from one network, for steps that hold no guess at a secret of an account. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters } from '../../http/counters.ts'
 import { HttpError } from '../../http/errors.ts'
@@ -8,8 +8,9 @@ import { networkOf } from '../../http/network.ts'
 type CountAttempt = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /**
- * @param most attempts a minute; 0: no limit
- * @param limiter those of one name are counted together
+ * Makes a function that counts attempts.
+ * @param most the most attempts a minute; 0 is no limit
+ * @param limiter the name under which attempts are counted together
  */
 export function limitAttempts(counters: Counters, most: number, limiter = 'sign_in'): CountAttempt {
   return async (request, reply) => {

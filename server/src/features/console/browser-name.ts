@@ -2,7 +2,7 @@
 
 type Names = readonly (readonly [name: string, pattern: RegExp])[]
 
-// Browsers also name others in their User-Agent: the more others name one, the later it comes here.
+// User-Agents also name other browsers: the more others name one, the later it comes here.
 const BROWSERS: Names = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],

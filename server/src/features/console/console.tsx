@@ -44,7 +44,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
   await app.register(async (pages: App) => {
     await pages.register(cookie)
     acceptForms(pages)
-    // Pages are not part of the API description.
+    // The API description leaves pages out.
     pages.addHook('onRoute', (route) => {
       route.schema = { ...route.schema, hide: true }
     })
@@ -64,7 +64,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
     pages.get('/console/*', async () => {
       throw new ServiceError('not_found', 'there is no such page')
     })
-    // Answered before the body is read.
+    // This route answers before the body is read.
     pages.route({
       url: '/console/*',
       method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],

@@ -11,13 +11,16 @@ import type { MemberService } from '../people/members.ts'
 import { ConsolePage, PlainPage, useViewer, type Viewer, Viewing } from './page.tsx'
 import { optionalSessionOf, viewedWorkspaces } from './session.ts'
 
-/** @param members undefined for pages without sessions */
+/**
+ * Answers errors with pages.
+ * @param members finds the viewer's workspaces; undefined for pages without sessions
+ */
 export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 'workspacesOf'>): void {
   pages.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
     // A request that is refused at the gate reaches no hook of these pages.
     reply.headers(pageHeaders())
-    // A failing service is asked for nothing more.
+    // Once a service fails, it is asked for nothing more.
     const viewer = members && status < 500 ? await viewerOf(request, members) : undefined
     if (!viewer) return sendHtml(reply, plainPage(status, detail), status)
     const page = (
@@ -31,14 +34,14 @@ export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 
   })
 }
 
-/** Rendered once: strangers ask for them as often as they like. */
+/** The error page for strangers, rendered once: they ask for it as often as they like. */
 const plainPage = renderedOnce((status: number, detail: string) => (
   <PlainPage title={titleOf(status)} problem={detail}>
     <SignedOutNext status={status} />
   </PlainPage>
 ))
 
-/** Answers a form that there is no page for, without finding out who sent it. */
+/** Answers a form without a page, and does not find out who sent it. */
 export async function answerUnknown(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return sendHtml(reply, plainPage(404, 'there is no such page'), 404)
 }
@@ -55,7 +58,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available now',
 }
 
-/** Finds the viewer of an error page: in the workspace of its address for a member of it, else in their first one. Undefined without a session. */
+/** Finds the viewer of an error page: in the workspace of its address for a member of it, else in their first one; undefined without a session. */
 async function viewerOf(
   request: FastifyRequest,
   members: Pick<MemberService, 'workspacesOf'>,

@@ -2,7 +2,7 @@
 import { contentIssues } from '../../http/text.ts'
 import type { Fields } from './request-fields.ts'
 
-/** The first and the last day are written as `2026-09-25`, in UTC. */
+/** The first and the last day of a list, written as `2026-09-25`, in UTC. */
 export interface Days {
   readonly from?: string
   readonly to?: string
@@ -12,21 +12,24 @@ export interface FilterField {
   readonly name: string
   readonly label: string
   readonly fits: (value: string) => boolean
-  /** True: blanks around the value are part of it. */
+  /** True if blanks around the value are part of it. */
   readonly isExact?: true
 }
 
 export interface ReadFilter<F> {
   readonly filter: F
-  /** Filters that nothing can match, in words. They are ignored. */
+  /** Words for the filters that nothing can match, which are ignored. */
   readonly problems: readonly string[]
 }
 
 export interface FilterQuery<F> {
   read(fields: Fields): ReadFilter<F>
-  /** The filters that are set, by the names of their fields. */
+  /** Lists the filters that are set, by the names of their fields. */
   fieldsOf(filter: F): readonly (readonly [name: string, value: string])[]
-  /** @param more other fields. Undefined ones are left out */
+  /**
+   * Makes a path with the filters.
+   * @param more other fields. Undefined ones are left out
+   */
   path(path: string, filter: F, more?: Fields): string
 }
 
@@ -36,7 +39,10 @@ const DAYS = {
   to: { name: 'to', label: 'last day', fits: isDay },
 } as const satisfies Readonly<Record<keyof Days, FilterField>>
 
-/** @param nothing the beginning of a problem: "no claim can have" */
+/**
+ * Makes the functions for a list's filters.
+ * @param nothing the beginning of a problem: "no claim can have"
+ */
 export function filterQuery<F extends Days>(
   fields: Readonly<Record<Exclude<keyof F, keyof Days>, FilterField>>,
   nothing: string,
@@ -76,7 +82,7 @@ export function ofLength(most: number) {
   return (value: string) => [...value].length <= most && contentIssues(value, []).length === 0
 }
 
-/** The instants that the days span. */
+/** Returns the instants that the days span. */
 export function spanOf({ from, to }: Days): { readonly since?: number; readonly until?: number } {
   return {
     ...(from === undefined ? {} : { since: startOf(from) }),

@@ -1,4 +1,4 @@
-/** The command that submits a first claim, and the action that it claims. It needs only a key. */
+/** The command that submits a first claim, with only a key, and the action that it claims. */
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { JsonValue } from '@claimcheck/core/rules'
@@ -11,7 +11,7 @@ interface FirstClaim {
   readonly origin: string
   /** A key, or `$KEY` for one that the shell has. */
   readonly key: string
-  /** Undefined where no plugin offers an action. */
+  /** The action to claim; undefined where no plugin offers one. */
   readonly profile: Claimable | undefined
 }
 
@@ -21,7 +21,7 @@ interface Claimable {
   readonly params: TSchema
 }
 
-// The API takes unknown actions, too.
+// Unknown actions are accepted by the API, too.
 const UNKNOWN: Claimable = { action: 'example.thing.done', target: {}, params: { type: 'object' } }
 
 /** Chooses an action that the workspace can read: through its newest connection, else without any. One without params works as it is. */
@@ -66,7 +66,7 @@ function byShell(command: string): string {
   return `'"$(${command})"'`
 }
 
-/** The example of the schema, or else a placeholder of the right type. */
+/** Returns the example of the schema, or else a placeholder of the right type. */
 function exampleOf(schema: Property, name: string): JsonValue {
   const given = schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0]
   if (given !== undefined) return given

@@ -1,4 +1,4 @@
-/** The one form page of the console: what an address loads and shows, what its forms save, and where they lead. */
+/** The form page, of which all pages with forms are made: what an address loads and shows, what its forms save, and where they lead. */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { ServiceError } from '../../base/errors.ts'
@@ -24,7 +24,10 @@ type Param =
   | 'provider'
   | 'token'
 
-/** A request, as pages read it. Only pages that need a session read who sends it, and only pages in a workspace read `workspace`. */
+/**
+ * Makes a request's view for pages. Pages without a session must not read the members about its sender, and only pages in a workspace may read
+ * `workspace`.
+ */
 export function visitOf(request: FastifyRequest, reply: FastifyReply) {
   return {
     request,
@@ -63,22 +66,22 @@ export type Visit = ReturnType<typeof visitOf>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True: it needs a sign-in of the last ten minutes, for some forms at least. Otherwise the reason why it needs none. */
+    /** True for an action that needs a sign-in of the last ten minutes, for some forms at least. A text is the reason why it needs none. */
     readonly freshSignIn?: true | string | undefined
   }
 }
 
 interface Guard {
-  /** Refuses members who are no owners of the workspace. */
+  /** True to refuse members who are no owners of the workspace. */
   readonly owners?: true
-  /** Asks for a sign-in of the last ten minutes: always, or where the function says so. A text is the reason why none is needed. */
+  /** Requires a sign-in of the last ten minutes: always, or where the function says so. A text is the reason why none is needed. */
   readonly freshSignIn?: true | NeedsFreshSignIn | string
   readonly keepsField?: KeepsField
   readonly cost?: FastifyContextConfig['cost']
   readonly countAttempt?: ReturnType<typeof limitAttempts>
 }
 
-/** The options of a route that is no form page. What is refused in any case comes before the question who it is. */
+/** Makes the options of a route that is no form page. Refusals that hold for anybody come before the question who sends the request. */
 export function guarded(services: ConsoleDependencies, guard: Guard) {
   const { owners, freshSignIn, keepsField, cost = 'page', countAttempt } = guard
   const needs = typeof freshSignIn === 'string' ? undefined : freshSignIn
@@ -116,22 +119,22 @@ interface Answering<L> {
 
 export type Form<L> = Guard & {
   readonly freshSignIn: NonNullable<Guard['freshSignIn']>
-  /** False: a refusal gets an error page. */
+  /** False if a refused form gets an error page instead of its own. */
   readonly showsRefusal?: false
 } & (Saving<L> | Answering<L>)
 
 interface FormPage<L> extends Guard {
-  /** Finds what the address names, for the page and for each of its forms. */
+  /** Loads what the address names, for the page and for each of its forms. */
   readonly load?: (visit: Visit) => L | Promise<L>
   /** Shows the page, also with a form that was refused. */
   readonly show: (visit: Loaded<L> & { readonly refused?: Refused }) => Shown | Promise<Shown>
-  /** The form that is sent to the address of the page. */
+  /** The form whose address is that of the page. */
   readonly form?: Form<L>
   /** Forms of the page that are sent to other addresses. */
   readonly forms?: Readonly<Record<string, Form<L>>>
 }
 
-/** Forms of a page, by their addresses. They need nothing that it loads. */
+/** Forms of a page, by their addresses. They use nothing that the page loads. */
 export type Forms = Readonly<Record<string, Form<unknown>>>
 
 /** Registers a page and its forms. A page for owners has forms for owners. */
@@ -171,7 +174,7 @@ export function addPage<L>(app: App, services: ConsoleDependencies, address: str
   }
 }
 
-/** A path whose page shows the notice of this code. */
+/** Makes a path whose page shows the notice of this code. */
 export function withNotice(path: string, done: string): string {
   return `${path}?done=${done}`
 }
@@ -184,7 +187,10 @@ function send(request: FastifyRequest, reply: FastifyReply, shown: Shown): Fasti
   return sendPage(reply, <Viewing.Provider value={{ ...viewer, done }}>{page}</Viewing.Provider>, status)
 }
 
-/** A refusal in words for the page. @throws any error that is not about what was sent: it gets an error page */
+/**
+ * Words a refusal for the page.
+ * @throws any error that is not about the form's values: it gets an error page
+ */
 export function refusalOf(error: unknown): string {
   if (error instanceof ServiceError && (error.code === 'bad_request' || error.code === 'conflict')) return error.message
   throw error

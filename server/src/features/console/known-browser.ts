@@ -1,4 +1,4 @@
-/** The cookie by which a browser is known to have signed in to an account, and login throttling by who sends the attempts. */
+/** The cookie that marks a browser as one that has signed in to an account, and login throttling by the source of attempts. */
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { networkOf } from '../../http/network.ts'
@@ -7,12 +7,12 @@ import type { User } from '../people/sessions.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { cookieName, cookieOptions, optionalSessionOf } from './session.ts'
 
-/** Browsers keep no cookie for longer. */
+/** The lifetime of the cookie; browsers keep none for longer. */
 const LASTS_SECONDS = 400 * 24 * 60 * 60
 
 const nameOf = (publicUrl: string | undefined) => cookieName(publicUrl, '-known')
 
-/** Makes the browser of each signed-in request known. Needs the sessions, so it is registered after them. */
+/** Marks the browser of each signed-in request as known. Needs the sessions, so it is registered after them. */
 export function rememberBrowsers(app: App, { knownBrowsers, config: { publicUrl } }: ConsoleDependencies): void {
   const name = nameOf(publicUrl)
   app.addHook('preHandler', (request, reply, done) => {
@@ -27,9 +27,9 @@ const NO_LIMIT: Attempt = { succeeded: async () => {} }
 
 /** The secret at which an attempt guesses. Each kind is counted by itself. */
 export type Attempted =
-  /** The password of the account with this e-mail address, if there is one. */
+  /** A guess at the password of the account with this e-mail address, if there is one. */
   | { readonly passwordOf: string }
-  /** The second step, after a right password. */
+  /** A guess at the second step, after a right password. */
   | { readonly codeOf: Pick<User, 'id' | 'generation'> }
 
 /**

@@ -5,7 +5,7 @@ import { HttpError } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { originOf } from '../../web/origin.ts'
 
-/** Redirects pages from `127.0.0.1` and `[::1]` to `localhost`. The port stays as asked for, so that tunnels work. */
+/** Redirects pages from `127.0.0.1` and `[::1]` to `localhost`. The port of the request stays, so that tunnels work. */
 export function redirectToLocalhost(app: App, publicUrl: string | undefined): void {
   if (publicUrl !== undefined) return
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {

@@ -44,13 +44,13 @@ export function PlainPage({ title, problem, done, scripts, csrf, children }: Pla
 }
 
 export interface ViewedWorkspace extends WorkspaceOfMember {
-  /** The person who looks at it is one of its owners. */
+  /** True if the viewer is one of the workspace's owners. */
   readonly isOwner: boolean
-  /** The person signed in as the workspace asks for: otherwise they see and do nothing there. */
+  /** True if the viewer signed in as the workspace asks for: otherwise they see and do nothing there. */
   readonly isOpen: boolean
 }
 
-/** The person who looks at a page, and the workspace in which they do. */
+/** The viewer of a page, and the workspace in which they view it. */
 export interface Viewer {
   readonly user: User
   readonly csrf: string
@@ -98,13 +98,13 @@ const FOR_OWNERS: typeof SECTIONS = [
 
 interface ConsolePageProps extends PageProps {
   readonly heading?: ComponentChildren
-  /** Left out for an error. */
+  /** The section of the console that the page belongs to; left out on error pages. */
   readonly section?: Section
-  /** Buttons next to the heading. */
+  /** Buttons beside the heading of the page. */
   readonly actions?: ComponentChildren
 }
 
-/** The id of the links of the header. On a narrow screen they are folded behind a button, which needs no script. */
+/** The id of the header's list of links. On a narrow screen they are folded behind a button, which needs no script. */
 const WAYS = 'ways'
 
 /** A page for people who are signed in. */

@@ -19,7 +19,10 @@ export function passkeyPlace(request: FastifyRequest, publicUrl: string | undefi
   return { party: { id: hostname, origin } }
 }
 
-/** @throws HttpError 422 */
+/**
+ * Returns the relying party of a request.
+ * @throws HttpError 422 where passkeys do not work at the request's address
+ */
 export function requireParty(request: FastifyRequest, publicUrl: string | undefined): RelyingParty {
   const place = passkeyPlace(request, publicUrl)
   if ('party' in place) return place.party

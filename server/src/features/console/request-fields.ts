@@ -3,23 +3,23 @@ import type { FastifyRequest } from 'fastify'
 
 export type Fields = Readonly<Record<string, string | undefined>>
 
-/** The last value of a repeated name counts. */
+/** Reads the fields of a form. The last value of a repeated name counts. */
 export function formOf(request: FastifyRequest): Fields {
   return lastOf(request.body)
 }
 
-/** The last value of a repeated name counts. */
+/** Reads the fields of an address' query. The last value of a repeated name counts. */
 export function queryOf(request: FastifyRequest): Fields {
   return lastOf(request.query)
 }
 
-/** Every value that a form gives to a name, such as that of boxes which belong together. */
+/** Lists every value that a form gives to a name, such as that of boxes which belong together. */
 export function listOf(request: FastifyRequest, name: string): readonly string[] {
   const given = (request.body as Readonly<Record<string, unknown>> | null | undefined)?.[name]
   return [given].flat().filter((value) => typeof value === 'string')
 }
 
-/** The lines that hold something. Browsers end lines with CR LF. */
+/** Lists the lines of a text that are not empty. Browsers end lines with CR LF. */
 export function linesOf(text: string): string[] {
   return text
     .split(/\r?\n/)
@@ -32,6 +32,6 @@ function lastOf(values: unknown): Fields {
     name,
     Array.isArray(value) ? value.at(-1) : value,
   ])
-  // A JSON body may hold anything.
+  // JSON bodies may hold values that are no texts.
   return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
 }

@@ -18,7 +18,7 @@ import type { ViewedWorkspace, Viewer } from './page.tsx'
 import { formOf } from './request-fields.ts'
 
 export interface ConsoleSession extends SignedIn {
-  /** Every form of this session has it. */
+  /** The token that every form of a session carries against cross-site requests. */
   readonly csrf: string
 }
 
@@ -31,7 +31,7 @@ interface WorkspaceAccess {
 const SESSION = 'session'
 const ACCESS = 'workspaceAccess'
 
-/** Answers instead of the page. */
+/** A function that answers in place of the page. */
 type AnswerInstead = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
 
 /** Refuses texts that a database or a later reader would read differently. Pages check their own queries. */
@@ -56,7 +56,7 @@ export function readSessions(
   app.decorateRequest(SESSION)
   app.decorateRequest(ACCESS)
 
-  // Here and below after the body has arrived: a slow sender gets the rights of the end of the request, not of its beginning.
+  // Sessions are read here and below after the body has arrived: a slow sender gets the rights of the end of the request, not of its beginning.
   app.addHook('preValidation', async (request, reply) => {
     const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
     const signedIn = token === undefined ? undefined : await sessions.find(token)
@@ -100,7 +100,7 @@ export function requireSession(
     const workspaces = await viewedWorkspaces(members, session)
     const { workspace: id } = request.params as { readonly workspace?: string }
     const workspace = workspaces.find((one) => one.id === id)
-    // A workspace of others answers like one that does not exist.
+    // Workspaces of others answer like one that does not exist.
     if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
     request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace, now: now() })
     if (workspace && !workspace.isOpen) return answerWeak(request, reply)
@@ -111,12 +111,12 @@ export function optionalSessionOf(request: FastifyRequest): ConsoleSession | und
   return request.getDecorator<ConsoleSession | undefined>(SESSION)
 }
 
-/** The session of a page that needs one. */
+/** Returns the session of a request to a page that needs one. */
 export function sessionOf(request: FastifyRequest): ConsoleSession {
   return optionalSessionOf(request)!
 }
 
-/** The viewer of a page that needs a session; undefined on other pages. */
+/** Returns the viewer of a page that needs a session; undefined on other pages. */
 export function viewerOf(request: FastifyRequest): Viewer | undefined {
   const access = request.getDecorator<WorkspaceAccess | undefined>(ACCESS)
   if (!access) return undefined
@@ -124,12 +124,12 @@ export function viewerOf(request: FastifyRequest): Viewer | undefined {
   return { user, csrf, ...access }
 }
 
-/** The workspace of a page that is in one. */
+/** Returns the workspace of a page that is in one. */
 export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
   return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
 }
 
-/** The workspaces of a person. Those that ask for a better sign-in than this one are closed. */
+/** Lists the workspaces of a person. Those that ask for a better sign-in than this one are closed. */
 export async function viewedWorkspaces(
   members: Pick<MemberService, 'workspacesOf'>,
   { user, session }: SignedIn,
@@ -140,13 +140,16 @@ export async function viewedWorkspaces(
   })
 }
 
-/** The actor of a request, for the audit trail. */
+/** Returns the actor of a request, for the audit trail. */
 export function actingOf(request: FastifyRequest): Acting {
   const session = optionalSessionOf(request)
   return session ? byUser(session.user.id, request.ip) : byNobody(request.ip)
 }
 
-/** A `preHandler`. @throws HttpError 403 for members who are no owners */
+/**
+ * Lets only owners of the workspace pass, as a `preHandler`.
+ * @throws HttpError 403 for other members
+ */
 export async function ownersOnly(request: FastifyRequest): Promise<void> {
   if (!workspaceOf(request).isOwner)
     throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
@@ -192,12 +195,15 @@ function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
 }
 
-// Browsers take a `__Host-` cookie over https only, and send it to this host only. Without https there is no such cookie.
+// Browsers take a `__Host-` cookie over https only, and send it to this host only. Without https the name has no such prefix.
 export function cookieName(publicUrl: string | undefined, ending = ''): string {
   return `${isSecure(publicUrl) ? '__Host-' : ''}claimcheck${ending}`
 }
 
-/** The token of the console's session. @param read reads a cookie of the request */
+/**
+ * Reads the token of the console's session.
+ * @param read reads a cookie of the request
+ */
 export function sessionTokenOf(
   read: (cookie: string) => string | undefined,
   publicUrl: string | undefined,
@@ -209,7 +215,7 @@ export function cookieOptions(publicUrl: string | undefined) {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(publicUrl) } as const
 }
 
-/** Derived from the cookie's token: other sites know neither. */
+/** Derives the token of forms from that of the cookie: other sites know neither. */
 function csrfOf(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url')
 }

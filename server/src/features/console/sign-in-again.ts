@@ -23,9 +23,9 @@ export function isFresh(request: FastifyRequest, now: () => number): boolean {
 }
 
 /**
- * A `preHandler` that asks for a sign-in where the last one is too long ago, and goes on afterwards with the form as it was typed. What
- * changes who can get in, or which destination is believed, needs it, so that a person who finds an open browser, or has stolen a session,
- * can neither stay, nor let others in, nor have claims checked elsewhere.
+ * Makes a `preHandler` that asks for a sign-in if the last one is too long ago, and goes on afterwards with the form as it was typed. Changes of who
+ * can get in, or of which destination is believed, need it, so that a person who finds an open browser, or has stolen a session, can neither stay,
+ * nor let others in, nor have claims checked elsewhere.
  */
 export function freshSignInOnly(services: ConsoleDependencies, needs: true | NeedsFreshSignIn) {
   return async function freshSignInOnly(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -38,14 +38,14 @@ export function freshSignInOnly(services: ConsoleDependencies, needs: true | Nee
   }
 }
 
-/** The page on which a signed-in person signs in again, and goes on where they were. */
+/** Adds the page on which a signed-in person signs in again, and goes on where they were. */
 export function confirmRoutes(app: App, services: ConsoleDependencies): void {
   app.get(paths.confirm, async (request, reply) =>
     sendSignIn(reply, services, { next: returnPath(queryOf(request).next), session: sessionOf(request) }),
   )
 }
 
-/** Answers a form whose session has ended. What was typed is kept where the route allows it. */
+/** Makes the answer to a form whose session has ended. Typed values are kept where the route allows it. */
 export function answerSignedOut(services: ConsoleDependencies) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const unsent = unsentFormOf(request)
@@ -67,7 +67,7 @@ export function answerStale(request: FastifyRequest, reply: FastifyReply): Fasti
   )
 }
 
-/** The page that a form was sent from, by the Referer, which our pages let browsers send. Without it the start page. */
+/** Finds the page that a form was sent from, by the Referer, which our pages let browsers send; without it the start page. */
 function refererPath(request: FastifyRequest, publicUrl: string | undefined): string {
   const { referer = '' } = request.headers
   if (!parseUrl(referer)) return paths.home

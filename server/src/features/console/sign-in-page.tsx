@@ -10,23 +10,23 @@ import { OidcSignIn, PasskeySignIn } from './parts/sign-in-methods.tsx'
 import type { ConsoleSession } from './session.ts'
 import { CarriedForm, ResendForm, type UnsentForm, UnsentValues } from './unsent.tsx'
 
-/** The page to which a person gets after signing in. */
+/** The page to which a sign-in leads. */
 export interface Destination {
-  /** One of our own paths. */
+  /** The path to lead to, one of our own. */
   readonly next: string
-  /** Shown instead of `next`. */
+  /** The form to show instead of leading to `next`. */
   readonly unsent?: UnsentForm | undefined
 }
 
 export interface SignInProps extends Destination {
-  /** The session of this browser, in which the person is asked once more. */
+  /** The session of this browser, if the person in it is asked once more. */
   readonly session?: ConsoleSession | undefined
   readonly email?: string
   readonly problem?: string
   readonly done?: string | undefined
 }
 
-/** The page with all ways to sign in; with a problem, as the answer to a form. */
+/** Sends the page with all ways to sign in; with a problem, as the answer to a form. */
 export function sendSignIn(
   reply: FastifyReply,
   { oidcSignIn, outbox }: ConsoleDependencies,
@@ -113,7 +113,7 @@ interface CodeProps extends Destination {
   /** The token of the session that this browser has. */
   readonly csrf: string | undefined
   readonly problem?: string
-  /** Set where the code was not looked at. */
+  /** The time to wait, for a code that was not compared because of it. */
   readonly retryAfterMs?: number | undefined
 }
 

@@ -4,11 +4,11 @@ import { cookieName, cookieOptions } from './session.ts'
 
 export interface TicketCookie {
   give(reply: FastifyReply, ticket: string): void
-  /** The answer deletes the cookie. */
+  /** Takes the ticket from the cookie, which the answer deletes. */
   take(request: FastifyRequest, reply: FastifyReply): string | undefined
 }
 
-/** No ticket lasts longer. */
+/** The lifetime of the cookie, as no ticket lasts longer. */
 const LASTS_SECONDS = 600
 
 export function ticketCookie(name: 'passkey' | 'outside' | 'code', publicUrl: string | undefined): TicketCookie {

@@ -1,6 +1,6 @@
 /**
- * Forms that were sent after their session had ended. The page that answers holds what was typed, and sends it again once the
- * person has signed in and confirmed. Nothing is stored here, and secrets are not repeated.
+ * Forms that were sent after their session had ended. The page that answers holds the typed values, and sends them again once the person has signed
+ * in and confirmed. Nothing is stored here, and secrets are not repeated.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { paths, returnPath } from '../../web/console-paths.ts'
@@ -11,14 +11,14 @@ import { Csrf, PostForm } from './parts/form.tsx'
 import { type Fields, formOf, listOf } from './request-fields.ts'
 
 export interface UnsentForm {
-  /** One of our own paths. */
+  /** The path of the form, one of our own. */
   readonly action: string
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** True: something was typed that is not in `fields`. */
+  /** True if values were typed that are not in `fields`. */
   readonly lacksSecrets: boolean
 }
 
-/** Tells whether a field may be held in a page that anyone at this browser sees. Routes without it hold nothing. */
+/** Tells whether a page that anyone at this browser sees may hold the value of a field. Routes without this function hold none. */
 export type KeepsField = (name: string, request: FastifyRequest) => boolean
 
 declare module 'fastify' {
@@ -34,19 +34,19 @@ const ACTION = 'unsent_action'
 const FIELDS = 'unsent_fields'
 const LACKS_SECRETS = 'unsent_lacks_secrets'
 
-/** The form of this request; undefined where its route holds none. */
+/** Reads the form of a request; undefined where its route holds none. */
 export function unsentFormOf(request: FastifyRequest): UnsentForm | undefined {
   const { keepsField } = request.routeOptions.config
   if (!keepsField) return undefined
   const names = Object.keys(formOf(request)).filter((name) => name !== '_csrf')
-  // Each value of boxes with one name: those of the keys that are revoked with a member.
+  // Names may have several values, as boxes do: those of the keys that are revoked with a member.
   const given = names.flatMap((name) => listOf(request, name).map((value) => [name, value] as const))
   const fields = given.filter(([name]) => keepsField(name, request))
   const lacksSecrets = given.some(([name, value]) => value !== '' && !keepsField(name, request))
   return { action: returnPath(request.url), fields, lacksSecrets }
 }
 
-/** The form that a sign-in form carries; undefined where it carries none. */
+/** Reads the form that a sign-in form carries; undefined where it carries none. */
 export function carriedForm(values: Fields): UnsentForm | undefined {
   const { [ACTION]: action, [FIELDS]: text } = values
   if (action === undefined || text === undefined) return undefined
@@ -84,7 +84,7 @@ export function UnsentValues({ unsent: { fields, lacksSecrets } }: { readonly un
   )
 }
 
-/** Sends the form again. Without `csrf` the person confirms once more: the session that it will have is not known yet. */
+/** A form that sends the typed values again. Without `csrf` the person confirms once more: the session that it will have is not known yet. */
 export function ResendForm({ unsent, csrf, label }: { unsent: UnsentForm; csrf?: string; label: string }) {
   return (
     <Csrf.Provider value={csrf}>

@@ -32,7 +32,7 @@ interface WeakProps {
   readonly name: string
   readonly rule: SignInRule
   readonly method: SignedInBy
-  /** True: the method is set up, but was not used to sign in. */
+  /** True if the method is set up, but was not used to sign in. */
   readonly isSetUp: boolean
   /** The address of the page that was asked for. */
   readonly page: string

@@ -5,7 +5,7 @@ import type { Role } from '../people/members.ts'
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = { owner: 'an owner', member: 'a member' }
 
-/** The title of an action by the newest version of its profile; undefined where no loaded plugin checks it. */
+/** Finds the title of an action by the newest version of its profile; undefined where no loaded plugin checks it. */
 export function actionTitle({ verifierFor }: Pick<Registry, 'verifierFor'>, action: string): string | undefined {
   return verifierFor(action)?.verifier.profile.words.title
 }

@@ -12,11 +12,11 @@ export interface TrailFilter extends Days {
 }
 
 export interface TrailQuery extends ReadFilter<TrailFilter> {
-  /** Only entries before this position. */
+  /** The position before which the entries to show stand. */
   readonly before: number | undefined
 }
 
-/** The kinds of actors that are no users. */
+/** Words for the kinds of actors that are no users. */
 export const OTHER_ACTORS: Readonly<Record<string, string>> = {
   command: 'The command line',
   application: 'Applications',
@@ -42,13 +42,19 @@ function filters(groups: readonly string[]) {
 
 const FILTERS = filters([])
 
-/** @param groups of events that there are */
+/**
+ * Reads the query.
+ * @param groups the groups of events that exist
+ */
 export function readTrailQuery(fields: Fields, groups: readonly string[] = []): TrailQuery {
   const before = /^[1-9]\d{0,14}$/.test(fields.before ?? '') ? Number(fields.before) : undefined
   return { ...filters(groups).read(fields), before }
 }
 
-/** @param people who may be meant by a name or an address in the search */
+/**
+ * Makes the filter of a query.
+ * @param people the users who may be meant by a name or an address in the search
+ */
 export function auditFilterOf(
   workspaceId: string,
   { eventsOf }: Pick<AuditTrailService, 'eventsOf'>,

@@ -1,4 +1,4 @@
-/** The claims that the filters show, as a file that goes out while it is read. */
+/** The export of the claims that the filters show, as a file that is sent while it is read. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visibleJson } from '@claimcheck/core/words/plain-text'
 import { csvRecord } from '../../../base/csv.ts'
@@ -11,14 +11,14 @@ export const EXPORT_FORMATS = ['csv', 'json'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 export const MOST_EXPORTED = 10_000
-/** The number of claims that a filter may look through for one file. */
+/** The most claims that a filter may look through for one file. */
 const MOST_SEARCHED = 10 * MOST_EXAMINED
-/** Claims of one page. Requests of others come in between two. */
+/** The number of claims in one page of a file. Requests of others are served between two pages. */
 const PAGE_SIZE = 100
 
 export interface ExportSource {
   list(filter: ClaimFilter): Promise<ClaimPage>
-  /** Finds the times at which these were decided. */
+  /** Finds the times at which claims were decided. */
   decidedAt(claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>
   receiptUrl(receiptId: string): string
 }
@@ -31,7 +31,7 @@ interface Exported {
 
 type Cell = (exported: Exported) => unknown
 
-/** The columns of the claim itself, and those that follow from it. */
+/** The columns of the file: those of a claim's row, and those that follow from it. */
 const COLUMNS: Readonly<Record<string, Cell>> = {
   ...Object.fromEntries(EXPORTED.map((column) => [column.name, cellOf(column)])),
   client_claim_id: ({ claim }) => (claim.erasure ? null : claim.clientClaimId),
@@ -54,7 +54,10 @@ interface Form {
   readonly type: string
   readonly before: string
   row(exported: Exported, isFirst: boolean): string
-  /** @param note why there is not everything; undefined: there is */
+  /**
+   * Writes the end of the file.
+   * @param note says why the file is not complete; undefined if it is
+   */
   after(note: string | undefined): string
 }
 
@@ -63,7 +66,7 @@ const FORMS: Readonly<Record<ExportFormat, Form>> = {
     type: 'text/csv; charset=utf-8; header=present',
     before: csvRecord(NAMES),
     row: (exported) => csvRecord(Object.values(COLUMNS).map((cell) => textOf(cell(exported)))),
-    // The note gets as many cells as every record has.
+    // The note's record has as many cells as every other.
     after: (note) => (note === undefined ? '' : csvRecord(NAMES.map((_, index) => (index === 0 ? note : null)))),
   },
   json: {
@@ -86,7 +89,7 @@ export function exportType(format: ExportFormat): string {
   return FORMS[format].type
 }
 
-/** Yields the file in parts, newest claim first. Its end says when it is not everything. */
+/** Yields the file in parts, newest claim first. Its end says when it is not complete. */
 export async function* exported(
   format: ExportFormat,
   choice: ClaimChoice,
@@ -105,7 +108,7 @@ export async function* exported(
       row(
         {
           claim,
-          // A receipt that is in an archive alone has the time of its check.
+          // A receipt in an archive alone tells no time here, so that of the claim's check stands in.
           decidedAt:
             decidedAt.get(claim.claimId) ?? (claim.receiptId === null ? undefined : claim.lastCheck?.answeredAt),
           receiptUrl: claim.receiptId === null ? null : source.receiptUrl(claim.receiptId),
@@ -113,7 +116,7 @@ export async function* exported(
         count + index === 0,
       ),
     )
-    // Only now: where nothing can be read, there is still an error to answer with.
+    // The beginning goes out now and not earlier: where nothing can be read, there is still an error to answer with.
     yield (count + examined === 0 ? before : '') + rows.join('')
     count += rows.length
     examined += page.cutShort ? MOST_EXAMINED : 0

@@ -13,7 +13,7 @@ export interface ListQuery extends ReadFilter<TableFilter> {
   readonly span: Span
 }
 
-/** A value that is longer than a claim allows fits no claim. */
+/** The filters of the list. A value that is longer than a claim allows fits no claim. */
 const FILTERS = filterQuery<TableFilter>(
   {
     search: { name: 'q', label: 'text', fits: ofLength(512) },
@@ -32,7 +32,7 @@ export function readListQuery(query: Fields): ListQuery {
   return { filter, cursor: query.cursor, span, problems }
 }
 
-/** Chosen days are seldom one day. */
+/** Chooses the span of the chart: chosen days are seldom one day. */
 export function defaultSpan({ from, to }: TableFilter): Span {
   return from === undefined && to === undefined ? 'day' : 'month'
 }
@@ -42,7 +42,7 @@ export function claimChoiceOf(filter: TableFilter): ClaimChoice {
   return { ...choice, ...spanOf(filter) }
 }
 
-/** False where every claim that an index finds is shown, so that nothing else is read. */
+/** Tells whether filters are set that need more than an index; false where all claims of an agent or of some days are shown. */
 export function isSifted({ from: _, to: __, agentId: ___, ...others }: TableFilter): boolean {
   return Object.keys(others).length > 0
 }
@@ -53,7 +53,7 @@ export interface ListView {
   readonly span?: Span
 }
 
-/** The address of a view of the list. Defaults are left out. */
+/** Makes the path of a view of the list, without defaults. */
 export function listPath(workspaceId: string, { filter = {}, cursor, span }: ListView = {}): string {
   return FILTERS.path(paths.claims(workspaceId), filter, {
     span: span === defaultSpan(filter) ? undefined : span,

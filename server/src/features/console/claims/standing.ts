@@ -1,4 +1,4 @@
-/** The top of a claim's page: what happened, why, and the comparison of what was claimed and found. */
+/** The top of a claim's page: what happened, why, and the comparison of the claimed and the found values. */
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
@@ -11,17 +11,17 @@ export interface Standing {
   readonly headline: string
   readonly reason: string
   readonly fields: readonly ComparedField[]
-  /** A stranger's words, to stand apart. */
+  /** Sentences of a stranger's plugin, to stand apart. */
   readonly said: readonly string[]
 }
 
 interface Known {
   readonly detail: ClaimDetail
-  /** Undefined where the profile of the claim is not loaded. */
+  /** The claim's profile; undefined where it is not loaded. */
   readonly profile: ActionProfile | undefined
-  /** True: its words are those of a stranger's plugin. */
+  /** True if the profile has the words of a stranger's plugin. */
   readonly isForeign?: boolean
-  /** Undefined while the claim is queued, and where the receipt cannot be read. */
+  /** The receipt; undefined while the claim is queued, and where the receipt cannot be read. */
   readonly receipt: Receipt | undefined
 }
 
@@ -47,7 +47,7 @@ export function standingOf({ detail, profile, isForeign = false, receipt }: Know
   return { headline: headlineOf(decided), reason: reasonOf(decided), fields, said: pluginSays(decided) }
 }
 
-/** The read on which the verdict rests; the last one where there is no receipt. */
+/** Finds the read on which the verdict rests; the last one where there is no receipt. */
 function basisOf(history: readonly CheckRecord[], receipt: Receipt | undefined): ReadRecord | undefined {
   const reads = history.filter(isRead)
   if (!receipt) return reads.at(-1)

@@ -44,15 +44,15 @@ export type Moment = { readonly [K in MomentKind]: MomentOf<K> }[MomentKind]
 
 export interface StoryOptions {
   readonly detail: ClaimDetail
-  /** Undefined where the profile of the claim is not loaded. */
+  /** The tolerance; undefined where the profile of the claim is not loaded. */
   readonly toleranceMs: number | undefined
   readonly receipt: Receipt | undefined
   readonly landing: Landing | undefined
-  /** True: this service anchors its log now. */
+  /** True if this service anchors its log now. */
   readonly anchors: boolean
 }
 
-/** Moments without a time come last. At the same time, a cause comes before its effect. */
+/** Lists the moments of a claim in order of time. Those without a time come last; at the same time, a cause comes before its effect. */
 export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: StoryOptions): readonly Moment[] {
   const { claim, history } = detail
   const end = endOf(detail, receipt)
@@ -68,7 +68,7 @@ export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: Stor
   return gathered(moments.toSorted((one, other) => rankOf(one) - rankOf(other)))
 }
 
-/** The time of the decision, after which no limit matters any more. Without a receipt, the last check tells it. */
+/** Returns the time of the decision, after which no limit matters any more. Without a receipt, the last check tells it. */
 function endOf({ claim, history }: ClaimDetail, receipt: Receipt | undefined): Instant {
   if (claim.state === 'queued') return Number.POSITIVE_INFINITY
   return receipt ? parseInstant(receipt.body.issued_at)! : (history.at(-1)?.answeredAt ?? claim.submittedAt)

@@ -24,7 +24,7 @@ import { ROLE_WORDS } from '../words.ts'
 
 type Uid = { Params: { uid: string } }
 
-/** Needs a session. */
+/** Adds the routes of the consent page, which need a session. */
 export function consentRoutes(app: App, services: ConsoleDependencies): void {
   const { oauth, sessions, members, now } = services
 
@@ -60,8 +60,8 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     if (scopes.length === 0) {
       return show(request, reply, asked, `only owners of ${visibleName(workspace.name)} may allow what is asked for`)
     }
-    // Runs after the grant is stored: a new password, a stricter rule, or a second step that is switched off ends grants, and must not miss one
-    // that is made in the same moment.
+    // The sign-in is confirmed after the grant is stored: a new password, a stricter rule, or a second step that is switched off ends grants, and
+    // must not miss one that is made in the same moment.
     const confirm = async () => {
       await sessions.confirm(signedIn.user)
       await members.confirmSignIn(workspace.id, signedIn)
@@ -134,7 +134,7 @@ function Consent({
   )
 }
 
-/** The workspaces that are left out of the choice. */
+/** A paragraph for each workspace that is left out of the choice, because it asks for another sign-in. */
 function Closed({ workspaces }: Pick<Viewer, 'workspaces'>) {
   return (
     <>
@@ -163,7 +163,10 @@ function Scopes({ asked, workspaces }: { readonly asked: ConsentRequest; readonl
   )
 }
 
-/** @param able the workspaces for which this person may allow it */
+/**
+ * A note on a scope that only owners may allow.
+ * @param able the workspaces for which this person may allow it
+ */
 function OnlyOwners({ able, workspaces }: Readonly<Record<'able' | 'workspaces', readonly WorkspaceOfMember[]>>) {
   if (able.length === workspaces.length) return null
   if (able.length === 0)

@@ -19,7 +19,7 @@ export async function oauthEndpoints(app: App, { oauth, publicUrl }: EndpointOpt
     isClosing = true
   })
   app.removeAllContentTypeParsers()
-  // oidc-provider reads bodies itself.
+  // Bodies are read by oidc-provider itself.
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(pageHeaders())

@@ -1,4 +1,4 @@
-/** Closing one's account: says what goes and what stays, and asks for the e-mail address. */
+/** Closing one's account: says what is deleted and what stays, and asks for the e-mail address. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
@@ -66,7 +66,10 @@ function Close({ alone, problem }: { readonly alone: readonly OwnedAlone[]; read
   )
 }
 
-/** @param kept the workspaces of others that would have no owner */
+/**
+ * The page for an account that cannot be closed yet.
+ * @param kept the workspaces of others that would have no owner
+ */
 function NotYet({
   kept,
   problem = 'this is not possible now',

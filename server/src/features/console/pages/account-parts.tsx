@@ -54,7 +54,7 @@ function NewPasskey({ place, isFresh }: Pick<PasskeysProps, 'place' | 'isFresh'>
   return isFresh ? <AddPasskey /> : <ConfirmFirst>To add a passkey</ConfirmFirst>
 }
 
-/** Shown where a form needs a sign-in of the last ten minutes. */
+/** A note in place of a form that needs a sign-in of the last ten minutes. */
 export function ConfirmFirst({ children }: { readonly children: string }) {
   return (
     <p>
@@ -64,7 +64,10 @@ export function ConfirmFirst({ children }: { readonly children: string }) {
   )
 }
 
-/** @param secondStep undefined: it is off */
+/**
+ * The part about the second step.
+ * @param secondStep undefined if it is off
+ */
 export function SecondStepState({ secondStep }: { readonly secondStep: SecondStep | undefined }) {
   return (
     <>
@@ -115,7 +118,10 @@ function NoPasskeys({ problem }: Extract<PasskeyPlace, { problem: string }>) {
   )
 }
 
-/** @param provider the name of the provider */
+/**
+ * The part about the OpenID provider.
+ * @param provider the name of the provider
+ */
 export function Oidc({ provider, isLinked, isFresh }: { provider: string; isLinked: boolean; isFresh: boolean }) {
   return (
     <>
@@ -150,7 +156,7 @@ export function Oidc({ provider, isLinked, isFresh }: { provider: string; isLink
 
 interface SessionsProps {
   readonly sessions: readonly Session[]
-  /** The session of this page. */
+  /** The id of the session in which the page is viewed. */
   readonly sessionId: string
   readonly sessionEnds: SessionEnds
 }

@@ -50,7 +50,7 @@ function accountForms(services: ConsoleDependencies): Forms {
       done: 'name-changed',
     },
     [paths.accountPassword]: {
-      // Replacing a password takes the current one.
+      // No fresh sign-in is needed to replace a password, which takes the current one.
       freshSignIn: (request) => !sessionOf(request).user.hasPassword,
       cost: 'password',
       save: async ({ request, user, session, form: { current = '', next = '' }, by }) => {
@@ -63,7 +63,7 @@ function accountForms(services: ConsoleDependencies): Forms {
     },
     [paths.endSession]: {
       freshSignIn: true,
-      // A session that has ended already is no problem.
+      // An ended session need not be ended.
       save: ({ user, form, by }) => sessions.end(user.id, form.id ?? '', by),
       done: 'session-ended',
     },
@@ -83,7 +83,7 @@ async function accountPage(
   const ways = await waysInOf(services, user.id)
   const fresh = isFresh(request, services.now)
   const isLinked = ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer)
-  // A problem of the name is shown at its field.
+  // Problems of the name are shown at its field.
   const refusedName = refused?.form === paths.accountName ? refused : undefined
   const kept = refused?.form === paths.accountPassword ? keptIn(request) : allKept(ways)
   return (

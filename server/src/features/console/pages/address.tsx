@@ -12,7 +12,7 @@ import { Actions, PostForm } from '../parts/form.tsx'
 
 /** The field with which a person takes an address from an account that never confirmed it. */
 export const TAKES_ADDRESS = 'takes_address'
-/** The member of the query of an invitation's page that shows the field. */
+/** The member of an invitation page's query that shows the field `TAKES_ADDRESS`. */
 export const HELD = 'held'
 
 /** The form of the account page that mails the link. */
@@ -27,7 +27,10 @@ export function addressForms(services: ConsoleDependencies): Forms {
   }
 }
 
-/** Needs a session. A person who only gets the mail cannot confirm, and so cannot enter the account by it. */
+/**
+ * Adds the routes that confirm an address, which need a session. A person who only gets the mail cannot confirm, and so cannot enter the account by
+ * it.
+ */
 export function addressRoutes(app: App, services: ConsoleDependencies): void {
   const { addressConfirmation, outbox } = services
   if (!outbox.isOn) return
@@ -53,7 +56,7 @@ export function addressRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-/** Mails the link to a new account. Where the address got enough mails, the person asks again on their page. */
+/** Mails a new account the link that confirms its address. If the address got enough mails, the person asks again on their page. */
 export async function askToConfirm(services: ConsoleDependencies, user: User, by: Acting): Promise<void> {
   if (!services.outbox.isOn || user.isConfirmed) return
   try {

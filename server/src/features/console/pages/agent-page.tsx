@@ -1,4 +1,4 @@
-/** The page of an agent: how its claims held over time and by action, and the last that did not. */
+/** The page of an agent: how its claims held over time and by action, and the last ones that did not. */
 import { visible, visibleName } from '@claimcheck/core/words/plain-text'
 import { type Column, ROW_HEAD, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
 import { ActionName, dayOf, Time, Verdict } from '../../../web/parts/values.tsx'
@@ -101,7 +101,7 @@ function Failures({ agentId, record: { failures }, profileOf }: AgentPageProps) 
   )
 }
 
-/** The days of one row: a day alone often has too few claims for a rate. */
+/** The number of days in one row: a day alone often has too few claims for a rate. */
 const DAYS_TOGETHER = 5
 
 function OverTime({ stretches }: { readonly stretches: readonly Stretch[] }) {
@@ -123,7 +123,7 @@ function daysOf(days: readonly Stretch[]): string {
   return `${dayOf(days[0]!.start)} to ${dayOf(days.at(-1)!.start + SPANS.month.stretchMs - 1)}`
 }
 
-/** An agent may claim any action: more than these say nothing. */
+/** The most actions that are listed: an agent may claim any action, and more of them say nothing. */
 const MOST_ACTIONS = 20
 
 function ByAction({ agentId, record: { byAction }, titleOf }: AgentPageProps) {

@@ -1,4 +1,4 @@
-/** The agents of a workspace: the list, by their last claim, and the address of each. */
+/** The list of a workspace's agents by their last claim, and the address of each agent. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { agentOfSegment, paths } from '../../../web/console-paths.ts'

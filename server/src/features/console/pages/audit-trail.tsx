@@ -1,4 +1,4 @@
-/** The audit trail of a workspace, for its owners; and what happened on the account of a person, for that person. */
+/** The audit trail of a workspace, for its owners, and that of a person's account, for that person. */
 import { Readable } from 'node:stream'
 import { auditGroupWords } from '../../../base/audit-events.ts'
 import { ServiceError } from '../../../base/errors.ts'
@@ -81,7 +81,7 @@ export function auditTrailRoutes(app: App, services: ConsoleDependencies): void 
     },
   })
 
-  // A form and no link, because an export is recorded: no other site can have it recorded.
+  // Exports have a form and no link, because they are recorded: no other site can have one recorded.
   const exports = guarded(services, { owners: true, freshSignIn: true, cost: 'export' })
   app.post('/audit-trail/export', exports, async (request, reply) => {
     const { workspace, user, form, by } = visitOf(request, reply)

@@ -29,16 +29,16 @@ import { FirstSteps, type FirstStepsState } from './first-steps.tsx'
 interface ListProps {
   readonly query: ListQuery
   readonly page: ClaimPage
-  /** The cursor of the page before this one; undefined: that is the first page. */
+  /** The cursor of the page before this one; undefined on the first page. */
   readonly newerCursor: string | undefined
-  /** Undefined on later pages. */
+  /** Counts of claims by verdict; only the first page has them. */
   readonly counted: Counted | undefined
-  /** The actions that plugins check, and those of the workspace's claims. Others may be in the address. */
+  /** The actions that plugins check, and those of the workspace's claims, to choose from. The address may name others. */
   readonly actions: readonly string[]
   /** Returns the title of an action; undefined where no loaded plugin checks it. */
   readonly titleOf: (action: string) => string | undefined
   readonly profileOf: ProfileOf
-  /** Set for a workspace without any claim. */
+  /** The first steps to show; set for a workspace without any claim. */
   readonly firstSteps: FirstStepsState | undefined
 }
 
@@ -95,7 +95,7 @@ function filterOf({ verdict: _, state: __, ...filter }: TableFilter, standing: S
   return standing === 'queued' ? { ...filter, state: 'queued' } : { ...filter, verdict: standing }
 }
 
-/** The last day that the filter asks for; undefined where that is today or later. */
+/** Finds the last day that the filter asks for; undefined where that is today or later. */
 function lastDayOf(filter: TableFilter, now: Instant): string | undefined {
   const { until } = claimChoiceOf(filter)
   return until === undefined || until > now ? undefined : filter.to
@@ -241,7 +241,7 @@ function columnsWith(profileOf: ProfileOf): readonly Column<ListedClaim>[] {
   ]
 }
 
-/** Shown while something is queued. */
+/** The columns that are shown while claims of the page are queued. */
 const OF_QUEUED: readonly Column<ListedClaim>[] = [
   ['Checks', (claim) => (isQueued(claim) ? claim.attempts : null), { isLabelled: isQueued }],
   ['Next check', (claim) => (isQueued(claim) ? <Time at={claim.nextCheckAt} /> : null), { isLabelled: isQueued }],
@@ -251,7 +251,10 @@ function isQueued({ state }: ListedClaim): boolean {
   return state === 'queued'
 }
 
-/** @param words what the claim says */
+/**
+ * A link to a claim.
+ * @param words the claim in words
+ */
 export function ClaimLink({ claim, words }: { readonly claim: ListedClaim; readonly words: string }) {
   const { claimId, verdict, submittedAt } = claim
   const { id: workspaceId } = useWorkspace()

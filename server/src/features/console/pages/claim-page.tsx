@@ -1,4 +1,4 @@
-/** The page of a claim: what was claimed, what happened since, and the receipt. */
+/** The page of a claim: the claim itself, what happened since, and the receipt. */
 
 import { type ActionProfile, claimSentence, factSentences } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
@@ -38,13 +38,13 @@ import { Timeline } from '../parts/timeline.tsx'
 
 interface ClaimPageProps {
   readonly detail: ClaimDetail
-  /** The version by which it is judged; undefined where that is not loaded. */
+  /** The profile in the version that judges the claim; undefined where that is not loaded. */
   readonly profile: ActionProfile | undefined
-  /** True: its words are those of a stranger's plugin. */
+  /** True if the profile has the words of a stranger's plugin. */
   readonly isForeign: boolean
-  /** The provider of its connection: null when that was removed, undefined when the claim needs none. */
+  /** The provider of the claim's connection: null when that was removed, undefined when the claim needs none. */
   readonly provider: string | null | undefined
-  /** Set for a claim that several connections fitted. */
+  /** The hosts to choose from, for a claim that several connections fitted. */
   readonly choice: HostChoice | undefined
   readonly receipt: Receipt | undefined
   /** Returns the title of a provider. */
@@ -111,7 +111,7 @@ export function ClaimPage(props: ClaimPageProps) {
   )
 }
 
-/** A claim that failed found none of the fields that must match. */
+/** Makes the test for a field that was looked for and not found: a failed claim found none of the fields that must match. */
 function missingBy({ claim }: ClaimDetail, profile: ActionProfile | undefined): (name: string) => boolean {
   const { required = {} } = profile ?? {}
   return (name) => claim.verdict === 'failed' && Object.hasOwn(required, name)
@@ -196,7 +196,10 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
   )
 }
 
-/** The destination, who chose it, who checked, and what the facts say beyond the comparison: in the words of the receipt's page, then what only this workspace reads. */
+/**
+ * The part on what was read: the destination, who chose it, who checked, and what the facts say beyond the comparison. It uses the words of the
+ * receipt's page, then adds what only this workspace reads.
+ */
 function WhatWasRead({
   receipt: { body },
   profile,
@@ -285,7 +288,10 @@ function ReceiptCard({
   )
 }
 
-/** @param title what people call its action; undefined where no loaded plugin checks it */
+/**
+ * The page of an erased claim.
+ * @param title the title of its action; undefined where no loaded plugin checks it
+ */
 export function ErasedClaim({
   claim,
   erasure,

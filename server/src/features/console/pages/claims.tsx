@@ -21,7 +21,7 @@ import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage, ErasedClaim } from './claim-page.tsx'
 import { firstStepsOf } from './first-steps.tsx'
 
-/** A page of so many weighs less than 60 kB, with its style and its scripts. */
+/** The number of claims on a page: with its style and its scripts such a page weighs less than 60 kB. */
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ConsoleDependencies): void {
@@ -66,7 +66,7 @@ function addListPage(app: App, services: ConsoleDependencies): void {
 
 function addExport(app: App, services: ConsoleDependencies): void {
   const { allowances, auditTrail, claims, now, ownAddress } = services
-  // A form and no link, because an export is recorded: no other site can have it recorded.
+  // Exports have a form and no link, because they are recorded: no other site can have one recorded.
   const exports = guarded(services, { freshSignIn: true, cost: 'export' })
   app.post('/claims/export', exports, async (request, reply) => {
     const { workspace, user, form, by } = visitOf(request, reply)
@@ -108,7 +108,7 @@ function addClaimPage(app: App, services: ConsoleDependencies): void {
       ])
       const landing = receipt && (await landingOf(services, receipt))
       const anchors = registry.anchorer !== undefined
-      // Another version than that of the claim has other rules.
+      // Other versions than that of the claim have other rules.
       const profile = registry.verifierFor(detail.profile.action, detail.profile.version)?.verifier.profile
       return (
         <ClaimPage
@@ -138,7 +138,7 @@ async function receiptOf(
   return isReceipt(receipt) ? receipt : undefined
 }
 
-/** Finds the provider of a claim's connection. Null: the connection was removed. */
+/** Finds the provider of a claim's connection; null when the connection was removed. */
 async function providerOf(
   { connections }: ConsoleDependencies,
   workspaceId: string,
@@ -172,7 +172,10 @@ async function landingOf({ log }: ConsoleDependencies, { proof }: Receipt): Prom
   return { chain, txHash, uid, block }
 }
 
-/** Answers nothing for a cursor that is not one of ours. @throws any other error */
+/**
+ * Catches the error of a cursor that is not one of ours.
+ * @throws any other error
+ */
 function orLost(error: unknown): undefined {
   if (error instanceof ServiceError && error.code === 'bad_request') return undefined
   throw error

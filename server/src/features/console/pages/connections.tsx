@@ -76,14 +76,14 @@ function connectPage(app: App, services: ConsoleDependencies): void {
 
   addPage(app, services, '/connections/new/:provider', {
     owners: true,
-    // Opening the form asks first: its secrets are not kept over a sign-in.
+    // Secrets are not kept over a sign-in, so opening the form asks for one first.
     freshSignIn: true,
     load: ({ params }) => requireType(services, params.provider),
     show: ({ loaded: type }) => connectForm(type, startingValues(type.options, PREFIX), {}),
     form: {
       freshSignIn: true,
       showsRefusal: false,
-      /** Keeps the options that are not secret. */
+      /** Tells which options a form keeps over a sign-in: those that are not secret. */
       keepsField: (name, request) => {
         const type = registry.connectionType((request.params as { readonly provider: string }).provider)
         const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
@@ -177,7 +177,7 @@ function requireType({ registry }: ConsoleDependencies, provider: string): Hoste
   return type
 }
 
-/** Returns what was saved, or the reasons why the form is shown again. */
+/** Waits for a connection. Returns it, or the reasons to show the form again. */
 async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Promise<T | Outcome> {
   try {
     const outcome = await work

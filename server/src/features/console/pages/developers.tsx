@@ -21,13 +21,13 @@ import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.t
 import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.tsx'
 import { KeyTable } from './developers/key-table.tsx'
 
-/** A change that only an owner makes who signed in a short time ago. */
+/** The guard of changes that only owners make, after a sign-in of the last ten minutes. */
 const BY_OWNERS_NOW = { owners: true, freshSignIn: true, keepsField: KEEPS_ALL } as const
 
 export function developerRoutes(app: App, services: ConsoleDependencies): void {
   const { keys, allowedOrigins, holders } = services
 
-  // A reload of the page of a new key asks for this.
+  // Browsers that reload the page of a new key ask for this.
   app.get<{ Params: { workspace: string } }>('/developers/keys', async ({ params }, reply) =>
     reply.redirect(paths.developers(params.workspace), 303),
   )
@@ -76,7 +76,7 @@ export function developerRoutes(app: App, services: ConsoleDependencies): void {
   keyRoutes(app, services)
 }
 
-/** The pages of one key: changing, replacing and revoking it. */
+/** Adds the pages of one key: changing, replacing and revoking it. */
 function keyRoutes(app: App, services: ConsoleDependencies): void {
   const { keys } = services
 
@@ -198,7 +198,7 @@ async function developersPage(
   )
 }
 
-/** The allowed origins: the sites from which scripts may submit claims. */
+/** The part on allowed origins: the sites from which scripts may submit claims. */
 function Sites({ sites, refused }: { readonly sites: readonly string[]; readonly refused: Refused | undefined }) {
   const { id: workspaceId, isOwner } = useWorkspace()
   return (

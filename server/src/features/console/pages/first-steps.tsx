@@ -11,7 +11,7 @@ export interface FirstStepsState {
   readonly hasKey: boolean
   /** The titles of the connected destinations, each once. */
   readonly connected: readonly string[]
-  /** Some claims are read without a connection. */
+  /** True if some claims are read without a connection. */
   readonly readsPublic: boolean
   /** The action that the command claims. */
   readonly profile: ActionProfile | undefined

@@ -1,4 +1,4 @@
-/** The start page, and making a workspace. */
+/** The start page, and the form that makes a workspace. */
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sentence } from '../../../web/words.tsx'

@@ -24,7 +24,7 @@ interface ListedMachine extends Machine {
   readonly workspaceName: string
 }
 
-/** The machines of those of the workspaces that this person owns. */
+/** Lists the machines of those of the workspaces that this person owns. */
 export async function machinesIn(
   workspaces: readonly ViewedWorkspace[],
   { machines }: ConsoleDependencies,
@@ -53,7 +53,7 @@ export function machineForms({ machines, oauth }: ConsoleDependencies): Forms {
 }
 
 export function machineRoutes(app: App, services: ConsoleDependencies): void {
-  // A reload of the page of a new machine asks for this.
+  // Browsers that reload the page of a new machine ask for this.
   app.get(paths.machines, async (_request, reply) => reply.redirect(paths.applications, 303))
 
   addPage(app, services, `${paths.machines}/:machine/revoke`, {
@@ -73,7 +73,7 @@ export function machineRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-/** The workspaces in which this person can do something as they signed in. */
+/** Picks the workspaces in which this person may make machines: those that they own, and signed in for as they ask. */
 function ownedAmong(workspaces: readonly ViewedWorkspace[]): readonly ViewedWorkspace[] {
   return workspaces.filter(({ isOwner, isOpen }) => isOwner && isOpen)
 }
@@ -82,7 +82,7 @@ function fieldOf(scope: Scope): string {
   return `scope:${scope}`
 }
 
-/** A part of the applications page. People who own no workspace do not see it. */
+/** The part of the applications page about machines. People who own no workspace do not see it. */
 export function Machines({
   machines,
   refused,

@@ -20,14 +20,17 @@ export interface MembersProps {
   readonly members: readonly MemberOfWorkspace[]
   readonly invitations: readonly Invitation[]
   readonly invited?: Invited
-  /** True where an invitation can go by mail. */
+  /** True where an invitation can be mailed. */
   readonly sendsMail: boolean
-  /** The account that pays for what the workspace uses. Undefined: the workspace pays for itself. */
+  /** The account that pays for the workspace; undefined if the workspace pays for itself. */
   readonly payer: { readonly id: string; readonly name: string } | undefined
   readonly refused?: Refused | undefined
 }
 
-/** @param refused a new name that was not saved */
+/**
+ * The form that renames the workspace.
+ * @param refused a new name that was not saved
+ */
 export function WorkspaceName({ refused }: Pick<MembersProps, 'refused'>) {
   const { id: workspaceId, name } = useWorkspace()
   return (
@@ -51,7 +54,7 @@ export function WorkspaceName({ refused }: Pick<MembersProps, 'refused'>) {
   )
 }
 
-/** Asks the owners who pays, once the one who does is no owner any more. */
+/** Asks the owners who of them pays, once the payer is no owner any more. */
 export function Payer({ payer, members }: Pick<MembersProps, 'payer' | 'members'>) {
   const { id: workspaceId } = useWorkspace()
   if (!payer || members.some(({ userId, role }) => userId === payer.id && role === 'owner')) return null
@@ -107,12 +110,12 @@ export function Deletion() {
   )
 }
 
-/** The field of the keys that are revoked with a member. */
+/** The name of the field with the keys that are revoked with a member. */
 export const REVOKE = 'revoke'
 
 /** A key or a machine that a member made. */
 export interface MadeByMember extends Pick<ApiKey, 'id' | 'name' | 'createdAt' | 'lastUsedAt'> {
-  /** The text by which people know it, without its secret. */
+  /** The text by which people recognize the key or machine, without its secret. */
   readonly shown: string
 }
 
@@ -184,7 +187,7 @@ function RoleLink({ member }: { readonly member: MemberOfWorkspace }) {
   )
 }
 
-/** The role that a member gets by a change. */
+/** Returns the role that a member gets by a change. */
 export function otherRole({ role }: Pick<MemberOfWorkspace, 'role'>): Role {
   return role === 'owner' ? 'member' : 'owner'
 }

@@ -35,12 +35,12 @@ import {
   WorkspaceName,
 } from './members-parts.tsx'
 
-/** The member who is to be changed. */
+/** The member whom a form changes. */
 interface ChangedMember {
   readonly member: MemberOfWorkspace
-  /** True: what the workspace uses counts for their limits. */
+  /** True if the member pays for the workspace, so that it counts against their limits. */
   readonly pays: boolean
-  /** True: no other member is an owner, so they stay. */
+  /** True if no other member is an owner, so that the member has to stay. */
   readonly isOnlyOwner: boolean
 }
 
@@ -119,10 +119,10 @@ function invitationForm(services: ConsoleDependencies): Form<unknown> {
     const role = readRole(form.role)
     const email = outbox.isOn ? (form.email?.trim().toLowerCase() ?? '') : ''
     const linkOf = (token: string) => ownAddress.url() + paths.invitation(token)
-    // Only this answer has the link: its hash is stored.
+    // The link is in this answer only: its hash is stored.
     if (email === '') return { role, link: linkOf(await accounts.inviteToken(id, role, user.id, by)) }
     if (!isMailAddress(email)) throw new ServiceError('bad_request', 'the e-mail address is not valid')
-    // Looks for no account: the answer is the same whether the address has one.
+    // No account is looked for, so that the answer is the same whether the address has one.
     await accounts.inviteToken(id, role, user.id, by, {
       recipient: email,
       mail: (tx, { id: about, token }) => {
@@ -146,7 +146,7 @@ function removalForm(services: ConsoleDependencies): Form<unknown> {
   return {
     freshSignIn: async (request) => {
       const { member } = await requireMember(services, request)
-      // A person who leaves ends what they may do themselves.
+      // People who leave need no fresh sign-in: they end only what they may do themselves.
       return member.userId !== sessionOf(request).user.id
     },
     keepsField: KEEPS_ALL,
@@ -186,7 +186,10 @@ async function madeBy(
   return listed.filter(({ createdBy, revokedAt }) => createdBy === userId && revokedAt === null)
 }
 
-/** @throws HttpError 400: no form of ours sends another text */
+/**
+ * Reads a role.
+ * @throws HttpError 400: no form of ours sends another text
+ */
 function readRole(text: string | undefined): Role {
   if (ROLES.has(text)) return text as Role
   throw new HttpError(400, 'a role is owner or member')
@@ -250,7 +253,7 @@ function Remove({ member, isOnlyOwner, pays, made }: ChangedMember & { readonly 
   )
 }
 
-/** Tells what becomes of the limits that the workspace's use counts for. */
+/** Tells what becomes of the limits that the workspace counts against. */
 function paymentWords(isSelf: boolean, { name }: MemberOfWorkspace): string {
   return isSelf
     ? ' What the workspace uses goes on counting for your limits, until another owner lets it count for theirs.'
@@ -286,7 +289,7 @@ interface QuestionProps {
   /** The only owner, who has to stay, so that the change is not possible now. */
   readonly onlyOwner: MemberOfWorkspace | undefined
   readonly fields: ComponentChildren
-  /** What the change means. */
+  /** Sentences that tell what the change means. */
   readonly children: ComponentChildren
 }
 

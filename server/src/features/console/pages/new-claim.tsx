@@ -65,7 +65,7 @@ export function newClaimRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-/** Makes the body of the same request to the API. Empty fields are left out. */
+/** Makes the body of the equivalent request to the API, without empty fields. */
 function bodyOf({ action, params }: ActionProfile, values: Fields) {
   const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const)
     .filter(([, text]) => text !== '')
@@ -73,7 +73,7 @@ function bodyOf({ action, params }: ActionProfile, values: Fields) {
   return { action, params: readSchemaForm(params, values, PREFIX), ...Object.fromEntries(given) }
 }
 
-/** Returns what is wrong by the names of the fields; under the empty name what concerns no single field. */
+/** Sorts problems by the names of the fields; the empty name has those that concern no single field. */
 function problemsOf({ code, issues, message }: ServiceError): Problems {
   if (code !== 'invalid') return { '': message }
   const { params: _, ...ofClaim } = problemsByField(issues, ['body'], '')
@@ -81,7 +81,10 @@ function problemsOf({ code, issues, message }: ServiceError): Problems {
   return Object.fromEntries(Object.entries(problems).map(([name, text]) => [name, text.replace(/^Value error, /, '')]))
 }
 
-/** @param action an unknown one that was asked for */
+/**
+ * The page to choose an action.
+ * @param action an unknown action that was asked for
+ */
 function ChooseAction({
   profiles,
   action,

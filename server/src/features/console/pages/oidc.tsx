@@ -21,7 +21,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const { oidcSignIn, counters, config, ownAddress } = services
   if (!oidcSignIn) return
   const countAttempt = limitAttempts(counters, config.signInLimit)
-  // Counted apart: a person who may begin may come back. A refused answer stays in the audit trail, and anyone can send one.
+  // Returns are counted apart: a person who may begin may come back. A refused answer stays in the audit trail, and anyone can send one.
   const countReturn = limitAttempts(counters, config.signInLimit, 'outside_return')
   const cookie = ticketCookie('outside', config.publicUrl)
   const { name } = oidcSignIn
@@ -45,7 +45,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
       const returned = await oidcSignIn.finish(ticket, arrivedAt)
       return await arrive(services, request, reply, returned)
     } catch (error) {
-      // Another site's link to this address is no sign-in.
+      // A link of another site to this address is no sign-in.
       if (ticket !== undefined) await recordRefusal(services, request)
       return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
     }
@@ -58,7 +58,10 @@ function recordRefusal({ auditTrail, oidcSignIn }: ConsoleDependencies, request:
   return auditTrail.record({ event: 'sign_in.failed', by: actingOf(request), details })
 }
 
-/** @throws ServiceError `bad_request`, `not_found`: before the person goes to the provider for nothing */
+/**
+ * Reads the purpose of a sign-in.
+ * @throws ServiceError `bad_request`, `not_found`, before the person goes to the provider for nothing
+ */
 async function readPurpose({ accounts }: ConsoleDependencies, request: FastifyRequest): Promise<SignInPurpose> {
   const { purpose: kind, token = '', workspace = '', next } = formOf(request)
   const session = optionalSessionOf(request)
@@ -113,7 +116,7 @@ async function arrive(
       return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
     }
     case 'link': {
-      // The person who began must be the one who comes back.
+      // Only the person who began may come back.
       const session = optionalSessionOf(request)
       if (session?.user.id !== purpose.userId)
         throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')

@@ -15,7 +15,8 @@ import { arrive } from './sign-in.tsx'
 
 export function passkeySignInRoutes(app: App, services: ConsoleDependencies): void {
   const { passkeys, counters, config } = services
-  // A passkey cannot be guessed. What is limited is what a stranger makes the database keep, by itself: wrong passwords leave passkeys alone.
+  // A passkey cannot be guessed. The limit is on rows that strangers make the database keep. It is counted by itself: wrong passwords leave passkeys
+  // alone.
   const countAttempt = limitAttempts(counters, config.signInLimit * 10, 'passkey')
   const cookie = ticketCookie('passkey', config.publicUrl)
   const signsIn = guarded(services, { freshSignIn: 'is a sign-in' })
@@ -32,7 +33,7 @@ export function passkeySignInRoutes(app: App, services: ConsoleDependencies): vo
     const { credential = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
     const party = requireParty(request, config.publicUrl)
-    // Counted before it is looked at: what is refused stays in the audit trail.
+    // Attempts are counted before they are examined, because refusals stay in the audit trail.
     await countAttempt(request, reply)
     const ticket = cookie.take(request, reply)
     try {
@@ -45,7 +46,7 @@ export function passkeySignInRoutes(app: App, services: ConsoleDependencies): vo
   })
 }
 
-/** The options of WebAuthn for the script that adds a passkey. */
+/** Adds the route with the options of WebAuthn for the script that adds a passkey. */
 export function passkeyRoutes(app: App, services: ConsoleDependencies): void {
   const { passkeys, config } = services
   app.post(paths.passkeyOptions, guarded(services, { freshSignIn: true }), async (request, reply) => {

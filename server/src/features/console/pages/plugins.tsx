@@ -90,7 +90,7 @@ function Lines({ texts, none = 'nothing' }: { readonly texts: readonly string[];
   )
 }
 
-/** The versions of an action live side by side: one line tells them. */
+/** Joins the versions of each action, which exist side by side, in one line. */
 function byAction(actions: PluginOverview['actions']) {
   const names = [...new Set(actions.map(({ action }) => action))]
   return names.map((name) => {

@@ -1,4 +1,7 @@
-/** The time for which a workspace keeps the content of its receipts: every member reads it, owners set it. A shorter time asks first. */
+/**
+ * The page for the retention of a workspace, the time for which it keeps the content of its receipts: every member reads it, owners set it. A shorter
+ * time asks first.
+ */
 
 import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
@@ -18,7 +21,10 @@ const MOST_COUNTED = 10_000
 export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   const { retention, config } = services
 
-  /** @throws ServiceError `not_found` where owners do not set it */
+  /**
+   * Requires that owners may set retentions.
+   * @throws ServiceError `not_found` where they may not
+   */
   function requireByOwners(): void {
     if (!config.retention.byOwners) throw new ServiceError('not_found', 'there is no such page')
   }
@@ -27,7 +33,7 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
     show: ({ workspace, refused }) => retentionPage(services, workspace, refused?.values.days ?? '', refused?.problem),
     form: {
       owners: true,
-      // A person who finds an open browser erases nothing.
+      // Erasing needs a fresh sign-in, so that a person who finds an open browser erases nothing.
       freshSignIn: true,
       keepsField: KEEPS_ALL,
       save: async ({ workspace, form: { days = '' }, by }) => {
@@ -54,13 +60,19 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads the number of days.
+ * @throws ServiceError `bad_request`
+ */
 function readDays(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text)
   throw new ServiceError('bad_request', 'write a whole number of days')
 }
 
-/** @param problem undefined: nothing was typed */
+/**
+ * Makes the page.
+ * @param problem the mistake in the typed number, if there is one
+ */
 async function retentionPage(
   { retention, config }: ConsoleDependencies,
   { id, isOwner }: ViewedWorkspace,
@@ -113,7 +125,10 @@ async function retentionPage(
   )
 }
 
-/** @param older the number of receipts that are older already */
+/**
+ * The page that asks before a shorter time.
+ * @param older the number of receipts that are older already
+ */
 function Ask({ days, older }: { readonly days: number; readonly older: number }) {
   const { id, name } = useWorkspace()
   const counted = older >= MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')} or more` : older.toLocaleString('en')

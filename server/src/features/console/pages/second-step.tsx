@@ -51,7 +51,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
 }
 
 async function settingUp(setUp: SetUp, problem: string | undefined): Promise<VNode> {
-  // Loaded on first use: few pages show a code.
+  // The library is loaded on first use: few pages show a code.
   const { encode } = await import('uqr')
   const { data } = encode(setUp.uri, { ecc: 'M', border: 4 })
   return <SettingUp setUp={setUp} matrix={data} problem={problem} />

@@ -1,4 +1,4 @@
-/** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
+/** Pages of links and passwords: set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { byNobody } from '../../../base/actor.ts'
@@ -108,7 +108,7 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
 
 type LinkOf<K extends Link['kind']> = Extract<Link, { kind: K }>
 
-/** The guard of the forms on pages of links, which use the link up. */
+/** Makes the guard of the forms on pages of links, which use the link up. */
 function linkForm({ counters, config }: ConsoleDependencies) {
   const countAttempt = limitAttempts(counters, config.signInLimit)
   return { freshSignIn: 'the link is the proof', cost: 'password', countAttempt } as const
@@ -208,7 +208,10 @@ export async function arrive(
   return sendConfirmation(entering.reply, unsent, await startSession(entering, arrival), 200)
 }
 
-/** @param recipient the address of the account, where it is known */
+/**
+ * The fields for a new account.
+ * @param recipient the address of the account, where it is known
+ */
 function NewAccountFields({
   values,
   recipient = null,
@@ -330,7 +333,7 @@ function TakesAddress({ isTicked }: { readonly isTicked: boolean }) {
 interface ResetProps {
   readonly token: string
   readonly email: string
-  /** Undefined when signed out. */
+  /** The token of the forms; undefined for a person who is signed out. */
   readonly csrf: string | undefined
   readonly ways: WaysIn
   readonly kept: RemainingSignInMethods

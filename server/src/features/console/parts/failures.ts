@@ -1,4 +1,4 @@
-/** The reasons why a destination could not be read, in words. */
+/** Words for the reasons that a destination could not be read. */
 import type { FailureCode } from '@claimcheck/core/rules'
 
 const WORDS: Readonly<Record<FailureCode | 'refused' | 'unexpected_error', string>> = {
@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<FailureCode | 'refused' | 'unexpected_error', strin
   unexpected_error: 'the plugin that reads it failed',
 }
 
-/** A phrase without a full stop. An unknown code is returned as it is. */
+/** Words a failure as a phrase without a full stop. An unknown code is returned as it is. */
 export function failureInWords(code: string): string {
   return Object.hasOwn(WORDS, code) ? WORDS[code as keyof typeof WORDS] : code
 }

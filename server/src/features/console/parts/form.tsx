@@ -3,7 +3,7 @@ import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext } from 'preact/hooks'
 import { Prose } from '../../../web/words.tsx'
 
-/** The token of the session of a page: every form in it has it. */
+/** The context with the token of a session, which every form of the page carries. */
 export const Csrf = createContext<string | undefined>(undefined)
 
 export function CsrfField() {
@@ -17,7 +17,7 @@ export interface FieldProps {
   readonly type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local'
   readonly value?: string | undefined
   readonly help?: ComponentChildren
-  /** The mistake in the value. */
+  /** The mistake in the field's value. */
   readonly problem?: string | undefined
   readonly required?: boolean
   readonly readOnly?: boolean
@@ -25,7 +25,7 @@ export interface FieldProps {
   readonly minLength?: number | undefined
   readonly maxLength?: number | undefined
   readonly pattern?: string | undefined
-  /** The hint that a browser adds where the pattern does not match. */
+  /** A hint that the browser adds to its message when the value does not match the pattern. */
   readonly title?: string | undefined
   readonly multiline?: boolean
   readonly spellcheck?: boolean
@@ -108,7 +108,7 @@ interface TickProps {
   readonly children: ComponentChildren
 }
 
-/** A box of several with one name. */
+/** A checkbox, one of several with one name. */
 export function Tick({ field, value, isTicked, children }: TickProps) {
   const id = `${field}-${value}`
   return (
@@ -119,7 +119,7 @@ export function Tick({ field, value, isTicked, children }: TickProps) {
   )
 }
 
-/** Tells whether a field of the form has the focus already: browsers give it to one. */
+/** The context that tells whether a field of the form has the focus already: browsers give it to one. */
 const Focus = createContext<{ isGiven: boolean } | undefined>(undefined)
 
 /** Ties a field to its `FieldNotes`, and gives the first wrong field of a form the focus. Called once for each field, in their order. */
@@ -135,7 +135,7 @@ export function useNotes({ name, help, problem }: Notes) {
   }
 }
 
-/** The help and the mistake of a field. */
+/** The help and the mistake of a field, to which `useNotes` ties it. */
 export function FieldNotes({ name, help, problem }: Notes) {
   return (
     <>
@@ -169,7 +169,6 @@ export function PostForm({ action, children, class: className = 'form' }: PostFo
 }
 
 interface ActionsProps {
-  /** The text of the button. */
   readonly submit: string
   readonly danger?: boolean
   /** The text of the link that leaves the form. */
@@ -217,7 +216,7 @@ interface RowFormProps {
   readonly children: string
 }
 
-/** A form of one button that removes what its row of a table is about. */
+/** A form with one button, which removes the subject of its row in a table. */
 export function RowForm({ action, id, label, children }: RowFormProps) {
   return (
     <PostForm action={action} class="row">

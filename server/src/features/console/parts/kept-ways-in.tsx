@@ -1,4 +1,4 @@
-/** The choice of the ways into an account that stay with a new password. Those that are not ticked are removed. */
+/** The choice of the sign-in methods that an account keeps with a new password. Those that are not ticked are removed. */
 import type { FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { Name, Time } from '../../../web/parts/values.tsx'
@@ -29,12 +29,12 @@ export async function waysInOf(
   }
 }
 
-/** Reads the ways in that the form ticked. */
+/** Reads the sign-in methods that the form ticked. */
 export function keptIn(request: FastifyRequest): RemainingSignInMethods {
   return { passkeys: listOf(request, PASSKEY), identities: listOf(request, IDENTITY) }
 }
 
-/** Ticks every way in. */
+/** Ticks every sign-in method. */
 export function allKept({ passkeys, identities }: WaysIn): RemainingSignInMethods {
   return { passkeys: passkeys.map(({ id }) => id), identities: identities.map(({ issuer }) => issuer) }
 }

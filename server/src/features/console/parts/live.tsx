@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact'
 
 /**
- * A part whose content a script replaces in place. Elements with an id are kept.
- * @param on false: the part is not kept up to date
+ * A part of a page whose content a script replaces in place. Elements with an id are kept.
+ * @param on false for a part that is not kept up to date
  */
 export function Live({ id, on, children }: { id: string; on: boolean; children: ComponentChildren }) {
   return (

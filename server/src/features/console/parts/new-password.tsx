@@ -3,7 +3,7 @@ import { PASSWORD_LENGTH } from '../../people/passwords.ts'
 import { Field, type FieldProps } from './form.tsx'
 
 interface NewPasswordProps extends Pick<FieldProps, 'name' | 'label'> {
-  /** A further sentence of help. */
+  /** A further sentence of the field's help. */
   readonly more: string
 }
 

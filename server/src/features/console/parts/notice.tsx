@@ -58,7 +58,7 @@ const DONE: Readonly<Record<string, string>> = {
 
 export interface NoticeProps {
   readonly problem?: string | undefined
-  /** A code of the table. Other values show nothing. */
+  /** The code of the notice. Values that are not in the table show nothing. */
   readonly done?: string | undefined
 }
 

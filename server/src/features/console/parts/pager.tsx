@@ -2,7 +2,7 @@
 
 interface PagerProps {
   readonly label: string
-  /** Undefined: there is no such page. */
+  /** The path of the newest page; undefined if there is no such link. */
   readonly newest: string | undefined
   readonly newer?: string | undefined
   readonly older: string | undefined

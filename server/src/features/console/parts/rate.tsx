@@ -34,7 +34,7 @@ function RateBar({ counts }: { readonly counts: Counts }) {
   )
 }
 
-/** Under every list of rates. */
+/** The explanation that stands under every list of rates. */
 export function RateHelp() {
   return (
     <p class="help">

@@ -1,4 +1,4 @@
-/** Fields from a JSON schema, and reading their values: plugins need no pages. */
+/** Fields made from a JSON schema, and how their values are read, so that plugins need no pages. */
 
 import { isSecret } from '@claimcheck/core/hosting'
 import { type JsonObject, type JsonValue, jsonIn } from '@claimcheck/core/rules'
@@ -21,13 +21,13 @@ import { type Kind, kindOf } from './schema-properties.ts'
 import { TimeField, utcOf } from './time-field.tsx'
 
 interface SchemaFieldsProps {
-  /** An object schema: each property is a field. */
+  /** An object schema, each property of which becomes a field. */
   readonly schema: TSchema
-  /** The values by the names of the fields. Secrets are not shown. */
+  /** The values by the names of the fields, without secrets, which are never shown. */
   readonly values: Fields
-  /** The problems as `problemsByField` returns them. */
+  /** The problems by the names of the fields, from `problemsByField`. */
   readonly problems: Readonly<Record<string, string>>
-  /** The prefix of each property's name: other fields of the page have none. */
+  /** The prefix of the fields' names, which no other field of the page has. */
   readonly prefix: string
 }
 
@@ -55,7 +55,7 @@ export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsP
 
 const WITH_EXAMPLES: ReadonlySet<Kind> = new Set(['text', 'integer', 'number', 'lines', 'json'])
 
-/** The description of a property, and its first example where that is not in it. */
+/** Makes the help of a field: the description of the property, and its first example where that is not in it. */
 function helpOf(property: Property): ComponentChildren {
   const { description = '', examples, items } = property
   const [example = items?.examples?.[0]] = kindOf(property) === 'lines' ? (examples?.flat() ?? []) : (examples ?? [])
@@ -69,7 +69,7 @@ function helpOf(property: Property): ComponentChildren {
   )
 }
 
-/** The defaults of the schema. */
+/** Returns the schema's defaults as the values of a new form. */
 export function startingValues(schema: TSchema, prefix: string): Fields {
   const given = propertiesOf(schema).filter(([, property]) => property.default !== undefined && !isSecret(property))
   return Object.fromEntries(
@@ -78,8 +78,8 @@ export function startingValues(schema: TSchema, prefix: string): Fields {
 }
 
 /**
- * Reads the form, to be held against the schema. A field that is left empty is not given; what is no number, or no
- * JSON where that is asked for, stays the text that it is, for validation to refuse.
+ * Reads the form, for validation against the schema. An empty field gives no value; a text that is no number, or no JSON where that is asked for,
+ * stays as it is, for validation to refuse.
  */
 export function readSchemaForm(schema: TSchema, form: Fields, prefix: string): JsonObject {
   const entries = propertiesOf(schema).map(([key, property]): [string, JsonValue | undefined] => {
@@ -94,7 +94,7 @@ export function readSchemaForm(schema: TSchema, form: Fields, prefix: string): J
 }
 
 /**
- * Sorts problems by the names of the fields; the empty name holds what concerns no single field.
+ * Sorts problems by the names of the fields; the empty name holds those that concern no single field.
  * @param under the location of the object that the form was read into
  */
 export function problemsByField(
@@ -127,13 +127,13 @@ interface KindOfField {
   readonly Shown: (props: ShownProps) => ComponentChildren
   /** Makes a value of the typed text, for validation. */
   readonly read: (text: string, property: Property) => JsonValue
-  /** Writes a value as it would be typed. */
+  /** Writes a value in the form in which people type it. */
   readonly write: (value: JsonValue) => string
 }
 
 const TEXT = { autocomplete: 'off', spellcheck: false } as const
 
-// No maxLength: browsers count differently from JSON Schema, and cut pasted text silently.
+// Fields have no maxLength: browsers count differently from JSON Schema, and cut pasted text silently.
 const KINDS: Readonly<Record<Kind, KindOfField>> = {
   text: {
     Shown: ({ property, ...field }) => (
@@ -220,7 +220,7 @@ function readNumber(text: string): JsonValue {
   return isExact ? number : text
 }
 
-// Letters, digits, ranges and counts, anchored at both ends. Browsers read patterns by other rules: they may read any
+// Matches patterns of letters, digits, ranges and counts that are anchored at both ends. Browsers read patterns by other rules: they may read any
 // other pattern differently.
 const SAME_IN_BROWSERS = /^\^((?:(?:\w|\[(?:[A-Za-z0-9]-[A-Za-z0-9]|\w)+\])(?:[+*?]|\{\d+(?:,\d*)?\})?)+)\$$/
 
@@ -229,7 +229,7 @@ function browserPattern(property: Property): { readonly pattern?: string; readon
   return pattern === undefined ? {} : { pattern, title: formInWords({ ...property }).replaceAll('`', '') }
 }
 
-/** The words for people, in place of the messages for programs. */
+/** Words for people, in place of validation's messages for programs. */
 const IN_WORDS: Readonly<Record<string, (ctx: Readonly<Record<string, unknown>>) => string>> = {
   missing: () => 'This is required.',
   int_type: () => 'Enter a whole number, such as 3.',

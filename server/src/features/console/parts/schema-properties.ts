@@ -22,7 +22,7 @@ export function kindOf(property: Property): Kind {
   return PLAIN_KINDS[property.type ?? ''] ?? 'json'
 }
 
-/** The schema for replacing secrets: the only one is required, of several each is optional. */
+/** Makes the schema of a form that replaces secrets: a single one is required, of several each is optional. */
 export function secretsIn({ options }: Pick<ConnectionType, 'options'>): TSchema {
   const names = secretNames({ options })
   const properties = Object.fromEntries(names.map((name) => [name, options.properties[name]]))

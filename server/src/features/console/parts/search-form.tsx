@@ -11,9 +11,9 @@ interface SearchFormProps {
   readonly count: number
   readonly from: string | undefined
   readonly to: string | undefined
-  /** Leads to the list without filters; undefined while none is set. */
+  /** The path of the list without filters; undefined while none is set. */
   readonly clear: string | undefined
-  /** The filters before those of days. */
+  /** The filters that stand before those of days. */
   readonly children: ComponentChildren
 }
 

@@ -6,14 +6,14 @@ import { CsrfField, PostForm } from './form.tsx'
 interface PasskeyFormProps {
   readonly action: string
   readonly class: string
-  /** The call of `navigator.credentials` that its script makes. */
+  /** The call of `navigator.credentials` that the form's script makes. */
   readonly ceremony: 'get' | 'create'
   /** The address from which the script gets the options of WebAuthn. */
   readonly options: string
   readonly children: ComponentChildren
 }
 
-/** Hidden until its script finds that the browser has passkeys. */
+/** A form for a passkey, hidden until its script finds that the browser has passkeys. */
 export function PasskeyForm({ action, class: className, ceremony, options, children }: PasskeyFormProps) {
   return (
     <form method="post" action={action} class={className} data-passkey={ceremony} data-options={options} hidden>
@@ -25,7 +25,10 @@ export function PasskeyForm({ action, class: className, ceremony, options, child
   )
 }
 
-/** @param children more hidden fields */
+/**
+ * The form for signing in with a passkey.
+ * @param children more hidden fields
+ */
 export function PasskeySignIn({ next, children }: { readonly next: string; readonly children: ComponentChildren }) {
   return (
     <PasskeyForm action={paths.passkeySignIn} class="form way-in" ceremony="get" options={paths.passkeySignInOptions}>
@@ -41,7 +44,7 @@ export function PasskeySignIn({ next, children }: { readonly next: string; reado
 interface OidcSignInProps {
   readonly name: string
   readonly next: string
-  /** True: this page stays, with what it holds. */
+  /** True to sign in in a new tab, so that this page stays, with what was typed in it. */
   readonly inNewTab: boolean
 }
 
@@ -63,7 +66,7 @@ interface OidcEntryProps {
   readonly purpose: 'setup' | 'join'
 }
 
-/** Makes a new account with the provider instead of a password: it gives name and e-mail address. */
+/** The form that makes a new account with the provider instead of a password: the provider gives name and e-mail address. */
 export function OidcEntry({ name, purpose }: OidcEntryProps) {
   if (name === undefined) return null
   return (

@@ -1,4 +1,4 @@
-/** A moment that is chosen, in UTC: what a browser offers for local times knows no zone, and so needs no script. */
+/** A field for a moment in UTC. A browser's field for local times has no zone, and so needs no script. */
 import { formatInstant } from '@claimcheck/core/rules'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import { Field, type FieldProps } from './form.tsx'
@@ -18,10 +18,10 @@ export function TimeField({ label, value, ...field }: TimeFieldProps) {
   )
 }
 
-/** A chosen time. Browsers leave out seconds that are zero. */
+/** Matches a chosen time. Browsers leave out seconds that are zero. */
 const CHOSEN = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/
 
-/** Makes a timestamp of a chosen time. Anything else stays the text that it is, for validation to refuse. */
+/** Makes a timestamp of a chosen time. Any other text stays as it is, for validation to refuse. */
 export function utcOf(text: string): string {
   const [, minute, seconds = ':00'] = CHOSEN.exec(text.trim()) ?? []
   return minute === undefined ? text : `${minute.replace(' ', 'T')}${seconds}Z`

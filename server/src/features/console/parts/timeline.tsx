@@ -17,7 +17,7 @@ import { failureInWords } from './failures.ts'
 interface TimelineProps {
   readonly moments: readonly Moment[]
   readonly claim: ClaimStatus
-  /** Undefined where that version is not loaded. */
+  /** The profile in the version that judges the claim; undefined where that is not loaded. */
   readonly profile: ActionProfile | undefined
 }
 
@@ -47,7 +47,7 @@ export function Timeline({ moments, claim, profile }: TimelineProps) {
 
 /**
  * A moment by the clock, with its distance to the claim: relative times are all alike after a day.
- * @param before the moment before it in the list: its day is not repeated
+ * @param before the previous moment of the list, whose day is not repeated
  */
 function When({
   at,
@@ -66,7 +66,7 @@ function When({
   )
 }
 
-/** `2026-01-31` and `14:02:48`. */
+/** Splits a time into day and time of day, such as `2026-01-31` and `14:02:48`. */
 function partsOf(at: Instant): readonly [day: string, time: string] {
   const text = formatInstant(at)
   return [text.slice(0, 10), text.slice(11, 19)]
@@ -133,7 +133,7 @@ interface ChecksProps extends Pick<Around, 'profile'> {
   readonly checks: readonly NumberedCheck[]
 }
 
-/** Groups those with the same result. */
+/** A group of checks with the same result. */
 function Checks({ checks, profile, claimedAt }: ChecksProps) {
   const [first, last] = [checks[0]!, checks.at(-1)!]
   const { record } = first
@@ -179,7 +179,7 @@ function shown(record: CheckRecord, profile: ActionProfile | undefined): Compone
   return `it differs in ${observation.differs.map((name) => fieldTitle(name, profile)).join(', ')}`
 }
 
-/** The title of a required field. */
+/** Finds the title of a required field. */
 function fieldTitle(name: string, profile: ActionProfile | undefined): string {
   if (!profile) return name
   return name === 'target' ? profile.words.target : propertyLabel(profile.params, name)

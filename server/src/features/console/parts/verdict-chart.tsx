@@ -11,7 +11,7 @@ const STANDINGS: readonly Standing[] = [...VERDICTS, 'queued']
 interface Wording {
   readonly unit: string
   readonly long: string
-  /** The beginning of a stretch. */
+  /** Writes the beginning of a stretch. */
   readonly written: (at: Instant) => string
 }
 
@@ -22,19 +22,19 @@ const WORDING: Readonly<Record<Span, Wording>> = {
 
 const WIDTH = 480
 const HEIGHT = 120
-/** Keeps a small count visible. */
+/** The least height of a bar, which keeps a small count visible. */
 const LEAST = 3
 
 interface ChartProps {
   readonly counted: Counted
-  /** The number of counted claims, where the counts were cut short. */
+  /** The number of counted claims, for counts that were cut short. */
   readonly most: number
   readonly span: Span
-  /** The last day that is counted; undefined: today. */
+  /** The last day that is counted; undefined for today. */
   readonly lastDay: string | undefined
-  /** The address of the list of claims of one verdict. */
+  /** Makes the path of the list of claims of one verdict. */
   readonly path: (standing: Standing) => string
-  /** Next to the heading. */
+  /** Markup that stands beside the heading. */
   readonly children: ComponentChildren
 }
 
@@ -94,7 +94,10 @@ export function VerdictChart({ counted, most: mostCounted, span, lastDay, path, 
   )
 }
 
-/** @param most the sum of the highest bar */
+/**
+ * One bar of the chart.
+ * @param most the sum of the highest bar
+ */
 function Bar({
   stretch,
   most,

@@ -25,13 +25,13 @@ import { TRY, TrialField } from './trial-field.tsx'
 
 /** The prefix of fields for options of the plugin. */
 export const PREFIX = 'option_'
-/** The checkbox that keeps a destination that could not be reached. */
+/** The name of the checkbox that keeps a destination that could not be reached. */
 export const INSIST = 'insist'
 
-/** The checkbox that lets receipts name the address. */
+/** The name of the checkbox that lets receipts name the address. */
 export const PUBLISH = 'publish_address'
 
-/** The field for the name of the connection. */
+/** The name of the field for the connection's name. */
 export const NAME = 'connection_name'
 
 /** The reasons why the form is shown again. */
@@ -146,10 +146,10 @@ const REPLACE: Words = {
 interface DestinationFormProps extends FormProps {
   readonly title: string
   readonly action: string
-  /** The options of the form. */
+  /** The options as a schema, whose properties are the fields. */
   readonly schema: TSchema
   readonly words: Words
-  /** Fields after those of the schema. */
+  /** Fields that follow those of the schema. */
   readonly more?: ComponentChildren
   readonly children?: ComponentChildren
 }
@@ -243,7 +243,7 @@ function problemOf(
   )
 }
 
-/** The problem with an option that the form does not show: the plugin may require more than when it was connected. */
+/** Finds the problem of an option that the form does not show: the plugin may require more than when the destination was connected. */
 function unshown(
   type: HostedConnectionType,
   schema: TSchema,

@@ -1,4 +1,4 @@
-/** The list of connections, and of what can be connected. */
+/** The list of a workspace's connections, and of the destinations that can be connected. */
 
 import { secretNames } from '@claimcheck/core/hosting'
 import type { JsonValue } from '@claimcheck/core/rules'
@@ -23,15 +23,15 @@ import { TRY, trialLabel } from './trial-field.tsx'
 
 interface ConnectionsProps {
   readonly connections: readonly ConnectionSummary[]
-  /** Names of the people who connected them, by their ids. */
+  /** Names of the people who made the connections, by their ids. */
   readonly names: ReadonlyMap<string, string>
   readonly registry: Pick<
     Registry,
     'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions' | 'verifierFor'
   >
-  /** The ways in which receipts name their addresses, by the ids of connections. */
+  /** The ways in which receipts name the connections' addresses, by the ids of connections. */
   readonly addresses: ReadonlyMap<string, AddressInReceipts>
-  /** The other connections that their claims may fit, by their ids. */
+  /** The other connections that the same claims may fit, by the id of a connection. */
   readonly overlaps: ReadonlyMap<string, readonly Overlap[]>
 }
 
@@ -117,7 +117,7 @@ function Failing({ connections }: Pick<ConnectionsProps, 'connections'>) {
   )
 }
 
-/** Connections with credentials that end within a week, or have ended. */
+/** Lists connections whose credentials end within a week, or have ended. */
 function Ending({ connections }: Pick<ConnectionsProps, 'connections'>) {
   const now = useNow()
   const ending = connections.flatMap((connection) => {
@@ -159,7 +159,7 @@ type NamedOverlap = Overlap & { readonly name: string }
 interface ConnectionCardProps {
   readonly connection: ConnectionSummary
   readonly named: NameAction
-  /** Undefined where the plugin of the connection is not loaded. */
+  /** The type of the connection; undefined where its plugin is not loaded. */
   readonly type: HostedConnectionType | undefined
   readonly address: AddressInReceipts
   readonly overlaps: readonly NamedOverlap[]
@@ -329,7 +329,7 @@ function Health({ connection }: Pick<ConnectionCardProps, 'connection'>) {
   )
 }
 
-/** The last read, and the last one that failed. */
+/** Lists the times of the last read of a connection, and of the last one that failed. */
 function readRows(connection: ConnectionSummary): FactRows {
   const { lastReadAt, lastFailureAt, lastFailure } = connection
   return [

@@ -1,10 +1,10 @@
-/** The field that asks for something to try: a repository, a package, a page. */
+/** The field that asks for a target to try: a repository, a package, a page. */
 import type { Trial } from '@claimcheck/core/plugin'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import { Prose } from '../../../../web/words.tsx'
 import { Field } from '../../parts/form.tsx'
 
-/** The field for what is to be read through the connection. */
+/** The name of the field for the target to read through the connection. */
 export const TRY = 'try'
 
 export function TrialField({

@@ -1,4 +1,4 @@
-/** The part of the developers page about the domain of the workspace, which tells whose the bound agents are. */
+/** The part of the developers page about the domain of the workspace, which tells readers of receipts whose the bound agents are. */
 import { paths } from '../../../../web/console-paths.ts'
 import { Code, Time } from '../../../../web/parts/values.tsx'
 import type { WorkspaceDomain } from '../../../workspaces/holders.ts'

@@ -1,4 +1,4 @@
-/** The fields in which an owner says what a key is held to, and how they are read. */
+/** The fields for the restrictions of a key, and how they are read. */
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../../base/errors.ts'
 import { dayOf } from '../../../../web/parts/values.tsx'
@@ -13,7 +13,7 @@ interface KeyFieldsProps {
   readonly problem?: string | undefined
 }
 
-/** The name of a new key, and the rest folded until something is in it. */
+/** The field for the name of a new key, and the fields for its restrictions, which are folded until one has a value. */
 export function NewKeyFields({ values, problem }: KeyFieldsProps) {
   const { expires = '', networks = '', agents = '' } = values
   return (
@@ -80,7 +80,7 @@ function LimitFields({ values }: Pick<KeyFieldsProps, 'values'>) {
   )
 }
 
-/** The values of the fields for a key. */
+/** Writes the settings of a key as the values of its fields. */
 export function fieldsOf({ name, expiresAt, networks, agentIds }: ApiKey): Fields {
   return {
     name,
@@ -91,6 +91,7 @@ export function fieldsOf({ name, expiresAt, networks, agentIds }: ApiKey): Field
 }
 
 /**
+ * Reads the fields of a key.
  * @param from the key that the fields showed: an end within a day stays as it is when the day does
  * @throws ServiceError `bad_request`
  */

@@ -1,4 +1,4 @@
-/** The pages about one key: the new one, and those that ask before something happens to it. */
+/** The pages about one key: the new one, and those that ask before a change of it. */
 import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Code, Name, Time } from '../../../../web/parts/values.tsx'
@@ -9,7 +9,10 @@ import type { Fields } from '../../request-fields.ts'
 import { KeyFields } from './key-fields.tsx'
 import { HeldTo, KeyState, KeyText, LastUse } from './key-table.tsx'
 
-/** @param replaced the key that it replaces, which still works for some time */
+/**
+ * The page of a new key.
+ * @param replaced the key that it replaces, which still works for some time
+ */
 export function NewKey({
   secret,
   command,

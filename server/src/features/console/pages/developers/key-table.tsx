@@ -1,4 +1,4 @@
-/** The list of a workspace's keys: what each is held to, its state, and when and from where it was last used. */
+/** The list of a workspace's keys: the restrictions of each, its state, and when and from where it was last used. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
@@ -9,7 +9,10 @@ import { useWorkspace } from '../../page.tsx'
 
 const COMMAND_LINE = 'command line'
 
-/** @param names of the people who made keys, by their ids */
+/**
+ * The table of keys.
+ * @param names of the people who made keys, by their ids
+ */
 export function KeyTable({ keys, names }: { keys: readonly ApiKey[]; names: ReadonlyMap<string, string> }) {
   const { isOwner } = useWorkspace()
   const columns: readonly Column<ApiKey>[] = [
@@ -29,7 +32,10 @@ export function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
   return <code>{`${KEY_PREFIX}…${apiKey.lastFour}`}</code>
 }
 
-/** @param successor the key that replaced it, where one did */
+/**
+ * The state of a key.
+ * @param successor the key that replaced it, if one did
+ */
 export function KeyState({ apiKey, successor }: { readonly apiKey: ApiKey; readonly successor?: ApiKey | undefined }) {
   const now = useNow()
   const { expiresAt, revokedAt } = apiKey
