@@ -11,9 +11,9 @@ export interface MailConfig {
 export interface MailSettings {
   readonly host: string
   readonly port: number
-  /** TLS from the first byte, and not by STARTTLS. */
+  /** True for TLS from the first byte, and not by STARTTLS. */
   readonly isTlsFromStart: boolean
-  /** A server that offers no STARTTLS gets no mail. */
+  /** True if a server without STARTTLS gets no mail. */
   readonly requiresTls: boolean
   readonly login: { readonly user: string; readonly password: string } | undefined
   readonly from: { readonly name: string; readonly address: string }
@@ -23,7 +23,7 @@ const PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 }
 const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const ADDRESS = /^[^\s@<>(),;:"[\]\\\p{C}]{1,64}@[^\s@<>(),;:"[\]\\\p{C}]{1,190}$/u
 
-/** An address to which mail can be sent: none that a mail server could read as several, and none that is reserved. */
+/** Tells whether mail can be sent to an address: not if a mail server could read it as several, or it is reserved. */
 export function isMailAddress(text: string): boolean {
   return ADDRESS.test(text) && !isReservedAddress(text)
 }

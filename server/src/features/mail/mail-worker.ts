@@ -1,4 +1,4 @@
-/** The worker that sends the mails that wait. Every host runs one; each mail is handed to one host at a time. */
+/** The worker that sends waiting mails. Every host runs one; each mail is handed to one host at a time. */
 
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
@@ -45,7 +45,7 @@ interface MailWorkerParts extends MailSenderParts {
   readonly meters: Meters
 }
 
-/** Sends at once when a mail was added or a round was full, else after a pause. */
+/** Makes the worker. It sends at once when a mail was added or a round was full, else after a pause. */
 export function createMailWorker(parts: MailWorkerParts): Worker {
   const { config, meters, outbox, logger } = parts
   const help = 'Tries to send a mail, by outcome'
@@ -69,13 +69,13 @@ export function createMailWorker(parts: MailWorkerParts): Worker {
   }
 }
 
-/** Returns the function that sends the mails that are due. It returns true when there may be more. */
+/** Makes the function that sends due mails. It returns true when there may be more. */
 export function createMailSender(
   { storage, logGuard, outbox, accounts, ownAddress, now, logger }: MailSenderParts,
   smtp: Smtp,
   delivered: (outcome: (typeof OUTCOMES)[number]) => void,
 ) {
-  /** Returns undefined when there is nothing to send. */
+  /** Makes the message of a mail; undefined when there is nothing to send. */
   async function messageOf(row: MailRow): Promise<Message | undefined> {
     // A link that ended meanwhile is of no use to the person.
     if (row.about !== null && !(await storage.read.links.isOpen(row.about, now()))) return undefined
@@ -94,7 +94,7 @@ export function createMailSender(
       const message = await messageOf(row)
       return message ? await smtp.deliver({ ...message, id: row.id, to: row.recipient }) : { result: 'sent' }
     } catch (error) {
-      // It is sealed under another key. Those that were leased with it must not wait for it.
+      // A mail that is sealed under another key must not hold up those that were leased with it.
       if (error instanceof SecretError) return { result: 'failed', reason: error.message }
       throw error
     }
@@ -104,7 +104,7 @@ export function createMailSender(
     await storage.write(async (tx) => {
       await tx.mails.finish(row, now())
       const shown = boundedReason(reason)
-      // Shown to those who invited, on their page and among the events of the account.
+      // The failure is shown to the inviter, on their page and among the events of the account.
       const link = row.about === null ? undefined : await tx.links.setUndelivered(row.about, shown)
       const about = link ? { workspaceId: link.workspaceId, userId: link.createdBy ?? link.userId } : {}
       const details = { recipient: row.recipient, reason: shown }
@@ -134,7 +134,7 @@ export function createMailSender(
 
   return async function sendDue(): Promise<boolean> {
     if (!(await storage.read.mails.anyDue(now()))) return false
-    // Where the database may be an old one, as in a rehearsal, nobody hears twice what was sent before.
+    // On a database that may be an old one, as in a rehearsal, nothing is sent, so that nobody gets a mail twice.
     if (logGuard.problem() !== undefined) return false
     const at = now()
     const leased = await storage.write(async (tx) => {

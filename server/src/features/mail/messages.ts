@@ -1,6 +1,6 @@
 /**
- * The mails that people get: plain text. Subjects are ours alone. What people chose, such as names, is quoted, short, within a line, and
- * written so that no mail program makes a link of it: otherwise every invitation and notice would carry the words of an attacker.
+ * The texts of mails, which are plain text. Subjects are ours alone. Words that people chose, such as names, are quoted, short, within a line, and
+ * written so that no mail program makes a link of them: otherwise every invitation and notice would carry the words of an attacker.
  */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
@@ -11,9 +11,9 @@ export interface Message {
 }
 
 const LONGEST_QUOTE = 64
-/** An address that mail programs take for one address, and for nothing else. */
+/** Matches an address that mail programs take for one address, and for nothing else. */
 const PLAIN_ADDRESS = /^[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9-]+\.)+[a-z]{2,}$/
-/** In the part before the @, what some programs take for a host: `evil.example` would be a link by itself. A first and a last name are none. */
+/** Matches texts before the @ that some programs take for a host: `evil.example` would be a link by itself. A first and a last name do not match. */
 const HOST_LIKE = /www|http|ftp|\.(?:com|net|org|info|biz|io|co|app|dev|xyz|online|site|shop|top|link|click|example)$/
 
 function message(subject: string, paragraphs: readonly string[]): Message {
@@ -80,9 +80,9 @@ interface Notice {
   /** A sentence that tells what happened. Words of people are quoted in it. */
   readonly happened: string
   readonly at: Instant
-  /** The network address of who did it; null on the command line. */
+  /** The network address of the actor; null on the command line. */
   readonly address: string | null
-  /** The words for what to do if it was not right. */
+  /** Words that tell what to do if the event was not right. */
   readonly advice: string
   readonly link: string
 }

@@ -10,7 +10,10 @@ interface NoticeRule {
   /** The recipients: the person of the account, or the owners of the workspace. */
   readonly to: 'person' | 'owners'
   readonly subject: string
-  /** @param workspace its name, quoted */
+  /**
+   * Writes a sentence that tells what happened.
+   * @param workspace its name, quoted
+   */
   happened(entry: NewAuditEntry, workspace: string): string
   readonly advice: string
   readonly path: string
@@ -153,7 +156,7 @@ export function createNotices({
         if (entry.event === CLOSED && entry.userId) await tx.mails.forgetBrowsers(entry.userId)
         mails.push(...(await mailsAbout(tx, entry)))
       }
-      // At once: their counts are taken in one order.
+      // All mails are added at once, so that their counts are taken in one order.
       if (mails.length > 0) await outbox.add(tx, mails)
     },
   }

@@ -1,4 +1,4 @@
-/** The mails that wait to be sent. They are stored with what they tell of, so that none is lost when the mail server or this host is away. */
+/** The waiting mails. They are stored with the change that they tell of, so that none is lost when the mail server or this host is away. */
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
@@ -49,7 +49,7 @@ export function createOutbox(parts: OutboxParts) {
     added()
   }
 
-  /** Adds mails in the transaction of what they tell of. Of each kind an address gets so many a day. */
+  /** Adds mails in the transaction of the change that they tell of. An address gets only so many of each kind a day. */
   async function add(tx: Writes, mails: readonly NewMail[]): Promise<void> {
     const reachable = mails.filter(({ recipient }) => isOn && isMailAddress(recipient))
     const subjects = reachable.map(({ kind, recipient }) => mailboxSubject(kind, recipient))
@@ -64,7 +64,7 @@ export function createOutbox(parts: OutboxParts) {
   }
 
   return {
-    /** False: mails are dropped, because no server is configured. */
+    /** False if mails are dropped, because no server is configured. */
     isOn,
     add,
     /** Adds a link's mail in the transaction that makes the link, which counts it. */
@@ -83,15 +83,21 @@ export function createOutbox(parts: OutboxParts) {
       const once = `reset ${hashed}`
       await storage.write(async (tx) => {
         if (await tx.mails.isKept(once)) return
-        // By the exact address: nothing is sent to others of its mailbox, and asking for those must not use up what it gets.
+        // The count is by the exact address: nothing is sent to others of its mailbox, and asking for those must not use up its mails.
         const subject = `mail reset to ${hashed}`
         const { isWithin = true } = (await countDaily(tx, [{ subject, most }], now())).get(subject) ?? {}
         if (isWithin) await insert(tx, [{ ...newRow(address), kind: 'reset', content: null, once, about: null }])
       })
     },
-    /** The message of a stored mail. @throws SecretError */
+    /**
+     * Opens the message of a stored mail.
+     * @throws SecretError
+     */
     open: ({ id, content }: MailRow): Message => JSON.parse(parts.secrets.open(content!, mailContext(id))),
-    /** @param listener called after something was added on this host */
+    /**
+     * Registers a listener.
+     * @param listener called after a mail was added on this host
+     */
     onAdded(listener: () => void): void {
       added = listener
     },

@@ -30,7 +30,7 @@ export function createSmtp(settings: MailSettings) {
       connectionTimeout: TIMEOUT_MS,
       greetingTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,
-      // A text is never taken for the name of a file or an address to load.
+      // Library features that take a text for a file or an address to load are off.
       disableFileAccess: true,
       disableUrlAccess: true,
     })
@@ -42,12 +42,12 @@ export function createSmtp(settings: MailSettings) {
       try {
         await transport.sendMail({
           from,
-          // As an object: a text would be read as a list.
+          // The recipient is an object: a text would be read as a list.
           to: { name: '', address: to },
           subject,
           text,
           messageId: `<${id}@${from.address.split('@')[1]}>`,
-          // Keeps out-of-office programs from answering (RFC 3834 5).
+          // This header keeps out-of-office programs from answering (RFC 3834 5).
           headers: { 'Auto-Submitted': 'auto-generated' },
         })
         return { result: 'sent' }
