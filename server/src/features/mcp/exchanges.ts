@@ -1,4 +1,4 @@
-/** The open exchanges at /mcp: so many at once, and none longer than its credential is good or the server runs. */
+/** The open exchanges at /mcp: a limited number at once, and none longer than its credential is good or the server runs. */
 import { mayTake } from '@claimcheck/core/hosting'
 import { allowanceOf, type Payer } from '../../base/payers.ts'
 import { holdingsOf, mayAdd, sharersOf } from '../../base/stock.ts'
@@ -6,10 +6,10 @@ import { HttpError } from '../../http/errors.ts'
 
 /** The owner of an exchange. */
 interface ExchangeOwner {
-  /** A key or a grant. */
+  /** The id of a key or a grant. */
   readonly spender: string
   readonly workspaceId: string
-  /** The account that pays for what the workspace uses. */
+  /** The payer of the workspace. */
   readonly payer: Payer
 }
 
@@ -17,21 +17,26 @@ export const REFUSED = 'refused'
 
 export const LIMITS = {
   mostOfOne: 32,
-  /** Owners make as many keys as they like, and people as many workspaces: one account must not take all of a host. */
+  /**
+   * The most exchanges of a payer: owners make as many keys as they like, and people as many workspaces, so one account must not take all of a host.
+   */
   mostOfPayer: 128,
   mostInAll: 512,
   askEveryMs: 1000,
 }
 
 export function createExchanges({ mostOfOne, mostOfPayer, mostInAll, askEveryMs } = LIMITS) {
-  /** The open exchanges' owners, by the function that ends each. */
+  /** Owners of the open exchanges, by the function that ends each. */
   const open = new Map<() => void, ExchangeOwner>()
 
   function refuse(rule: string): never {
     throw new HttpError(429, `too many MCP requests are open: ${rule}`)
   }
 
-  /** @throws HttpError 429 when too many are open */
+  /**
+   * Requires room for one more exchange.
+   * @throws HttpError 429 when too many are open
+   */
   function requirePlace({ spender, workspaceId, payer }: ExchangeOwner): void {
     if (open.size >= mostInAll) throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
     const owners = [...open.values()]
@@ -41,21 +46,21 @@ export function createExchanges({ mostOfOne, mostOfPayer, mostInAll, askEveryMs 
     const held = sharing.map((owner) => [owner.payer, 1] as const)
     const holdings = holdingsOf(payer, held)
     if (!mayAdd(holdings, mostOfPayer)) refuse(`${sharersOf(payer, workspaceId)} may have at most ${mostOfPayer}`)
-    // An account gets as many as it leaves free: however many are greedy, the next one gets a place.
+    // One account gets at most as many exchanges as it leaves free: however many are greedy, the next one gets a place.
     if (!mayTake(holdings.all, mostInAll - open.size, 1)) refuse('others need what this host has left. Try again later')
   }
 
   return {
     /**
      * Opens an exchange. Its signal aborts when the client goes, when the credential is not good any more, and when the server stops.
-     * @param isGood asked again and again, while it is open
+     * @param isGood called again and again while the exchange is open
      * @throws HttpError 429 when too many are open
      */
     open(owner: ExchangeOwner, isGood: () => Promise<boolean>) {
       requirePlace(owner)
       const controller = new AbortController()
       let isAsking = false
-      // It fails closed: what cannot be asked ends as well.
+      // An error of the question ends the exchange as well, so that it fails closed.
       async function ask(): Promise<void> {
         if (isAsking) return
         isAsking = true

@@ -1,4 +1,4 @@
-/** The SDK's side of /mcp. Imported at the first request: without MCP the start does not wait for it. */
+/** The SDK's part of /mcp. It is imported at the first request: without MCP the start does not wait for it. */
 
 import type { Backend } from '@claimcheck/cli/mcp/backend'
 import { createMcpServer } from '@claimcheck/cli/mcp/server'
@@ -7,17 +7,17 @@ import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/ser
 
 export { hostHeaderValidation, originValidation }
 
-/** The part of `authInfo` that the SDK hands through from the route to the tools. */
+/** The part of `authInfo` that the SDK passes from the route to the tools. */
 export interface Session {
   readonly backend: Backend
   readonly signal: AbortSignal
 }
 
-/** Keeps nothing between requests: any host answers any of them. */
+/** Makes the handler, which keeps nothing between requests: any host answers any of them. */
 export function createHandler(onError: (error: unknown) => void): McpHttpHandler {
   return createMcpHandler(
     ({ authInfo }) => createMcpServer({ ...(authInfo?.extra?.session as Session), onError }),
-    // Requests that are refused are no errors of the service.
+    // Refused requests are no errors of the service.
     { keepAliveMs: 15_000 },
   )
 }

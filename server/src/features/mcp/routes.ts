@@ -1,4 +1,4 @@
-/** The route /mcp: decides who may call it, from where, and how long. The SDK and the tools make the answers. */
+/** The route /mcp: decides who may call it, from where, and for how long. The SDK and the tools make the answers. */
 
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
@@ -29,7 +29,7 @@ export interface McpParts extends BackendParts {
   readonly publicUrl: string | undefined
 }
 
-/** People give clients the address with a slash at its end, too. */
+/** The paths of the route: people give clients the address with a slash at its end, too. */
 const PATHS = ['/mcp', '/mcp/'] as const
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
@@ -62,7 +62,10 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
     return `Bearer ${error}resource_metadata="${metadataUrl(request)}", scope="${SCOPES.join(' ')}"`
   }
 
-  /** DNS rebinding: a page that resolves its own name to this machine sends that name as Host and as Origin. */
+  /**
+   * Refuses requests under other names, against DNS rebinding: a page that resolves its own name to this machine sends that name as Host and as
+   * Origin.
+   */
   async function refuseOtherNames(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { hostHeaderValidation, originValidation } = await load()
     const own = new URL(oauth.audiences().own).hostname
@@ -70,14 +73,16 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
     if (!reply.sent) await originValidation([own, ...LOOPBACK])(request, reply)
   }
 
-  /** Returns the address that the host is. Of a server without a public name it is as good as any: no other site leads to it by one. */
+  /**
+   * Returns the host in a list if it is an IP address. For a server without a public name that is as good as any: no other site leads to it by one.
+   */
   function addressIn(host: string | undefined): string[] {
     const { hostname = '' } = publicUrl === undefined && host ? (parseUrl(`http://${host}`) ?? {}) : {}
     return isIP(hostname.replace(/^\[|\]$/g, '')) ? [hostname] : []
   }
 
   requireCredential(app, { authenticate, challenge, gate, treeHeads })
-  // After the credential: what is refused before it would be neither paid for nor counted.
+  // Names are checked after the credential: what is refused before it would be neither paid for nor counted.
   app.addHook('onRequest', refuseOtherNames)
   app.addHook('preClose', async () => exchanges.endAll())
   readMessages(app)
@@ -90,7 +95,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
     if (more > 0) await gate.takeMore(request, reply, payersOf(credential), more)
     const { handler } = await load()
     const secret = bearerIn(request)
-    // It went while its messages were counted, and tells that once: what is opened for it would never end.
+    // A client that went while its messages were counted tells that once: an exchange that is opened for it would never end.
     if (reply.raw.destroyed) return reply.hijack()
     const { workspaceId, payer } = credential
     const exchange = exchanges.open({ spender: spenderOf(credential), workspaceId, payer }, async () => {
@@ -114,7 +119,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
   }
 }
 
-/** Tools that cost more than their message. */
+/** The tools that cost more than their message, with the class of their cost. */
 const COST_OF_TOOL: ReadonlyMap<unknown, CostClass> = new Map([
   ['submit_claim', 'claim'],
   ['list_claims', 'claim_list'],
@@ -130,7 +135,7 @@ function tokensOf(body: unknown): number {
   }, 0)
 }
 
-/** The SDK never sees the key or token. A key has every scope. */
+/** Makes the information that the SDK gets, without the key or token. A key has every scope. */
 function authInfoOf(credential: Credential) {
   const scopes = credential.kind === 'key' ? [...SCOPES] : [...credential.scopes]
   return { token: '', clientId: spenderOf(credential), scopes }
@@ -147,7 +152,7 @@ function toRequest({ headers }: FastifyRequest, url: string, signal: AbortSignal
   return new Request(url, { method: 'POST', headers: given, signal })
 }
 
-/** A body that is no JSON, which is answered as JSON-RPC 2.0 5.1 says. */
+/** The error of a body that is no JSON, which is answered as JSON-RPC 2.0 5.1 says. */
 class UnreadableMessage extends HttpError {}
 
 function readMessages(app: App): void {

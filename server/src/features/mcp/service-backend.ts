@@ -27,20 +27,23 @@ export interface BackendParts {
   readonly connections: Pick<ConnectionService, 'list'>
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
-  /** The answer of `GET /v1/profiles`. */
+  /** Makes the answer of `GET /v1/profiles`. */
   readonly published: () => Promise<ProfileList>
   readonly publicActions: readonly string[]
   readonly keyDocument: () => Promise<object | string>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-/** @returns the backend of each credential */
+/**
+ * Makes backends inside the service.
+ * @returns a function that makes the backend of a credential
+ */
 export function serviceBackends(parts: BackendParts): (credential: Credential) => Backend {
   const { claims, receipts, log, connections, profiles, published, publicActions, keyDocument, logger } = parts
   const readClaim = claimReader(profiles)
   const rules = actionRules(claimRequest(profiles))
 
-  /** Refuses in the words of the REST API, and tells nothing of an error that is the service's own. */
+  /** Does work, and words its refusals as the REST API does. An error of the service's own reveals nothing. */
   async function refusing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
