@@ -9,7 +9,7 @@ export interface MonitoringConfig {
 }
 
 export interface MetricsSettings {
-  /** A separate address; undefined when it is that of the service. */
+  /** The separate address of the metrics; undefined when it is that of the service. */
   readonly listen: { readonly host: string; readonly port: number } | undefined
   /** The token that a reader must show. */
   readonly token: string | undefined
@@ -36,7 +36,7 @@ function readToken(text: string, report: Report): string {
 }
 
 const contactUri = Type.String({
-  // In a line of a text file. RFC 9116 2.5.3
+  // Only characters that fit in a line of a text file are allowed. RFC 9116 2.5.3
   pattern: '^(?:mailto:[!-~]+@[!-~]+|https://[!-~]+|tel:\\+?[0-9.-]+)$',
   'x-pattern-help': 'write an address that begins with mailto:, https:// or tel:',
   examples: ['mailto:security@example.com'],

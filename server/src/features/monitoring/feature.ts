@@ -30,7 +30,7 @@ export const monitoringFeature = {
       {
         scope: 'api',
         cost: 'file',
-        // The description of the API, for programs.
+        // The API describes itself here, for programs.
         add: (app) => void app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger()),
       },
     ]
@@ -51,7 +51,7 @@ export const monitoringFeature = {
   },
 } satisfies Feature<Services>
 
-/** Tells who may read the metrics of the service's address. Undefined when they are at a separate one. */
+/** Finds who may read the metrics at the service's address; undefined when they are at a separate one. */
 function metricsReader({
   metrics: { listen, token },
   publicUrl,

@@ -13,7 +13,7 @@ interface HostMetricsParts {
   readonly storage: Pick<Storage, 'driver' | 'use' | 'writing'>
 }
 
-/** The time limit of the answer. A database that is away keeps it for longer. */
+/** The time limit of the readiness. A database that is away delays it for longer. */
 const LONGEST_READINESS_MS = 2_500
 const SILENT: Readiness = { ok: false, problems: [], reasons: ['database'], warnings: [] }
 

@@ -18,7 +18,10 @@ const ReadinessBody = Type.Object(
 
 type Ready = () => Promise<Readiness>
 
-/** @param readReady the readiness for reads alone */
+/**
+ * Adds the routes.
+ * @param readReady the readiness for reads alone
+ */
 export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
   const tags = ['Health']
 

@@ -7,7 +7,10 @@ import { headersOfAll, setHeaders } from '../../../http/hooks.ts'
 import type { App } from '../../../http/instance.ts'
 import { metricsRoutes } from './metrics.ts'
 
-/** @param token undefined: every client that reaches the address may read */
+/**
+ * Builds the server of the metrics.
+ * @param token the token that readers must show; undefined: every client that reaches the address may read
+ */
 export function buildMetricsApp(parts: {
   metrics: Metrics
   token: string | undefined

@@ -7,17 +7,17 @@ import { HttpError } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
 
 export type MetricsReader =
-  /** Whoever shows the token. */
+  /** Lets clients that show the token read. */
   | { readonly token: string }
-  /** Programs of this machine. */
+  /** Lets programs of this machine read. */
   | 'this machine'
-  /** Whoever reaches the address. */
+  /** Lets every client that reaches the address read. */
   | 'anybody'
-  /** Behind a proxy of which nothing is known, everybody seems to be this machine. */
+  /** Lets nobody read: behind an unknown proxy everybody seems to be this machine. */
   | 'nobody'
 
 const HOW = 'the operator reads them with METRICS_TOKEN, or at the address of METRICS_LISTEN'
-/** Headers of which a proxy adds at least one, or none that would tell. */
+/** Headers of which a proxy adds at least one, unless it adds none that would tell. */
 const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via']
 
 const LOOPBACK = new BlockList()
@@ -31,7 +31,10 @@ export function metricsRoutes(app: App, metrics: Metrics, reader: MetricsReader)
   )
 }
 
-/** @throws HttpError 401, 403 */
+/**
+ * Requires a client that may read.
+ * @throws HttpError 401, 403
+ */
 function requireReader(request: FastifyRequest, reply: FastifyReply, reader: MetricsReader): void {
   if (reader === 'anybody') return
   if (typeof reader === 'object') {
@@ -50,7 +53,7 @@ function isLoopback(address: string): boolean {
   return family !== 0 && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Compares in the same time for any text. */
+/** Compares texts in the same time for any text. */
 function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }
