@@ -1,11 +1,11 @@
-/** What is said of an erased receipt. */
+/** The words for an erased receipt. */
 import { formatInstant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import { ruleWords } from '../../storage/erasure-rules.ts'
 import type { ErasureRow } from '../../storage/erasures.ts'
 import { toErasedReceipt } from './erased-receipt.ts'
 
-/** Instead of a receipt or its evidence. */
+/** The error that stands in place of an erased receipt or its evidence. */
 export class ErasedError extends ServiceError {
   readonly receipt: ErasureRow
 
@@ -20,7 +20,7 @@ export class ErasedError extends ServiceError {
   }
 }
 
-/** Without a full stop. */
+/** Writes why and when a receipt was erased, without a full stop. */
 export function erasureSentence({
   erasedAt,
   rule,

@@ -1,4 +1,4 @@
-/** Receipts: what a claim's decision became, served to everybody who has the id. */
+/** Receipts: the signed decisions of claims, served to everybody who has the id. */
 
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'

@@ -13,13 +13,13 @@ import { ErasedError } from './erased.ts'
 
 export interface ReceiptService {
   /**
-   * The receipt as JSON text: the exact stored body and signature, and a proof at the anchored tree size or, before an anchor covers
-   * it, at the current size.
+   * Reads a receipt as JSON text: the exact stored body and signature, and a proof at the anchored tree size or, before an anchor covers it, at the
+   * current size.
    * @throws ErasedError
    */
   get(receiptId: string): Promise<string | undefined>
   /**
-   * Exactly the text of the digest that the receipt signs; undefined for a receipt without evidence, and for none.
+   * Reads the evidence, exactly the text whose digest the receipt signs; undefined for a receipt without evidence, and for an unknown id.
    * @throws ErasedError
    */
   evidence(receiptId: string): Promise<string | undefined>
@@ -59,7 +59,7 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
     { maxItems: MAX_PER_READ },
   )
 
-  /** Receipts of one log: what is wrong with that log is no mistake of others. */
+  /** Proves receipts of one log. Each log has a call of its own, so that a fault in one does not affect others. */
   async function prove(logId: string, receipts: readonly ReceiptRow[]): Promise<Map<string, string | Failed>> {
     try {
       const leafIndexes = receipts.map(({ leafIndex }) => leafIndex)
@@ -69,7 +69,7 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
     }
   }
 
-  /** One that is in no table. */
+  /** Reads a receipt that is in no table from its log's archive. */
   async function archived({ receiptId, logId }: ReceiptPlace): Promise<string | Failed | undefined> {
     try {
       const receipt = await archives.receipt(logId, receiptId)
@@ -104,7 +104,7 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
   }
 }
 
-/** Why some of these are in no log: they were lost with the newest entries of theirs. */
+/** Finds out why some of these receipts are in no log: they were lost with the newest entries of theirs. */
 async function whyLost({ lost, log }: Reads, receiptIds: readonly string[]): Promise<Map<string, Failed>> {
   const rows = receiptIds.length === 0 ? [] : await lost.byIds(receiptIds)
   if (rows.length === 0) return new Map()
@@ -124,7 +124,7 @@ function lostError({ receiptId, logId, leafIndex, leafHash }: LostReceiptRow): S
   return new ServiceError('gone', detail, { more: { lost: body } })
 }
 
-/** The receipts' texts by receipt id. */
+/** Adds proofs to the receipts' texts, by receipt id. */
 function withProofs(receipts: readonly ReceiptRow[], proofs: readonly AnchoredPath[]): Map<string, string> {
   const texts = new Map<string, string>()
   for (const [index, { receiptId, leafIndex, leafHash, entry }] of receipts.entries()) {

@@ -6,7 +6,10 @@ import type { App } from '../../../http/instance.ts'
 import { errors, isId, JSON_TYPE, jsonText } from '../../../http/route.ts'
 import type { ReceiptService } from '../receipts.ts'
 
-/** @param pageOf the path of a receipt's page, for people who follow a link to the document; undefined: there is none */
+/**
+ * Adds the routes.
+ * @param pageOf makes the path of a receipt's page, for people who follow a link to the document; undefined if there is no page
+ */
 export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (receiptId: string) => string): void {
   app.get<{ Params: { receipt_id: string } }>('/v1/receipts/:receipt_id', {
     schema: {
