@@ -12,7 +12,7 @@ export interface AnchoringStatus {
   /** The cost of the landed anchors by chain, in the smallest unit of its currency. */
   readonly costs: ReadonlyMap<string, bigint>
   readonly open: AnchorRow | undefined
-  /** The newest anchors that did not land, newest first. */
+  /** The newest anchors besides the open one, newest first. */
   readonly recent: readonly AnchorRow[]
 }
 
