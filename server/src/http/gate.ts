@@ -19,12 +19,6 @@ import { type Limited, sayLeft, unsayLeft } from './left.ts'
 import { networkOf } from './network.ts'
 import { createQueue } from './queue.ts'
 
-interface GateOptions {
-  readonly rateLimits: RateLimits
-  readonly counters: Counters
-  readonly meters: Meters
-}
-
 const UNITS: Readonly<Record<keyof RateLimits, string>> = {
   network: 'tokens',
   key: 'tokens',
@@ -41,7 +35,8 @@ const LONGEST_WAIT_MS = 20_000
 export type Gate = ReturnType<typeof openGate>
 
 /** Opens the gate. Call it once headers and addresses are known, and before the routes are declared. */
-export function openGate(app: App, { rateLimits, counters, meters }: GateOptions) {
+export function openGate(app: App, parts: { rateLimits: RateLimits; counters: Counters; meters: Meters }) {
+  const { rateLimits, counters, meters } = parts
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
   // A network may ask for a tenth of its tokens in a second; an account gets its tokens evenly, and those of two seconds at once.

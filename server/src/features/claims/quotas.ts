@@ -13,7 +13,7 @@ import type { QueuedCount } from '../../storage/claims.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ClaimsConfig, QuotaSettings } from './config.ts'
 
-export interface QuotaUser {
+interface QuotaUser {
   readonly workspaceId: string
   readonly payer: Payer
 }
@@ -21,14 +21,6 @@ export interface QuotaUser {
 export interface QuotaState extends QuotaSettings {
   /** The number of the workspace's waiting claims. */
   readonly waiting: number
-}
-
-interface QuotasOptions {
-  readonly storage: { readonly read: { readonly claims: Pick<Reads['claims'], 'queuedCounts'> } }
-  readonly counters: Counters
-  readonly config: Pick<ClaimsConfig, 'quotas'>
-  readonly now: () => Instant
-  readonly meters: Meters
 }
 
 /** The greatest age of a count of waiting claims; later submissions are added to it. */
@@ -43,10 +35,7 @@ const BEYOND = 10
 /** The time after which to try again beyond the quota of waiting claims. Each is decided by its deadline at the latest, many much earlier. */
 const RETRY_WAITING_MS = 10_000
 
-const RULES = {
-  claims_per_minute: (most: number) => `may submit at most ${most} a minute`,
-  waiting_claims: (most: number) => `may have at most ${most} that wait for a decision`,
-}
+const QUOTAS = ['claims_per_minute', 'waiting_claims'] as const
 
 /** The waiting claims of one allowance. */
 interface WaitingClaims {
@@ -58,11 +47,20 @@ interface WaitingClaims {
 
 export type Quotas = ReturnType<typeof createQuotas>
 
-export function createQuotas({ storage, counters, config, now, meters }: QuotasOptions) {
-  const refused = meters.counterOf('claims_refused_total', 'New claims refused beyond a quota, by quota', 'quota', [
-    'claims_per_minute',
-    'waiting_claims',
-  ])
+export function createQuotas(parts: {
+  storage: { readonly read: { readonly claims: Pick<Reads['claims'], 'queuedCounts'> } }
+  counters: Counters
+  config: Pick<ClaimsConfig, 'quotas'>
+  now: () => Instant
+  meters: Meters
+}) {
+  const { storage, counters, config, now, meters } = parts
+  const refused = meters.counterOf(
+    'claims_refused_total',
+    'New claims refused beyond a quota, by quota',
+    'quota',
+    QUOTAS,
+  )
   const { claimsPerMinute, waitingClaims } = config.quotas
   const ofParties = countParties(counters)
   const waitingOf = new LRUCache<string, WaitingClaims>({ max: MAX_COUNTS })
@@ -79,26 +77,19 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     return waiting
   }
 
-  function refuse(
-    quota: keyof typeof RULES,
-    most: number,
-    { payer, workspaceId }: QuotaUser,
-    retryAfterMs: number,
-  ): ServiceError {
+  function refuse(quota: (typeof QUOTAS)[number], user: QuotaUser, rule: string, retryAfterMs: number): ServiceError {
     refused.inc(quota)
-    const message = `too many claims: ${sharersOf(payer, workspaceId)} ${RULES[quota](most)}. Try again later.`
+    const message = `too many claims: ${sharersOf(user.payer, user.workspaceId)} ${rule}. Try again later.`
     return new ServiceError('too_many', message, { retryAfterMs })
   }
 
-  /** Counts a submission in this minute. What is refused counts no more against the others. */
+  /** Counts a submission in this minute, unless its party has had its part: then it counts no more against the others. */
   async function rateRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
-    const { payer } = user
     if (claimsPerMinute === 0) return undefined
-    const refuseRate = (leftMs: number) => refuse('claims_per_minute', claimsPerMinute, user, leftMs)
-    const before = ofParties.last('claims', payer)
-    if (!mayAdd(before, claimsPerMinute)) return refuseRate(before.leftMs)
-    const used = await ofParties.add('claims', payer)
-    return mayAdd(used, claimsPerMinute) ? undefined : refuseRate(used.leftMs)
+    let used = ofParties.last('claims', user.payer)
+    if (mayAdd(used, claimsPerMinute)) used = await ofParties.add('claims', user.payer)
+    if (mayAdd(used, claimsPerMinute)) return undefined
+    return refuse('claims_per_minute', user, `may submit at most ${claimsPerMinute} a minute`, used.leftMs)
   }
 
   async function waitingRefusal(user: QuotaUser): Promise<ServiceError | undefined> {
@@ -106,8 +97,10 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     if (waitingClaims === 0) return undefined
     const { counted, added } = countWaiting(payer)
     const stored = (await counted).map((one) => [one.payer, one.count] as const)
-    if (!mayAdd(holdingsOf(payer, [...stored, ...added]), waitingClaims))
-      return refuse('waiting_claims', waitingClaims, user, RETRY_WAITING_MS)
+    if (!mayAdd(holdingsOf(payer, [...stored, ...added]), waitingClaims)) {
+      const rule = `may have at most ${waitingClaims} that wait for a decision`
+      return refuse('waiting_claims', user, rule, RETRY_WAITING_MS)
+    }
     added.set(payer, (added.get(payer) ?? 0) + 1)
     return undefined
   }

@@ -5,7 +5,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { aboveInvited, allowanceOf, payerOf } from '../../base/payers.ts'
+import { allowanceOf, payerOf } from '../../base/payers.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
@@ -68,10 +68,4 @@ export function createAllowances(parts: { storage: Storage; now: () => Instant; 
       await storage.write((tx) => spendOfPayer(tx, payer, ofPayer, now(), 'nothing was exported'))
     },
   }
-}
-
-/** Returns the `sharesWith` of a new account by who invited it. Null: the command line did, and the account has an allowance itself. */
-export async function sharedByInvited(tx: Writes, inviterId: string | null): Promise<string | null> {
-  const inviter = inviterId === null ? undefined : await tx.users.byId(inviterId)
-  return inviter ? aboveInvited(inviter) : null
 }

@@ -3,12 +3,12 @@ import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
+import { aboveInvited } from '../../base/payers.ts'
 import { isReservedAddress } from '../../base/reserved-addresses.ts'
 import { readName } from '../../names/names.ts'
 import type { NewUserRow } from '../../storage/people.ts'
 import type { Reads, Writes } from '../../storage/storage.ts'
 import { recordConfirmed } from './address-confirmation.ts'
-import { sharedByInvited } from './allowances.ts'
 import { requireCurrent } from './current.ts'
 import { type Identity, insertIdentity } from './identities.ts'
 import type { LinkSubject } from './links.ts'
@@ -78,7 +78,9 @@ export async function prepareUser(newUser: NewUser, entrance: Entrance): Promise
   }
   const bySelf = byUser(user.id, by.address)
   return async (tx) => {
-    const sharesWith = await sharedByInvited(tx, link.createdBy)
+    // Whom the command line invited has an allowance.
+    const inviter = link.createdBy === null ? undefined : await tx.users.byId(link.createdBy)
+    const sharesWith = inviter ? aboveInvited(inviter) : null
     if (isTheirs) await takeAddress(tx, email, takesAddress, now(), bySelf)
     if (!(await tx.users.insert({ ...user, sharesWith }))) throw new AddressTakenError()
     const details = { email, method: 'password' in proof ? 'password' : 'outside' }
