@@ -1,12 +1,8 @@
 /**
  * Shares places that are held for a time, and of which there are no more than there are: an allowance may take most of them while it is
- * alone, and many always leave some to the next.
+ * alone, and many always leave some to the next. Within one, each account takes with those below it no more than is left to others.
  */
-import { mayTake } from '@claimcheck/core/hosting'
-import { allowanceOf, type Payer, partyOf } from './payers.ts'
-
-/** Whoever was invited takes no more of an allowance than they leave to the others. */
-const INVITED_WEIGHT = 1
+import type { Payer } from './payers.ts'
 
 /** Counts who holds how many. */
 export class Places {
@@ -20,7 +16,7 @@ export class Places {
   /** @param amount negative: gives back */
   add(payer: Payer, amount: number): void {
     this.#all += amount
-    for (const name of namesOf(payer)) {
+    for (const name of [...levelsOf(payer), itselfOf(payer)]) {
       const held = this.#heldBy(name) + amount
       if (held > 0) this.#held.set(name, held)
       else this.#held.delete(name)
@@ -28,19 +24,24 @@ export class Places {
   }
 
   /**
-   * Tells whether the payer may take one more while so many are free. Alone, an allowance takes weight / (1 + weight) of all, and whoever
-   * was invited weight / (2 + weight).
+   * Tells whether the payer may take one more while so many are free. Alone, an allowance takes weight / (1 + weight) of all, and one whom
+   * its account invited weight / (2 + weight). Source: `mayTake` of core.
    */
   mayTake(payer: Payer, free: number, weight: number): boolean {
-    const [ofAllowance, ofParty] = namesOf(payer).map((name) => this.#heldBy(name)) as [number, number]
-    if (!mayTake(ofAllowance, free, weight)) return false
-    return payer === allowanceOf(payer) || mayTake(ofParty, weight * free - ofAllowance, INVITED_WEIGHT)
+    let left = weight * free
+    return levelsOf(payer).every((name) => {
+      const held = this.#heldBy(name)
+      const isWithin = held < left
+      left -= held
+      return isWithin
+    })
   }
 
-  /** Puts the payer whose allowance holds less first, and within an allowance the party that does. */
+  /** Puts the payer whose allowance holds less first, and within an allowance the one that does, from the top down. */
   compare(one: Payer, other: Payer): number {
-    const others = namesOf(other)
-    const differences = namesOf(one).map((name, level) => this.#heldBy(name) - this.#heldBy(others[level]!))
+    const others = [...levelsOf(other), itselfOf(other)]
+    const levels = [...levelsOf(one), itselfOf(one)].slice(0, others.length)
+    const differences = levels.map((name, level) => this.#heldBy(name) - this.#heldBy(others[level]!))
     return differences.find((difference) => difference !== 0) ?? 0
   }
 
@@ -49,8 +50,13 @@ export class Places {
   }
 }
 
-/** The allowance, and the party in it: `/` follows the account that has the allowance where it counts alone. */
-function namesOf(payer: Payer): readonly [allowance: string, party: string] {
-  const allowance = allowanceOf(payer)
-  return [allowance, payer === allowance ? `${payer}/` : partyOf(payer)]
+/** The allowance, and each account below it down to the payer, with those that stand below it. */
+function levelsOf(payer: Payer): string[] {
+  const ids = payer.split('/')
+  return ids.map((_, index) => ids.slice(0, index + 1).join('/'))
+}
+
+/** The payer without those below it. */
+function itselfOf(payer: Payer): string {
+  return `${payer}/`
 }

@@ -104,7 +104,7 @@ class Pool {
 
   usedUp(asker: Asker): UsedUp | undefined {
     const free = this.capacity - this.taken
-    // While so much is free, nobody can have too much, whoever has it: then nothing is counted.
+    // While so much is free, one who has all that is taken has not too much: then nothing is counted.
     if (WEIGHT * free > (WEIGHT + 2) * this.taken) return undefined
     this.#counts ??= new Counts(this.#running.values())
     return this.#counts.usedUp(asker, free)

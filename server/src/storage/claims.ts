@@ -1,6 +1,5 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant } from '@claimcheck/core/rules'
-import { partyOf } from '../base/payers.ts'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
 import {
   type ClaimIdentity,
@@ -22,7 +21,6 @@ import {
 import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
-import { partySql } from './payers.ts'
 import { countRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, bigint, extended, part, type RowOf, text } from './table.ts'
 
@@ -79,14 +77,12 @@ export function partsOfLane(lane: string): Lane {
 // The indexes of the queue have exactly this expression.
 const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
 
-const PARTY = partySql('payer')
-const BUSY_NAMES = [PARTY, `${PARTY} || ' ' || COALESCE(origin, '')`, LANE]
+const BUSY_NAMES = ['payer', `payer || ' ' || COALESCE(origin, '')`, LANE]
 
-/** The names by which claims are passed over: of all that a party pays for, of what it reads at one origin, and of the lane alone. */
+/** The names by which claims are passed over: of all that one pays for, of what it reads at one origin, and of the lane alone. */
 export function namesOfLane(lane: string) {
   const { payer, origin } = partsOfLane(lane)
-  const party = partyOf(payer)
-  return { payer: party, destination: `${party} ${origin ?? ''}`, lane }
+  return { payer, destination: `${payer} ${origin ?? ''}`, lane }
 }
 
 /**

@@ -21,14 +21,6 @@ export function allowanceSql(payer: string): string {
 }
 
 /**
- * SQL for `partyOf`.
- * @param payer an expression for a payer
- */
-export function partySql(payer: string): string {
-  return `substr(${payer}, 1, ${2 * ID_LENGTH + 1})`
-}
-
-/**
  * SQL for the id of a payer's account.
  * @param payer an expression for a payer, also for one above an account
  */

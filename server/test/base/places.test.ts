@@ -34,6 +34,12 @@ t.test('all whom an account invited take no more than it may, and two accounts o
   t.ok(bob + cyn! + ann! <= 192)
 })
 
+t.test('who invited several leaves some to each of them, at any depth', async (t) => {
+  const [eve, , dan, bob] = inTurn(256, ['a/b/e', 'a/b/e/two', 'a/b/d', 'a/b']) as [number, ...number[]]
+  t.ok(dan! > 0 && bob! > 0)
+  t.ok(eve + dan! + bob! <= 154, 'and all of them are as one')
+})
+
 t.test('whoever gives back may take again', async (t) => {
   const places = new Places()
   places.add('a/b', 3)
@@ -47,6 +53,6 @@ t.test('whoever gives back may take again', async (t) => {
 t.test('whoever holds less comes first, by allowance and then within it', async (t) => {
   const places = new Places()
   for (const payer of ['a', 'a/b', 'a/b/d', 'x', 'x']) places.add(payer, 1)
-  const order = ['a/b/d', 'a', 'a/c', 'x', 'y'].toSorted((one, other) => places.compare(one, other))
-  t.strictSame(order, ['y', 'x', 'a/c', 'a', 'a/b/d'])
+  const order = ['a/b/d', 'a', 'a/b/e', 'a/c', 'x', 'y'].toSorted((one, other) => places.compare(one, other))
+  t.strictSame(order, ['y', 'x', 'a/c', 'a', 'a/b/e', 'a/b/d'])
 })

@@ -503,7 +503,7 @@ export function testStorage(
     )
   })
 
-  t.test('claims are passed over by the party that pays, and counted by the allowance', async (t) => {
+  t.test('claims are passed over by who pays, and counted by the allowance', async (t) => {
     const [ann, bob, cyn, dan] = ['A', 'B', 'C', 'D'].map((letter) => `usr_${letter.repeat(26)}`)
     const payers = [ann!, `${ann}/${bob}`, `${ann}/${bob}/${dan}`, `${ann}/${cyn}`, `${bob}/${ann}`]
     const queue = payers.map((payer, number) => claimNumber(number, { dueAt: NOON + number, payer }))
@@ -514,7 +514,7 @@ export function testStorage(
     }
     for (const name of ['payer', 'destination'] as const) {
       t.strictSame(await left(name, 0), ['clm_1', 'clm_2', 'clm_3', 'clm_4'])
-      for (const number of [1, 2]) t.strictSame(await left(name, number), ['clm_0', 'clm_3', 'clm_4'])
+      t.strictSame(await left(name, 1), ['clm_0', 'clm_2', 'clm_3', 'clm_4'])
     }
     const counted = [...(await read.claims.queuedCounts(ann!, 10))].sort((one, other) =>
       one.payer < other.payer ? -1 : 1,
