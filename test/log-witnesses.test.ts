@@ -1,5 +1,5 @@
 /** Clients send the newest head that they saw: one that the log does not contain stops it once. Threat O6 of `security.md`. */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import {
@@ -171,6 +171,8 @@ for (const dialect of DIALECTS) {
       t.equal(proof.tree_head_of_log.body.tree_size, 4)
       for (const head of [proof.tree_head_of_client, proof.tree_head_of_log])
         t.ok(checkTreeHead(JSON.stringify(head), keys).valid)
+      const checked = await command('verify', file, '--json')
+      t.match(checked, { code: 2, stdout: /"contradiction":"shrank"/ }, 'by keys of the file')
 
       await installation.stop()
       await installation.resume()
@@ -205,6 +207,27 @@ t.test(
     t.match(consistency, { first: 3, second: 6, second_root: own.body.root_hash })
     t.ok(checkConsistency(JSON.stringify(consistency)).valid)
     t.notOk(checkConsistency(JSON.stringify({ ...consistency, first_root: theirs.body.root_hash })).valid)
+    const file = join(installation.config.dataDir, `log-contradiction-${logId}.json`)
+    const published = `${installation.url}/.well-known/poaw-keys.json`
+    t.match(await command('verify', file), { code: 2, stdout: /two different states of the same size.*--keys/s })
+    t.match(await command('verify', file, '--keys', published, '--json'), {
+      code: 0,
+      stdout: /"valid":true,"contradiction":"other_root"/,
+    })
+    for (const [what, changed] of [
+      ['no proof', { consistency: undefined }],
+      ['a proof of nothing', { consistency: { ...consistency, proof: [] } }],
+      ['one head twice', { tree_head_of_client: own }],
+      ['a head that nobody signed', { tree_head_of_client: { ...theirs, body: { ...theirs.body, tree_size: 4 } } }],
+    ] as const) {
+      const other = join(newFolder(t), 'changed.json')
+      writeFileSync(other, JSON.stringify({ ...JSON.parse(text), ...changed }))
+      t.match(await command('verify', other, '--keys', published), { code: 1, stdout: /NOT valid/ }, what)
+    }
+    const later = readHeadField(await signed(started, { tree_size: 100, root_hash: OTHER_ROOT }))
+    const open = join(newFolder(t), 'open.json')
+    writeFileSync(open, JSON.stringify({ ...JSON.parse(text), tree_head_of_client: later }))
+    t.match(await command('verify', open, '--keys', published), { code: 2, stdout: /newest tree head shows whether/ })
     t.match(await command('log', 'new', '--yes'), { code: 0 })
     await until('signs', async () => (await installation.request('/readyz')).status === 200)
     await isCounted(t, started, 'other_log', () => claims(t, client, forked, 'it is of a log that ended'))

@@ -3,9 +3,15 @@
 import { CommandError } from '@claimcheck/command-line/errors'
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { publishedWords } from '@claimcheck/core/hosting'
-import { checkConsistency, checkInclusion, checkTreeHead } from '@claimcheck/core/log'
+import {
+  type Contradiction,
+  checkConsistency,
+  checkContradiction,
+  checkInclusion,
+  checkTreeHead,
+} from '@claimcheck/core/log'
 import { type BundleReport, checkBundle, isReceipt, isUnvouched, type Receipt } from '@claimcheck/core/receipts'
-import { type JsonValue, jsonIn } from '@claimcheck/core/rules'
+import { type JsonValue, jsonIn, objectIn } from '@claimcheck/core/rules'
 import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
 import { documentProblem, kindOf, notADocument, readBundle, treeHeadText } from '@claimcheck/core/words/document'
 import type { Command } from 'commander'
@@ -14,7 +20,7 @@ import { entryReport } from '../verify/entry-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
 import { type VerifierOptions, verifierProblem } from '../verify/expected-verifier.ts'
 import { type Gathered, type GatherOptions, gather, keysBeside, readKeys } from '../verify/gather.ts'
-import { consistencyReport, inclusionReport, treeHeadReport } from '../verify/log-report.ts'
+import { consistencyReport, contradictionReport, inclusionReport, treeHeadReport } from '../verify/log-report.ts'
 import type { IssuerWords } from '../verify/receipt-summary.ts'
 import { isUrl, readSource } from '../verify/source.ts'
 import { paintFor } from '../verify/style.ts'
@@ -36,6 +42,7 @@ interface Checked {
     readonly source_as_expected?: boolean
     readonly log_continues?: boolean
     readonly verifier_as_expected?: boolean
+    readonly contradiction?: Contradiction
   }
   readonly lines: readonly string[]
   /** Tells that every check of the document holds, but it is not as the options ask, or as the log says. */
@@ -49,7 +56,7 @@ export function addVerifyCommand(program: Command): void {
     subcommand(
       program,
       'verify',
-      'check a receipt, a bundle, a change entry, a tree head, an inclusion proof or a consistency proof',
+      'check a receipt, a bundle, a change entry, a tree head, an inclusion or consistency proof, or how a log contradicts itself',
     ).argument('<document>', 'file or URL'),
   ).action(verifyAt)
 }
@@ -107,9 +114,9 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
   }
   const text = await readSource(source)
-  const kind = kindOf(text)
-  if (kind === 'tree_head' || kind === 'inclusion' || kind === 'consistency') {
-    refuseOptions(options, kind === 'tree_head' ? OF_ENTRIES : OF_SIGNED)
+  const kind = 'tree_head_of_client' in objectIn(text) ? 'contradiction' : kindOf(text)
+  if (kind === 'tree_head' || kind === 'inclusion' || kind === 'consistency' || kind === 'contradiction') {
+    refuseOptions(options, kind === 'tree_head' || kind === 'contradiction' ? OF_ENTRIES : OF_SIGNED)
     return LOG_DOCUMENTS[kind](text, source, options)
   }
   const other = notADocument(readBundle(text)?.receipt ?? text)
@@ -222,6 +229,7 @@ const LOG_DOCUMENTS = {
   tree_head: checkedTreeHead,
   inclusion: checkedInclusion,
   consistency: checkedConsistency,
+  contradiction: checkedContradiction,
 } as const
 
 /** Reports an unsigned proof as unvouched: anyone can make one that holds, and a script must not take it for a receipt. */
@@ -243,6 +251,19 @@ async function checkedTreeHead(text: string, source: string, options: VerifyOpti
   const head = treeHeadText(text)
   const report = checkTreeHead(head, keys)
   return { report, lines: treeHeadReport(report, JSON.parse(head), paintFor(process.stdout)) }
+}
+
+/** The keys in the file are those of whoever made it: the issuer's own have to vouch for them. */
+async function checkedContradiction(text: string, source: string, { keys: named }: VerifyOptions): Promise<Checked> {
+  const own = JSON.stringify(objectIn(text).keys ?? null)
+  const keys = readKeys(named === undefined ? own : await readSource(named), named ?? source)
+  const contradiction = checkContradiction(text, keys)
+  const valid = contradiction === 'other_root' || contradiction === 'shrank'
+  return {
+    report: { valid, contradiction },
+    isUnvouched: contradiction === 'open' || (valid && named === undefined),
+    lines: contradictionReport(contradiction, named !== undefined, JSON.parse(text), paintFor(process.stdout)),
+  }
 }
 
 /** Reads the pipeline document. @throws CommandError `could_not_check` if it cannot be read */

@@ -1,6 +1,6 @@
 /** Reports the check of a tree head, an inclusion document or a consistency document in lines for a person. */
 
-import type { TreeHeadReport } from '@claimcheck/core/log'
+import type { Contradiction, TreeHeadReport } from '@claimcheck/core/log'
 import { isTreeHead } from '@claimcheck/core/receipts'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
@@ -67,6 +67,39 @@ export function consistencyReport(isValid: boolean, document: JsonValue, paint: 
       ['log', visible(String(log_id))],
       ['first root', `${visible(String(first_root))} (${entries(first)})`],
       ['second root', `${visible(String(second_root))} (${entries(second)})`],
+    ]),
+  ]
+}
+
+const CONTRADICTIONS: Readonly<Record<Contradiction, string>> = {
+  other_root: 'Holds: the log signed two different states of the same size.',
+  shrank: 'Holds: the log signed a smaller state after a larger one.',
+  open: 'Both states are signed, and the state of the log is the older one: its newest tree head shows whether it lost the other.',
+  none: 'NOT valid, as a contradiction: a state is not signed by these keys, is of another log, or is in the other one.',
+}
+
+/** @param isVouched the keys are not those of the file */
+export function contradictionReport(
+  contradiction: Contradiction,
+  isVouched: boolean,
+  document: JsonValue,
+  paint: Paint,
+): string[] {
+  const words = CONTRADICTIONS[contradiction]
+  if (contradiction === 'none') return [paint('bad', words)]
+  const { tree_head_of_client: client, tree_head_of_log: log } = document as JsonObject
+  const stated = [client, log].map((head) => {
+    const { tree_size, root_hash, issued_at } = (head as JsonObject).body as JsonObject
+    return `${visible(String(root_hash))} (${entries(tree_size)}), issued at ${visible(String(issued_at))}`
+  })
+  const unvouched = "The keys are those of the file: name the issuer's key document with --keys."
+  return [
+    paint(contradiction === 'open' || !isVouched ? 'doubtful' : 'good', words),
+    ...(isVouched ? [] : [unvouched]),
+    '',
+    ...factLines([
+      ['client has', stated[0]!],
+      ['log has', stated[1]!],
     ]),
   ]
 }
