@@ -4,7 +4,17 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
-import { checkEvidence, checkReceipt, parseKeySet, publishedRules } from '@claimcheck/core/receipts'
+import { compareHeads } from '@claimcheck/core/checker'
+import { checkContradiction, signTreeHead } from '@claimcheck/core/log'
+import {
+  checkEvidence,
+  checkReceipt,
+  createNobleSigner,
+  fromBase64url,
+  parseKeySet,
+  publishedRules,
+  toBase64url,
+} from '@claimcheck/core/receipts'
 import { type JsonObject, VERDICTS } from '@claimcheck/core/rules'
 import { bundleText, readBundle } from '@claimcheck/core/words/document'
 import t, { type Test } from 'tap'
@@ -98,6 +108,70 @@ def finding(one):
     differs = {"differs": list(found.differs)} if found.evidence == "does_not_follow" else {}
     return {"evidence": found.evidence, **differs, **({"rules": found.rules} if found.rules else {})}
 print(json.dumps([finding(one) for one in file["given"]]))
+`
+
+t.test('both checkers find the same in the heads of a log that may contradict itself', async (t) => {
+  const signer = createNobleSigner(new Uint8Array(32).fill(5))
+  const [key, root] = [toBase64url(signer.publicKey), (fill: number) => new Uint8Array(32).fill(fill)]
+  const published = { key_id: signer.keyId, public_key: key, valid_from: '2026-01-01T00:00:00.000Z', revoked_at: null }
+  const others = { issuer: 'Example', log_id: 'A'.repeat(43), anchor_addresses: [], anchor_schemas: [] }
+  const keys = JSON.stringify({ ...others, keys: [published] })
+  const proof = JSON.parse(await readFile('test/vectors/consistency-valid-3-7.json', 'utf8'))
+  const head = (treeSize: number, rootHash: Uint8Array, at: number, logId = 'A'.repeat(43)) =>
+    signTreeHead(signer, { logId, treeSize, rootHash, issuedAt: Date.UTC(2026, 1, at) })
+  const [first, second] = [proof.first_root, proof.second_root].map((hash) => fromBase64url(hash)!)
+  const log = await head(7, second!, 2)
+  const cases: [what: string, client: object, log: object, consistency: object | undefined][] = [
+    ['in the log', await head(3, first!, 1), log, proof],
+    ['another root', await head(3, root(1), 1), log, proof],
+    ['no proof', await head(3, root(1), 1), log, undefined],
+    ['a proof of other sizes', await head(4, root(1), 1), log, proof],
+    ['a proof that fails', await head(3, root(1), 1), log, { ...proof, proof: [] }],
+    ['of that size', await head(7, root(1), 3), log, undefined],
+    ['twice', log, log, undefined],
+    ['shrank', await head(9, root(1), 1), log, undefined],
+    ['open', await head(9, root(1), 3), log, undefined],
+    ['another log', await head(7, root(1), 1, `B${'A'.repeat(42)}`), log, undefined],
+    ['unsigned', { ...(await head(7, root(1), 1)), body: log.body, signature: {} }, log, undefined],
+  ]
+  const now = Date.UTC(2026, 1, 3) + 1000
+  const given = cases.map(([, tree_head_of_client, tree_head_of_log, consistency]) => {
+    const document = { tree_head_of_client, tree_head_of_log, consistency }
+    return [JSON.stringify(document), JSON.stringify(tree_head_of_client), JSON.stringify(consistency)]
+  })
+  const file = join(t.testdir(), 'heads.json')
+  await writeFile(file, JSON.stringify({ keys, given, newest: JSON.stringify(log), now }))
+  const set = parseKeySet(keys)
+  const expected = given.map(([document, client, consistency]) => [
+    checkContradiction(document!, set),
+    compareHeads(client!, JSON.stringify(log), set, consistency, now),
+  ])
+  t.strictSame(JSON.parse(await python(['-c', HEADS, file])), expected)
+  const found = expected.map(([contradiction], index) => `${cases[index]![0]}: ${contradiction}`)
+  t.strictSame(found, [
+    'in the log: none',
+    'another root: other_root',
+    'no proof: none',
+    'a proof of other sizes: none',
+    'a proof that fails: none',
+    'of that size: other_root',
+    'twice: none',
+    'shrank: shrank',
+    'open: open',
+    'another log: none',
+    'unsigned: none',
+  ])
+})
+
+const HEADS = `
+import json, sys
+from claimcheck import check_contradiction, compare_heads, parse_keys
+file = json.load(open(sys.argv[1]))
+keys = parse_keys(file["keys"])
+print(json.dumps([
+    [check_contradiction(document, keys), compare_heads(client, file["newest"], keys, consistency, file["now"])]
+    for document, client, consistency in file["given"]
+]))
 `
 
 t.test('a bundle that a stranger signed in the name of the issuer is not valid', async (t) => {

@@ -23,7 +23,7 @@ from .errors import (
 )
 from .evidence import EvidenceFinding, check_evidence
 from .files import NotADocument
-from .log import bind_to_head, check_consistency, check_tree_head
+from .log import bind_to_head, check_consistency, check_contradiction, check_tree_head, compare_heads, heads_path
 from .operations import Claim
 
 __all__ = [
@@ -53,9 +53,12 @@ __all__ = [
     "bind_to_head",
     "check_bundle",
     "check_consistency",
+    "check_contradiction",
     "check_evidence",
     "check_receipt",
     "check_tree_head",
     "claims",
+    "compare_heads",
+    "heads_path",
     "parse_keys",
 ]

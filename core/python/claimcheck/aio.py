@@ -13,6 +13,7 @@ from . import operations
 from .checker import Report
 from .client import Settings
 from .errors import ConnectionFailed
+from .files import Document, text_of
 from .operations import Claim, Operation, Pause, Request, Response, Step, Times, Watch
 
 T = TypeVar("T")
@@ -112,6 +113,9 @@ class AsyncClient(Settings):
 
     async def verify(self, receipt_id: str, keys: Optional[str] = None) -> Report:
         return await self._run(operations.verify(self._retry_for, receipt_id, keys))
+
+    async def compare_bundle(self, bundle: Document, keys: Optional[str] = None) -> str:
+        return await self._run(operations.compare_bundle(self._retry_for, text_of(bundle), keys))
 
     async def whoami(self) -> Mapping[str, Any]:
         return await self._run(operations.whoami(self._retry_for))

@@ -19,7 +19,7 @@ def check_bundle(text: Document, keys: Optional[Document] = None, pin: Optional[
     the issuer's key document, from a person you trust; ``pin`` is the id of the one key that must have signed. Without either,
     ``valid`` is False and ``vouched_by`` is ``nothing``. Raises ValueError for what is no bundle, and KeyDocumentError.
     """
-    bundle = _read(text_of(text))
+    bundle = read_bundle(text_of(text))
     key_document = text_of(keys) if keys is not None else bundle.get("keys", "")
     trusted = parse_keys(key_document)
     voucher = "nothing" if keys is None else "keys"
@@ -47,7 +47,7 @@ def _tree_head(document: Mapping[str, Any], bundle: Mapping[str, str], keys: Map
     return None if proof is None or head is None else bind_to_head(proof, head, keys, bundle.get("consistency"))
 
 
-def _read(text: str) -> Dict[str, str]:
+def read_bundle(text: str) -> Dict[str, str]:
     try:
         value = json.loads(text)
     except RecursionError as error:

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, TypeVar, Un
 from . import operations
 from .checker import Report
 from .errors import ConnectionFailed
+from .files import Document, text_of
 from .operations import RETRY_FOR, Claim, Operation, Pause, Response, Step, Times, Watch
 from .transport import TREE_HEAD, authorization, base_of, send
 from .tree_head import newer
@@ -159,6 +160,10 @@ class Client(Settings):
         Give it a key document of your own to trust no other.
         """
         return self._run(operations.verify(self._retry_for, receipt_id, keys))
+
+    def compare_bundle(self, bundle: Document, keys: Optional[str] = None) -> str:
+        """Whether the log still has the signed head of a bundle that you kept: ``continues``, ``lost``, ``other_log`` or ``unknown``."""
+        return self._run(operations.compare_bundle(self._retry_for, text_of(bundle), keys))
 
     def whoami(self) -> Mapping[str, Any]:
         """The workspace and the rights of the key."""

@@ -8,8 +8,18 @@ from . import ed25519
 from .canonical import canonicalize, parse_strict
 from .checker import PublishedKey, from_base64url, sha256
 from .shapes import is_consistency, is_tree_head
+from .times import parse_instant
 
 _DOMAIN = "POAW-TREE-HEAD-V0"
+_LONGEST_LAG_MS = 300_000
+_OF_STATES = {
+    "holds": "continues",
+    "other_root": "lost",
+    "smaller_than_proof": "lost",
+    "other_log": "other_log",
+    "not_signed": "unknown",
+    "consistency_proof_required": "unknown",
+}
 
 
 def check_tree_head(text: str, keys: Mapping[str, PublishedKey]) -> bool:
@@ -65,6 +75,64 @@ def bind_to_head(
     # Only its path counts: it must connect the sizes and roots at hand, whatever the document says of them.
     path = [from_base64url(sibling) or b"" for sibling in document["proof"]]
     return "holds" if _is_consistent((proven, older), (size, newer), path) else "other_root"
+
+
+def compare_heads(
+    known: str, newest: str, keys: Mapping[str, PublishedKey], consistency: Optional[str], now_ms: int
+) -> str:
+    """Whether the log still has a state that it signed before: ``continues``, ``lost``, ``other_log`` or ``unknown``.
+
+    ``known`` is a head that was kept, ``newest`` that of the log now, and ``consistency`` the log's document from the one to the
+    other; see ``heads_path``. A kept head that is younger than some minutes may be newer than what a replica has.
+    """
+    kept = head_in(known)
+    if kept is None or not check_tree_head(canonicalize(kept), keys):
+        return "unknown"
+    found = bind_to_head(kept["body"], newest, keys, consistency)
+    if found == "smaller_than_proof":
+        later = head_in(newest)
+        issued_at = kept["body"]["issued_at"]
+        is_later = later is not None and later["body"]["issued_at"] > issued_at
+        if not is_later and now_ms - (parse_instant(issued_at) or 0) < _LONGEST_LAG_MS:
+            return "unknown"
+    return _OF_STATES[found]
+
+
+def heads_path(known: str, newest: str) -> Optional[str]:
+    """Where the log has the proof from a kept head to its newest; None where none is needed or possible."""
+    heads = [head_in(known), head_in(newest)]
+    first, second = (0 if head is None else int(head["body"]["tree_size"]) for head in heads)
+    return f"/v1/log/consistency?first={first}&second={second}" if 0 < first < second else None
+
+
+def check_contradiction(text: str, keys: Mapping[str, PublishedKey]) -> str:
+    """Checks the file that a host writes when a client has a signed head that its log does not contain.
+
+    ``other_root``: two trees of one size are signed. ``shrank``: a later head is of a smaller tree. ``open``: both may be of one
+    log, as the log's head is the older one. ``none``: a head is not signed, of another log, or in the other one.
+    """
+    document = _integers(text)
+    if not isinstance(document, dict):
+        return "none"
+    client, log = document.get("tree_head_of_client"), document.get("tree_head_of_log")
+    for head in (client, log):
+        if not is_tree_head(head) or not check_tree_head(canonicalize(head), keys):
+            return "none"
+    first, second = client["body"], log["body"]
+    if first["log_id"] != second["log_id"]:
+        return "none"
+    if second["tree_size"] < first["tree_size"]:
+        return "shrank" if second["issued_at"] > first["issued_at"] else "open"
+    root = second["root_hash"]
+    if second["tree_size"] > first["tree_size"]:
+        proof = document.get("consistency")
+        if not is_consistency(proof) or not check_consistency(canonicalize(proof)):
+            return "none"
+        sizes = (int(proof["first"]), int(proof["second"]))
+        if sizes != (int(first["tree_size"]), int(second["tree_size"])) or proof["second_root"] != second["root_hash"]:
+            return "none"
+        root = proof["first_root"]
+    return "none" if from_base64url(root) == from_base64url(first["root_hash"]) else "other_root"
 
 
 def head_in(text: str) -> Optional[Mapping[str, Any]]:

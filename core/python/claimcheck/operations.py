@@ -17,10 +17,11 @@ from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Generator, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 from urllib.parse import quote, urlencode
 
+from .bundle import read_bundle
 from .checker import PublishedKey, Report, check_receipt, names_anchors, parse_keys
 from .errors import ApiError, ClaimcheckError, ConnectionFailed, NotFound, UnexpectedAnswer, WaitTimeout, error_of
 from .evidence import check_evidence
-from .log import bind_to_head, head_in
+from .log import bind_to_head, compare_heads, head_in, heads_path
 from .times import parse_instant
 
 T = TypeVar("T")
@@ -280,6 +281,17 @@ def verify(retry_for: float, receipt_id: str, keys: Optional[str]) -> Operation[
     return replace(
         report, tree_head=tree_head, evidence=check_evidence(body, file, rules), issuer_anchors=names_anchors(key_document)
     )
+
+
+def compare_bundle(retry_for: float, bundle: str, keys: Optional[str]) -> Operation[str]:
+    known = read_bundle(bundle).get("tree_head")
+    if known is None:
+        return "unknown"
+    key_document = keys if keys is not None else (yield from text(retry_for, "/.well-known/poaw-keys.json"))
+    newest = yield from text(retry_for, "/v1/log/head")
+    path = heads_path(known, newest)
+    consistency = None if path is None else (yield from _if_there(text(retry_for, path)))
+    return compare_heads(known, newest, parse_keys(key_document), consistency, int(time.time() * 1000))
 
 
 def _bind(

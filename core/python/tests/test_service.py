@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import unittest
+import urllib.request
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -56,9 +57,16 @@ class Service(unittest.TestCase):
         self.assertEqual(report.document["body"]["agent"]["id"], "python")
         digest = report.document["body"]["claim"]["claim_digest"]
         self.assertEqual(json.loads(self.client.evidence(claim.receipt_id))["claim"]["claim_digest"], digest)
+        with urllib.request.urlopen(os.environ["CLAIMCHECK_URL"] + "/v1/log/head") as answer:
+            head = answer.read().decode()
         # By keys that somebody kept, and not when a byte is another.
         keys = self.client.keys()
         self.assertTrue(self.client.verify(claim.receipt_id, keys).valid)
+        bundle = json.dumps({"bundle": "claimcheck/1", "receipt": "", "tree_head": head})
+        self.assertEqual(self.client.compare_bundle(bundle, keys), "continues")
+        self.assertEqual(self.client.compare_bundle(bundle.replace("root_hash", "root")), "unknown")
+        self.client.wait(self.client.submit(ACTION, "place", {"see": "present"}))
+        self.assertEqual(self.client.compare_bundle(bundle), "continues")
         changed = self.client.receipt(claim.receipt_id).replace("place", "plaza")
         self.assertEqual(check_receipt(changed, parse_keys(keys)).problems[0], "signature")
 
