@@ -7,8 +7,8 @@ import { byCommand } from '@claimcheck/server/base/actor'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/features'
 import { machineId } from '@claimcheck/server/features/log/file-binding'
+import { dataDirMemory, folderIdOf } from '@claimcheck/server/features/log/memory/folder-memories'
 import { resumeLog } from '@claimcheck/server/features/log/resume'
-import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
 import { backUp, backUpStopped } from './support/backup.ts'
@@ -445,6 +445,43 @@ t.test(
   },
 )
 
+t.test('a move that an earlier version wrote stops the folder to which it led, where the log moves back', async (t) => {
+  const HOME = t.testdir()
+  const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
+  const installation = await Installation.during(t, { database: await createDatabase('sqlite'), env })
+  const client = await installation.client('acme')
+  await client.submit()
+  await installation.stop()
+  const { dataDir, databaseUrl } = installation.config
+  const other = `${dataDir}-other`
+  const url = databaseUrl.replace('data/', 'data-other/')
+  cpSync(dataDir, other, { recursive: true })
+  const resumed = (DATA_DIR: string, DATABASE_URL: string) =>
+    runClaimcheck(installation.folder, ['log', 'resume', '--yes'], { ...env, DATA_DIR, DATABASE_URL })
+  t.match(await resumed(other, url), { code: 0 })
+  // As that version left it: beside the head of the first folder, and nowhere else.
+  const memory = join(HOME, '.local/state/claimcheck')
+  for (const folder of [memory, join(other, 'log-heads')])
+    for (const name of readdirSync(folder)) if (name.endsWith('.next')) rmSync(join(folder, name))
+  await query(url, 'UPDATE logs SET moves = NULL')
+  const logId = readdirSync(memory)
+    .find((name) => name.endsWith('.json'))!
+    .slice(0, 43)
+  writeFileSync(join(memory, `${logId}-${folderIdOf(dataDir)}.moved`), JSON.stringify({ restore: folderIdOf(other) }))
+  const second = await installation.addHost({ DATA_DIR: other, DATABASE_URL: url })
+  t.match(await client.at(second).submit(), { status: 202 }, 'it goes on there')
+  await second.stop()
+
+  rmSync(dataDir, { recursive: true })
+  cpSync(other, dataDir, { recursive: true })
+  t.match(await resumed(dataDir, databaseUrl), { code: 0, stdout: /goes on, with 2 entries/ })
+  await second.start()
+  t.match(await second.request('/readyz'), { status: 503, body: { problems: [/goes on in another data folder/] } })
+  t.equal((await client.at(second).submit()).status, 503, 'before the first host is started')
+  await installation.host.start()
+  t.match(await client.submit(), { status: 202 })
+})
+
 t.test('a copy does not go on while its original signs, whatever is signed between question and answer', async (t) => {
   const HOME = t.testdir()
   const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
@@ -597,7 +634,7 @@ t.test('a head that no key of the log has signed stops nobody else', async (t) =
   const { signed } = (await storage.read.log.newestHead())!
   const forged = JSON.stringify({ ...JSON.parse(signed), body: { ...JSON.parse(signed).body, tree_size: 9 } })
   await installation.host.stop()
-  createCheckpointStore(installation).remember({ ...log, treeSize: 9, signed: forged })
+  dataDirMemory(installation.config.dataDir).remember({ ...log, treeSize: 9, signed: forged })
   t.match(readFileSync(memory, 'utf8'), /"tree_size":9/)
   await installation.host.start()
   await isReadOnly(t, started, 'the host with the forged file')

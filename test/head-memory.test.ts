@@ -4,7 +4,7 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { resumeLog } from '@claimcheck/server/features/log/resume'
-import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/signing/head-record'
+import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/memory/head-record'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
 import type { Client } from './support/client.ts'

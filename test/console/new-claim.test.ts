@@ -147,10 +147,10 @@ t.test('a form without its token has to be confirmed, and one from another site 
 
 t.test('while the host is read-only, the form says so and keeps what was typed', async (t) => {
   const { installation, owner, path } = await claimsConsole(t, {})
-  const { storage, checkpointStore, logGuard } = installation.claimcheck
+  const { storage, logMemories, logGuard } = installation.claimcheck
   const log = (await storage.read.log.state())!
   // As if the database had been put back to an older one.
-  checkpointStore.remember({ ...log, treeSize: log.treeSize + 1000 })
+  logMemories.remember({ ...log, treeSize: log.treeSize + 1000 })
   await logGuard.maySign()
   await logGuard.examine()
   const page = await owner.post(`${path}/new`, GOOD)

@@ -13,7 +13,7 @@ export const hosts = table('log_hosts', ['hostId'], {
   answered: bigint('answered'),
   /** The log that the host remembers, or found to be the newest; empty while it waits for others that know. */
   knows: text('knows'),
-  /** The id of the process that runs the host. Commands of the same data folder leave it as it is. Empty: an earlier version ran it. */
+  /** The id of the process that runs the host, or `COMMAND`. Empty: an earlier version ran it. */
   process: text('process'),
 })
 
@@ -21,6 +21,9 @@ export interface LogHost extends RowOf<typeof hosts> {
   /** True while the host's lease has not ended. */
   readonly isAlive: boolean
 }
+
+/** The process of a command, which is no host: nobody waits for it. Of a host whose data folder it uses, it leaves the process as it is. */
+export const COMMAND = 'command'
 
 /** The time after the end of its lease when a host is forgotten. */
 const FORGET_MS = 3_600_000
@@ -40,7 +43,7 @@ export function logHosts(db: Db) {
     ): Promise<void> {
       const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now} + ?, ?, ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE
         SET until = excluded.until, compared_on = excluded.compared_on, asked = excluded.asked, answered = excluded.answered,
-          knows = excluded.knows, process = COALESCE(NULLIF(excluded.process, ''), log_hosts.process)`
+          knows = excluded.knows, process = CASE WHEN excluded.process IN ('', '${COMMAND}') THEN log_hosts.process ELSE excluded.process END`
       await db.query(sql, [hostId, forMs, comparedOn, asked, answered, knows, process])
     },
     /** Notes a silent host of which others know that it ran. */

@@ -7,9 +7,9 @@ import type { Writes } from '../../storage/storage.ts'
 import type { LogAgreement } from './agreement.ts'
 import { closedProblem } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
-import type { LogMemories } from './log-memories.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
-import { lineageOf } from './signing/moves.ts'
+import type { LogMemories } from './memory/memories.ts'
+import { lineageOf } from './memory/memory.ts'
 
 /** A backup in which the log goes on, or a copy. */
 export type Successor = Pick<Closing, 'epoch' | 'madeAt'>

@@ -21,18 +21,21 @@ interface FileOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-/** Each host writes it once, whichever heard of it. A host that cannot write it stops all the same. */
-export async function writeContradiction(
-  { storage, config, logger }: FileOptions,
-  { head, at }: Witnessed,
-): Promise<void> {
-  try {
-    const heard: SignedTreeHead = JSON.parse(head)
-    const path = join(config.dataDir, `log-contradiction-${heard.body.log_id}.json`)
-    if (existsSync(path)) return
-    replaceFile(path, `${JSON.stringify(await documentOf(storage, heard, at), null, 2)}\n`)
-  } catch (error) {
-    logger.error({ err: error }, 'cannot write down how a client contradicts the log')
+/** Each host writes it once, whichever heard of it. A host that cannot write it stops all the same, and says each reason once. */
+export function contradictionWriter({ storage, config, logger }: FileOptions) {
+  let said: string | undefined
+  return async ({ head, at }: Witnessed): Promise<void> => {
+    try {
+      const heard: SignedTreeHead = JSON.parse(head)
+      const path = join(config.dataDir, `log-contradiction-${heard.body.log_id}.json`)
+      if (!existsSync(path)) replaceFile(path, `${JSON.stringify(await documentOf(storage, heard, at), null, 2)}\n`)
+      said = undefined
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      const reason = code ?? message
+      if (said !== reason) logger.error({ err: error }, 'cannot write down how a client contradicts the log')
+      said = reason
+    }
   }
 }
 

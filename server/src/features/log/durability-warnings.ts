@@ -4,8 +4,8 @@ import type { HostConfig } from '../../config/config.ts'
 import type { Durability } from '../../storage/durability.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogConfig } from './config.ts'
-import { apartFolderOf, type CheckpointStore } from './signing/checkpoint-store.ts'
-import type { RemoteMemory } from './signing/remote-memory.ts'
+import { apartFolderOf } from './memory/folder-memories.ts'
+import type { LogMemories } from './memory/memories.ts'
 
 /** As metrics name them. */
 export const DURABILITY_RISKS = [
@@ -23,21 +23,14 @@ export type DurabilityWarnings = ReturnType<typeof createDurabilityWarnings>
 
 interface DurabilityWarningsOptions {
   readonly storage: Pick<Storage, 'read' | 'shared'>
-  readonly remoteMemory: Pick<RemoteMemory, 'problem'>
-  readonly checkpointStore: Pick<CheckpointStore, 'problem'>
+  readonly logMemories: Pick<LogMemories, 'problem'>
   readonly config: Pick<HostConfig, 'dataDir' | 'databaseUrl'> & Pick<LogConfig, 'headMemory' | 'remoteMemory'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
 
 const EVERY_MS = 10_000
 
-export function createDurabilityWarnings({
-  storage,
-  remoteMemory,
-  checkpointStore,
-  config,
-  logger,
-}: DurabilityWarningsOptions) {
+export function createDurabilityWarnings({ storage, logMemories, config, logger }: DurabilityWarningsOptions) {
   const { shared, read } = storage
   const said = new Set<string>()
   const hasMemory = config.remoteMemory !== undefined || apartFolderOf(config) !== undefined
@@ -61,7 +54,7 @@ export function createDurabilityWarnings({
     /** What was found some seconds ago at most; in an outage, what was found before. */
     async current(): Promise<ReadonlyMap<Risk, string>> {
       const warnings = new Map(await ofDatabase())
-      const problem = remoteMemory.problem() ?? checkpointStore.problem()
+      const problem = logMemories.problem()
       if (!hasMemory && !shared) warnings.set('no_head_memory', NO_MEMORY)
       if (problem !== undefined) warnings.set('head_memory', problem)
       for (const warning of warnings.values()) {

@@ -26,10 +26,10 @@ import type { LogArchives } from './log-archives.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogWatch } from './log-watch.ts'
 import type { LogWitness } from './log-witness.ts'
+import type { LogMemories } from './memory/memories.ts'
 import { logMetrics } from './metrics.ts'
 import { logMigrations } from './migrations.ts'
 import type { Sequencer } from './sequencer.ts'
-import type { RemoteMemory } from './signing/remote-memory.ts'
 import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
@@ -39,7 +39,7 @@ export interface Services extends Pick<HostServices, 'storage'> {
   readonly logWatch: LogWatch
   readonly logWitness: LogWitness
   readonly durabilityWarnings: DurabilityWarnings
-  readonly remoteMemory: RemoteMemory
+  readonly logMemories: Pick<LogMemories, 'close'>
   readonly vault: KeyVault
   readonly sequencer: Sequencer
   readonly log: LogService
@@ -92,10 +92,10 @@ export const logFeature = {
   },
   access: ({ logWitness }) => ({ treeHeads: logWitness }),
   workers: ({ logWatch }) => [logWatch],
-  async idle({ sequencer, remoteMemory, logWitness }) {
+  async idle({ sequencer, logMemories, logWitness }) {
     await logWitness.idle()
     await sequencer.idle()
-    await remoteMemory.flush()
+    await logMemories.close()
   },
   routes: async ({ log, keyDocument }) => {
     const [{ logRoutes }, { keyRoutes }] = await Promise.all([import('./routes/log.ts'), import('./routes/keys.ts')])

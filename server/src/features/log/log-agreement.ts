@@ -12,13 +12,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { Durability } from '../../storage/durability.ts'
-import type { LogHost } from '../../storage/log-hosts.ts'
+import { COMMAND, type LogHost } from '../../storage/log-hosts.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type LogAgreement, type Memories, OTHER_DATABASE, type Round } from './agreement.ts'
 import type { LogConfig } from './config.ts'
 import { createFileBinding } from './file-binding.ts'
-import type { HostIdentity } from './signing/host-identity.ts'
+import type { HostIdentity } from './memory/host-identity.ts'
 
 interface LogAgreementOptions {
   readonly storage: Pick<Storage, 'read' | 'write' | 'shared' | 'file'>
@@ -64,7 +64,7 @@ export function createLogAgreement({ storage, hostIdentity, config, logger }: Lo
     parted(hosts)
     const hostId = hostIdentity.hostId()
     const asked = Math.max(0, ...hosts.map((host) => host.asked))
-    const others = hosts.filter((host) => host.hostId !== hostId)
+    const others = serversIn(hosts).filter((host) => host.hostId !== hostId)
     question ??= knowNewest || others.length === 0 ? 0 : asked + 1
     if (log.agreedOn === log.answersAs) change = undefined
     else change = changeOf(hosts, log)
@@ -81,7 +81,8 @@ export function createLogAgreement({ storage, hostIdentity, config, logger }: Lo
     const own = hosts.find(({ hostId }) => hostId === hostIdentity.hostId())
     const mine = hostIdentity.process()
     // Until its first beat it may see the process before.
-    if (!beat?.process || !own?.isAlive || own.process === '' || own.process === mine) return
+    const isOther = own?.isAlive && ![mine, COMMAND, ''].includes(own.process)
+    if (!isOther || mine === COMMAND || !beat) return
     const before = own.hostId
     beat = undefined
     logger.warn(
@@ -179,7 +180,7 @@ export function createLogAgreement({ storage, hostIdentity, config, logger }: Lo
     )
     // Asks again as what it is now.
     change = undefined
-    peers = livingOf(await logHosts.all())
+    peers = livingOf(serversIn(await logHosts.all()))
     return undefined
   }
 
@@ -199,7 +200,7 @@ export function createLogAgreement({ storage, hostIdentity, config, logger }: Lo
   return {
     async begin() {
       const hosts = await logHosts.all()
-      const others = livingOf(hosts.filter(({ hostId }) => hostId !== hostIdentity.hostId()))
+      const others = livingOf(serversIn(hosts).filter(({ hostId }) => hostId !== hostIdentity.hostId()))
       return {
         hosts,
         isKnownElsewhere: (logId) => hosts.some((host) => host.knows === logId && others.has(host.hostId)),
@@ -210,12 +211,12 @@ export function createLogAgreement({ storage, hostIdentity, config, logger }: Lo
     confirm: (log) => bind(log),
     file: () => undefined,
     async ranBefore({ answersAs }) {
-      const before = (await logHosts.all()).filter(({ comparedOn }) => comparedOn !== answersAs)
+      const before = serversIn(await logHosts.all()).filter(({ comparedOn }) => comparedOn !== answersAs)
       return before.length === 0 ? undefined : before
     },
     async forget(hostId) {
       const { answersAs: comparedOn } = (await read.log.state())!
-      const hosts = await logHosts.all()
+      const hosts = serversIn(await logHosts.all())
       const silent = hosts.filter((host) => !host.isAlive && host.comparedOn !== comparedOn).map((host) => host.hostId)
       if (!silent.includes(hostId)) throw new ServiceError('not_found', unknownWords(hostId, silent))
       // As one that has compared: those that ran with it know of it without the database.
@@ -223,6 +224,10 @@ export function createLogAgreement({ storage, hostIdentity, config, logger }: Lo
     },
     leave: () => logHosts.leave(hostIdentity.hostId()),
   }
+}
+
+function serversIn(hosts: readonly LogHost[]): readonly LogHost[] {
+  return hosts.filter(({ process }) => process !== COMMAND)
 }
 
 function livingOf(hosts: readonly LogHost[]): ReadonlySet<string> {

@@ -5,8 +5,8 @@ import { formatInstant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import type { Closing, LogState } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
-import type { Head } from './signing/head-record.ts'
-import { isClosing } from './signing/moves.ts'
+import type { Head } from './memory/head-record.ts'
+import { isClosing } from './memory/memory.ts'
 import { toHead } from './signing/signed-heads.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
@@ -30,6 +30,13 @@ export function readOnly(reason: string, cause?: unknown): ServiceError {
 
 export function behind({ treeSize }: LogState, signed: number): string {
   return `the database is an old one: its log has ${treeSize} entries, and ${signed} were signed`
+}
+
+/** Why nothing is signed where the log lacks what a transaction attests. */
+export function attestedProblem(log: LogState, { treeSize, transaction, issuedAt }: Head): string {
+  const where = `by the transaction ${transaction} of ${formatInstant(issuedAt)}`
+  if (log.treeSize < treeSize) return `${behind(log, treeSize)} and anchored ${where}. ${RECOVERY}`
+  return `the entries in the database differ from those that were anchored ${where}. ${RECOVERY}`
 }
 
 /** Why a log is closed that nothing contradicts. */

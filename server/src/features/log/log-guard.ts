@@ -3,7 +3,6 @@
  * compares the log in the database with what is remembered outside of it. A host that finds the database behind writes the signed head into
  * it, which stops all hosts.
  */
-import { bytesEqual } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { Clock } from '../../clock/clock.ts'
@@ -13,7 +12,7 @@ import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
 import { settleContradiction } from './contradiction.ts'
-import { writeContradiction } from './contradiction-file.ts'
+import { contradictionWriter } from './contradiction-file.ts'
 import { OTHER_FILE } from './file-binding.ts'
 import {
   closedProblem,
@@ -25,10 +24,10 @@ import {
   isStoppedByClient,
   readOnly,
 } from './log-comparison.ts'
-import type { LogMemories } from './log-memories.ts'
 import type { LostReceipts } from './lost-receipts.ts'
-import { HeadMemoryError } from './signing/head-file.ts'
-import type { Head } from './signing/head-record.ts'
+import type { Head } from './memory/head-record.ts'
+import type { LogMemories } from './memory/memories.ts'
+import { HeadMemoryError } from './memory/memory.ts'
 
 export type LogGuard = ReturnType<typeof createLogGuard>
 
@@ -65,9 +64,14 @@ class Waits extends ServiceError {
 
 export function createLogGuard(options: LogGuardOptions) {
   const { logMemories, lostReceipts, logAgreement, storage, clock, logger } = options
+  const writeContradiction = contradictionWriter(options)
   let newest: Head | undefined
   let problem: string | undefined
   let isWaiting = false
+  /** The problem is one of what this host remembers by, and says nothing of the database. */
+  let isOwn = false
+  /** The log, and what its database was, when nothing kept this host from signing there but itself. */
+  let agreedFor: string | undefined
   let examining: Promise<void> | undefined
   let hasExamined = false
   /** When the log was last compared, in the time of this process. */
@@ -81,6 +85,7 @@ export function createLogGuard(options: LogGuardOptions) {
     if (!waits && problem !== error.message) logger.error(found, 'this host is read-only: it signs nothing')
     problem = error.message
     isWaiting = waits
+    isOwn = error.cause instanceof HeadMemoryError
   }
 
   async function noting<T>(work: () => Promise<T>): Promise<T> {
@@ -145,7 +150,7 @@ export function createLogGuard(options: LogGuardOptions) {
     clock.logged(seen.issuedAt)
     // What this host remembers says more than the head of a client.
     for (const head of heads) await compareHead(head, seen, rows)
-    if (isStoppedByClient(seen)) await writeContradiction(options, seen.witnessed!)
+    if (isStoppedByClient(seen)) await writeContradiction(seen.witnessed!)
     compareWritten(seen)
     if (seen.closedBy?.last === 'made') logMemories.learn(seen)
     if (seen.closedBy !== null) throw readOnly(closedProblem(seen, seen.closedBy))
@@ -164,6 +169,7 @@ export function createLogGuard(options: LogGuardOptions) {
     const knowLog = !isGone && heads.some(({ logId }) => logId === log.logId)
     const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
     requireProof(waitsFor, { isGone, knowLog, isKnownElsewhere: round.isKnownElsewhere(log.logId) })
+    agreedFor = databaseOf(log)
     const remembered = isWhole ? undefined : heads.find((head) => has(head) && head.signed !== undefined)
     const head = remembered ?? (await withSignature(log))
     if (isWhole || !knowNewest) logMemories.remember(head)
@@ -244,6 +250,16 @@ export function createLogGuard(options: LogGuardOptions) {
     newest: () => newest,
     /** Why this host is read-only, and how to recover; undefined while it may sign. */
     problem: () => problem,
+    /**
+     * Tells whether the database may be an older one, or a copy, as in a rehearsal: nobody is to be told again what others told before. A host
+     * that cannot remember or read what it remembers signs nothing, and tells all the same.
+     */
+    async mayBeRehearsal(): Promise<boolean> {
+      if (problem === undefined) return false
+      const log = isOwn ? await storage.read.log.state() : undefined
+      const isSame = log && agreedFor === databaseOf(log) && logAgreement.isBound(log)
+      return !isSame || log.closedBy !== null || log.contradictedBy !== null
+    },
     examine,
     /** The `problem` is that it waits for others: it ends by itself. */
     isWaiting: () => isWaiting,
@@ -297,13 +313,7 @@ export function createLogGuard(options: LogGuardOptions) {
       notingNow(() => {
         if (logMemories.recall(log).length === 0) logMemories.remember(log)
       }),
-    /** True when this host remembers exactly this head, and no move of its log since. */
-    isRemembered({ logId, treeSize, rootHash }: Head): boolean {
-      const heads = logMemories.recallReadable(logId)
-      const isSame = (head: Head) =>
-        head.logId === logId && head.treeSize === treeSize && bytesEqual(head.rootHash, rootHash)
-      return heads.length > 0 && heads.every(isSame) && logMemories.movedTo() === undefined
-    },
+    isRemembered: logMemories.isRemembered,
     /** The head of another log than this one, which this host remembers: that log ends, too, when the next begins. */
     rememberedOther: ({ logId }: LogState) => logMemories.recallReadable(logId).find((head) => head.logId !== logId),
     /** In the transaction that ends the log: the receipts that are known to be lost. */
@@ -317,6 +327,10 @@ export function createLogGuard(options: LogGuardOptions) {
     /** The file that a new log is bound to; undefined: the database says what it is. */
     file: () => logAgreement.file(),
   }
+}
+
+function databaseOf({ logId, answersAs }: LogState): string {
+  return `${logId} ${answersAs}`
 }
 
 function isOvertaken(error: unknown): boolean {

@@ -4,8 +4,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createLoop, type Worker } from '../../base/worker.ts'
 import type { LogAgreement } from './agreement.ts'
 import type { LogGuard } from './log-guard.ts'
-import type { LogMemories } from './log-memories.ts'
-import type { HostIdentity } from './signing/host-identity.ts'
+import type { HostIdentity } from './memory/host-identity.ts'
+import type { LogMemories } from './memory/memories.ts'
 
 export interface LogWatch extends Worker {
   /** Examines the log, and waits a while for those that this host asks: other hosts answer within a second. */

@@ -12,7 +12,7 @@ import type { LogState } from '../../storage/log-state.ts'
 import { type Storage, StorageError } from '../../storage/storage.ts'
 import { settleWitnessed, type WitnessOutcome } from './contradiction.ts'
 import type { LogGuard } from './log-guard.ts'
-import type { Head } from './signing/head-record.ts'
+import type { Head } from './memory/head-record.ts'
 
 /** What became of what clients sent, as metrics name it. */
 export const WITNESS_OUTCOMES = [

@@ -12,15 +12,15 @@ import { type LogAgreement, OTHER_DATABASE, type RanHost } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
 import { closedProblem, compareHead, MOVED, movedProblem, readOnly } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
-import type { LogMemories } from './log-memories.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
-import { isWrittenBy } from './signing/host-identity.ts'
-import { isClosing } from './signing/moves.ts'
+import { isWrittenBy } from './memory/host-identity.ts'
+import type { LogMemories } from './memory/memories.ts'
+import { isClosing } from './memory/memory.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'confirm' | 'forget' | 'ranBefore'>
-  readonly logMemories: Pick<LogMemories, 'everyApart' | 'move' | 'release' | 'movesAfter' | 'chainProblem'>
+  readonly logMemories: Pick<LogMemories, 'everyApart' | 'move' | 'movesAfter' | 'chainProblem'>
 }
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
@@ -53,15 +53,14 @@ export async function resumeLog(
   if (!waits.includes(problem) || closedBy?.last) throw readOnly(problem)
   const ran = closedBy ? closedBy.hosts?.map(hostOf) : await logAgreement.ranBefore(log)
   await requireProof(logMemories, log, ran, storage.read.log)
-  // Through other data folders, whose entries this database has, as was proven.
+  // Through other data folders, whose entries this database has, as was proven. A host there may have been told by an earlier version alone.
   const between = await logMemories.movesAfter(log)
   const closing = between.find(isClosing)
   if (closing !== undefined) throw readOnly(movedProblem(closing))
   const unknown = logMemories.chainProblem()
   await confirm((unknown === undefined ? '' : `Notice: ${unknown}.\n`) + meaningOf(log))
 
-  const last = [...(log.moves ?? []), ...between]
-  const next = randomUUID()
+  const moves = [...between, randomUUID()]
   async function goOn(tx: Writes): Promise<void> {
     const still = await tx.log.lock()
     const isSame =
@@ -73,15 +72,15 @@ export async function resumeLog(
     if (!isSame) throw readOnly('the log changed meanwhile: run this again')
     await requireProof(logMemories, log!, ran, tx.log)
     await tx.log.close(null)
-    await tx.log.move([...last, next])
+    await tx.log.move([...(log!.moves ?? []), ...moves])
     const details = { tree_size: treeSize, ...(closedBy ? { backup: closedBy.epoch } : {}) }
     tx.audit.record({ event: 'log.resumed', at: now(), by, subject: logId, details })
   }
   // Where the answer of the commit is lost, the other folders stay closed.
   await storage.write(async (tx) => {
-    await logMemories.move({ logId, moves: last }, next)
+    const { release } = await logMemories.move(log, ...moves)
     await goOn(tx).catch(async (error) => {
-      await logMemories.release({ logId, moves: last }, next)
+      await release()
       throw error
     })
   })

@@ -1,21 +1,19 @@
 /** The services of the log. */
 import type { HostServices } from '../../host/container.ts'
-import { createChainWitness } from './chain-witness.ts'
 import { createDurabilityWarnings } from './durability-warnings.ts'
 import { createLogService } from './log.ts'
 import { createLogAgreement } from './log-agreement.ts'
 import { createLogArchives } from './log-archives.ts'
 import { createLogGuard } from './log-guard.ts'
-import { createLogMemories } from './log-memories.ts'
 import { createLogWatch } from './log-watch.ts'
 import { createLogWitness } from './log-witness.ts'
 import { createLogWriter } from './log-writer.ts'
 import { createLostReceipts } from './lost-receipts.ts'
+import { createChainMemory } from './memory/chain-memory.ts'
+import { createHostIdentity } from './memory/host-identity.ts'
+import { createLogMemories } from './memory/memories.ts'
 import { createSequencer } from './sequencer.ts'
-import { createCheckpointStore } from './signing/checkpoint-store.ts'
-import { createHostIdentity } from './signing/host-identity.ts'
 import { createKeyVault } from './signing/key-vault.ts'
-import { createRemoteMemory } from './signing/remote-memory.ts'
 import { createSignedReceipts } from './signing/signed-receipts.ts'
 import { createSigningKeys, type SigningKeys } from './signing/signing-keys.ts'
 
@@ -26,9 +24,7 @@ export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
 export const services = {
   vault: createKeyVault,
   hostIdentity: createHostIdentity,
-  checkpointStore: createCheckpointStore,
-  remoteMemory: createRemoteMemory,
-  chainWitness: createChainWitness,
+  chainMemory: createChainMemory,
   logMemories: createLogMemories,
   logAgreement: createLogAgreement,
   signedReceipts: createSignedReceipts,

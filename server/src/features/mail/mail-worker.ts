@@ -32,7 +32,7 @@ const OUTCOMES = ['sent', 'postponed', 'refused', 'dropped'] as const
 interface MailSenderParts {
   readonly storage: Storage
   /** Says why this host may not sign: its database may be an old one. */
-  readonly logGuard: { problem(): string | undefined }
+  readonly logGuard: { mayBeRehearsal(): Promise<boolean> }
   readonly outbox: Outbox
   readonly accounts: Pick<AccountService, 'resetToken'>
   readonly ownAddress: OwnAddress
@@ -135,7 +135,7 @@ export function createMailSender(
   return async function sendDue(): Promise<boolean> {
     if (!(await storage.read.mails.anyDue(now()))) return false
     // On a database that may be an old one, as in a rehearsal, nothing is sent, so that nobody gets a mail twice.
-    if (logGuard.problem() !== undefined) return false
+    if (await logGuard.mayBeRehearsal()) return false
     const at = now()
     const leased = await storage.write(async (tx) => {
       await tx.mails.removeSent(at - RESET_EVERY_MS)

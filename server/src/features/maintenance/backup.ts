@@ -14,14 +14,14 @@ import { fileUrl } from '../../config/database-url.ts'
 import { databaseClock } from '../../storage/clock.ts'
 import { type CopyProgress, countedPages, openSource, openTarget, rowsOfDatabase } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
+import { COMMAND } from '../../storage/log-hosts.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { signingKeyContext } from '../../storage/sealed-contexts.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import type { LogCloser } from '../log/closing.ts'
 import { archivesIn } from '../log/log-archives.ts'
-import { locksIn, type MemorySettings } from '../log/signing/checkpoint-store.ts'
-import { lineageOf, movesAfter } from '../log/signing/moves.ts'
-import { remoteLocks } from '../log/signing/remote-memory.ts'
+import { type MemorySettings, openMemories } from '../log/memory/memories.ts'
+import { lineageOf, movesAfter } from '../log/memory/memory.ts'
 import {
   ARCHIVES,
   type BackupFile,
@@ -103,13 +103,9 @@ async function madeBefore(
   const manifest = readManifest(partial, openSecrets(config))
   const { epoch, last } = log.closedBy
   if (manifest.epoch !== epoch) return undefined
-  if (
-    last === 'making' &&
-    !(
-      await movesAfter(lineageOf(log).at(-1)!, (move) => [...locksIn(config, move), ...remoteLocks(config, move)])
-    ).includes(epoch)
-  )
-    return undefined
+  const isMade = async () =>
+    (await movesAfter(openMemories({ config, storage: source }), lineageOf(log).at(-1)!)).includes(epoch)
+  if (last === 'making' && !(await isMade())) return undefined
   await close!.end(log.closedBy)
   return manifest
 }
@@ -185,7 +181,7 @@ async function logOf({ log }: Reads): Promise<Manifest['log']> {
 
 /** Each with its process, where the database knows it. */
 async function hostsOf({ shared }: Storage): Promise<Manifest['hosts']> {
-  const hosts = (await shared?.logHosts.all()) ?? []
+  const hosts = ((await shared?.logHosts.all()) ?? []).filter(({ process }) => process !== COMMAND)
   return hosts.length > 0 ? hosts.map(({ hostId, process }) => [hostId, process].filter(Boolean).join('/')) : undefined
 }
 

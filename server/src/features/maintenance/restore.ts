@@ -20,10 +20,10 @@ import { type Storage, writes } from '../../storage/storage.ts'
 import type { Cells } from '../../storage/table.ts'
 import { movesOfRestored } from '../log/closing.ts'
 import { archivesIn, createLogArchives } from '../log/log-archives.ts'
-import { locksIn, type MemorySettings } from '../log/signing/checkpoint-store.ts'
+import { fileLock } from '../log/memory/folder-memories.ts'
+import { type MemorySettings, openMemories } from '../log/memory/memories.ts'
+import { locksOf } from '../log/memory/memory.ts'
 import { sealedKeyFiles } from '../log/signing/key-files.ts'
-import { fileLock } from '../log/signing/moves.ts'
-import { remoteLocks } from '../log/signing/remote-memory.ts'
 import { createSigner } from '../log/signing/signer.ts'
 import { ARCHIVES, checkFiles, type Manifest, RESTORED, readLines, readManifest } from './backup-format.ts'
 import { diagnose } from './doctor.ts'
@@ -105,12 +105,19 @@ async function finish(
 ): Promise<Restored> {
   const { dataDir } = config
   placeArchives(dataDir)
-  const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
+  let reached: Parameters<CopyProgress> = [0, 0]
+  const update: CopyProgress = (...step) => {
+    reached = step
+    onProgress(...step)
+  }
+  const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress: update })
   const log = await target.read.log.state()
   const restore = log?.closedBy?.restore
   const isLast = manifest.last === true && problems.length === 0 && restore !== undefined
   const isOld = isLast && !move && Math.abs(Date.now() - Date.parse(manifest.made_at)) > LAST_FOR_MS
-  const goesOn = isLast && !isOld && (await takeLast(config, folder, manifest, restore, move))
+  // Who stops the command until now keeps the log closed.
+  if (isLast) onProgress(...reached)
+  const goesOn = isLast && !isOld && (await takeLast(config, target, folder, manifest, restore, move))
   if (goesOn) await target.write((tx) => tx.log.close(null))
   return { manifest, copied, problems, goesOn, isOld }
 }
@@ -122,18 +129,19 @@ async function finish(
  */
 async function takeLast(
   config: MemorySettings,
+  storage: Storage,
   folder: string,
   { epoch }: Manifest,
   restore: string,
   isMoved: boolean,
 ): Promise<boolean> {
   const inFolder = fileLock(join(folder, RESTORED))
-  const [own, ...apart] = [...locksIn(config, epoch), ...remoteLocks(config, epoch)]
+  const memories = locksOf(openMemories({ config, storage }), epoch)
   try {
     // The default memory is of this machine alone: another one would restore the same folder.
     const isSaidElsewhere = isMoved || config.remoteMemory !== undefined || config.headMemory?.isDefault === false
     const locks = isSaidElsewhere && !isWritable(folder) && inFolder.read() === undefined ? [] : [inFolder]
-    for (const lock of [...locks, ...apart, own!]) if (!(await lock.take(restore))) return false
+    for (const lock of [...locks, ...memories]) if (!(await lock.take(restore))) return false
     return true
   } catch (error) {
     const detail = `the log stays closed, as it cannot be written down that it goes on here: ${(error as Error).message}. Run this command again`

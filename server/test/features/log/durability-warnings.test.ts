@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HeadMemory } from '@claimcheck/server/features/log/config'
 import { createDurabilityWarnings, warningsOf } from '@claimcheck/server/features/log/durability-warnings'
-import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import { folderMemory } from '@claimcheck/server/features/log/memory/folder-memories'
 import t from 'tap'
 
 const SAFE = {
@@ -45,8 +45,7 @@ t.test('SQLite without a memory outside of DATA_DIR', async (t) => {
   const current = (headMemory: HeadMemory | undefined) =>
     createDurabilityWarnings({
       storage: { shared: undefined, read: undefined as never },
-      remoteMemory: { problem: () => undefined },
-      checkpointStore: { problem: () => undefined },
+      logMemories: { problem: () => undefined },
       config: { dataDir: folder, databaseUrl: 'sqlite:x.db', headMemory, remoteMemory: undefined },
       logger: { warn() {} },
     }).current()
@@ -59,16 +58,15 @@ t.test('a default memory that vanished is warned of with the next write, and no 
   const dataDir = t.testdir({ data: {}, home: {} })
   const folder = join(dataDir, 'home', 'claimcheck')
   const config = { dataDir: join(dataDir, 'data'), databaseUrl: 'sqlite:x.db', headMemory: { folder, isDefault: true } }
-  const checkpointStore = createCheckpointStore({ config })
+  const logMemories = folderMemory(config)!
   const { current } = createDurabilityWarnings({
     storage: { shared: undefined, read: undefined as never },
-    remoteMemory: { problem: () => undefined },
-    checkpointStore,
+    logMemories,
     config: { ...config, remoteMemory: undefined },
     logger: { warn() {} },
   })
   const write = (treeSize: number) =>
-    checkpointStore.remember({ logId: 'log', name: 'log', treeSize, rootHash: new Uint8Array(32), issuedAt: 0 })
+    logMemories.remember({ logId: 'log', name: 'log', treeSize, rootHash: new Uint8Array(32), issuedAt: 0 })
   write(1)
   t.equal((await current()).size, 0)
   rmSync(folder, { recursive: true })

@@ -1,8 +1,10 @@
 /** A host that learns from the chain that its database is an old one stores nothing more, signed or not. Threat O6 of `security.md`. */
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { AttestedSearch } from '@claimcheck/core/plugin'
 import { createLogWriter } from '@claimcheck/server/features/log/log-writer'
+import { dataDirMemory } from '@claimcheck/server/features/log/memory/folder-memories'
 import { createSigningKeys } from '@claimcheck/server/features/log/signing/signing-keys'
 import t, { type Test } from 'tap'
 import { openSqlite } from '../../../../test/support/storage.ts'
@@ -121,4 +123,50 @@ t.test('a host that begins a log and remembers another stays read-only: its data
   t.equal((await begun('first.db')).problem(), undefined)
   t.match((await begun('another.db')).problem(), /another log than the one that this host signed last/)
   t.equal((await begun('first.db')).problem(), undefined, 'the database is back')
+})
+
+t.test('a host that cannot remember tells all the same; one on an older or restored database does not', async (t) => {
+  const folder = t.testdir()
+  const storage = await openSqlite(join(folder, 'claimcheck.db'))
+  t.teardown(() => storage.close())
+  const logGuard = openLogGuard(storage, folder)
+  const config = { issuerName: 'Example', publicUrl: undefined }
+  await createSigningKeys({ storage, vault: plainKeyFiles(folder), logGuard, now: () => NOON, config }).ensureLog()
+  await logGuard.examine()
+  t.notOk(await logGuard.mayBeRehearsal())
+  const remembered = join(folder, 'log-head.json')
+  renameSync(remembered, `${remembered}.away`)
+  symlinkSync('nowhere/at/all', remembered)
+  await logGuard.examine()
+  t.match(logGuard.problem(), /cannot write DATA_DIR/)
+  t.notOk(await logGuard.mayBeRehearsal(), 'nothing is wrong with the database')
+  const closing = { epoch: 'bkp_1', madeAt: NOON, restore: 'here' }
+  await storage.write((tx) => tx.log.close(closing))
+  t.ok(await logGuard.mayBeRehearsal(), 'restored')
+  await storage.write((tx) => tx.log.close(null))
+  t.notOk(await logGuard.mayBeRehearsal())
+  renameSync(`${remembered}.away`, remembered)
+  const log = (await storage.read.log.state())!
+  dataDirMemory(folder).remember({ ...log, treeSize: 3 })
+  await logGuard.examine()
+  t.match(logGuard.problem(), /its log has 0 entries, and 3 were signed/)
+  t.ok(await logGuard.mayBeRehearsal(), 'an older one')
+  const other = openLogGuard(storage, t.testdir())
+  const examining = other.examine()
+  t.ok(await other.mayBeRehearsal(), 'nothing is known yet')
+  await examining
+})
+
+t.test('where it cannot be read that the log was moved, nothing is planned ahead', async (t) => {
+  const { logGuard, storage } = await host(t, () => NONE)
+  await examined({ logGuard } as never)
+  const log = (await storage.read.log.state())!
+  t.ok(logGuard.isRemembered(log))
+  const folder = storage.file!.replace(/[^/]*$/, '')
+  mkdirSync(join(folder, 'log-heads', `${log.logId}.next`), { recursive: true })
+  t.notOk(logGuard.isRemembered(log))
+  await t.rejects(logGuard.check(log, storage.read.log), {
+    code: 'read_only',
+    message: /cannot read where the log goes on/,
+  })
 })

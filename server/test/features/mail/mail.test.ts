@@ -42,7 +42,7 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', listening: '' })
   const logger = { error: log, warn: log } as never
   let problem: string | undefined
-  const logGuard = { problem: () => problem }
+  const logGuard = { mayBeRehearsal: async () => problem !== undefined }
   const holdUp = (reason?: string) => {
     problem = reason
   }

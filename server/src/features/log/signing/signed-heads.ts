@@ -4,7 +4,7 @@ import { checkTreeHead } from '@claimcheck/core/log'
 import { fromBase64url, isTreeHead, type KeyEntry, type KeySet } from '@claimcheck/core/receipts'
 import { formatInstant, jsonIn } from '@claimcheck/core/rules'
 import type { SigningKeyRow } from '../../../storage/log.ts'
-import type { Head } from './head-record.ts'
+import type { Head } from '../memory/head-record.ts'
 
 interface SignedHead {
   readonly body: { readonly tree_size: number; readonly root_hash: string }

@@ -9,7 +9,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { HostConfig } from '../../../config/config.ts'
 import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { LogConfig } from '../config.ts'
-import { apartFolderOf, folderIdOf } from './checkpoint-store.ts'
+import { apartFolderOf, folderIdOf } from '../memory/folder-memories.ts'
 
 export interface SignedReceipts {
   /** Call it when they are on disk. Never throws: the head is what protects the log. */

@@ -1,10 +1,22 @@
 /** What a host remembers of the head that it signed last. Threat O6 of `security.md`. */
-import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { createCheckpointStore, folderIdOf } from '@claimcheck/server/features/log/signing/checkpoint-store'
-import type { Head } from '@claimcheck/server/features/log/signing/head-record'
-import { createHostIdentity } from '@claimcheck/server/features/log/signing/host-identity'
+import { dataDirMemory, folderIdOf } from '@claimcheck/server/features/log/memory/folder-memories'
+import type { Head } from '@claimcheck/server/features/log/memory/head-record'
+import { createHostIdentity } from '@claimcheck/server/features/log/memory/host-identity'
+import { type MemorySettings, openMemories } from '@claimcheck/server/features/log/memory/memories'
+import { locksOf } from '@claimcheck/server/features/log/memory/memory'
 import t, { type Test } from 'tap'
 
 const HEAD: Head = {
@@ -16,10 +28,27 @@ const HEAD: Head = {
 }
 const LARGEST: Head = { ...HEAD, treeSize: Number.MAX_SAFE_INTEGER }
 
+/** All folders that remember, as one. */
+function openFolders(config: MemorySettings, entry?: string) {
+  const memories = openMemories({ config, storage: undefined as never })
+  const apart = memories.filter(({ isApart }) => isApart)
+  return {
+    recall: (logId: string) => memories.flatMap((memory) => memory.recall(logId)),
+    recallApart: (logId: string) => apart.flatMap((memory) => memory.recall(logId)),
+    retired: (logId: string) => memories.flatMap((memory) => memory.retired(logId)),
+    remember(head: Head) {
+      for (const memory of memories) memory.remember(entry === undefined ? head : { ...head, hosts: [entry] })
+    },
+    locks: (move: string) => locksOf(memories, move).toReversed(),
+    moves: (move: string) => memories.map((memory) => memory.moveAfter(move)).toReversed(),
+    problem: () => apart.map((memory) => memory.problem()).find((text) => text !== undefined),
+  }
+}
+
 function folder(t: Test) {
   const dataDir = t.testdir()
   // A process of its own each time: it knows what the file says, and nothing else.
-  const open = () => createCheckpointStore({ config: { dataDir } })
+  const open = () => openFolders({ dataDir })
   return { open, path: join(dataDir, 'log-head.json') }
 }
 
@@ -133,9 +162,9 @@ t.test('the last head of each key before is kept, also that of the log before', 
 t.test('the first move that follows another is written down in each memory, and found by all', async (t) => {
   const root = t.testdir()
   const headMemory = { folder: join(root, 'memory'), isDefault: true }
-  const open = (name: string) => createCheckpointStore({ config: { dataDir: join(root, name), headMemory } })
+  const open = (name: string) => openFolders({ dataDir: join(root, name), headMemory })
   const [one, two] = [open('one'), open('two')]
-  const read = (store: typeof one, move: string) => store.locks(move).map((lock) => lock.read())
+  const read = (store: typeof one, move: string) => store.moves(move)
   t.strictSame(read(one, HEAD.logId), [undefined, undefined])
   for (const lock of two.locks(HEAD.logId)) t.ok(await lock.take('bkp_first'))
   t.strictSame(read(one, HEAD.logId), [undefined, 'bkp_first'], 'in the folder that both have')
@@ -153,6 +182,44 @@ t.test('the first move that follows another is written down in each memory, and 
   t.strictSame(read(open('two'), HEAD.logId), [undefined, undefined])
 })
 
+t.test(
+  'a default folder that can be used later has moves from then on; a named one has those of a version before',
+  async (t) => {
+    const root = t.testdir({ home: 'no folder' })
+    const headMemory = { folder: join(root, 'home', 'memory'), isDefault: true }
+    const store = openFolders({ dataDir: join(root, 'one'), headMemory })
+    const [own, memory] = store.locks(HEAD.logId)
+    t.equal(await memory!.take('first'), 'had', 'nowhere to write')
+    t.strictSame(store.moves(HEAD.logId), [undefined, undefined])
+    rmSync(join(root, 'home'))
+    t.equal(await own!.take('first'), 'taken')
+    t.equal(await memory!.take('first'), 'taken')
+    t.equal(await memory!.take('first'), 'had')
+    t.strictSame(store.moves(HEAD.logId), ['first', 'first'])
+    t.strictSame(openFolders({ dataDir: join(root, 'two'), headMemory }).moves(HEAD.logId), [undefined, 'first'])
+
+    const folder = join(root, 'named')
+    mkdirSync(folder)
+    writeFileSync(join(folder, `${HEAD.logId}.moved`), '{"restore":"folder"}')
+    const named = openFolders({ dataDir: join(root, 'one'), headMemory: { folder, isDefault: false } })
+    t.strictSame(named.moves(HEAD.logId), ['first', 'folder'])
+  },
+)
+
+t.test('what could not be made to outlive a loss of power is tried again', async (t) => {
+  const dataDir = t.testdir()
+  const memory = dataDirMemory(dataDir)
+  memory.remember(HEAD)
+  const path = join(dataDir, 'log-head.json')
+  renameSync(path, `${path}.away`)
+  await t.rejects(memory.sync(), { code: 'ENOENT' })
+  await t.rejects(memory.sync(), { code: 'ENOENT' }, 'again')
+  renameSync(`${path}.away`, path)
+  await memory.sync()
+  rmSync(path)
+  await memory.sync()
+})
+
 t.test('hosts that share a folder say so in its record, and no other history replaces it', async (t) => {
   const root = t.testdir()
   const headMemory = { folder: join(root, 'memory'), isDefault: false }
@@ -160,7 +227,7 @@ t.test('hosts that share a folder say so in its record, and no other history rep
     const config = { dataDir: join(root, name), databaseUrl: 'postgres://db/x', headMemory }
     const hostIdentity = createHostIdentity({ config })
     hostIdentity.begin()
-    return createCheckpointStore({ config, hostIdentity })
+    return openFolders(config, hostIdentity.entry())
   }
   const hosts = ['one', 'two', 'three'].map(open)
   for (const [index, host] of hosts.entries()) host.remember({ ...HEAD, treeSize: 3 - index })
@@ -171,9 +238,10 @@ t.test('hosts that share a folder say so in its record, and no other history rep
   await setTimeout(2)
   open('one').remember({ ...HEAD, treeSize: 3 })
   t.equal(hosts[0]!.recallApart(HEAD.logId)[0]!.hosts!.length, 3, 'a host that was started again replaces its entry')
-  createCheckpointStore({
-    config: { dataDir: join(root, 'command'), databaseUrl: 'postgres://db/x', headMemory },
-  }).remember({ ...HEAD, treeSize: 3 })
+  openFolders({ dataDir: join(root, 'command'), databaseUrl: 'postgres://db/x', headMemory }).remember({
+    ...HEAD,
+    treeSize: 3,
+  })
   t.equal(hosts[0]!.recallApart(HEAD.logId)[0]!.hosts!.length, 3, 'a command writes no head that it signs later')
   t.throws(() => hosts[1]!.remember({ ...HEAD, treeSize: 3, rootHash: new Uint8Array(32) }), { code: 'overtaken' })
   for (let more = 0; more < 40; more++)
@@ -187,7 +255,7 @@ t.test(
   async (t) => {
     const root = t.testdir()
     const headMemory = { folder: join(root, 'memory'), isDefault: false }
-    const open = (name: string) => createCheckpointStore({ config: { dataDir: join(root, name), headMemory } })
+    const open = (name: string) => openFolders({ dataDir: join(root, name), headMemory })
     const [one, two] = [open('one'), open('two')]
     one.remember({ ...HEAD, treeSize: 1 })
     for (const store of [one, two]) t.match(store.recallApart(HEAD.logId), [{ treeSize: 1 }])
@@ -200,8 +268,7 @@ t.test(
     two.remember({ ...HEAD, treeSize: 3 })
     t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 3 }], 'once it was compared')
 
-    const byDefault = () =>
-      createCheckpointStore({ config: { dataDir: join(root, 'four'), headMemory: { ...headMemory, isDefault: true } } })
+    const byDefault = () => openFolders({ dataDir: join(root, 'four'), headMemory: { ...headMemory, isDefault: true } })
     const [server, command] = [byDefault(), byDefault()]
     for (const treeSize of [1, 2]) server.remember({ ...HEAD, treeSize })
     t.throws(() => command.remember({ ...other, treeSize: 2 }), { code: 'overtaken' }, 'also in the default folder')

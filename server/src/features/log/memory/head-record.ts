@@ -3,11 +3,10 @@
  * one a line. A database from before rotations has only the keys of then: by them it learns what it lacks.
  */
 import { HASH_BYTES } from '@claimcheck/core/log'
-import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
+import { bytesEqual, fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 import { formatInstant, jsonIn, parseInstant } from '@claimcheck/core/rules'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { LogState } from '../../../storage/log-state.ts'
-import { mergeEntries } from './host-identity.ts'
 
 export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'> {
   /** The signed tree head as JSON, by which others believe it; of an earlier state, where this one came without. */
@@ -16,6 +15,8 @@ export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'ro
   readonly hosts?: readonly string[] | undefined
   /** Names the HEAD_MEMORY that had a record of the log, too. */
   readonly memory?: string | undefined
+  /** The transaction that attests it: it is no head that a key of the log signed. */
+  readonly transaction?: string | undefined
 }
 
 /** The signed head that the next record replaces, where another key signed it. */
@@ -31,6 +32,10 @@ export function following(head: Head, before: Head | undefined): Head {
   return { ...head, signed, memory, hosts: mergeEntries(head.hosts, before.hosts) }
 }
 
+export function isSame(one: Head, other: Head): boolean {
+  return one.logId === other.logId && one.treeSize === other.treeSize && bytesEqual(one.rootHash, other.rootHash)
+}
+
 export function isBefore(one: Head, other: Head): boolean {
   return one.logId === other.logId && one.treeSize < other.treeSize
 }
@@ -38,6 +43,14 @@ export function isBefore(one: Head, other: Head): boolean {
 /** Where writing ended halfway, a line is no JSON, and counts for nothing. */
 export function readRetired(lines: string): readonly string[] {
   return lines.split('\n').filter((line) => line.trim() !== '' && jsonIn(line) !== undefined)
+}
+
+/** The entries of a record, in which a later process of a host replaces the one before. */
+function mergeEntries(own: readonly string[] = [], others: readonly string[] = []): readonly string[] | undefined {
+  const hostOf = (entry: string) => entry.split('/')[0]
+  const hosts = new Set(own.map(hostOf))
+  const entries = [...own, ...others.filter((entry) => !hosts.has(hostOf(entry)))]
+  return entries.length > 0 ? entries : undefined
 }
 
 function keyOf(signed: string): unknown {

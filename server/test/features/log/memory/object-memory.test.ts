@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { createRemoteMemory } from '@claimcheck/server/features/log/signing/remote-memory'
+import { objectMemory } from '@claimcheck/server/features/log/memory/object-memory'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 
@@ -30,23 +30,18 @@ t.test('a read that is slow replaces nothing that a later write knows', async (t
   await once(server, 'listening')
   t.teardown(() => server.closeAllConnections())
   t.teardown(() => server.close())
-  const memory = createRemoteMemory({
-    config: {
-      remoteMemory: {
-        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      },
-    },
-    storage: { read: { log: { signingKeys: async () => [] } } } as unknown as Pick<Storage, 'read'>,
-    logger: { warn() {}, info() {} },
-  })
+  const memory = objectMemory(
+    { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    { storage: { read: { log: { signingKeys: async () => [] } } } as unknown as Pick<Storage, 'read'> },
+  )
   const head = { logId: 'a'.repeat(43), name: 'claimcheck', rootHash: new Uint8Array(32), issuedAt: Date.UTC(2026, 0) }
   const log = { ...head, moves: null }
-  const loads = [memory.load(log), memory.load(log)]
+  const loads = [memory.load(log, true), memory.load(log, true)]
   await loads[0]
-  memory.follow({ ...head, treeSize: 0 })
+  memory.remember({ ...head, treeSize: 0 })
   await Promise.all(loads)
-  memory.follow({ ...head, treeSize: 1 })
-  await memory.flush()
+  memory.remember({ ...head, treeSize: 1 })
+  await memory.close()
   t.match(stored, /"tree_size":1\b/)
   t.equal(memory.problem(), undefined)
 })

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile, writeNewFile } from '../../../base/files.ts'
 import type { HostConfig } from '../../../config/config.ts'
-import type { LogHost } from '../../../storage/log-hosts.ts'
+import { COMMAND, type LogHost } from '../../../storage/log-hosts.ts'
 
 export type HostIdentity = ReturnType<typeof createHostIdentity>
 
@@ -14,7 +14,7 @@ const HOST_ID_LENGTH = 8
 export function createHostIdentity({ config: { dataDir } }: { readonly config: Pick<HostConfig, 'dataDir'> }) {
   const path = join(dataDir, 'host-id')
   let id: string | undefined
-  let process = ''
+  let process = COMMAND
   function hostId(): string {
     id ??= storedId(path)
     return id
@@ -22,11 +22,11 @@ export function createHostIdentity({ config: { dataDir } }: { readonly config: P
   return {
     /** Stays the same after a restart: no host waits for what this one was before. */
     hostId,
-    /** Later ones of a host are larger. Empty in a command, which is no host. */
+    /** Later ones of a host are larger. `command` in a command, which is no host. */
     process: () => process,
     /** Says that this process runs the host. */
     begin(): void {
-      process ||= Date.now().toString(36) + randomBytes(2).toString('hex')
+      if (process === COMMAND) process = Date.now().toString(36) + randomBytes(2).toString('hex')
     },
     /** Makes this another host than the one that has a copy of DATA_DIR. */
     renew(): string {
@@ -35,7 +35,7 @@ export function createHostIdentity({ config: { dataDir } }: { readonly config: P
       return id
     },
     /** Names this process in the records that it writes; undefined in a command. */
-    entry: () => (process === '' ? undefined : `${shortHostId(hostId())}/${process}`),
+    entry: () => (process === COMMAND ? undefined : `${hostId().slice(0, HOST_ID_LENGTH)}/${process}`),
   }
 }
 
@@ -46,26 +46,8 @@ export function isWrittenBy(
 ): boolean {
   return entries.some((entry) => {
     const [host, of = ''] = entry.split('/')
-    return host === shortHostId(hostId) && of >= process
+    return host === hostId.slice(0, HOST_ID_LENGTH) && of >= process
   })
-}
-
-/** The entries of a record, in which a later process of a host replaces the one before. */
-export function mergeEntries(
-  own: readonly string[] = [],
-  others: readonly string[] = [],
-): readonly string[] | undefined {
-  const hosts = new Set(own.map(hostOf))
-  const entries = [...own, ...others.filter((entry) => !hosts.has(hostOf(entry)))]
-  return entries.length > 0 ? entries : undefined
-}
-
-function hostOf(entry: string): string {
-  return entry.split('/')[0]!
-}
-
-function shortHostId(hostId: string): string {
-  return hostId.slice(0, HOST_ID_LENGTH)
 }
 
 function storedId(path: string): string {
