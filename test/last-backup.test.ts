@@ -313,6 +313,19 @@ t.test('a log goes on after a last backup that was stopped, at once or by its co
     update(2, 2)
   })
   await t.rejects(onProgress, { code: 'interrupted', message: /SIGINT/ })
+  const late: string[] = []
+  const made = await withProgress(
+    'rows',
+    async (update) => {
+      update(2, 2)
+      process.emit('SIGINT', 'SIGINT')
+      return 'made'
+    },
+    (signal) => void late.push(signal),
+  )
+  t.equal(made, 'made', 'what is done is said')
+  await new Promise(setImmediate)
+  t.strictSame(late, ['SIGINT'], 'and then it ends')
   const close = closer(source)
   const makes = withProgress('rows', (update) =>
     makeBackup({

@@ -28,9 +28,13 @@ export function startProgress(unit: string): Progress {
 
 /**
  * Shows how far the work has come. After a signal the next step of the work fails, so that it undoes what it began; a second signal ends the
- * process.
+ * process, and so does one after the last step, when what was done is printed.
  */
-export async function withProgress<T>(unit: string, work: (onProgress: Progress['update']) => Promise<T>): Promise<T> {
+export async function withProgress<T>(
+  unit: string,
+  work: (onProgress: Progress['update']) => Promise<T>,
+  end = (signal: string) => void process.kill(process.pid, signal),
+): Promise<T> {
   const progress = startProgress(unit)
   let stopped: string | undefined
   const stop = (signal: string) => {
@@ -38,10 +42,12 @@ export async function withProgress<T>(unit: string, work: (onProgress: Progress[
   }
   for (const signal of SIGNALS) process.once(signal, stop)
   try {
-    return await work((done, total) => {
+    const made = await work((done, total) => {
       if (stopped) throw new CommandError('interrupted', `Stopped by ${stopped}.`)
       progress.update(done, total)
     })
+    if (stopped) setImmediate(end, stopped)
+    return made
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop)
     progress.stop()
