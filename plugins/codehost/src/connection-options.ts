@@ -1,4 +1,4 @@
-/** The parts that all connections to code hosts share: options for the base URL and the repositories' owners, and the claims that fit them. */
+/** Helps all connections to code hosts with options for the base URL and the repositories' owners, and with the claims that fit them. */
 import {
   type Claim,
   type ConnectionType,
@@ -58,7 +58,7 @@ export function defineCodeHost<O extends ConnectionType['options'], A extends { 
   })
 }
 
-/** Asks people for a repository to try a connection with. @param form how the host writes a repository @param example of one */
+/** Asks people for a repository to try a connection with. @param form how the host writes a repository @param example an example of that form */
 export function repositoryTrial(form: string, example: string): Trial {
   return { title: 'Repository', description: `One that is to be read through this connection, as ${form}.`, example }
 }
@@ -74,7 +74,10 @@ export async function proveBy(
   return 'works'
 }
 
-/** Tells whether the claim is about a repository of one of these owners, at a host with one of these names. @param owners `undefined`: all */
+/**
+ * Tells whether the claim is about a repository of one of these owners, at a host with one of these names.
+ * @param owners `undefined` for all owners
+ */
 export function fitsClaim(claim: Claim, hostNames: readonly string[], owners: readonly string[] | undefined): boolean {
   const { host } = claim.params
   if (typeof host === 'string' && !hostNames.includes(host.toLowerCase())) return false
@@ -91,14 +94,14 @@ export function isWithin(repository: string, owner: string): boolean {
   return `${namespaceOf(repository)}/`.startsWith(`${owner.toLowerCase()}/`)
 }
 
-/** The two parts of a repository's path. @throws DestinationError `unsupported_target` at a host that has no groups */
+/** Splits a repository's path into its two parts. @throws DestinationError `unsupported_target` at a host that has no groups */
 export function ownerAndName(repository: string): readonly [owner: string, name: string] {
   const [owner, name, ...more] = repository.split('/')
   if (owner === undefined || name === undefined || more.length > 0) throw new DestinationError('unsupported_target')
   return [owner, name]
 }
 
-/** The name that claims give a base address: its host and path, less the path under which a provider has its API. Empty for what is no URL. */
+/** The name that claims give a base address: its host and path, less the path under which a provider has its API; empty for a text that is no URL. */
 export function hostName(baseUrl: string, apiPath = ''): string {
   const url = parseUrl(baseUrl)
   if (!url) return ''

@@ -1,6 +1,6 @@
 /**
- * Rules for hosts that forget: without a push log, a commit that is not on the branch now may have been there and gone. They say when it may
- * have, so that a merged and deleted branch blames nobody.
+ * Marks what a host without a push log may have forgotten: a commit that is not on the branch now may have been there and gone. The rules say when,
+ * so that a merged and deleted branch blames nobody.
  */
 import { type Instant, isDestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import type { CommitQuery, FoundRepository, Place, RepositoryQuery } from './code-host.ts'
@@ -10,9 +10,9 @@ export interface Surroundings {
   readonly place: Place
   /** The branch's tip; undefined where the branch is missing. */
   readonly head: string | undefined
-  /** The host has the commit at all, on whatever branch; undefined where it does not tell. */
+  /** Tells whether the host has the commit at all, on whatever branch; undefined where it does not tell. */
   readonly isKnown: boolean | undefined
-  /** A host that does not know a commit now cannot have had it at the claimed time. */
+  /** Tells that a host that does not know a commit now cannot have had it at the claimed time. */
   readonly keepsObjects: boolean
   /** The time when the repository was made, where the host tells. */
   readonly repositoryCreatedAt?: Instant
@@ -24,7 +24,7 @@ export interface Surroundings {
 export async function markOf(query: CommitQuery, surroundings: Surroundings): Promise<Mark | undefined> {
   const { place, head, isKnown, keepsObjects, repositoryCreatedAt } = surroundings
   const isYoung = isMadeAfter(query, repositoryCreatedAt)
-  // What an earlier check saw on some branch was there, whatever the host knows now.
+  // A commit that an earlier check saw on some branch was there, whatever the host knows now.
   const wasSeen = query.previous.some(({ observation }) => observation.kind === 'present')
   if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung && !wasSeen) return 'never_before'
   const mayHaveBeen =
@@ -46,7 +46,7 @@ export function isMadeAfter(
   { claimedAt }: Pick<RepositoryQuery, 'claimedAt'>,
   createdAt: Instant | undefined,
 ): boolean {
-  // A time that is none proves nothing about the repository's age.
+  // A text that is no time proves nothing about the repository's age.
   return createdAt !== undefined && !(createdAt <= claimedAt)
 }
 
@@ -88,10 +88,16 @@ export function matchesPusher(account: string | undefined, { pusher }: CommitQue
   return account === undefined || pusher === undefined ? undefined : account.toLowerCase() === pusher.toLowerCase()
 }
 
-/** A host may hide what an account opened that it has flagged, and counts on: so many numbers above the highest that it shows may be such. */
+/**
+ * Limit of the numbers that hidden pull requests and issues may take above the highest shown one: a host may hide what a flagged account opened, and
+ * counts on.
+ */
 const MOST_HIDDEN = 50
 
-/** Tells whether no run of hidden pull requests or issues explains the number. @param highest of all lists that it is counted with */
+/**
+ * Tells whether a number is so high that no run of hidden pull requests or issues explains it.
+ * @param highest the highest number of all lists that count with it
+ */
 export function isFarAbove(number: number, highest: number): boolean {
   return number > highest + MOST_HIDDEN
 }

@@ -35,7 +35,7 @@ const CodehostOptions = Type.Object(
     ),
     git_memory_mib: Type.Optional(
       Type.Integer({
-        // Less is not enough for git and its libraries.
+        // The least memory is what git and its libraries need.
         minimum: 256,
         description: 'The memory in MiB that each process of git may take.',
       }),

@@ -1,6 +1,7 @@
 /**
- * Identifiers of those who report checks, as claims name them and as hosts tell them. Each identifier begins with its kind, so that an account that took the name of
- * an app, or an app's number, never stands for it. Without a kind are the hosts' own runners: what they ran by the repository's definition.
+ * Names those who report checks, as claims name them and as hosts tell them. Each identifier begins with its kind, so that an account that took the
+ * name of an app, or an app's number, never stands for it. Identifiers without a kind are the hosts' own runners, for what they ran by the
+ * repository's definition.
  */
 import type { Check, WantedCheck } from './code-host.ts'
 
@@ -15,12 +16,12 @@ export const app = (slug: string) => `app:${slug}`
 export const appId = (id: number) => `app-id:${id}`
 export const account = (login: string) => `account:${login}`
 export const accountId = (id: number) => `account-id:${id}`
-/** @param file in the repository */
+/** The identifier of a workflow. @param file the file's path in the repository */
 export const workflow = (file: string) => `workflow:${file}`
 /** The identifier of the key under which a status is posted, at hosts that do not tell who posted it. */
 export const key = (name: string) => `key:${name}`
 
-/** The name after the kind; undefined for an identifier of another kind. */
+/** The name behind the kind in an identifier; undefined for an identifier of another kind. */
 export function nameOf(by: string, kind: 'app' | 'app-id' | 'account' | 'account-id' | 'workflow' | 'key') {
   return by.startsWith(`${kind}:`) ? by.slice(kind.length + 1) : undefined
 }

@@ -1,4 +1,4 @@
-/** Requests to the REST APIs of hosts: their paths, the schemas of their answers, and what their failures mean. */
+/** Sends requests to the REST APIs of hosts: their paths, the schemas of their answers, and what their failures mean. */
 import {
   type Auth,
   type CheckContext,
@@ -13,18 +13,21 @@ import {
 } from '@claimcheck/core/plugin'
 
 export interface Rest {
-  /** @throws DestinationError for every status but 200, and for an answer that does not match the schema */
+  /** Reads a resource. @throws DestinationError for every status but 200, and for an answer that does not match the schema */
   get<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>>>
-  /** `value` is undefined for a status in `also`; when left out, for 404, which can also mean that these credentials may not see it. */
+  /**
+   * Reads a resource that may be missing. `value` is undefined for a status in `also`, which defaults to 404; that can also mean that these
+   * credentials may not see it.
+   */
   find<T extends TSchema>(path: string, schema: T, also?: readonly number[]): Promise<JsonAnswer<Static<T> | undefined>>
-  /** @param next the path of the next page. @throws DestinationError `too_large` where there are more than `most` */
+  /** Reads the pages of a list. @param next the path of the next page. @throws DestinationError `too_large` where there are more than `most` */
   paginate<T extends TSchema>(
     path: string,
     init: Pick<Required<PageInit<T>>, 'schema' | 'next' | 'most'> & Pick<PageInit<T>, 'also'>,
   ): AsyncIterable<JsonAnswer<Static<T>>>
 }
 
-/** @param root begins the address of each request @param auth authorizes each of them */
+/** Creates the requests to an API. @param root the beginning of the address of each request @param auth authorizes each of them */
 export function createRest(root: string, auth: Auth | undefined, { http }: Pick<CheckContext, 'http'>): Rest {
   return {
     get: (path, schema) => http.json(root + path, { schema, auth }),
@@ -52,7 +55,7 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([Type.Null(
 /** The schema of a member that a host leaves out, or sends as null, where it has nothing. */
 export const orNull = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema))
 
-/** How long GitHub asks callers to wait when an answer about a secondary limit names no time. */
+/** Time that callers have to wait when GitHub's answer about a secondary limit names none. */
 const DEFAULT_LIMIT_MS = 60_000
 
 /**
@@ -66,11 +69,11 @@ export function httpFailure(response: Response, now: Instant, message = ''): Des
   if (usual.code === 'rate_limited' || (status === 403 && /rate limit/i.test(message))) {
     return new DestinationError('rate_limited', { status, retryAfterMs: usual.retryAfterMs ?? DEFAULT_LIMIT_MS })
   }
-  // Receipts of these actions have recorded 408 so since their first version.
+  // Receipts of these actions have recorded 408 as `unexpected_response` since their first version.
   return usual.code === 'timeout' ? new DestinationError('unexpected_response', { status }) : usual
 }
 
-/** The failure of a host that answered something else than what was asked for. */
+/** The failure of a host that answered something else than was asked for. */
 export function unexpectedAnswer(): DestinationError {
   return new DestinationError('unexpected_response', { status: 200 })
 }

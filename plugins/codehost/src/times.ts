@@ -1,9 +1,9 @@
-/** Times by a host's own clock. */
+/** Reads times by a host's own clock. */
 import { DestinationError, type LogTime } from '@claimcheck/core/plugin'
 
 /**
- * A time as a host writes it: a whole second stands for all of it.
- * @throws DestinationError `unexpected_response` for what is no time
+ * Reads a time as a host writes it: a whole second stands for all of it.
+ * @throws DestinationError `unexpected_response` for a text that is no time
  */
 export function logTime(text: string): Required<LogTime> {
   const notBefore = Date.parse(text)
@@ -11,19 +11,19 @@ export function logTime(text: string): Required<LogTime> {
   return { notBefore, notAfter: /:\d\d\.\d/.test(text) ? notBefore : notBefore + 999 }
 }
 
-/** A time that the host writes down some time after the fact; undefined where it has none. */
+/** Reads a time that the host writes down some time after the fact; undefined where it has none. */
 export function notAfter(text: string): LogTime
 export function notAfter(text: string | null | undefined): LogTime | undefined
 export function notAfter(text: string | null | undefined): LogTime | undefined {
   return typeof text === 'string' ? atLast(logTime(text)) : undefined
 }
 
-/** The time of the last occurrence that a host has: what it is about may have come, and gone again, before. */
+/** The time of the last occurrence that a host has: an earlier one may have come, and gone again, before. */
 export function atLast({ notAfter }: LogTime): LogTime {
   return { notAfter }
 }
 
-/** The time when both had come. */
+/** The time when both events had come. */
 export function laterOf(one: LogTime, other: LogTime): LogTime {
   const begins = [one.notBefore, other.notBefore].filter((begin) => begin !== undefined)
   const notAfter = Math.max(one.notAfter, other.notAfter)

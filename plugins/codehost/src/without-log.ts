@@ -4,7 +4,7 @@ import { isBranchName } from './actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place, RepositoryQuery } from './code-host.ts'
 import { isMadeAfter, markOf } from './forgetting.ts'
 
-/** git prunes commits that nothing names after two weeks; hosts may do it sooner, but not within this. */
+/** The time for which hosts keep commits that nothing names: git prunes them after two weeks, and hosts may do it sooner, but not within this. */
 export const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
 
 export interface Histories {
@@ -47,7 +47,7 @@ export async function findInHistories(
   return { place, head, mark }
 }
 
-/** The mark of a commit that the host does not have: it keeps each for some time, but another repository may have had it under this name. */
+/** The mark of a commit that the host does not have: it keeps each commit for some time, but another repository may have had it under this name. */
 export function missingCommitMark(
   query: RepositoryQuery,
   now: Instant,

@@ -29,7 +29,7 @@ export interface PublicHost {
 
 export interface CodeHosts {
   readonly providers: readonly Provider[]
-  /** Without one, every claim needs a connection. */
+  /** The host that is read without credentials. Without one, every claim needs a connection. */
   readonly publicHost?: PublicHost
 }
 

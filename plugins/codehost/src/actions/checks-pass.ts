@@ -14,7 +14,7 @@ import { findUnsettled, type Tally, type Unsettled } from './settled.ts'
 
 const HOUR_MS = 60 * MINUTE_MS
 
-// What follows the kind has no control character, and identifies one app, account, file or key.
+// The pattern of reporters. The part behind the kind has no control character, and identifies one app, account, file or key.
 const BY_PATTERN = [
   '^(?:github-actions|gitlab-ci|gitea-actions|forgejo-actions|bitbucket-pipelines',
   'app:[A-Za-z0-9][A-Za-z0-9-]{0,99}',
@@ -104,7 +104,7 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   shows: { commit_found: true, passed: { atLeast: 1 }, failed: 0, pending: 0, missing: 0 },
   compared: {
     target: 'none',
-    // What it skips counts only against named checks.
+    // Skipped checks count only against named checks.
     sha: { facts: ['failed'], are: 0, tells: 'same' },
     checks: { facts: ['failed', 'skipped'], are: 0 },
   },
@@ -175,7 +175,7 @@ export const checksPass = defineAction({
     if (wasTakenAway(counted, found, query) || isTooLate(action, passed, query)) {
       return { kind: 'absent', facts, ageMs, ...MAY_HAVE_BEEN }
     }
-    // All are green at one time: when the last one ended says nothing of it once one was red.
+    // All checks are green at one time: when the last one ended says nothing of that time once one was red.
     const stays = passed && !wasRed(query) ? [{ appeared: passed }] : undefined
     return { kind: 'present', differs: [], facts, ageMs, stays }
   },
@@ -226,9 +226,9 @@ function wasRed({ previous }: RepositoryQuery): boolean {
   return previous.some(({ observation: { facts } }) => typeof facts.failed === 'number' && facts.failed > 0)
 }
 
-/** Tells whether a check that an earlier look shows as red is there no more: it was deleted, unless it passed since. */
+/** Tells whether a check that an earlier look shows as red is gone: it was deleted, unless it passed since. */
 function wasTakenAway(counted: readonly Check[], found: FoundChecks, { previous }: RepositoryQuery): boolean {
-  /** The last look at which these were red, less the age of its answer, by their names as the fact has them. */
+  /** The last look at which each list of names was red, less the age of its answer. The names are as the fact has them. */
   const lastRed = new Map<string, number>()
   for (const { sentAt, observation } of previous) {
     const { facts, ageMs = 0 } = observation
@@ -249,10 +249,9 @@ function isAfter(time: LogTime | undefined, moment: number, { clockBehindMs }: F
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
 /**
- * Tells by the host's lists of all runs what was before, of a claim that is not green. All passed at one time only if each did: one that never
- * passed, or has been red since before the claim, tells that they did not. Two things leave no trace in the lists: a run that was deleted, and
- * that a red one is newer than the claim, where others of its name passed or the claim names none. Looks from the claim on leave no room for
- * either.
+ * Tells by the host's lists of all runs what was before, of a claim that is not green. All passed at one time only if each did: one check that never
+ * passed, or has been red since before the claim, tells that they did not. Two things leave no trace in the lists: a run that was deleted, and that a
+ * red one is newer than the claim, where others of its name passed or the claim names none. Looks from the claim on leave no room for either.
  */
 function historyOf(
   { isNamed, counted, missing, red }: Tally,
@@ -289,7 +288,7 @@ function areAlike(one: Check, other: Check): boolean {
   return one.name === other.name && one.by.some((by) => other.by.includes(by))
 }
 
-/** The time from the claim to the first look within which nothing comes and goes unseen. Milliseconds. */
+/** The longest time from the claim to the first look in which nothing comes and goes unseen. Milliseconds. */
 const WATCHED_MS = 10_000
 /** The precision to which a host's clock is measured. */
 const CLOCK_STEP_MS = 2000
@@ -306,7 +305,10 @@ function passedAt({ isNamed, counted }: Tally, { changedAt }: FoundChecks): LogT
   return ends.length < counted.length ? undefined : { notAfter: Math.max(...ends.map(({ notAfter }) => notAfter)) }
 }
 
-/** Under its other name the action has no verdict `late`: what passes after the tolerance is not told from what passed in it. */
+/**
+ * Tells whether the checks passed too late for the action's other name, which has no verdict `late`: what passes after the tolerance is not told from
+ * what passed in it.
+ */
 function isTooLate(action: string, passed: LogTime | undefined, { sentAt, inTimeUntil }: RepositoryQuery): boolean {
   return action !== checksPassProfile.action && sentAt > inTimeUntil && !(passed && passed.notAfter <= inTimeUntil)
 }

@@ -148,7 +148,7 @@ export const commitPush = defineAction({
     switch (place.at) {
       case 'branch':
         return { kind: 'present', differs: [], ...seen }
-      // Not final: a merge into the claimed branch may still come.
+      // The mark is not final: a merge into the claimed branch may still come.
       case 'another_branch':
         return { kind: 'present', differs: ['branch'], ...seen, mark }
       case 'nowhere':

@@ -3,15 +3,16 @@ import { Type, Value } from '@claimcheck/core/plugin'
 
 export const MINUTE_MS = 60_000
 
-// No pattern looks around, so that a plugin in a process of its own can offer the profiles, too: its patterns are matched in linear time.
+// The patterns look neither ahead nor behind, so that they are matched in linear time, and a plugin in a process of its own can offer the profiles,
+// too.
 
 // The names that GitHub, GitLab, Gitea and Bitbucket allow: GitLab nests groups, Bitbucket Data Center has `~user`. A name that ends in
 // `.git` would be a second name of a repository.
 const PATH_PATTERN = '^[A-Za-z0-9_~][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.-]+)+$'
 const NO_PATH_PATTERN = '/\\.{1,2}(?:/|$)|\\.git$|[^/]{101}'
 
-// The rules of git-check-ref-format(1) for a branch. They exclude `user:branch`, `..`, and a second ref in a refspec. Other spaces than ASCII's
-// and characters that reorder text are excluded, too: a receipt shows the name.
+// Characters that no branch has, by the rules of git-check-ref-format(1). They exclude `user:branch`, `..`, and a second ref in a refspec. Other
+// spaces than ASCII's and characters that reorder text are excluded, too: a receipt shows the name.
 const HIDDEN = '\\u0080-\\u00a0\\u1680\\u2000-\\u200a\\u200e\\u200f\\u2028-\\u202f\\u205f\\u2066-\\u2069\\u3000\\ufeff'
 const BRANCH_PATTERN = `^[^\\u0000-\\u0020\\u007f${HIDDEN}~^:?*\\[\\\\\\ud800-\\udfff]+$`
 const NO_BRANCH_PATTERN = '^-|^@$|^refs/heads/|(?:^|/)(?:\\.|/|$)|\\.\\.|\\.$|@\\{|\\.lock(?:/|$)'
@@ -66,14 +67,14 @@ export function isBranchName(name: string): boolean {
   return Value.Check(BranchName, name)
 }
 
-// A host with a path is one whose sub-path may belong to somebody else, so the whole of it counts.
+// Matches the name of a host, with its path: the sub-path may belong to somebody else, so the whole of it counts.
 const HOST_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*$'
 
 export const Host = Type.Optional(
   Type.String({
     title: 'Code host',
     pattern: HOST_PATTERN,
-    // No example: claims that are shown as examples name no host.
+    // The param has no example, because claims that are shown as examples name no host.
     'x-pattern-help': 'enter the name of the host alone, `github.com` instead of `https://github.com`',
     maxLength: 1024,
     description:

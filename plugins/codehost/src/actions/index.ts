@@ -1,4 +1,4 @@
-/** All actions of code hosts. A new action is one more line here. */
+/** Lists all actions of code hosts. A new action is one more line here. */
 import { type ActionProfile, earlierVersion, type Verifier } from '@claimcheck/core/plugin'
 import type { Action, CodeHosts } from './action.ts'
 import { checksPass } from './checks-pass.ts'
@@ -17,7 +17,7 @@ const ACTIONS: readonly Action[] = [
   issueClose,
 ]
 
-/** For each action that some of these hosts can read, in the versions in which claims may wait. */
+/** Makes the verifiers of the actions that some of these hosts can read, in the versions in which claims may wait. */
 export function verifiersOf(hosts: CodeHosts): Verifier[] {
   return ACTIONS.flatMap((action) => {
     const verifier = action(hosts)
@@ -29,7 +29,7 @@ export function verifiersOf(hosts: CodeHosts): Verifier[] {
 
 const FIRST = { version: '1', rulesVersion: 1, compared: undefined, past: undefined } as const
 
-/** By version 1 of each profile. */
+/** The `shows` of version 1 of each profile. */
 const SHOWN_AT_FIRST: Readonly<Record<string, ActionProfile['shows']>> = {
   'codehost.pull_request.merge': { state: 'merged', merge_commit_on_base: true },
   'codehost.checks.pass': { commit_found: true, failed: 0, pending: 0, missing: 0 },
@@ -37,7 +37,7 @@ const SHOWN_AT_FIRST: Readonly<Record<string, ActionProfile['shows']>> = {
   'codehost.issue.close': { state: 'closed' },
 }
 
-/** Caches and replicas of hosts that keep none for longer lag by this much at times. Milliseconds. */
+/** Time by which caches and replicas of hosts lag at times, also of those that keep no answer for longer. Milliseconds. */
 const LAG_MS = 10_000
 
 /**

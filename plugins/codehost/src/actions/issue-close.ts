@@ -83,7 +83,7 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
-  // Agents report when their run ends, and clients date the claim then.
+  // The window is long, because agents report when their run ends, and clients date the claim then.
   removedWithinMs: 60 * MINUTE_MS,
   access: { permission: "Reading the repository's issues and metadata.", anonymous: true },
 }
@@ -110,7 +110,7 @@ export const issueClose = defineAction({
     }
     const past = await pastOf(issue, params.reason, query)
     if (state === 'open') return { kind: 'absent', ...observed, ...past }
-    // A host without reasons tells nothing of this one.
+    // A host that tells no reasons does not contradict the claimed one.
     return { kind: 'present', differs: ['reason'], ...observed, ...(reason === undefined ? MAY_HAVE_BEEN : past) }
   },
 })
@@ -126,9 +126,9 @@ async function staysOf(
   const { sentAt, inTimeUntil } = query
   const isTold = closedAt !== undefined && reason === undefined
   if (isTold && closedAt.notAfter <= inTimeUntil) return [{ appeared: closedAt }]
-  // Seen in time, it was closed in time, whatever a log says.
+  // An issue that was seen closed in time was closed in time, whatever a log says.
   if (sentAt < inTimeUntil) return isTold ? [{ appeared: atLast(closedAt) }] : undefined
-  // It may have been closed before, and opened again; and since when it has this reason, it does not tell.
+  // The issue may have been closed before, and opened again. Since when it has this reason, the time of its closing does not tell.
   return staysClosed(await closings?.(), reason) ?? (isTold ? [{ appeared: atLast(closedAt) }] : undefined)
 }
 
@@ -137,7 +137,7 @@ async function pastOf(issue: Issue, reason: Issue['reason'], query: RepositoryQu
   if (issue.closings && !isLogDue(query)) return {}
   const past = pastClosings(await issue.closings?.(), reason, query)
   if (past !== undefined) return past
-  // An earlier read shows that it was closed, if not as claimed, or for another reason than now.
+  // An earlier read shows that the issue was closed, if not as claimed, or for another reason than now.
   const hasChanged = query.previous.some(
     ({ observation: { facts } }) =>
       facts.state === 'closed' && (issue.state === 'open' || facts.closed_as !== issue.reason),

@@ -3,16 +3,16 @@ import type { LogTime, Mark, Stay } from '@claimcheck/core/plugin'
 import type { Held, Issue, Log, PullRequest, PullRequestField, RepositoryQuery } from '../code-host.ts'
 import { atLast, laterOf } from '../times.ts'
 
-/** The past as observations have it: with `stays` and no mark the log is whole, with neither there is none. */
+/** The past as observations have it. With `stays` and no mark, the log is whole; with neither, there is none. */
 export interface Past {
   readonly stays?: readonly Stay[]
   readonly mark?: Mark
 }
 
-/** The most stays that one observation has. */
+/** Limit of the stays of one observation. */
 const MAX_STAYS = 8
 
-/** Tells whether to read a log: at the first look, and when the time to be in time is over. Between these, nothing hangs on it. */
+/** Tells whether to read a log: at the first look, and when the time to be in time is over. Between these, no verdict depends on it. */
 export function isLogDue({ previous, sentAt, inTimeUntil }: RepositoryQuery): boolean {
   return previous.length === 0 || sentAt >= inTimeUntil
 }
@@ -24,7 +24,7 @@ function isReadAgain({ sentAt, inTimeUntil }: RepositoryQuery): boolean {
 
 type ClaimedFields = { readonly [F in PullRequestField]?: string }
 
-/** Tells since when a pull request is as it was claimed; undefined where the log does not. */
+/** Finds since when a pull request is as it was claimed; undefined where the log does not tell. */
 export async function staysAsClaimed(
   pullRequest: PullRequest,
   claimed: ClaimedFields,
@@ -66,7 +66,7 @@ function readLogs(pullRequest: PullRequest, claimed: ClaimedFields): Promise<rea
   return Promise.all(fields.map(async (field) => ({ field, log: await pullRequest.log?.(field, claimed[field]) })))
 }
 
-/** @param claimed undefined: whatever value */
+/** Tells whether a log leaves open that something had the claimed value. @param claimed undefined for any value */
 function mayHaveHeld(log: Log<Held>, claimed: string | undefined): boolean {
   return (
     log === 'cut' ||
@@ -83,7 +83,7 @@ function isBeginning(value: string, claimed: string): boolean {
 function staysOf({ openedAt }: PullRequest, claimed: ClaimedFields, logs: readonly FieldLog[]): readonly Stay[] {
   if (!openedAt) return []
   let periods: readonly Period[] = [{ since: openedAt }]
-  // What it was before, and is not told, may have been as claimed too.
+  // An earlier value that the log does not tell may have been as claimed, too.
   let isFirstKnown = true
   for (const { field, log } of logs) {
     if (log === undefined || log === 'cut') return []
@@ -98,7 +98,7 @@ function tellsAllValues(log: readonly Held[]): boolean {
   return log.every(({ value }) => value !== undefined)
 }
 
-/** @param claimed undefined: whatever value */
+/** Finds the periods in which something had the claimed value. @param claimed undefined for any value */
 function periodsOf(log: readonly Held[], claimed: string | undefined): readonly Period[] {
   return log.flatMap(({ value, since, until }) =>
     since && (claimed === undefined || value === claimed) ? [{ since, until }] : [],
@@ -113,7 +113,7 @@ function unlessNone(stays: readonly Stay[]): readonly Stay[] | undefined {
   return stays.length > 0 ? stays : undefined
 }
 
-/** @param isFirstKnown it was not so before the first of them */
+/** Makes stays of periods. @param isFirstKnown true if the value was certainly another one before the first period */
 function toStays(periods: readonly Period[], isFirstKnown: boolean): readonly Stay[] {
   const isWhole = isFirstKnown && periods.length <= MAX_STAYS
   return periods.slice(-MAX_STAYS).map(({ since, until }) => ({
@@ -139,7 +139,7 @@ function overlapOf(one: Period, other: Period): Period | undefined {
   return { since, until }
 }
 
-/** Tells since when an issue is closed as it was claimed; undefined where the log does not. */
+/** Finds since when an issue is closed as it was claimed; undefined where the log does not tell. */
 export function staysClosed(log: Log<Held> | undefined, reason: Issue['reason']): readonly Stay[] | undefined {
   return unlessNone(closedStays(log, reason))
 }

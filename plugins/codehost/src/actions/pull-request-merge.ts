@@ -90,10 +90,10 @@ export const pullRequestMerge = defineAction({
     // Nobody can take a merge back at a host, so one that is not merged never was.
     if (pullRequest.state !== 'merged') return { kind: 'absent', facts: shown, ageMs, mark: 'never_before' }
     const { mergeCommit, squashCommit, mergedAt, isOnBase } = pullRequest
-    // The squashed commit is on the base with the merge of it: the one that was claimed is shown.
+    // The squashed commit is on the base together with its merge, and the one of them that was claimed is shown.
     const commits = [mergeCommit, squashCommit].filter((commit) => commit !== undefined)
     const commit = commits.find((one) => one === params.merge_commit) ?? mergeCommit
-    // A state can be set by hand, and a base can be forced back: what counts is on the branch, while there is one.
+    // The state can be set by hand, and a base can be forced back: what counts is on the branch, while there is one.
     const onBase = mergeCommit !== undefined && isOnBase !== undefined && (await isOnBase())
     const facts = {
       ...shown,
@@ -111,7 +111,7 @@ export const pullRequestMerge = defineAction({
     if (differs.length === 0) {
       return { kind: 'present', differs, facts, ageMs, stays: mergedAt && [{ appeared: mergedAt }] }
     }
-    // Nothing of a merged one changes any more; a head that the host has forgotten cannot be compared.
+    // A merged pull request does not change any more; a head that the host has forgotten cannot be compared.
     const isUnknown = pullRequest.head === undefined && differs.includes('head_sha')
     return { kind: 'present', differs, facts, ageMs, mark: isUnknown ? 'may_have_been' : 'final' }
   },

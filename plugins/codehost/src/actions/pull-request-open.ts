@@ -63,7 +63,7 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
-  // Agents report when their run ends, and clients date the claim then.
+  // The window is long, because agents report when their run ends, and clients date the claim then.
   removedWithinMs: 60 * MINUTE_MS,
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
 }
@@ -84,7 +84,7 @@ export const pullRequestOpen = defineAction({
     if (!pullRequest) return { kind: 'absent', ...observed, mark }
     const differs = differingFields(pullRequest, params)
     if (differs.length === 0) {
-      // Seen in time, it came in time, whatever a log says.
+      // A pull request that was seen in time came in time, whatever a log says.
       const isPlain = params.base === undefined && params.head_sha === undefined
       const stays = isPlain || query.sentAt >= query.inTimeUntil ? await staysAsClaimed(pullRequest, params) : undefined
       return { kind: 'present', differs, ...observed, stays }

@@ -109,7 +109,7 @@ export const releasePublish = defineAction({
     const { release, mark, ageMs, tagAgeMs = ageMs } = found
     const { previous } = query
     if (!release) {
-      // No host keeps a log of releases: one that was deleted leaves no trace, but in an earlier read that shows it.
+      // No host keeps a log of releases: one that was deleted leaves no trace but in an earlier read that shows it.
       const wasSeen = previous.some(({ observation }) => observation.kind === 'present')
       const facts = repositoryFactsOf(found)
       return { kind: 'absent', facts, ageMs: tagAgeMs, mark: mark ?? (wasSeen ? 'may_have_been' : undefined) }
@@ -127,7 +127,7 @@ export const releasePublish = defineAction({
     const isOtherCommit = params.commit !== undefined && params.commit !== commit
     const differs = [...(isOtherCommit ? ['commit'] : []), ...(missing?.length ? ['assets'] : [])]
     if (differs.length === 0) {
-      // When a file was added, or the tag moved here, the release does not tell. One that was published again tells only the later time.
+      // The release does not tell when a file was added, or the tag moved here. One that was published again tells only the later time.
       const isDated = publishedAt && params.commit === undefined && params.assets === undefined
       return {
         kind: 'present',
@@ -150,7 +150,7 @@ export const releasePublish = defineAction({
   },
 })
 
-/** Tells whether a release has a file, by the name that it has with its agent, or by the one that it got. */
+/** Tells whether a release has a file, by the name that its agent gave it, or by the one that the host keeps it under. */
 function hasFile({ assets, keptAs }: Release, name: string): boolean {
   return assets.includes(name) || (keptAs !== undefined && assets.includes(keptAs(name).name))
 }

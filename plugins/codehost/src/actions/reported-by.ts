@@ -5,7 +5,7 @@ import { GITHUB_JOBS, nameOf } from '../reporters.ts'
 
 const MOST = 6
 const LONGEST = 80
-// What is chosen freely, as the key of a status, may be no text for a receipt.
+// Matches an identifier of a reporter. Its free part, such as the key of a status, may be no text for a receipt.
 const ONE = `[a-z-]+(?::[A-Za-z0-9_./@-]{1,${LONGEST}})?`
 
 const MORE = 'others'
@@ -29,7 +29,7 @@ export function reportersFact(checks: readonly Pick<Check, 'by'>[]): string | un
   )
 }
 
-// As in a URL, so that a name is no text for a receipt.
+// Matches a name as in a URL, so that it is no text for a receipt.
 const NAME = "[A-Za-z0-9_.~!*'()%/-]{1,60}"
 
 export const seenFact = Type.Optional(
@@ -67,11 +67,11 @@ export function redNames(checks: readonly Pick<Check, 'name' | 'by' | 'outcome'>
   return listNames(checks.filter(({ outcome }) => outcome === 'failed').map(redName), SHOWN_RED)
 }
 
-/** Tells whether each of these red checks, as a fact of an earlier look has them, has passed since: so it was not taken away. */
+/** Tells whether all red checks of an earlier look, as its fact has them, have passed since, so that none was taken away. */
 export function haveAllPassed(red: string, checks: readonly Pick<Check, 'name' | 'by' | 'outcome'>[]): boolean {
   const passed = checks.filter(({ outcome }) => outcome === 'passed')
   const files = passed.flatMap(({ by }) => by.flatMap((one) => nameOf(one, 'workflow') ?? []))
-  // A workflow that could not start shows as its file.
+  // A workflow that could not start shows under the name of its file.
   const names = new Set([...passed.map(redName), ...files.map((file) => `${encodeName(file)}@${GITHUB_JOBS}`)])
   return red.split(', ').every((one) => one === MORE || names.has(one))
 }

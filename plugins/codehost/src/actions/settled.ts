@@ -3,30 +3,34 @@ import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
 import { awaitedReports, type Comparable, isKnownReporter } from '../comparable.ts'
 import { MINUTE_MS } from './fields.ts'
 
-/** The time for which nothing changes, and by which two looks that agree are apart. */
+/** The time for which nothing has to change, and by which two looks that agree have to be apart. */
 const QUIET_MS = MINUTE_MS
 
 /** The checks of a commit, as a claim counts them. */
 export interface Tally {
-  /** The claim names its checks. */
+  /** Tells whether the claim names its checks. */
   readonly isNamed: boolean
   readonly counted: readonly Check[]
-  /** How many of the named checks the host does not show. */
+  /** Number of the named checks that the host does not show. */
   readonly missing: number
   /** The checks that count and are not green. */
   readonly red: readonly Check[]
 }
 
 export interface Unsettled {
-  /** How many checks, of those that comparable commits have, have not reported. */
+  /** Number of checks that comparable commits have, and that have not reported yet. */
   readonly awaited: number
-  /** Time alone may settle it. */
+  /** Tells whether time alone may settle the checks. */
   readonly isUnderWay: boolean
-  /** No commit is comparable: only a claim that names its checks can be verified. */
+  /** Tells that no commit is comparable: only a claim that names its checks can be verified. */
   readonly isUntold: boolean
 }
 
-/** @param tally of green checks: some passed, and the rest was skipped @returns undefined where it is settled, or the claim names the checks */
+/**
+ * Tells what green checks lack to be settled.
+ * @param tally the green checks: some passed, and the rest was skipped
+ * @returns undefined where they are settled, or the claim names its checks
+ */
 export async function findUnsettled(
   { changedAt, clockBehindMs = 0, comparable }: FoundChecks,
   { isNamed, counted }: Tally,

@@ -41,7 +41,7 @@ export const PullRequestAnswer = Type.Object({
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
-/** The activities of a pull request, newest first. */
+/** The answer with the activities of a pull request, newest first. */
 export const ActivitiesAnswer = PageOf(Type.Object({ createdDate: Time, action: Type.String() }))
 
 export const PullRequestsAnswer = PageOf(Type.Object({ id: Type.Integer() }))

@@ -1,4 +1,4 @@
-/** Requests to the REST API of Bitbucket Data Center. */
+/** Sends requests to the REST API of Bitbucket Data Center. */
 
 import { bearer, type CheckContext, type Static, type TSchema } from '@claimcheck/core/plugin'
 import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
@@ -7,7 +7,7 @@ import type { PageOf } from './answers.ts'
 export interface ServerAccess {
   /** The address of the server, with its context path. */
   readonly baseUrl: string
-  /** A handle. */
+  /** The handle of the connection's token. */
   readonly token: string
 }
 
@@ -23,7 +23,7 @@ export function createServerApi({ baseUrl, token }: ServerAccess, context: Pick<
   const rest = createRest(`${baseUrl}/rest`, bearer(token), context)
   return {
     ...rest,
-    // Some of its answers are empty where there is nothing.
+    // Some answers of the server are empty where there is nothing.
     find: (path, schema, also = [204, 404]) => rest.find(path, schema, also),
     async *pages(path, schema) {
       const from = (start: number) => `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}&start=${start}`

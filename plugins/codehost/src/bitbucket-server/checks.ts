@@ -50,7 +50,10 @@ async function readBuild({ api, root }: Repository, sha: string, key: string): P
   return build
 }
 
-/** Refuses claims that no build answers. A build of the claimed name under another key may be of the account that the claim names. Nothing tells whose it is. */
+/**
+ * Refuses claims that no build answers. A build of the claimed name under another key may be of the account that the claim names, and nothing tells
+ * whose it is.
+ */
 async function refuseUntold(missing: readonly WantedCheck[], sha: string, { api }: Repository): Promise<void> {
   for await (const builds of api.pages(`/build-status/latest/commits/${sha}`, BuildsAnswer)) {
     const isThere = ({ name }: WantedCheck) => builds.some((build) => nameOf(build) === name)

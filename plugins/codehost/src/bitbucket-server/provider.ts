@@ -43,7 +43,7 @@ export const bitbucketServer = defineCodeHost({
         const [project, name] = ownerAndName(repository)
         return api.get(`/api/latest/projects/${project}/repos/${name}`, Type.Object({}))
       }),
-      // Nothing tells a token's own permission.
+      // The scopes are empty, because nothing tells a token's own permission.
       scopes: [],
       warnings: [
         ...(value.values.length > 0

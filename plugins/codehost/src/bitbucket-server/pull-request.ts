@@ -36,8 +36,8 @@ export async function findPullRequest(
 }
 
 /**
- * Tells whether a pull request may have been there. They can be deleted, the newest ones, too: that a number is above them all does not say that it was never given out. The ref that the
- * server makes with each goes with it, so that one which is there is of a pull request that is hidden.
+ * Tells whether a pull request that is not shown may have been there. The newest ones can be deleted, too: a number above all others may have been
+ * given out. The ref that the server makes with each goes with it, so that a ref that is there is of a pull request that is hidden.
  */
 async function mayHaveBeen(repository: Repository, number: number): Promise<boolean> {
   const { api, root } = repository
@@ -52,7 +52,10 @@ async function mayHaveBeen(repository: Repository, number: number): Promise<bool
 
 const CHANGES: ReadonlySet<string> = new Set(['RESCOPED', 'UPDATED'])
 
-/** Reads the bases or heads from the activities, which, newest first, have a time by the server's clock for each change of its branches and commits. What it was before is not told. */
+/**
+ * Reads the bases or heads from the activities, which, newest first, have a time by the server's clock for each change of the pull request's branches
+ * and commits. The values before the first change are not told.
+ */
 async function heldBy(
   { api, root }: Repository,
   { openedAt, base, head }: PullRequest,
@@ -67,7 +70,7 @@ async function heldBy(
       if (values.some(({ action, createdDate }) => CHANGES.has(action) && createdDate >= from)) return true
       if (values.some(({ action, createdDate }) => action === 'OPENED' || createdDate < from)) return false
     }
-    // Without the opening, something was left out.
+    // A log without the opening of the pull request is cut: something was left out.
     return 'cut'
   })
   if (hasChanged === 'cut') return hasChanged
@@ -82,7 +85,7 @@ function toPullRequest(answer: PullRequestAnswer, repository: Repository): PullR
   const mergeCommit = state === 'merged' ? properties?.mergeCommit?.id : undefined
   const isOnBase = async () => {
     const tip = await repository.head(base)
-    // A merge commit is named for merges by the server alone.
+    // The server names a merge commit for its own merges alone.
     return tip === undefined ? 'gone' : (await repository.contains(mergeCommit!, tip)) === true
   }
   return {

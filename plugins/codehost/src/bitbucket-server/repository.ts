@@ -15,10 +15,10 @@ export const AGE_MS = 2000
 
 const BRANCH = 'refs/heads/'
 
-/** The repository by the host's own account. */
+/** The host's own account of which repository it is. */
 interface Identity {
   readonly repositoryId: string
-  /** `<project>/<repo>`; the project of a person is `~<name>`. */
+  /** The repository's path, `<project>/<repo>`; the project of a person is `~<name>`. */
   readonly repositoryName: string
   readonly clockBehindMs: number | undefined
 }
@@ -51,8 +51,8 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
   }
 
   /**
-   * Tells whether a commit is in the history of a tip: then it is their only best common ancestor. That it is not there, the list of what it has and the tip has not
-   * must say as well: it begins with the commit. Older servers have this list alone, and leave it empty for a commit in the history.
+   * Tells whether a commit is in the history of a tip. It is if it is their only best common ancestor. It is not if, in addition, the list of what it
+   * has and the tip has not begins with the commit. Older servers have this list alone, and leave it empty for a commit in the history.
    */
   async function readReachable(sha: string, tip: string): Promise<boolean | undefined> {
     const { value: base } = await api.find(`${root}/commits/${sha}/merge-base?otherCommitId=${tip}`, CommitAnswer)
@@ -63,29 +63,29 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
     if (!beyond && !base && !(await isKnown(sha))) return undefined
     // A branch or a tag may be called like a commit, and the empty list does not name it.
     if (beyond?.isLastPage && first === undefined && !base) return (await isKnown(sha)) || undefined
-    // The tip went away, or the two answers are of different times.
+    // The tip went away between the answers, or the two answers are of different times.
     throw new DestinationError('unavailable')
   }
 
   return {
     api,
-    /** Its path in the API. */
+    /** The repository's path in the API. */
     root,
     show,
     isKnown,
-    /** Tells whether it has the ref that the server makes with a pull request. */
+    /** Tells whether the repository has the ref that the server makes with a pull request. */
     async keepsPull(number: number): Promise<boolean> {
       const ref = encodeURIComponent(`refs/pull-requests/${number}/from`)
       const { value } = await api.find(`${root}/commits?until=${ref}&limit=1`, CommitsAnswer)
       return (value?.values.length ?? 0) > 0
     },
-    /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
+    /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have `sha`. */
     contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
     /** Identifies the repository that an answer of one of its parts names. @throws DestinationError `ambiguous_claim` when that is another one */
     async identify(named: RepositoryAnswer, headers: Headers): Promise<Identity> {
       const identity = identityOf(named, headers, now())
       if (identity.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
-      // It has another name now, or a part of another repository was shown.
+      // The repository has another name now, or a part of another repository was shown.
       const shown = await show()
       if (identity.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
       return shown

@@ -54,7 +54,7 @@ export const HeadsAnswer = Type.Object({
   values: Type.Array(Type.Object({ source: Type.Object({ commit: orNull(Type.Object({ hash: Hash })) }) })),
 })
 
-/** The size of the pages of statuses and of pipelines. More would cost more than the limits of pages allow. */
+/** Size of the pages of statuses and of pipelines. A larger one would cost more than the limits of pages allow. */
 export const PAGE = 100
 
 const page = { next: Type.Optional(Type.String()) }
@@ -87,11 +87,11 @@ export const PipelinesAnswer = Type.Object({
   values: Type.Array(
     Type.Object({
       build_number: Type.Integer(),
-      /** The count of the runs under this number, up to this one. Not documented. */
+      /** The count of the runs under this build number, up to this one. Bitbucket does not document it. */
       run_number: Type.Optional(Type.Integer()),
       state: Type.Object({ name: Type.String(), result: orNull(Type.Object({ name: Type.String() })) }),
       created_on: Type.Optional(Time),
-      /** The event that started it: `PUSH`, `MANUAL`, `SCHEDULE`. */
+      /** The event that started the run: `PUSH`, `MANUAL`, `SCHEDULE`. */
       trigger: orNull(Type.Object({ type: Type.Optional(Type.String()), name: Type.Optional(Type.String()) })),
       /** The variables of this run alone. */
       variables: orNull(Type.Array(Type.Unknown())),
@@ -99,7 +99,7 @@ export const PipelinesAnswer = Type.Object({
         ref_type: orNull(Type.String()),
         commit: orNull(Type.Object({ hash: Hash })),
         ref_name: orNull(Type.String()),
-        // Of the run of a pull request.
+        // The next two members are of the run of a pull request.
         source: orNull(Type.String()),
         destination: orNull(Type.String()),
         selector: orNull(Type.Object({ type: Type.String(), pattern: orNull(Type.String()) })),

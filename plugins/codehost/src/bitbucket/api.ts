@@ -1,4 +1,4 @@
-/** Requests to the REST API of Bitbucket Cloud. */
+/** Sends requests to the REST API of Bitbucket Cloud. */
 
 import {
   bearer,
@@ -12,12 +12,12 @@ import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
 
 export interface BitbucketAccess {
   readonly baseUrl: string
-  /** A handle. */
+  /** The handle of the connection's token. */
   readonly token: string
 }
 
 export interface BitbucketApi extends Rest {
-  /** Reads the pages of a list. None at all for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
+  /** Reads the pages of a list; no page for 404, where `find` finds nothing. @throws DestinationError `too_large` where there are too many */
   pages<T extends TSchema>(path: string, schema: T, next: NextPage<T>, most?: number): AsyncIterable<Static<T>>
 }
 

@@ -18,7 +18,7 @@ import type { Repository } from './repository.ts'
 import { isOfRun, readStatuses, statusName } from './statuses.ts'
 
 const MOST_COMMITS = 5
-/** The most commits that are read to find them: of those that were pushed together, all but the last have no statuses. */
+/** Limit of the commits that are read to find comparable ones: of those that were pushed together, all but the last have no statuses. */
 const MOST_READ = 15
 const LIST = 30
 const RUNS = 100
@@ -41,7 +41,7 @@ export async function comparableTo(
   return { commits: await comparableAmong(known, { sha, owners: [] }), begun, refs, owners: [] }
 }
 
-/** Tells whether it is the newest commit of an open pull request. */
+/** Tells whether a commit is the newest one of an open pull request. */
 async function isOpen({ api, root }: Repository, sha: string): Promise<boolean> {
   const { value } = await api.find(`${root}/pullrequests?state=OPEN&pagelen=50`, HeadsAnswer, [401, 403, 404])
   return (value?.values ?? []).some(({ source }) => source.commit && sha.startsWith(source.commit.hash))
@@ -52,7 +52,7 @@ function isStarted(run: Pipeline): boolean {
   return !isByHand(run) && !/schedule/i.test(`${run.trigger?.type} ${run.trigger?.name}`)
 }
 
-/** Reports a run: a push starts one, by the definition that fits its branch best; a pull request one of its own. */
+/** Describes what started a run: a push starts one, by the definition that fits its branch best; a pull request one of its own. */
 function toReport({ target }: Pipeline, mainBranch: string | undefined): RunReport {
   if (target.source) return { file: FILE, event: 'pull-request', ref: 'pull_request' }
   if (target.ref_type === 'tag' || target.selector?.type === 'tags') return { file: FILE, event: 'push', ref: 'tag' }
@@ -84,7 +84,7 @@ async function readKnown(
   return known
 }
 
-/** Tells whether a time is before; what has none may be newer. */
+/** Tells whether a time is before a moment; what has no time may be newer. */
 function isBefore(time: string | undefined, before: number): boolean {
   return time !== undefined && logTime(time).notAfter <= before
 }

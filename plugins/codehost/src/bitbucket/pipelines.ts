@@ -1,4 +1,4 @@
-/** Reads the runs of Bitbucket Pipelines, which nobody can post. */
+/** Reads the runs of Bitbucket Pipelines, which no account can post. */
 
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
@@ -93,7 +93,7 @@ function toCheck(run: Pipeline, passedBefore: boolean, isDated = true): Check {
     isRunByHost: true,
     isByHand: isByHand(run),
     outcome: outcomeOf(run),
-    // Of a run that may have been made again under its number, nothing is told.
+    // Nothing is told of a run that may have been made again under its number.
     passedBefore: passedBefore || run.run_number === 1 ? passedBefore : undefined,
     begunAt: notAfter(run.created_on),
     endedAt: end,

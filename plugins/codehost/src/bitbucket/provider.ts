@@ -81,7 +81,7 @@ export const bitbucket = defineCodeHost({
     }
   },
   access,
-  // Also behind a proxy.
+  // The names hold also behind a proxy.
   names: (apiUrl) => ['bitbucket.org', hostName(apiUrl, '/2.0')],
   readers: { commit: findCommit, pullRequest: findPullRequest, checks: findChecks },
 })

@@ -9,12 +9,12 @@ import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers
 import { type BitbucketAccess, linkedPage } from './api.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
-/** A hosted service keeps its clock; ours may be a little off. */
+/** Time by which our clock may be off against that of the hosted service, which keeps its own. */
 const CLOCK_SLACK_MS = 60_000
-/** Credentials that read a pull request read its activity: a refusal is one of the check. */
+/** Codes of failures by which the activity counts as cut. Credentials that read a pull request read its activity: a refusal is one of the check. */
 const TOO_LONG = ['too_large']
 
-/** The most pages of the activity, which has comments, too. */
+/** Limit of the pages of the activity, which has comments, too. */
 const MOST_PAGES = 40
 
 const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed', SUPERSEDED: 'closed' } as const
@@ -31,7 +31,7 @@ export async function findPullRequest(
   )
   const { pullRequest } = found
   if (!pullRequest) return found
-  // What others read together is data alone: each check sends requests of its own.
+  // The part that checks share is data alone: each check sends requests of its own.
   const { mergeCommit, base } = pullRequest
   const isOnBase = async (): Promise<boolean | 'gone'> => {
     const { tip } = await repository.branch(base)
@@ -43,8 +43,8 @@ export async function findPullRequest(
 }
 
 /**
- * Reads the bases or heads from the activity, which has a time by the host's clock for each change of an open pull request: of its branches, of its commits, or of its text alone.
- * What it was before a change is not told. The opening is the first of them.
+ * Reads the bases or heads from the activity, which has a time by the host's clock for each change of an open pull request: of its branches, of its
+ * commits, or of its text alone. The values before a change are not told. The first change is the opening.
  */
 async function heldBy(
   repository: Repository,
@@ -61,7 +61,7 @@ async function heldBy(
       count += updates.filter(({ state, date }) => state === 'OPEN' && logTime(date).notAfter >= from).length
       if (updates.some(({ date }) => logTime(date).notAfter < from)) return count
     }
-    // Without the opening, which is an update too, something was left out.
+    // A log without the opening, which is an update too, is cut: something was left out.
     return openedAt.notAfter >= from && count > 0 ? count - 1 : 'cut'
   }, TOO_LONG)
   if (changes === 'cut') return changes
@@ -99,9 +99,9 @@ async function readPullRequest(repository: Repository, number: number): Promise<
 }
 
 /**
- * Reads the time of a merge, which the pull request itself does not tell. In its activity, each change has the state that it left: the oldest with MERGED is
- * the merge. Merges are made in the background, so how soon it is written down is not known. Undefined where there is more activity since
- * than a check may read.
+ * Reads the time of a merge, which the pull request itself does not tell. In its activity, each change has the state that it left: the oldest with
+ * MERGED is the merge. Merges are made in the background, so how soon the change is written down is not known. Undefined where there is more activity
+ * since than a check may read.
  */
 async function readMergedAt(repository: Repository, number: number): Promise<LogTime | undefined> {
   const merged = await unlessCut(async () => {
@@ -116,7 +116,7 @@ async function readMergedAt(repository: Repository, number: number): Promise<Log
   return merged === undefined || merged === 'cut' ? undefined : notAfter(merged)
 }
 
-/** Marks a pull request that is not shown. The list shows whether these credentials may read them. A number is never given twice. */
+/** Marks a pull request that is not shown. The list shows whether these credentials may read pull requests. A number is never given twice. */
 async function describeMissing({ api, root, show }: Repository, number: number): Promise<FoundPullRequest> {
   const identity = await show()
   const states = Object.keys(STATES).map((state) => `state=${state}`)

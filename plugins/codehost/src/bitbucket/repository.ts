@@ -20,7 +20,7 @@ import { type BitbucketAccess, createBitbucketApi } from './api.ts'
 /** The age that Bitbucket's answers may have, because replicas lag. Milliseconds. */
 export const AGE_MS = 60_000
 
-/** The repository by the host's own account. */
+/** The host's own account of which repository it is. */
 interface Identity {
   readonly repositoryId: string
   readonly repositoryName: string
@@ -29,7 +29,7 @@ interface Identity {
 
 interface ShownRepository extends Identity {
   readonly mainBranch: string | undefined
-  /** The time when it was made, at the latest, by our clock. */
+  /** The time when the repository was made, at the latest, by our clock. */
   readonly createdAt: Instant
 }
 
@@ -60,7 +60,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   async function identify(named: RepositoryName | null | undefined, headers: Headers): Promise<Identity> {
     const identity = named && identityOf(named, clockBehindMs(headers, now()))
     if (identity?.repositoryName.toLowerCase() === slug.toLowerCase()) return identity
-    // It has another name now, or a part of another repository was shown.
+    // The repository has another name now, or a part of another repository was shown.
     const shown = await show()
     if (identity && identity.repositoryId !== shown.repositoryId) throw new DestinationError('ambiguous_claim')
     return shown
@@ -75,8 +75,8 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   }
 
   /**
-   * Tells whether a commit is in the history of a tip: then it is their only best common ancestor. That it is not there, the list of what it has and the tip has not
-   * must say as well: it begins with the commit.
+   * Tells whether a commit is in the history of a tip. It is if it is their only best common ancestor. It is not if, in addition, the list of what it
+   * has and the tip has not begins with the commit.
    */
   async function readReachable(sha: string, tip: string): Promise<boolean | undefined> {
     const { value: base } = await api.find(`${root}/merge-base/${sha}..${tip}`, CommitAnswer)
@@ -84,18 +84,18 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     const { value: beyond } = await api.find(`${root}/commits/${sha}?exclude=${tip}&pagelen=1`, CommitsAnswer)
     if (beyond?.values[0]?.hash === sha) return false
     if (!beyond && !base && !(await isKnown(sha))) return undefined
-    // The tip went away, or the two answers are of different times.
+    // The tip went away between the answers, or the two answers are of different times.
     throw new DestinationError('unavailable')
   }
 
   return {
     api,
-    /** Its path in the API. */
+    /** The repository's path in the API. */
     root,
     show,
     identify,
     isKnown,
-    /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have it. */
+    /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository does not have `sha`. */
     contains: (sha: string, tip: string) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
     branch: (name: string) =>
       cache.share(
@@ -135,7 +135,7 @@ function identityOf({ uuid, full_name }: RepositoryName, clockBehindMs: number |
   return { repositoryId: uuid.slice(1, -1), repositoryName: full_name, clockBehindMs }
 }
 
-/** Finds a commit at Bitbucket Cloud. It shows no push log, so the result has no times. */
+/** Finds a commit at Bitbucket Cloud, which shows no push log, so that the result has no times. */
 export async function findCommit(
   access: BitbucketAccess,
   query: CommitQuery,

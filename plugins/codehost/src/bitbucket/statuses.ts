@@ -3,7 +3,7 @@ import { PAGE, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { linkedPage } from './api.ts'
 import type { Repository } from './repository.ts'
 
-/** Reads the statuses of a commit, of which each replaces the one that had its key. Undefined where the repository does not have the commit. */
+/** Reads the statuses of a commit, of which each replaces the one that had its key; undefined where the repository does not have the commit. */
 export async function readStatuses(
   { api, root }: Repository,
   sha: string,
@@ -22,7 +22,10 @@ export function statusName({ name, key }: Pick<StatusAnswer, 'name' | 'key'>): s
 
 const RUN = /^https:\/\/bitbucket\.org\/([^/]+\/[^/]+)\/(?:addon\/)?pipelines\//
 
-/** Tells whether a status leads to a run of Pipelines of this repository: one of another repository may have been posted here, and no run here speaks for it. */
+/**
+ * Tells whether a status leads to a run of Pipelines of this repository. A status that leads to another repository may have been posted here, and no
+ * run here speaks for it.
+ */
 export function isOfRun({ url }: StatusAnswer, slug: string): boolean {
   return RUN.exec(url ?? '')?.[1]?.toLowerCase() === slug.toLowerCase()
 }

@@ -17,7 +17,7 @@ import { createSearches } from './search.ts'
 export interface BranchCopyOptions {
   readonly folder: string
   readonly branch: string
-  /** The most that all of it takes on the disk. */
+  /** Limit of the copy's size on the disk. */
   readonly maxBytes: number
   readonly git: Git
 }
@@ -27,13 +27,13 @@ type CopySituation = Pick<CheckContext, 'signal' | 'share' | 'now'>
 const FIRST_DEPTH = 64
 const FIRST_STEP = 7 * FIRST_DEPTH
 const MAX_STEP = 1_000_000_000
-/** The factors by which a step grows when the one before was done in time: at first, and once one was not. */
+/** The factor by which a step grows while each one is done in time. */
 const GROWTH = 8
 const SLOW_GROWTH = 2
 const SHRINKING = 4
-/** The most packs: every fetch that brings something is one, and git opens all of them. */
+/** Limit of the packs of a copy: every fetch that brings something is one, and git opens all of them. */
 const MAX_PACKS = 100
-/** The ids of one and a half million commits. */
+/** Limit of a walk's output: the ids of one and a half million commits. */
 const MAX_HISTORY_BYTES = 64 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
@@ -54,7 +54,10 @@ export class BranchCopy implements FolderContent {
     this.#options = options
   }
 
-  /** Brings the copy up to date. Returns the tip; `undefined` where the server has no such branch. @throws DestinationError */
+  /**
+   * Brings the copy up to date. Returns the tip; `undefined` where the server has no such branch.
+   * @throws DestinationError where the server cannot be read
+   */
   update(remote: Remote, situation: CopySituation): Promise<string | undefined> {
     return this.#takeTurn(() => this.#judge('update', this.#update(remote, situation), situation))
   }
@@ -72,7 +75,7 @@ export class BranchCopy implements FolderContent {
     })
   }
 
-  /** Lets one fetch follow the other: git locks its files. */
+  /** Makes one fetch follow the other, because git locks its files. */
   #takeTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work)
     this.#lastTurn = turn.catch(() => {})
@@ -140,7 +143,7 @@ export class BranchCopy implements FolderContent {
       this.#hasHistory = tip !== undefined
       return tip
     }
-    // Without a depth, which would cut off what was fetched before. New commits can bring in a long history of their own.
+    // The fetch has no depth, which would cut off what was fetched before. New commits can bring in a long history of their own.
     return whenTooSlow(
       (onStart) => this.#fetch([], remote, situation, onStart),
       () => this.#setBack('update'),
@@ -159,13 +162,13 @@ export class BranchCopy implements FolderContent {
     )
     this.#step = Math.min(this.#step * this.#growth, MAX_STEP)
     const after = await shallowIds(folder)
-    // The server has no more itself, or gives out no more.
+    // The server has no more of the history itself, or gives out no more.
     if (after.size === before.size && [...after].every((id) => before.has(id))) {
       throw new DestinationError('unavailable')
     }
   }
 
-  /** Walks the history. Returns whether the ids are all that there are: none of them is one whose parents are missing. */
+  /** Walks the history. @returns whether the ids are all that there are: none of them is one whose parents are missing */
   async #walk(tip: string, onIds: (ids: Buffer) => boolean, situation: CopySituation): Promise<boolean> {
     const { folder, git } = this.#options
     const shallow = await shallowIds(folder)
@@ -191,7 +194,7 @@ export class BranchCopy implements FolderContent {
     if (++this.#setbacks[work] > 1) this.isSpoiled = true
   }
 
-  /** Turns failures into those of the server, and sees whether they are this copy's. */
+  /** Turns failures into those of the server, and counts them where they are this copy's. */
   async #judge<T>(work: Work, running: Promise<T>, situation: CopySituation): Promise<T> {
     try {
       const result = await fromServer(running, situation)
@@ -208,7 +211,7 @@ export class BranchCopy implements FolderContent {
 
 type Work = 'update' | 'walk' | 'deepen'
 
-/** @param tooSlow the time was over after the fetch began to bring something */
+/** Fetches, and tells of a fetch that takes too long. @param tooSlow is called if the time was over after the fetch began to bring something */
 async function whenTooSlow<T>(fetch: (onStart: () => void) => Promise<T>, tooSlow: () => void): Promise<T> {
   let isStarted = false
   try {
@@ -228,10 +231,10 @@ function hasAny(lines: Buffer, ids: ReadonlySet<string>): boolean {
   return false
 }
 
-/** The length of an id and a line feed. */
+/** The length of a line with an id and its line feed. */
 const ID_LINE = 41
 
-/** Tells whether the branch is missing. Only git's own last word counts: everything else is a failure to read. */
+/** Tells whether the branch is missing, by git's own last word alone: everything else is a failure to read. */
 function isMissing(error: unknown, branch: string): boolean {
   if (!(error instanceof GitFailure)) return false
   const said = `fatal: couldn't find remote ref refs/heads/${branch}\n`

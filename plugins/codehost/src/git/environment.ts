@@ -11,12 +11,12 @@ const INHERITED = ['PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO'] as
 
 export interface Remote {
   readonly url: string
-  /** The address that was checked. Git is pinned to it, because the name can resolve to another one later. */
+  /** The server's address that was checked. Git is pinned to it, because the name can resolve to another one later. */
   readonly address: ResolvedAddress
   readonly authorization?: string
 }
 
-/** @param remote the only server that git may connect to; when left out, none */
+/** Makes the environment of git in a folder. @param remote the only server that git may connect to; without it, git connects to none */
 export function gitEnvironment(folder: string, remote?: Remote): NodeJS.ProcessEnv {
   const inherited = INHERITED.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined)
   return {
@@ -53,7 +53,7 @@ const SAFE: readonly Setting[] = [
   ['core.packedGitLimit', '64m'],
   ['core.deltaBaseCacheLimit', '16m'],
   ['core.bigFileThreshold', '1m'],
-  // Each thread takes memory of its own.
+  // One thread suffices, because each takes memory of its own.
   ['pack.threads', '1'],
   ['fetch.recurseSubmodules', 'false'],
   ['transfer.bundleURI', 'false'],

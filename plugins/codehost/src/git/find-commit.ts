@@ -1,4 +1,4 @@
-/** Finds a commit at a git server. It keeps no push log that we can read, so the result has no times. */
+/** Finds a commit at a git server, which keeps no push log that we can read, so that the result has no times. */
 import type { CheckContext } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
@@ -8,7 +8,7 @@ import type { Remote } from './environment.ts'
 import type { Repositories } from './repositories.ts'
 import { type GitAccess, openGitRepository } from './repository.ts'
 
-/** @param repositories what this host keeps of repositories */
+/** Finds a commit. @param repositories the copies that this host keeps of repositories */
 export async function findCommit(
   access: GitAccess,
   query: CommitQuery,

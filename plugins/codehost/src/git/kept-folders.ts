@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type OwnFolder, removeFolder } from './own-folder.ts'
 
-/** The content of a folder. */
+/** The content of a kept folder. */
 export interface FolderContent {
   readonly sizeBytes: number
-  /** The folder must not be used again. */
+  /** Tells that the folder must not be used again. */
   readonly isSpoiled: boolean
 }
 
-/** The most folders: each takes a little of the disk also where its content is small. */
+/** Limit of the folders: each takes a little of the disk also where its content is small. */
 const MAX_FOLDERS = 1_000
 
 interface KeptFolder<T> {
@@ -20,7 +20,7 @@ interface KeptFolder<T> {
 }
 
 export function createKeptFolders<T extends FolderContent>(own: OwnFolder, maxBytes: number) {
-  /** The least recently used one first. */
+  /** The folders by their keys, the least recently used one first. */
   const entries = new Map<string, KeptFolder<T>>()
 
   async function take(key: string, open: (folder: string) => T): Promise<KeptFolder<T>> {
@@ -55,7 +55,7 @@ export function createKeptFolders<T extends FolderContent>(own: OwnFolder, maxBy
   }
 
   return {
-    /** Works with the content of a folder, which is not removed meanwhile. @param open takes a folder that is to be made */
+    /** Works with the content of a folder, which is not removed meanwhile. @param open makes the content of a new folder */
     async use<R>(key: string, open: (folder: string) => T, work: (content: T) => Promise<R>): Promise<R> {
       const entry = await take(key, open)
       try {

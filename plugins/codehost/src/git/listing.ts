@@ -46,10 +46,10 @@ export function createLister(git: Git, own: OwnFolder) {
   }
 
   return {
-    /** Lists all branches. @throws DestinationError */
+    /** Lists all branches. @throws DestinationError where the server cannot be read */
     async branches(remote: Remote, context: CheckContext) {
       const pieces = await list(remote, context, ['--heads', '--', remote.url])
-      // With ids of another kind no commit would ever be found.
+      // Commits whose ids are of another kind would never be found.
       if (pieces[0] && !REF_LINE.test(pieces[0].toString('latin1', 0, 41))) {
         throw new DestinationError('unexpected_response')
       }
@@ -66,11 +66,11 @@ export function createLister(git: Git, own: OwnFolder) {
       }
     },
 
-    /** Reads the name of the default branch; `undefined` when the server does not say. @throws DestinationError */
+    /** Reads the name of the default branch; `undefined` when the server does not say. @throws DestinationError where the server cannot be read */
     async defaultBranch(remote: Remote, context: CheckContext): Promise<string | undefined> {
       const pieces = await list(remote, context, ['--symref', '--', remote.url, 'HEAD'])
       for (const lines of pieces) {
-        // One character a byte: names are decoded strictly.
+        // The output is read one character a byte, because names are decoded strictly.
         const name = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(lines.toString('latin1'))?.[1]
         if (name !== undefined) return readName(Buffer.from(name, 'latin1'))
         await setImmediate()
@@ -78,9 +78,9 @@ export function createLister(git: Git, own: OwnFolder) {
       return undefined
     },
 
-    /** Reads what a ref leads to; undefined where the server lists none. @throws DestinationError */
+    /** Reads what a ref leads to; undefined where the server lists none. @throws DestinationError where the server cannot be read */
     async target(remote: Remote, ref: string, context: CheckContext): Promise<string | undefined> {
-      // git lists every ref whose name ends so.
+      // The server is asked for every ref whose name ends in this one.
       const pieces = await list(remote, context, ['--', remote.url, ref])
       const end = `\t${ref}\n`
       for (const lines of pieces) {
@@ -94,9 +94,8 @@ export function createLister(git: Git, own: OwnFolder) {
     },
 
     /**
-     * Tells whether the server has this commit, on whatever branch or none; `undefined`: it does not tell.
-     *
-     * @throws DestinationError
+     * Tells whether the server has this commit, on whatever branch or none; `undefined` if it does not tell.
+     * @throws DestinationError where the server cannot be read
      */
     hasObject: (remote: Remote, sha: string, context: CheckContext) =>
       own.temporary((folder) => askForObject(git, folder, remote, sha, context)),
@@ -125,7 +124,7 @@ async function askForObject(
     return true
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error
-    // It gives out more than may be stored, or unpacked, so it has the commit.
+    // A server that gives out more than may be stored, or unpacked, has the commit.
     if (error.isOverLimit) return true
     if (refusesShallow(error)) return undefined
     if (!REFUSED.test(error.stderr)) throw serverFailure(error, context)
@@ -152,7 +151,7 @@ function nameIn(lines: Buffer, tip: string): string | undefined {
   return undefined
 }
 
-/** Decodes a name. One that is not UTF-8 must not become another name that is: it cannot be claimed. */
+/** Decodes a name of a branch. One that is not UTF-8 must not become another name that is: it cannot be claimed. */
 function readName(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

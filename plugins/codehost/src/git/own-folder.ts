@@ -11,7 +11,7 @@ import { join } from 'node:path'
 export type OwnFolder = ReturnType<typeof createOwnFolder>
 
 const PREFIX = 'claimcheck-git-'
-/** The name of a socket that this process listens on. Its id would tell less: another process can get it, and containers count their own. */
+/** The name of a socket that this process listens on. A process id would tell less: another process can get it, and containers count their own. */
 const ALIVE = 'alive'
 /** The time for which a process may have made its folder, and not listen yet. */
 const YOUNG_MS = 60_000
@@ -22,7 +22,7 @@ export function createOwnFolder() {
   async function make() {
     await removeStale()
     const folder = await mkdtemp(join(tmpdir(), PREFIX))
-    // It must not keep the process from ending.
+    // The socket must not keep the process from ending.
     const alive = createServer((socket) => socket.destroy())
       .listen(join(folder, ALIVE))
       .unref()
@@ -30,7 +30,7 @@ export function createOwnFolder() {
     return { folder, alive }
   }
 
-  /** Makes it when it is first needed. */
+  /** Makes the folder when it is first needed, and returns its path. */
   async function path(): Promise<string> {
     made ??= make().catch((error: unknown) => {
       made = undefined
@@ -41,7 +41,7 @@ export function createOwnFolder() {
 
   return {
     path,
-    /** Makes a new folder in it, for as long as the work goes on. */
+    /** Makes a new folder in the process's own, for as long as the work goes on. */
     async temporary<T>(work: (folder: string) => Promise<T>): Promise<T> {
       const folder = await mkdtemp(join(await path(), 'run-'))
       try {
@@ -78,7 +78,7 @@ async function removeStale(): Promise<void> {
 
 async function isStale(folder: string): Promise<boolean> {
   const found = await lstat(folder)
-  // Everyone can make a folder or a link of such a name.
+  // Folders and links of such a name can be made by everyone.
   if (!found.isDirectory() || found.uid !== process.getuid?.()) return false
   return Date.now() - found.mtimeMs > YOUNG_MS && !(await isListening(join(folder, ALIVE)))
 }
@@ -90,7 +90,7 @@ async function isListening(socketPath: string): Promise<boolean> {
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // Whatever else is wrong, the process may live.
+    // Any other error leaves open whether the process lives.
     return code !== 'ECONNREFUSED' && code !== 'ENOENT'
   } finally {
     socket.destroy()

@@ -1,7 +1,7 @@
 /** The places for work that this host does at a time, shared fairly among those who ask. */
 import { DestinationError } from '@claimcheck/core/plugin'
 
-/** A user may take so many times what is free: of 8 places 6, and many users always leave some. */
+/** Weight of a user, who may take so many times what is free: of 8 places 6, and many users always leave some. */
 const WEIGHT = 3
 
 export type Places = ReturnType<typeof createPlaces>

@@ -10,19 +10,18 @@ export interface GitRun {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
   readonly signal: AbortSignal
-  /** The user whose share of the places for git's processes it takes. */
+  /** The user whose share of the places for git's processes the run takes. */
   readonly share: string
   readonly maxOutputBytes: number
   readonly maxFileBytes: number
   /** Gets the output piece by piece; the run then returns an empty buffer. */
   readonly onOutput?: (chunk: Buffer) => void
-  /** Called when the run has its place and begins. */
+  /** Hears that the run has its place and begins. */
   readonly onStart?: () => void
 }
 
 /**
- * Returns what git wrote to standard output.
- *
+ * Runs git, and returns what it wrote to standard output.
  * @throws GitFailure when git exits with an error
  * @throws DestinationError `timeout` when the signal aborts, `unexpected_response` when it writes too much
  */
@@ -33,7 +32,7 @@ export class GitFailure extends Error {
   override readonly name = 'GitFailure'
   /** Git's error output, one character a byte. */
   readonly stderr: string
-  /** It reached the limit on its memory, its processor time or the size of its files. */
+  /** Tells whether git reached the limit on its memory, its processor time or the size of its files. */
   readonly isOverLimit: boolean
 
   constructor(stderr: string, isOverLimit: boolean) {
@@ -43,7 +42,7 @@ export class GitFailure extends Error {
   }
 }
 
-/** @param memoryBytes the size of the address space of each of its processes */
+/** Creates the runner of git. @param memoryBytes the size of the address space of each process of git */
 export function createGit({ memoryBytes, places }: { readonly memoryBytes: number; readonly places: Places }): Git {
   return (args, run) => places.within(run.share, run.signal, () => runGit(args, run, memoryBytes))
 }
@@ -76,7 +75,7 @@ function runGit(args: readonly string[], run: GitRun, memoryBytes: number): Prom
     if (signal.aborted) return reject(new DestinationError('timeout'))
     onStart?.()
     const limits = [Math.ceil(maxFileBytes / BLOCK_BYTES), Math.ceil(memoryBytes / KIB), MAX_CPU_SECONDS].map(String)
-    // In a new process group, so that its child processes can be killed with it.
+    // The child leads a new process group, so that its child processes can be killed with it.
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', ...limits, ...args], {
       cwd: folder,
       env,
@@ -126,7 +125,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended already.
+    // The process group has ended already.
   }
 }
 
@@ -140,7 +139,7 @@ export function refusesShallow(error: unknown): boolean {
   return error instanceof GitFailure && REFUSES_SHALLOW.test(error.stderr)
 }
 
-/** Returns what git returned. @throws DestinationError for a failure of git */
+/** Waits for a run of git. @throws DestinationError for a failure of git */
 export async function fromServer<T>(running: Promise<T>, context: Pick<CheckContext, 'now'>): Promise<T> {
   try {
     return await running
@@ -151,7 +150,7 @@ export async function fromServer<T>(running: Promise<T>, context: Pick<CheckCont
 
 /** Turns a failure of git into the reason why the server could not be read. */
 export function serverFailure(cause: GitFailure, { now }: Pick<CheckContext, 'now'>): DestinationError {
-  // More than may be fetched, or than fits into memory when it is unpacked.
+  // The failure may be by more than may be fetched, or than fits into memory when it is unpacked.
   if (cause.isOverLimit || OTHER_IDS.test(cause.stderr)) return new DestinationError('unexpected_response', { cause })
   const status = Number(HTTP_STATUS.exec(cause.stderr)?.[1])
   return status ? httpFailure(new Response(null, { status }), now()) : new DestinationError('unavailable', { cause })
@@ -165,11 +164,11 @@ const NEGOTIATED = /"key":"negotiated-version","value":"(\d+)"/
  */
 export async function traceRun(run: GitRun) {
   const file = join(run.folder, 'trace')
-  // Git appends to it.
+  // An old trace is removed, because git appends to the file.
   await rm(file, { force: true })
   return {
     run: { ...run, env: { ...run.env, GIT_TRACE2_EVENT: file } },
-    /** Reads the version of the protocol, when git has ended; `undefined`: none was negotiated. */
+    /** Reads the version of the protocol, when git has ended; `undefined` if none was negotiated. */
     async negotiatedVersion(): Promise<string | undefined> {
       const events = await readFile(file, 'utf8').catch(() => '')
       return NEGOTIATED.exec(events)?.[1]

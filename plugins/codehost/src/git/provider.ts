@@ -1,4 +1,4 @@
-/** Connections to git servers over smart HTTP. */
+/** Connects to git servers over smart HTTP. */
 
 import {
   type Auth,

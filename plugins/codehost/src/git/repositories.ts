@@ -10,7 +10,7 @@ import { createGit } from './program.ts'
 export type Repositories = ReturnType<typeof createRepositories>
 
 /**
- * @param maxPackBytes the size of the largest history that is fetched
+ * Creates the access to repositories. @param maxPackBytes the size of the largest history that is fetched
  * @param memoryBytes the address space of each process of git
  * @param processes the number of runs of git that work at a time
  * @param keptBytes the size on the disk of all histories together that are kept between checks
@@ -39,7 +39,7 @@ export function createRepositories({
       branch: string,
       work: (copy: BranchCopy) => Promise<T>,
     ): Promise<T> {
-      // A digest, because it has secrets.
+      // The key is a digest, because it is made of secrets.
       const key = createHash('sha256')
         .update(JSON.stringify([reader, slug, branch]))
         .digest('base64url')

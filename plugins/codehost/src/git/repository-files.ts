@@ -13,7 +13,7 @@ export async function packSizes(folder: string): Promise<number[]> {
 /** Reads the ids of the commits whose parents were not fetched. */
 export async function shallowIds(folder: string): Promise<ReadonlySet<string>> {
   const text = await readFile(join(folder, 'shallow'), 'latin1').catch((error: NodeJS.ErrnoException) => {
-    // Without the file all parents are here. An error is no sign of that.
+    // Without the file of shallow ids, all parents are here. An error is no sign of that.
     if (error.code === 'ENOENT') return ''
     throw error
   })

@@ -5,7 +5,7 @@ import { RepositoryPath } from '../actions/fields.ts'
 import { httpFailure, unexpectedAnswer } from '../rest.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'
-/** The statuses by which a server does not answer now, or not to us: another address would get the same. */
+/** The statuses by which a server does not answer now, or not to us: another address would get the same answer. */
 const MEANS_REFUSED: ReadonlySet<number> = new Set([401, 429, 500, 502, 503, 504])
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
 
@@ -24,7 +24,7 @@ export async function discover(
   const suffixed = await ask(`${baseUrl}/${slug}.git`)
   const plain =
     suffixed.isGit || MEANS_REFUSED.has(suffixed.response.status) ? undefined : await ask(`${baseUrl}/${slug}`)
-  // What the usual address answers says more of why there is none.
+  // The answer at the usual address says more of why there is no repository.
   const { asked, response, isGit } = plain?.isGit ? plain : suffixed
   if (response.status !== 200) throw httpFailure(response, now())
   if (!isGit) throw unexpectedAnswer()
@@ -36,7 +36,7 @@ export async function discover(
   if (answered === asked) return { url: found, name: slug }
   const root = new URL(`${baseUrl}/`).href
   const name = found.startsWith(root) ? decodeURIComponent(found.slice(root.length)).replace(/\.git$/, '') : ''
-  // Led to a place that no claim can name, it is not the claimed repository.
+  // A repository whose redirect leads to a place that no claim can name is not the claimed one.
   if (!Value.Check(RepositoryPath, name)) throw new DestinationError('ambiguous_claim')
   return { url: found, name }
 
@@ -44,7 +44,7 @@ export async function discover(
     const asked = url + DISCOVERY
     const response = await fetch(asked, { headers: { 'git-protocol': 'version=2' }, auth })
     await response.body?.cancel()
-    // Some servers add a charset.
+    // Some servers add a charset to the content type.
     const [type = ''] = (response.headers.get('content-type') ?? '').split(';')
     return { asked, response, isGit: response.status === 200 && type.trim().toLowerCase() === ADVERTISEMENT }
   }

@@ -10,7 +10,7 @@ import { requireGit } from './version.ts'
 export interface GitAccess {
   readonly baseUrl: string
   readonly auth?: Auth | undefined
-  /** The server removes commits as soon as no branch has them. */
+  /** Tells that the server removes commits as soon as no branch has them. */
   readonly prunesAtOnce?: boolean
 }
 
@@ -22,13 +22,13 @@ interface ReachedRepository {
 
 export interface Branch extends ReachedRepository {
   readonly copy: BranchCopy
-  /** The tip; undefined where there is no such branch. */
+  /** The tip of the branch; undefined where there is no such branch. */
   readonly tip: string | undefined
 }
 
 export type GitRepository = ReturnType<typeof openGitRepository>
 
-/** @param repositories what this host keeps of repositories */
+/** Opens a repository. @param repositories the copies that this host keeps of repositories */
 export function openGitRepository(
   { baseUrl, auth }: GitAccess,
   slug: string,
@@ -36,7 +36,7 @@ export function openGitRepository(
   repositories: Repositories,
 ) {
   const { cache } = context
-  /** The header that carries the credential: git sends its requests itself, so it gets it. */
+  /** The header that carries the credential, which git gets because it sends its requests itself. */
   const authorization = auth && context.reveal(auth).value
 
   let reached: Promise<ReachedRepository> | undefined
@@ -54,7 +54,7 @@ export function openGitRepository(
   }
 
   return {
-    /** Reads a branch, and works with it while its copy is kept. @throws DestinationError */
+    /** Reads a branch, and works with it while its copy is kept. @throws DestinationError where the server cannot be read */
     withBranch<T>(branch: string, work: (branch: Branch) => Promise<T>): Promise<T> {
       return repositories.withCopy([context.connection, authorization], slug, branch, async (copy) => {
         const read = await cache.share(`git ${slug} branch ${branch}`, async () => {
@@ -65,12 +65,18 @@ export function openGitRepository(
         return work(read)
       })
     },
-    /** Tells whether a commit is in the history of a branch's tip, or of another commit in that history. @throws DestinationError */
+    /**
+     * Tells whether a commit is in the history of a branch's tip, or of another commit in that history.
+     * @throws DestinationError where the server cannot be read
+     */
     async isIn(commit: string, { copy, remote, tip: ownTip }: Branch, tip = ownTip): Promise<boolean> {
       if (tip === undefined) return false
       return (await isReachable(commit, tip, cache, () => copy.has(commit, tip, remote, context))) === true
     },
-    /** Reads what a ref leads to, such as `refs/pull/7/head`; undefined where the server lists none. @throws DestinationError */
+    /**
+     * Reads what a ref leads to, such as `refs/pull/7/head`; undefined where the server lists none.
+     * @throws DestinationError where the server cannot be read
+     */
     target: (ref: string) =>
       cache.share(`git ${slug} ref ${ref}`, async () => {
         const { remote } = await reach()

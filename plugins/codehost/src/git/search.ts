@@ -5,10 +5,7 @@
 import { DestinationError } from '@claimcheck/core/plugin'
 
 export interface SearchSteps {
-  /**
-   * Walks over the ids that are here. Returns whether these are all that there are.
-   * @param onIds gets whole lines of ids; false ends the walk
-   */
+  /** Walks over the ids that are here. @param onIds gets whole lines of ids; false ends the walk @returns whether these are all ids that there are */
   walk(onIds: (ids: Buffer) => boolean, signal: AbortSignal): Promise<boolean>
   /** Gets more of the history. */
   deepen(signal: AbortSignal): Promise<void>
@@ -36,7 +33,7 @@ export function createSearches() {
   async function search(tip: string, begun: RunningSearch, steps: SearchSteps): Promise<void> {
     const { seekers, abort } = begun
     while (seekers.size > 0) {
-      // Who comes later has missed the beginning of this walk, and waits for the next.
+      // A seeker who comes later has missed the beginning of this walk, and waits for the next.
       let left = [...seekers]
       const isWhole = await steps.walk((ids) => {
         left = left.filter((seeker) => {
@@ -57,7 +54,7 @@ export function createSearches() {
     const begun: RunningSearch = { seekers: new Set(), abort: new AbortController() }
     running.set(tip, begun)
     begun.abort.signal.addEventListener('abort', () => forget(tip, begun))
-    // All who come now take part in the first walk.
+    // Seekers who come in this turn take part in the first walk.
     Promise.resolve()
       .then(() => search(tip, begun, steps))
       .catch((reason) => {
@@ -70,7 +67,7 @@ export function createSearches() {
   return {
     /**
      * Tells whether the commit is the tip or one of its ancestors.
-     * @param steps of the check that begins the search
+     * @param steps the steps of the check that begins the search
      * @throws DestinationError `timeout` when the signal aborts, and what the steps throw
      */
     find(sha: string, tip: string, signal: AbortSignal, steps: SearchSteps): Promise<boolean> {

@@ -5,14 +5,14 @@ import { DestinationError } from '@claimcheck/core/plugin'
 
 const MIN_VERSION = [2, 37] as const
 
-// A system on which the memory of git cannot be limited is not one to run it on.
+// Tries the limit on memory: a system on which the memory of git cannot be limited is not one to run it on.
 const SCRIPT = 'ulimit -v 1048576 && exec git --version'
 
 let checked: Promise<void> | undefined
 
-/** Checks once for the whole process. @throws DestinationError `unavailable` when git is missing or too old, or cannot be limited */
+/** Checks git once for the whole process. @throws DestinationError `unavailable` when git is missing or too old, or cannot be limited */
 export function requireGit(): Promise<void> {
-  // A failure may pass: it is not remembered.
+  // A failure is not remembered, because it may pass.
   checked ??= checkVersion().catch((error: unknown) => {
     checked = undefined
     throw error

@@ -11,7 +11,7 @@ export const RepositoryAnswer = Type.Object({
   id: Id,
   full_name: RepositoryPath,
   created_at: Time,
-  /** Empty, unless the repository was taken over from another place, with the times that place gave. */
+  /** The address that the repository was taken over from, with the times that place gave; empty if it was made here. */
   original_url: Type.Optional(Type.String()),
   allow_manual_merge: Type.Optional(Type.Boolean()),
   default_branch: Type.Optional(Type.String()),
@@ -64,7 +64,7 @@ export const PullRequestAnswer = Type.Object({
   merged: Type.Boolean(),
   draft: Type.Optional(Type.Boolean()),
   base: Type.Object({ ...Side, ref: BranchName }),
-  /** The id is empty where the commit is gone. */
+  /** The commit's id is empty where the commit is gone. */
   head: Type.Object({ ...Side, label: Type.Optional(Type.String()), sha: Type.Union([Sha, Type.Literal('')]) }),
   created_at: Time,
   closed_at: orNull(Time),
@@ -86,7 +86,7 @@ export const TimelineAnswer = Type.Union([
       id: Type.Integer(),
       type: Type.String(),
       created_at: Type.String(),
-      /** The names of the branches, of a changed target. */
+      /** The names of the branches before and after a change of the target. */
       old_ref: Type.Optional(Type.String()),
       new_ref: Type.Optional(Type.String()),
     }),
@@ -98,14 +98,14 @@ export const IssueAnswer = Type.Object({
   number: Id,
   state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
   repository: Type.Object({ id: Type.Integer() }),
-  /** Present for a pull request, which is an issue here, too. */
+  /** The member is present for a pull request, which is an issue at these hosts, too. */
   pull_request: orNull(Type.Object({})),
 })
 export const IssuesAnswer = Type.Array(IssueAnswer)
 
 export const StatusesAnswer = Type.Array(
   Type.Object({
-    /** The ids are in the order in which the commit got its statuses. */
+    /** The ids of statuses are in the order in which the commit got them. */
     id: Id,
     context: Type.String({ maxLength: 1024 }),
     status: Type.String(),
@@ -113,7 +113,7 @@ export const StatusesAnswer = Type.Array(
     target_url: Type.String(),
     url: Type.String(),
     created_at: Time,
-    /** Null for what the host's own runner posts, and for what an account posted that is gone. */
+    /** The creator is null for what the host's own runner posts, and for what an account posted that is gone. */
     creator: Account,
   }),
 )

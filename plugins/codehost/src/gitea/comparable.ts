@@ -21,7 +21,7 @@ import { BY_HAND, type Run } from './runs.ts'
 import { isRunner, namesOf, ownersOf, readStatuses } from './statuses.ts'
 
 const MOST_COMMITS = 5
-/** The most commits that are read to find them: of those that were pushed together, all but the last have no statuses. */
+/** Limit of the commits that are read to find comparable ones: of those that were pushed together, all but the last have no statuses. */
 const MOST_READ = 15
 const LIST = 30
 
@@ -44,7 +44,7 @@ export async function comparableTo(
     .map((run): RunReport => ({ file: run.file, event: run.event, ref: kindOf(run, branch) }))
   const actors = runs.flatMap(({ actor }) => (actor === undefined ? [] : [accountId(actor)]))
   const pushers = begun.length > 0 ? actors : await pushersBy(repository, sha)
-  // Whoever pushed it may have posted what is green.
+  // Unknown pushers may have posted what is green.
   if (branch === undefined || (begun.length === 0 && pushers.length === 0)) {
     return { commits: [], begun, refs: [], owners: [] }
   }
@@ -80,7 +80,7 @@ async function pushersBy(repository: Repository, sha: string): Promise<readonly 
   }
 }
 
-/** Tells whether it is the newest commit of an open pull request. */
+/** Tells whether a commit is the newest one of an open pull request. */
 async function isOpen({ find }: Repository, sha: string): Promise<boolean> {
   const { value = [] } = await find(`/pulls?state=open&limit=${LIST}`, HeadsAnswer, [403, 404])
   return value.some(({ head }) => head.sha === sha)
@@ -102,7 +102,7 @@ async function readKnown(
   return known
 }
 
-/** The status of a job: `workflow / job (event)`. */
+/** Matches the name of a job's status: `workflow / job (event)`. */
 const JOB = /^(.+?) \/ .+ \(([a-z_]+)\)$/
 
 function reportOf(status: StatusAnswer): Report[] {

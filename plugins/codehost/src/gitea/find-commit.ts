@@ -43,11 +43,11 @@ export async function findCommit(
   return { ...seen, mark: await markOfForgotten(seen, look), ...repository.found }
 }
 
-/** Tells by the feed when a commit came onto the branch. Nothing hangs on it, so a feed that cannot be read adds nothing. */
+/** Tells by the feed when a commit came onto the branch. No verdict depends on it, so a feed that cannot be read adds nothing. */
 async function describeArrival(head: string, look: CommitLook): Promise<Partial<FoundCommit>> {
   const { query, context } = look
   try {
-    // Seen in time, it came in time, whatever the feed says.
+    // A commit that was seen in time came in time, whatever the feed says.
     return context.now() < query.inTimeUntil ? await findOrigin(head, look) : await findStay(head, look)
   } catch (error) {
     if (!isDestinationError(error)) throw error
@@ -123,7 +123,7 @@ async function markOfForgotten({ mark }: FoundCommit, look: CommitLook): Promise
   return mayHaveBeen ? 'may_have_been' : mark
 }
 
-/** Tells whether the feed has a push of the commit. One that these credentials may not read says nothing. Of one that fails, nobody knows yet what it says. */
+/** Tells whether the feed has a push of the commit. A feed that these credentials may not read says nothing. A feed that fails leaves it open. */
 async function wasPushed(look: CommitLook): Promise<boolean> {
   const { branch, sha } = look.query
   try {

@@ -18,7 +18,7 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
   if (!answer) return { ...repository.found, issue: undefined, mark: await markOfMissing(repository, query) }
   if (answer.number !== number) throw unexpectedAnswer()
   if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
-  // Both are counted together: whether it is meant nobody can tell.
+  // Issues and pull requests are counted together, so nobody can tell whether this one is meant.
   if (answer.pull_request) throw new DestinationError('ambiguous_claim')
   const closings = async (): Promise<Log<Held> | undefined> => {
     const log = await readTimeline(repository, query)

@@ -1,4 +1,4 @@
-/** Connections to servers of Gitea and Forgejo. */
+/** Connects to servers of Gitea and Forgejo. */
 import {
   DestinationError,
   type ProbeContext,

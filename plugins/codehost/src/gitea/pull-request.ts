@@ -1,4 +1,4 @@
-/** Reads pull requests. What the host shows of one that is not open needs a second look: other branches and other people's dates are in it. */
+/** Reads pull requests. The host's account of one that is not open needs a second look: other branches and other people's dates are in it. */
 
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
@@ -71,8 +71,8 @@ async function toPullRequest(
 }
 
 /**
- * Takes the bases or heads from the log. A change of the target names both branches; a push does not name the commit that was the head before. When they came, nobody chooses, at Forgejo
- * neither.
+ * Takes the bases or heads from the log. A change of the target names both branches; a push does not name the commit that was the head before. Nobody
+ * chooses the times of these changes, at Forgejo neither.
  */
 function heldBy(
   { base, created_at }: PullRequestAnswer,
@@ -103,11 +103,11 @@ async function headOf(
   const { number, state, head, base, merged, merge_commit_sha } = answer
   const kept = `refs/pull/${number}/head`
   const isElsewhere = head.repo_id > 0 && head.repo_id !== base.repo_id
-  // A branch can be called like that, too: the label is the name of the branch.
+  // A branch can be called like the ref, too: the label is the name of the branch.
   const isTold = head.ref === kept && head.label !== kept ? !isElsewhere : state === 'open'
   if (isTold && head.sha !== '') return head.sha
   if (!merged) return git.target(kept)
-  // After the merge nobody moves it any more.
+  // After the merge, nobody moves the kept ref any more.
   const key = `gitea ${repository.id} ${kept} ${merge_commit_sha}`
   const known = context.cache.get(key)
   if (typeof known === 'string') return known
@@ -117,10 +117,10 @@ async function headOf(
 }
 
 /**
- * Tells whether the base has the merge. Where the repository allows to merge by hand, an account that may write can name any commit of the base as the merge; and some hosts do not tell
- * whether it does. Then the base must have what the pull request brought: its own commits, or a commit with the same files that was merged
- * when it was closed, as the host does it with a squash or a rebase. A merge by hand has the date of the commit's author. What else was
- * squashed, onto a base that went on, nothing tells from a lie.
+ * Tells whether the base has the merge. Where the repository allows to merge by hand, an account that may write can name any commit of the base as
+ * the merge, and some hosts do not tell whether it allows that. Then the base must have what the pull request brought: its own commits, or a commit
+ * with the same files that was merged when the pull request was closed, as the host does it with a squash or a rebase. A merge by hand has the date
+ * of the commit's author. Anything else that was squashed, onto a base that went on, cannot be told from a lie.
  */
 async function isMergedInto(base: string, merge: Merge, { repository, git: { withBranch, isIn } }: PullRequestSource) {
   return withBranch(base, async (read) => {
@@ -139,7 +139,7 @@ async function isMergedInto(base: string, merge: Merge, { repository, git: { wit
 interface Merge {
   readonly mergeCommit: string
   readonly head: string | undefined
-  /** The pull request is said to be merged when it was closed. */
+  /** Tells whether the time of the merge is that of the closing. */
   readonly isDatedByHost: boolean
 }
 
@@ -156,7 +156,10 @@ async function hasSameFiles({ mergeCommit, head }: Merge, { find }: Repository):
   return one !== undefined && one === other
 }
 
-/** Marks a pull request that is not shown: the list of all is seen with the same right. Nothing is kept of one that was deleted, not even its number. */
+/**
+ * Marks a pull request that is not shown: the list of all is seen with the same right. The host keeps nothing of one that was deleted, not even its
+ * number.
+ */
 async function markOfMissing(
   { repository, git }: Pick<PullRequestSource, 'repository' | 'git'>,
   query: NumberQuery,
@@ -166,16 +169,16 @@ async function markOfMissing(
   const { number } = query
   const newest = (await readNewestNumber(repository, 'pulls')) ?? 0
   const { value: issue } = await repository.find(`/issues/${number}`, IssueAnswer, [403, 404])
-  // Made, or hidden, while it was read.
+  // The pull request was made, or hidden, while it was read.
   if (issue?.pull_request) throw new DestinationError('unavailable')
-  // Both are counted together, and an issue never becomes a pull request.
+  // The number is an issue's: both are counted together, and an issue never becomes a pull request.
   if (issue && issue.number === number && issue.repository.id === repository.id) return 'never_before'
   if (number <= newest) return 'may_have_been'
   if (isFarAbove(number, newest)) {
     const highest = await readNewestNumber(repository, 'issues', [403, 404])
     if (highest !== undefined && isFarAbove(number, highest)) return undefined
   }
-  // One that is hidden has its ref still.
+  // A pull request that is hidden has its ref still.
   const kept = async (one: number) => (await git.target(`refs/pull/${one}/head`)) !== undefined
   const isWithoutTrace = !(await kept(number)) && (newest === 0 || (await kept(newest)))
   return isWithoutTrace ? undefined : 'may_have_been'

@@ -14,15 +14,15 @@ export interface Push {
   readonly at: LogTime
   /** The new tip; undefined where the entry does not say to what the branch was moved: it was created or deleted, or the entry cannot be understood. */
   readonly after?: string
-  /** The tip from which it was moved; undefined where the entry does not say. */
+  /** The tip from which the branch was moved; undefined where the entry does not say. */
   readonly before?: string
-  /** The newest of the commits that it brought. */
+  /** The newest of the commits that the push brought. */
   readonly commits: readonly string[]
   /** The account that pushed; undefined where the feed does not say. */
   readonly actor?: string
 }
 
-/** An entry carries its whole repository with it. */
+/** Size of a page of the feed, each of whose entries carries its whole repository with it. */
 const PAGE = 30
 const PUSHES: ReadonlySet<string> = new Set(['commit_repo', 'mirror_sync_push'])
 const REF_CHANGES: ReadonlySet<string> = new Set([
@@ -32,21 +32,21 @@ const REF_CHANGES: ReadonlySet<string> = new Set([
   'mirror_sync_delete',
 ])
 
-/** Reads one page of the feed. @param page from 1 on */
+/** Reads one page of the feed. @param page the number of the page, from 1 on */
 export async function readActivities({ get, id }: Repository, page: number): Promise<readonly Activity[]> {
   const { value } = await get(`/activities/feeds?page=${page}&limit=${PAGE}`, ActivitiesAnswer)
   if (value.some(({ repo_id }) => repo_id !== id)) throw unexpectedAnswer()
   return value
 }
 
-/** The entries about a branch, newest first. */
+/** Selects the entries about a branch, newest first. */
 export async function pushesTo(branch: string, activities: readonly Activity[]): Promise<Push[]> {
   const ref = `refs/heads/${branch}`
   const entries = activities.filter(({ op_type, ref_name }) => ref_name === ref && REF_CHANGES.has(op_type))
   return Promise.all(entries.filter((entry, index) => !isSame(entry, entries[index - 1])).map(toPush))
 }
 
-/** The numbers of the accounts that pushed a commit, as far as these entries tell. */
+/** Lists the numbers of the accounts that pushed a commit, as far as these entries tell. */
 export async function pushersOf(sha: string, activities: readonly Activity[]): Promise<readonly number[]> {
   const pushers = await Promise.all(
     activities.map(async (entry) => (brings(await toPush(entry), sha) ? [entry.act_user?.id ?? []] : []).flat()),
@@ -84,7 +84,7 @@ async function parseContent(content: string): Promise<unknown> {
   }
 }
 
-/** The newest entries that join without a gap, back from the branch's tip. */
+/** Selects the newest entries that join without a gap, back from the branch's tip. */
 export function currentRun(pushes: readonly Push[], head: string): readonly Push[] {
   const run: Push[] = []
   let next: string | undefined = head

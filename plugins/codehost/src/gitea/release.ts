@@ -20,7 +20,7 @@ export async function readRelease(
   if (!value) return { ...repository.found, release: undefined }
   const { release, commit } = value
   const { created_at, published_at, prerelease, assets } = release
-  // Where both are the same, it may be the date that the tag's author wrote into it.
+  // A publication at the time of the making may have the date that the tag's author wrote into it.
   const isDated = repository.hasOwnTimes && published_at && Date.parse(published_at) !== Date.parse(created_at)
   return {
     ...repository.found,
@@ -33,11 +33,11 @@ export async function readRelease(
   }
 }
 
-/** Reads the release of a tag, and the commit to which the tag leads. Undefined where no release is published. */
+/** Reads the release of a tag, and the commit to which the tag leads; undefined where no release is published. */
 async function readTag({ find, get }: Repository, tag: string) {
   const { value: release } = await find(`/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer)
   if (!release) {
-    // The list of all is seen with the same right. A proxy may not let through the slash in the name of a tag.
+    // The list of all releases is seen with the same right. A proxy may not let through the slash in the name of a tag.
     const { value: newest } = await get(`/releases?limit=${NEWEST}`, ReleasesAnswer)
     if (newest.some(({ tag_name, draft }) => tag_name === tag && !draft)) throw new DestinationError('unavailable')
   }

@@ -1,4 +1,4 @@
-/** Opens a repository at Gitea or Forgejo: whether it can be seen, under which id, and by which way its other parts are read. */
+/** Opens a repository at Gitea or Forgejo: tells whether it can be seen, under which id, and how its other parts are read. */
 
 import { type Auth, basic, type CheckContext, clockBehindMs, header } from '@claimcheck/core/plugin'
 import { ownerAndName } from '../connection-options.ts'
@@ -10,7 +10,7 @@ import { BranchAnswer, BranchesAnswer, NumbersAnswer, RepositoryAnswer } from '.
 export interface GiteaAccess {
   /** The address of the host, without the path of its API. */
   readonly baseUrl: string
-  /** A handle. */
+  /** The handle of the connection's token. */
   readonly token?: string
 }
 
@@ -54,11 +54,11 @@ async function readRepository(access: GiteaAccess, slug: string, { http, now }: 
 function openRepository(access: GiteaAccess, { answer, clockBehindMs }: ShownRepository, context: CheckContext) {
   const { id, full_name, created_at, original_url, allow_manual_merge, default_branch: defaultBranch } = answer
   const createdAt = logTime(created_at).notAfter + (clockBehindMs ?? 0)
-  // By the new name after a rename: so the other requests are not redirected.
+  // The path has the new name after a rename, so that the other requests are not redirected.
   const rest = createRest(`${rootOf(access)}/${full_name}`, tokenOf(access), context)
   return {
     ...rest,
-    /** The facts that every answer has of it. */
+    /** The facts of the repository that every answer has. */
     found: {
       ageMs: AGE_MS,
       clockBehindMs,
@@ -67,19 +67,22 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: ShownRep
       repositoryCreatedAt: createdAt,
     },
     id,
-    /** `<owner>/<repo>` as the host has it now. */
+    /** The repository's path, `<owner>/<repo>`, as the host has it now. */
     name: full_name,
     defaultBranch,
-    /** The time when it was made, at the latest, by our clock. */
+    /** The time when the repository was made, at the latest, by our clock. */
     createdAt,
-    /** Its pull requests, issues and releases have times that this host gave them. */
+    /** Tells whether the times of its pull requests, issues and releases are this host's own. */
     hasOwnTimes: original_url === '',
     /**
-     * Accounts that may write can say of a pull request that it was merged, as any commit on its base. Undefined where the host does not tell:
-     * Forgejo, and Gitea before the middle of 2025.
+     * Tells whether accounts that may write can say of a pull request that it was merged, as any commit on its base. Undefined where the host does
+     * not tell: Forgejo, and Gitea before the middle of 2025.
      */
     allowsManualMerge: allow_manual_merge,
-    /** Administrators of a repository may have chosen when an issue was closed or opened again. Gitea before the middle of 2025 is not told from Forgejo. */
+    /**
+     * Tells whether administrators of the repository may have chosen when an issue was closed or opened again. Gitea before the middle of 2025 is not
+     * told from Forgejo.
+     */
     letsChooseTimes: allow_manual_merge === undefined,
     git: { baseUrl: access.baseUrl, auth: passwordOf(access) },
   }
@@ -93,26 +96,26 @@ export function tokenOf({ token }: GiteaAccess): Auth | undefined {
   return token === undefined ? undefined : header('Authorization', token, 'token ')
 }
 
-/** Authorizes over git: there a token is the password, and whose it is does not matter. */
+/** The credentials for git, where a token is the password, and whose it is does not matter. */
 function passwordOf({ token }: GiteaAccess): Auth | undefined {
   return token === undefined ? undefined : basic('token', token)
 }
 
-/** Reads the tip of a branch; undefined where the host shows no such branch. @throws DestinationError */
+/** Reads the tip of a branch; undefined where the host shows no such branch. @throws DestinationError where the host cannot be read */
 export async function readTip({ find }: Repository, branch: string): Promise<string | undefined> {
   const { value } = await find(`/branches/${escapePath(branch)}`, BranchAnswer)
   if (value !== undefined && value.name !== branch) throw unexpectedAnswer()
   return value?.commit.id
 }
 
-/** Requires the right to read code, before absence of what is shown with it counts. @throws DestinationError `forbidden` */
+/** Requires the right to read code, before absence of what is shown with it counts. @throws DestinationError `forbidden` without that right */
 export async function requireCode({ get }: Repository): Promise<void> {
   await get('/branches?limit=1', BranchesAnswer)
 }
 
 /**
- * Reads the number of the newest; 0 where there is none; undefined where the list is refused with one of these. Pull requests and issues are
- * counted together.
+ * Reads the number of the newest pull request or issue, which are counted together; 0 where there is none; undefined where the list is refused with
+ * one of these statuses.
  */
 export async function readNewestNumber(
   { find }: Pick<Repository, 'find'>,

@@ -1,6 +1,6 @@
 /**
- * Reads the runs of Gitea Actions and Forgejo Actions for a commit, and their jobs. Nobody can post one, where a status without a creator may
- * be of an account that is gone.
+ * Reads the runs of Gitea Actions and Forgejo Actions for a commit, and their jobs. Nobody can post a run, where a status without a creator may be of
+ * an account that is gone.
  */
 
 import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
@@ -10,7 +10,7 @@ import { unexpectedAnswer } from '../rest.ts'
 import { type JobAnswer, JobsAnswer, type RunAnswer, RunsAnswer, type TaskAnswer, TasksAnswer } from './answers.ts'
 import type { Repository } from './repository.ts'
 
-/** Forgejo sends the payload of each run's event. */
+/** Size of a page of runs, with which Forgejo sends the payload of each run's event. */
 const PAGE = 30
 const MOST_PAGES = 4
 /** The most runs whose jobs one check reads. */
@@ -24,11 +24,11 @@ export interface Run {
   readonly event: string
   readonly ref: string
   readonly isEnded: boolean
-  /** All its jobs were skipped, as after a label. */
+  /** Tells whether all jobs of the run were skipped, as after a label. */
   readonly isSkipped: boolean
-  /** The number of the account that started it, where it is told. */
+  /** The number of the account that started the run, where the host tells it. */
   readonly actor?: number
-  /** The path of its page, to which the statuses of its jobs lead. */
+  /** The path of the run's page, to which the statuses of its jobs lead. */
   readonly page?: string
 }
 
@@ -43,11 +43,11 @@ export interface Runs {
   readonly runs: readonly Run[]
   /** The jobs of those runs. */
   readonly jobs: readonly Job[]
-  /** Some of their jobs may be missing: of those that no runner has taken, or that are further back than is read. */
+  /** Tells that some of the runs' jobs may be missing: of those that no runner has taken, or that are further back than is read. */
   readonly isPartial: boolean
 }
 
-/** Reads the runs of a commit. `unlisted`: this version lists none. `hidden`: it does not list them for these credentials. */
+/** Reads the runs of a commit. `unlisted`: this version of the host lists none. `hidden`: it does not list them for these credentials. */
 export async function readRuns(
   repository: Repository,
   sha: string,
@@ -77,7 +77,7 @@ const PULL_REQUEST = /^pull_request_(?:sync|assign|label|review_request|mileston
 /** The event of what a person starts, with inputs of their own. */
 export const BY_HAND = 'workflow_dispatch'
 
-/** The event as names of statuses have it. */
+/** The event of a run, as names of statuses have it. */
 function eventOf(event: string): string {
   return PULL_REQUEST.test(event) ? 'pull_request' : event
 }
@@ -85,7 +85,7 @@ function eventOf(event: string): string {
 interface ShownRun {
   readonly run: Run
   readonly outcome: Check['outcome']
-  /** Changes with each attempt, and when it ends. */
+  /** The state of the run, which changes with each attempt, and when the run ends. */
   readonly state: string
 }
 
@@ -110,7 +110,7 @@ interface ListPage<T> {
   readonly total: number | undefined
 }
 
-/** Reads the pages of a list until one brings nothing new, or all are there; undefined where one is refused. `isCut`: there may be more. */
+/** Reads the pages of a list until one brings nothing new, or all are there; undefined where one is refused. `isCut` tells that there may be more. */
 async function collectPages<T extends { readonly id: number }>(
   read: (page: number) => Promise<ListPage<T> | undefined>,
 ): Promise<{ readonly entries: readonly T[]; readonly isCut: boolean } | undefined> {
@@ -188,7 +188,7 @@ async function readJobs(
   if (Array.isArray(known)) return known as Job[]
   const list = await collectPages<JobAnswer>(async (page) => {
     const { value } = await find(`/actions/runs/${run.id}/jobs?page=${page}&limit=${PAGE}`, JobsAnswer, [404, 405])
-    // Forgejo lists all at once.
+    // Forgejo lists all jobs of a run at once.
     if (Array.isArray(value)) return { entries: value, total: value.length }
     return value && { entries: value.jobs, total: value.total_count }
   })
@@ -200,7 +200,7 @@ async function readJobs(
   return jobs
 }
 
-/** Reads what runners have taken of all commits, the newest first. Undefined where this version does not list it. */
+/** Reads the jobs that runners have taken of all commits, the newest first; undefined where this version does not list them. */
 async function readTasks({ find }: Repository, sha: string): Promise<Runs | undefined> {
   const list = await collectPages<TaskAnswer>(async (page) => {
     const { value } = await find(`/actions/tasks?page=${page}&limit=${PAGE}`, TasksAnswer, [401, 403, 404, 405])
@@ -208,7 +208,7 @@ async function readTasks({ find }: Repository, sha: string): Promise<Runs | unde
   })
   if (!list) return undefined
   const tasks = list.entries.filter(({ head_sha }) => head_sha === sha).sort((one, other) => one.id - other.id)
-  // One that is run again is another task of the same name.
+  // A job that is run again is another task of the same name.
   const latest = new Map(tasks.map((task) => [JSON.stringify([task.run_number, task.name]), task]))
   const jobs = [...latest.values()].map((task): Job => {
     const { run_number: id, workflow_id: file, event, head_branch: ref = '', url } = task
@@ -231,7 +231,7 @@ const OUTCOMES: ReadonlyMap<string, Check['outcome']> = new Map([
   ),
 ])
 
-/** @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
+/** The outcome of a run or a job. @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
 function outcomeOf({ status, conclusion }: { readonly status: string; readonly conclusion?: string | null }) {
   const outcome = OUTCOMES.get(conclusion || status)
   if (outcome === undefined) throw unexpectedAnswer()

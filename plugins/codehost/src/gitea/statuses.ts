@@ -9,7 +9,7 @@ import { type Repository, requireCode } from './repository.ts'
 const PAGE = 50
 const MAX_PAGES = 20
 
-/** The identifiers of the host's runners in claims. Their account is none that can be looked up, so its statuses have no creator. */
+/** The identifiers of the host's runners in claims. Their account cannot be looked up, so their statuses have no creator. */
 export const RUNNERS: readonly string[] = [GITEA_JOBS, FORGEJO_JOBS]
 
 /** Reads a commit, and the accounts that have the addresses of its author and committer; undefined where there is no such commit. */
@@ -27,8 +27,8 @@ export function ownersOf({ author, committer }: { readonly author?: unknown; rea
 }
 
 /**
- * Reads all statuses of a commit, the newest first. It asks by the commit's id alone: the endpoint that takes names, too, would take a branch that is called like the
- * id. Pages are counted here, because the links in answers lead to the address that the server believes to have.
+ * Reads all statuses of a commit, the newest first. The request names the commit by its id alone: the endpoint that takes names, too, would take a
+ * branch that is called like the id. Pages are counted here, because the links in answers lead to the address that the server believes to have.
  */
 export async function readStatuses({ get }: Repository, sha: string): Promise<readonly StatusAnswer[]> {
   const byId = new Map<number, StatusAnswer>()
@@ -45,7 +45,9 @@ export async function readStatuses({ get }: Repository, sha: string): Promise<re
   throw new DestinationError('too_large')
 }
 
-/** Tells whether a status may be a runner's: of nobody, of the host's own account, or of what stands for one that is gone. */
+/**
+ * Tells whether a status may be a runner's: without a creator, or by the host's own account, or by the one that stands for accounts that are gone.
+ */
 export function isRunner({ creator }: Pick<StatusAnswer, 'creator'>): boolean {
   return !creator || creator.id <= 0
 }

@@ -1,6 +1,6 @@
 /**
- * Reads what Gitea and Forgejo log of an issue or a pull request. The server narrows it to what changed since a time. Forgejo lets the administrators of
- * a repository choose some of these times: there it is read whole.
+ * Reads the log that Gitea and Forgejo keep of an issue or a pull request. The server narrows it to what changed since a time. Forgejo lets the
+ * administrators of a repository choose some of these times: there the log is read whole.
  */
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Log, NumberQuery } from '../code-host.ts'
@@ -14,7 +14,10 @@ const MOST_PAGES = 40
 /** The number of empty pages that mean the end: a server takes entries, such as comments on single lines, out of a page once it is read. */
 const EMPTY_AT_END = 2
 
-/** Reads all entries of the window, at least. Undefined where an older server has no timeline; `cut` where it may not be read, or is too long. */
+/**
+ * Reads all entries of the window, at least. Undefined where an older server has no timeline; `cut` where the timeline may not be read, or is too
+ * long.
+ */
 export async function readTimeline(
   { find, found, letsChooseTimes }: Pick<Repository, 'find' | 'found' | 'letsChooseTimes'>,
   { number, windowFrom }: Pick<NumberQuery, 'number' | 'windowFrom'>,
@@ -40,7 +43,7 @@ export async function readTimeline(
   return 'cut'
 }
 
-/** Leaves out older entries. The server takes whole seconds. */
+/** The part of the query that leaves out older entries. The server takes whole seconds. */
 function sinceQuery(from: number): string {
   return Number.isFinite(from) ? `&since=${new Date(from - 1000).toISOString().slice(0, 19)}Z` : ''
 }

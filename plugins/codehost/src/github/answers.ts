@@ -58,7 +58,7 @@ const Account = Type.Object({ login: Type.String(), id: Id })
 /** The account of whoever wrote a commit; empty where no account has that address. */
 const Person = orNull(Type.Object({ login: Type.Optional(Type.String()), id: Type.Optional(Id) }))
 
-/** A commit of a list, or alone. */
+/** A commit, alone or in a list. */
 export const AuthoredCommitAnswer = Type.Object({ sha: Sha, author: Person, committer: Person })
 /** The commits of a list, newest first by the dates that their authors gave them. */
 export const CommitsAnswer = Type.Array(AuthoredCommitAnswer)
@@ -85,12 +85,12 @@ export const PullRequestAnswer = Type.Object({
   created_at: Time,
   merged_at: nullable(Time),
   closed_at: nullable(Time),
-  // Of one that is not merged: a throw-away merge that no branch has.
+  // The commit of a pull request that is not merged is a throw-away merge that no branch has.
   merge_commit_sha: nullable(Sha),
   head: Type.Object({
     sha: Sha,
     ref: Type.Optional(Type.String()),
-    // Null where the fork was deleted.
+    // The repository is null where the fork was deleted.
     repo: orNull(Type.Object({ id: Id, full_name: RepositoryPath })),
   }),
   base: Type.Object({ ref: Type.String(), repo: Type.Object({ id: Id }) }),
@@ -115,7 +115,7 @@ export const IssueEventsAnswer = Type.Array(
   Type.Object({
     event: Type.String(),
     created_at: Time,
-    /** The reason of a closing; null also for one as `completed`. */
+    /** The reason of a closing; null also for a closing as `completed`. */
     state_reason: orNull(Type.String()),
     /** The base or the head before a change. The list of events does not tell it, the timeline does. */
     before: Type.Optional(Type.String()),
@@ -188,7 +188,7 @@ export const WorkflowRunsAnswer = Type.Object({
       created_at: Type.Optional(Time),
       updated_at: Time,
       repository: Type.Object({ id: Id }),
-      // A tag's name for a push of it. Null for what no ref started.
+      // The ref of a run is the tag's name for a push of it, and null for what no ref started.
       head_branch: orNull(Type.String()),
       head_repository: orNull(Type.Object({ id: Id })),
       actor: orNull(Account),

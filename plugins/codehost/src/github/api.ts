@@ -26,16 +26,16 @@ export interface GitHubAnswer<T> {
   readonly headers: Headers
 }
 
-/** The first pages of a list. */
+/** The first pages of a list, which may have more. */
 export interface ListStart<T> {
   readonly pages: readonly T[]
-  /** There are more. */
+  /** Tells that the list has more pages. */
   readonly isCut: boolean
 }
 
 export interface GitHubAccess {
   readonly baseUrl: string
-  /** A handle. */
+  /** The handle of the connection's token. */
   readonly token?: string
 }
 
@@ -45,9 +45,12 @@ interface Remembered {
   readonly link: string | null
 }
 
-/** In characters. A page of the push log takes two thirds of it. The cache limits the number of its entries, and not their size. */
+/**
+ * Limit of the characters of a remembered answer. A page of the push log takes two thirds of it. The cache limits the number of its entries, and not
+ * their size.
+ */
 const MAX_REMEMBERED_LENGTH = 32 * 1024
-/** A page of check runs has what their apps wrote about them. */
+/** Limit of an answer, because a page of check runs has what their apps wrote about them. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MOST_PAGES = 10
 const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
@@ -113,39 +116,39 @@ export function createGitHubApi(
   }
 
   return {
-    /** @throws DestinationError for every status but 200, and for an answer that does not match the schema */
+    /** Reads a resource. @throws DestinationError for every status but 200, and for an answer that does not match the schema */
     get: async <T extends TSchema>(path: string, schema: T) =>
       (await find(path, schema, [])) as GitHubAnswer<Static<T>>,
-    /** @param refusals the statuses that are returned as `refused` @throws DestinationError as `get` */
+    /** Reads a resource that may be refused. @param refusals the statuses that are returned as `refused` @throws DestinationError as `get` */
     find,
-    /** All pages of a list. @param path has a query @throws DestinationError as `get`, and `too_large` where there are too many */
+    /** Reads all pages of a list. @param path a path with a query @throws DestinationError as `get`, and `too_large` where there are too many */
     list: async <T extends TSchema>(path: string, schema: T) =>
       (await findList(path, schema, [])) as readonly Static<T>[],
-    /** All pages of a list, or why the first one is refused. */
+    /** Reads all pages of a list, or why the first one is refused. */
     findList,
-    /** The first pages of a list. @param path has a query @throws DestinationError as `get` */
+    /** Reads the first pages of a list. @param path a path with a query @throws DestinationError as `get` */
     start: async <T extends TSchema>(path: string, schema: T, most: number) =>
       (await findStart(path, schema, [], most)) as ListStart<Static<T>>,
-    /** The first pages of a list, or why the first one is refused. */
+    /** Reads the first pages of a list, or why the first one is refused. */
     findStart,
   }
 }
 
-/** The URL of another page by the `Link` header. Only what it says of the page is used, and never the address. */
+/** The URL of another page by the `Link` header. Only its query is used, and never the address. */
 export function linkTo(page: 'next' | 'last', link: string | null): URL | undefined {
   const found = link?.split(',').find((part) => part.includes(`rel="${page}"`))
   const url = found?.match(/<([^>]+)>/)?.[1]
   return url === undefined ? undefined : parseUrl(url)
 }
 
-/** The number of the last page; 1 where there is no other. Undefined where the header does not tell it. */
+/** The number of the last page; 1 where there is no other; undefined where the header does not tell it. */
 export function lastPage(link: string | null): number | undefined {
   if (linkTo('next', link) === undefined) return 1
   const page = linkTo('last', link)?.searchParams.get('page') ?? ''
   return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : undefined
 }
 
-/** @throws DestinationError for a failure that is none of these refusals */
+/** Reads which refusal an answer is. @throws DestinationError for a failure that is none of these refusals */
 async function requireRefusal(response: Response, refusals: readonly Refusal[], now: Instant): Promise<Refused> {
   const body = await readJson(response).catch(() => undefined)
   const message = Value.Check(FailureAnswer, body) ? body.message : ''

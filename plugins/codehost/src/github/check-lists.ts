@@ -1,4 +1,4 @@
-/** Reads GitHub's lists of what was reported of a commit: check runs and suites of apps, and statuses of accounts. */
+/** Reads GitHub's lists of the reports about a commit: check runs and suites of apps, and statuses of accounts. */
 import { type Static, type TSchema, Value } from '@claimcheck/core/plugin'
 import { unexpectedAnswer } from '../rest.ts'
 import {
@@ -17,7 +17,7 @@ export type CheckList<T> = ShownList<T> | 'hidden'
 
 export interface ShownList<T> {
   readonly entries: readonly T[]
-  /** There are older ones: whoever may write can post them by the thousand. */
+  /** Tells that the list has older entries: whoever may write can post them by the thousand. */
   readonly isCut: boolean
 }
 
@@ -37,7 +37,10 @@ function unreadList({ refused }: Refused): 'hidden' | undefined {
   return refused === 409 || refused === 422 ? undefined : 'hidden'
 }
 
-/** Reads check runs, earlier ones too, the newest first; undefined where the repository does not have the commit. @param names of the only ones that count */
+/**
+ * Reads check runs, earlier ones too, the newest first; undefined where the repository does not have the commit.
+ * @param names the names of the only ones that count
+ */
 export async function readCheckRuns(
   { api, repository }: ClaimedRepository,
   sha: string,
@@ -54,7 +57,10 @@ export async function readCheckRuns(
   return { entries: [...new Map(runs.map((run) => [run.id, run])).values()], isCut: start.isCut }
 }
 
-/** Reads the check runs that count, of another commit than the claimed one; undefined where the repository does not have it. @throws DestinationError `too_large` */
+/**
+ * Reads the check runs that count, of another commit than the claimed one; undefined where the repository does not have it.
+ * @throws DestinationError `too_large` where there are too many
+ */
 export async function readLatestCheckRuns(
   { api, repository }: ClaimedRepository,
   sha: string,
@@ -100,8 +106,7 @@ export async function readCheckSuites(
 
 /**
  * Takes the needed entries of a list of which some are of a form that is not known: one of another name must not hide the claimed one.
- *
- * @param names of those that are needed; all are, when left out
+ * @param names the names of the needed entries; all are needed without it
  * @throws DestinationError `unexpected_response` where a needed one does not match the schema
  */
 export function requireReadable<T extends TSchema>(

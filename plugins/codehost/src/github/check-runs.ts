@@ -1,4 +1,4 @@
-/** The checks of a commit by what apps reported of it, as check runs, and what accounts posted about it, as statuses. */
+/** Makes the checks of a commit from what apps reported of it, as check runs, and what accounts posted about it, as statuses. */
 import { DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { type Check, withoutBlame } from '../code-host.ts'
 import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'
@@ -13,15 +13,15 @@ const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
   startup_failure: 'failed',
   timed_out: 'failed',
   cancelled: 'failed',
-  // It waits for somebody.
+  // `action_required`: the run waits for somebody.
   action_required: 'pending',
-  // Its app has not ended it in two weeks.
+  // `stale`: the run's app has not ended it in two weeks.
   stale: 'pending',
   neutral: 'skipped',
   skipped: 'skipped',
 }
 
-/** @throws DestinationError `unexpected_response` for an end that GitHub has no word for here */
+/** The outcome of a run. @throws DestinationError `unexpected_response` for an end that is none of GitHub's known words */
 export function outcomeOf({ status, conclusion }: Pick<WorkflowRun, 'status' | 'conclusion'>): Check['outcome'] {
   if (status !== 'completed') return 'pending'
   const outcome = conclusion !== null && Object.hasOwn(OUTCOMES, conclusion) ? OUTCOMES[conclusion] : undefined
@@ -33,7 +33,7 @@ export function isOfActions(run: CheckRun): boolean {
   return run.app?.slug === ACTIONS_APP
 }
 
-/** Identifies the app that reported a run: anything that runs in a workflow can report as the app of workflows. */
+/** The identifiers of the app that reported a run: anything that runs in a workflow can report as the app of workflows. */
 export function reportersOf({ app: by }: Pick<CheckRun, 'app'>): readonly string[] {
   return [...(by?.id === undefined ? [] : [appId(by.id)]), ...(by?.slug === undefined ? [] : [app(by.slug)])]
 }
@@ -132,9 +132,9 @@ function checkOf(
   const isJob = isOfActions(run) && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
   return {
     name: run.name,
-    // For claims that name none: what a claim names by its workflow is looked for among the jobs alone.
+    // The workflow is for claims that name no checks: what a claim names by its workflow is looked for among the jobs alone.
     by: [...reportersOf(run), ...(ofWorkflow ? [workflow(fileOf(ofWorkflow))] : [])],
-    // The workflow as a whole is what nobody can post.
+    // A green workflow as a whole is what nobody can post.
     isRunByHost: isJob && ofWorkflow?.conclusion === 'success',
     isByHand: ofWorkflow !== undefined && isByHand(ofWorkflow),
     outcome: outcomeOf(run),
@@ -153,7 +153,7 @@ function checkOfWorkflow(run: WorkflowRun, all: readonly WorkflowRun[]): Check {
     isRunByHost: true,
     isByHand: isByHand(run),
     outcome: outcomeOf(run),
-    // How its earlier attempts ended, the run does not tell.
+    // The run does not tell how its earlier attempts ended.
     passedBefore: passedBefore || run.run_attempt === 1 ? passedBefore : undefined,
     ...(!passing.some(({ id }) => id > run.id) && timesOf(run)),
   }
@@ -196,7 +196,7 @@ export function checksOfStatuses(statuses: readonly PostedStatus[]): Check[] {
   )
 }
 
-/** @param own of one context and account, the newest first @param current the newest of the context */
+/** Makes the check of one context and account. @param own the account's statuses, the newest first @param current the newest status of the context */
 function checkOfStatuses(own: readonly PostedStatus[], current: PostedStatus): Check {
   const [{ context, state, creator, created_at }] = own as [PostedStatus]
   const outcome = STATES[state]
@@ -210,7 +210,7 @@ function checkOfStatuses(own: readonly PostedStatus[], current: PostedStatus): C
     endedAt: notAfter(created_at),
   }
   if (isPostedOver) return check
-  // What others posted since changes nothing of its own red.
+  // A red status does not change by what others posted since.
   const changedAt = notAfter(outcome === 'passed' ? current.created_at : created_at)
   return { ...check, begunAt: notAfter(own.at(-1)!.created_at), changedAt }
 }

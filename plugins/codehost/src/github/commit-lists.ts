@@ -14,18 +14,18 @@ export type CommitChecks = Pick<FoundChecks, 'canBeDeleted' | 'isGrowing' | 'cha
 
 export type CommitLists = ReturnType<typeof openLists>
 
-/** The most names that are read by a list of each: more of them are cheaper to read as the whole list. */
+/** Limit of the names that are read by a list of each: more of them are cheaper to read as the whole list. */
 const MOST_NAMES = 2
-/** The same where the whole list has no end. */
+/** Limit of the names that are read by a list of each where the whole list has no end. */
 const MOST_NAMES_IN_NOISE = 16
 
-/** The lists of one commit. Each is read once for all claims that wait for it. */
+/** Opens the lists of one commit. Each is read once for all claims that wait for it. */
 export function openLists(claimed: ClaimedRepository, { sha, windowFrom }: ChecksQuery, context: CheckContext) {
   const shared = <T>(what: string, read: () => Promise<T>) =>
     context.cache.share(`github ${claimed.repository.id} ${what} ${sha}`, read)
   let read: Promise<WorkflowRuns> | undefined
 
-  /** Reads them once in a check. */
+  /** Reads the workflow runs, once in a check. */
   function workflows(): Promise<WorkflowRuns> {
     read ??= shared('workflows', () => readWorkflowRuns(claimed, sha))
     return read
@@ -35,7 +35,7 @@ export function openLists(claimed: ClaimedRepository, { sha, windowFrom }: Check
     return shared(`checks ${JSON.stringify([name])}`, () => readCheckRuns(claimed, sha, new Set([name])))
   }
 
-  /** @param names of the only ones that are wanted */
+  /** Reads check runs. @param names the names of the only ones that are wanted */
   async function checkRuns(names?: ReadonlySet<string>): ReturnType<typeof readCheckRuns> {
     if (names === undefined) return shared('checks', () => readCheckRuns(claimed, sha))
     if (names.size > MOST_NAMES) {
@@ -51,7 +51,7 @@ export function openLists(claimed: ClaimedRepository, { sha, windowFrom }: Check
 
   return {
     checkRuns,
-    /** @param names as of check runs */
+    /** Reads statuses. @param names the contexts of the only ones that are wanted */
     statuses: (names?: ReadonlySet<string>) =>
       shared(`statuses ${names ? JSON.stringify([...names].sort()) : ''}`, () => readStatuses(claimed, sha, names)),
     suites: () => shared('suites', () => readCheckSuites(claimed, sha)),

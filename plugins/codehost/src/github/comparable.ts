@@ -26,18 +26,18 @@ import { fileOf, isByHand, isOfPull, refKindOf, type WorkflowRuns } from './work
 const RUNS_PAGE = 100
 const COMMITS_PAGE = 20
 const PULLS_PAGE = 30
-/** The most commits of a branch; of each of two, where a pull request has another base than the default branch; and of merged heads. */
+/** Limit of the commits of a branch; of each of two, where a pull request has another base than the default branch; and of merged heads. */
 const MOST_OF_BRANCH = 5
 const MOST_OF_BASE = 3
 const MOST_HEADS = 4
-/** The fewest commits with runs that make the list of a branch's commits unnecessary: of a busy branch GitHub lists many. */
+/** Number of commits with runs that makes the list of a branch's commits unnecessary: of a busy branch GitHub lists many. */
 const LEAST_OF_RUNS = 5
 
-/** The events for which GitHub starts runs of commits. What time or a person starts for one need not come for the next. */
+/** The events for which GitHub starts runs of commits. Runs that time or a person starts for one commit need not come for the next. */
 const EVENTS: Readonly<Record<string, string>> = {
   push: 'push',
   pull_request: 'pull_request',
-  // Both begin with the pull request.
+  // `pull_request` and `pull_request_target` both begin with the pull request.
   pull_request_target: 'pull_request',
   merge_group: 'merge_group',
   workflow_run: 'workflow_run',
@@ -49,7 +49,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 const SCANNING = 'dynamic/github-code-scanning/'
 const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status', 'dynamic'])
 
-/** @throws DestinationError `forbidden` where what is needed may not be read */
+/** Finds the comparable commits. @throws DestinationError `forbidden` where what is needed may not be read */
 export async function comparableTo(
   claimed: ClaimedRepository,
   {
@@ -145,13 +145,13 @@ async function isContained({ repository }: ClaimedRepository, sha: string): Prom
 }
 
 async function readAuthors({ api, repository }: ClaimedRepository, sha: string): Promise<string[]> {
-  // The list of changed files comes in pages, too, and can have megabytes.
+  // One entry a page suffices: the list of changed files comes in pages, too, and can have megabytes.
   const answer = await api.find(`${repository.root}/commits/${sha}?per_page=1`, AuthoredCommitAnswer, REFUSALS)
   if ('refused' in answer || answer.value.sha !== sha) return []
   return [...identify(answer.value.author), ...identify(answer.value.committer)]
 }
 
-/** Reads the pull requests that have the commit. None where they may not be read. */
+/** Reads the pull requests that have the commit; none where they may not be read. */
 async function readPulls({ api, repository }: ClaimedRepository, sha: string) {
   const answer = await api.find(`${repository.root}/commits/${sha}/pulls?per_page=${PULLS_PAGE}`, PullsAnswer, REFUSALS)
   return 'refused' in answer ? [] : answer.value
@@ -159,7 +159,10 @@ async function readPulls({ api, repository }: ClaimedRepository, sha: string) {
 
 const REFUSALS = [403, 404, 409, 422] as const
 
-/** Reads what was there before a moment, and keeps it. @param isQueued the commit came by a merge queue, whose runs are not those of the branch */
+/**
+ * Creates the reader of what was there before a moment, which keeps it.
+ * @param isQueued true if the commit came by a merge queue, whose runs are not those of the branch
+ */
 function createReader(
   claimed: ClaimedRepository,
   { before, isQueued }: { readonly before: Instant; readonly isQueued: boolean },
@@ -244,7 +247,7 @@ function createReader(
   async function postedOn(sha: string): Promise<readonly PostedReport[]> {
     const [runs, statuses] = await Promise.all([readLatestCheckRuns(claimed, sha), readStatuses(claimed, sha)])
     if (runs === 'hidden' || statuses === 'hidden') throw new DestinationError('forbidden', { status: 403 })
-    // Whoever may write can post by the thousand, and hide what there was before.
+    // Accounts that may write can post statuses by the thousand, and hide what there was before.
     if (statuses?.isCut) throw new DestinationError('too_large')
     const ofApps = (runs ?? []).filter((run) => !isOfActions(run))
     const ofAccounts = entriesOf(statuses).filter(
@@ -263,7 +266,7 @@ function createReader(
   return { ofBranch, heads, reports }
 }
 
-/** Takes what is kept of a run. */
+/** Takes the members of a run that are kept. */
 function shortenRun(run: WorkflowRun): WorkflowRun {
   const { id, path, event, head_sha, status, conclusion, created_at, updated_at, head_branch, actor } = run
   const { repository, head_repository: from } = run

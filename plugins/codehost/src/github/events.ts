@@ -13,26 +13,26 @@ import { readTimeline, type Thread } from './timeline.ts'
 export interface EventLog {
   /** The changes of state, base and head: oldest first, without a gap until now. */
   readonly events: readonly IssueEvent[]
-  /** There are no older ones. */
+  /** Tells that there are no older events. */
   readonly isFromStart: boolean
   /** The time of the oldest event that was read, of whatever kind. */
   readonly since: string | undefined
 }
 
 const PAGE = 100
-/** The most pages of a long list in one check, which stays within the limits of its requests. */
+/** Limit of the pages of a long list that one check reads, within its limit of requests. */
 const MOST_PAGES = 20
-/** The most pages that may have come since a list told its last one. */
+/** Limit of the pages that may have come since a list told its last one. */
 const MOST_NEWER = 4
 
 /** Changes of a base by hand, and by GitHub where it deleted the old one. */
 export const BASE_CHANGES: ReadonlySet<string> = new Set(['base_ref_changed', 'automatic_base_change_succeeded'])
 export const FORCED = 'head_ref_force_pushed'
-/** The changes of which the list of events does not tell what was before. */
+/** Changes of which the list of events does not tell the value before. */
 const UNTOLD: ReadonlySet<string> = new Set([FORCED, ...BASE_CHANGES])
 const COUNTED: ReadonlySet<string> = new Set(['closed', 'reopened', ...UNTOLD])
 
-/** Full pages of the list, which never change, and which of their events count. */
+/** The part of the list that was read: full pages, which never change, and those of their events that count. */
 interface ReadPages {
   readonly from: number
   readonly to: number
@@ -41,8 +41,7 @@ interface ReadPages {
 }
 
 /**
- * Events from before the window are not needed, and some of them are read.
- *
+ * Reads the events since the window began, and some before.
  * @returns `cut` where these credentials may not read them, or where there are too many since then
  */
 export async function readEvents(
@@ -82,7 +81,7 @@ export async function readEvents(
 
 type ReadPage = (page: number) => Promise<readonly IssueEvent[] | undefined>
 
-/** Reads the page that is not full, and of those before it what is needed, on from what earlier checks read. */
+/** Reads the page that is not full, and as much of those before it as is needed, on from what earlier checks read. */
 async function readFromEnd(
   linked: number,
   isOld: (event: Pick<IssueEvent, 'created_at'>) => boolean,

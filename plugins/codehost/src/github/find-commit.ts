@@ -32,11 +32,11 @@ import {
   type ShownRepository,
 } from './repository.ts'
 
-/** The most comparisons that one check asks for to find a commit's place in the push log. */
+/** Limit of the comparisons that one check asks for to find a commit's place in the push log. */
 const MAX_COMPARISONS = 16
-/** The most pages that are read of the log of a branch that has the commit, to find when it came. */
+/** Limit of the pages that are read of the log of a branch that has the commit, to find when it came. */
 const MAX_LOG_PAGES_ON_BRANCH = 10
-/** The most stays that are reported, the newest ones. */
+/** Limit of the stays that are reported, the newest ones. */
 const MAX_STAYS = 8
 
 type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
@@ -55,8 +55,8 @@ export async function findCommit(
     return { shown, head: await open(shown).head(branch) }
   })
   const repository = open(shown)
-  // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
-  // pushed to a fork only is answered under the upstream's name, too.
+  // A branch has a commit by its own history alone: forks share objects, so a commit that was pushed to a fork only is answered under the upstream's
+  // name, too.
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
   const look = { repository, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)
@@ -74,7 +74,7 @@ interface CommitLook {
 
 async function findOnBranch(look: CommitLook): Promise<Finding> {
   const place: Place = { at: 'branch' }
-  // Seen in time, it came in time, whatever the log says.
+  // A commit that was seen in time came in time, whatever the log says.
   if (look.context.now() < look.query.inTimeUntil) return { place, ...(await describeArrival(look)) }
   return { place, ...(await searchLog(look)).told }
 }
@@ -82,7 +82,7 @@ async function findOnBranch(look: CommitLook): Promise<Finding> {
 async function findOffBranch(look: CommitLook): Promise<Finding> {
   const { repository, head, query, context } = look
   const { log, isListed, contains, history, isGapless, told } = await searchLog(look)
-  // The log has it there now, and the answer about the branch is an older one.
+  // The log has the commit there now, and the answer about the branch is an older one.
   if (told.stays?.some(({ removed }) => removed === undefined)) return { place: { at: 'nowhere' }, ...told }
 
   const { place, isKnown } = await findElsewhere(repository, query)
@@ -103,7 +103,7 @@ async function findOffBranch(look: CommitLook): Promise<Finding> {
     repositoryCreatedAt: repository.createdAt,
     isAncestor: (older, newer) => repository.contains(older, newer),
   })
-  // What a log leaves out that is cut, or that may not be read, may have been there.
+  // A commit that a cut log leaves out, or one that may not be read, may have been there.
   return { place, ...told, mark: mark ?? (isListed ? 'may_have_been' : undefined) }
 }
 
@@ -121,7 +121,7 @@ async function searchLog(look: CommitLook) {
 }
 
 /**
- * Tells of a commit that was seen in time since when it is there, and who pushed it. One request more, three at most. Nothing hangs on it, so a
+ * Tells of a commit that was seen in time since when it is there, and who pushed it. One request more, three at most. No verdict depends on it, so a
  * log that cannot be read adds nothing.
  */
 async function describeArrival({ repository, head, query, context }: CommitLook): Promise<Partial<Finding>> {
@@ -146,8 +146,8 @@ async function describeArrival({ repository, head, query, context }: CommitLook)
 }
 
 /**
- * Finds the push that brought the commit to where it is; `earlier`: one before the tolerance on the other side of the claim; undefined:
- * not told by two comparisons.
+ * Finds the push that brought the commit to where it is; `earlier` for one before the tolerance on the other side of the claim; undefined if two
+ * comparisons do not tell.
  */
 async function arrivalAtHead(
   repository: Repository,
@@ -159,7 +159,7 @@ async function arrivalAtHead(
   const start = run.at(-1)!
   const asTip = run.findLast(({ after }) => after === sha)
   if (asTip) {
-    // What was forced back to the commit had it before.
+    // A branch that was forced back to the commit had it before.
     const isExact = asTip !== start || start.fastForward || (await has(start.before)) === false
     return isExact ? asTip : undefined
   }
@@ -182,11 +182,11 @@ async function readLog({
   try {
     const log = await repository.pushLog(branch, windowFrom)
     if (!onBranch || log === undefined || log === 'forbidden' || log.end !== 'cut') return log
-    // Whether it came in time hangs on what is older than this.
+    // The older entries decide whether the commit came in time.
     const isTold = log.entries.some(({ at }) => at.notAfter <= inTimeUntil)
     return isTold ? log : await repository.pushLog(branch, inTimeUntil, MAX_LOG_PAGES_ON_BRANCH)
   } catch (error) {
-    // A commit that is there has been seen, log or no log. That it is not there is not said while the log may yet show that it was.
+    // A commit that is there has been seen, log or no log. Absence is not reported while the log may yet show that the commit was there.
     if (!onBranch || !isDestinationError(error)) throw error
     logger.warn({ err: error }, 'push log could not be read')
     return undefined
@@ -208,8 +208,8 @@ function comparisons({ repository, head, onBranch, query: { sha }, context: { ca
 const NEVER: Contains = async () => false
 
 /**
- * Looks for the commit in what left the branch, where the log is too long to be read. A commit that is not on it, and was on it since the window began, was on
- * a tip that was forced away or deleted. Undefined where that is not known of each such tip, and none had it.
+ * Looks for the commit in what left the branch, where the log is too long to be read. A commit that is not on the branch, and was on it since the
+ * window began, was on a tip that was forced away or deleted. Undefined where that is not known of each such tip, and none had it.
  */
 async function lostSince(
   repository: Repository,
@@ -237,7 +237,7 @@ async function lostSince(
 function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean {
   return (
     since <= query.windowFrom ||
-    // What went before the claim counts only within a gapless log, so the search goes on behind it.
+    // A stay that ended before the claim counts only within a gapless log, so the search goes on behind it.
     stays.some(
       ({ arrival, removal }) =>
         arrival.entry.at.notAfter <= query.inTimeUntil && (!removal || removal.at.notBefore >= query.claimedAt),
@@ -245,20 +245,20 @@ function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean 
   )
 }
 
-/** Tells whether a stay may be the claimed one: what was forced away before the claim is not, what went with its whole branch may be. */
+/** Tells whether a stay may be the claimed one: a commit that was forced away before the claim is not, one that went with its whole branch may be. */
 function mayBeClaimed({ arrival, removal }: LoggedStay, { claimedAt, windowFrom }: CommitQuery): boolean {
   if (!removal || removal.at.notBefore >= claimedAt) return true
   return removal.after === NO_COMMIT && !arrival.earlier && arrival.entry.at.notBefore >= windowFrom
 }
 
-/** @param isGapless no stay before the oldest one known was overlooked */
+/** Makes the stays of a history. @param isGapless true if no stay before the oldest known one was overlooked */
 function describeHistory(
   { stays, openAtStart }: CommitHistory,
   isGapless: boolean,
   { repository, query }: CommitLook,
 ): Partial<Finding> {
   if (!isGapless && stays.length === 0) return {}
-  // Of a cut list nothing tells which stay was the first.
+  // A cut list does not tell which stay was the first.
   const isComplete = isGapless && stays.length <= MAX_STAYS
   const reported = stays.map(({ arrival, removal }, index): Stay => {
     const isOldest = index === stays.length - 1
@@ -303,7 +303,7 @@ async function findElsewhere(
   { sha, branch }: CommitQuery,
 ): Promise<{ readonly place: Place; readonly isKnown: boolean | undefined }> {
   const { names, isKnown } = await repository.branchesWithTip(sha)
-  // Pushed to the claimed branch while we were reading: the next read will show it.
+  // The commit was pushed to the claimed branch while we were reading: the next read will show it.
   if (names.includes(branch)) throw new DestinationError('unavailable')
   const [tip] = names
   if (tip !== undefined) return { place: { at: 'another_branch', name: tip }, isKnown }

@@ -21,14 +21,14 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
     api.find(`${repository.root}/issues/${number}`, IssueAnswer, [404, 410]),
   )
   if ('refused' in read) {
-    // 410: it was deleted, or the repository has no issues any more.
+    // A 410 means that the issue was deleted, or that the repository has no issues any more.
     const mark = read.refused === 410 ? 'may_have_been' : await markOfMissingIssue(claimed, query)
     return { ...found, issue: undefined, mark }
   }
   const { value } = read
   if (!isOf(value, claimed)) throw new DestinationError('ambiguous_claim')
   if (value.number !== number) throw unexpectedAnswer()
-  // Whoever says that issue 7 was closed may mean the pull request.
+  // A claim that issue 7 was closed may mean the pull request of this number.
   if (value.pull_request) throw new DestinationError('ambiguous_claim')
   return { ...found, issue: issueOf(value, claimed, query, context) }
 }
@@ -71,14 +71,14 @@ function closingsIn(
 ): readonly Held[] {
   const changes = events.filter(({ event }) => event === 'closed' || event === 'reopened')
   const [first] = changes
-  // One that was imported as closed has no such event, and its time is the importer's.
+  // An issue that was imported as closed has no such event, and its time is the importer's.
   if (!first) return shown.closedAt ? [{ since: isFromStart ? undefined : shown.closedAt, value: shown.reason }] : []
   const closings = changes.flatMap((change, index) => {
     const next = changes[index + 1]
     return change.event !== 'closed' || (next && isBefore(next)) ? [] : closingOf(change, next, shown)
   })
   if (isFromStart || isBefore(first)) return closings
-  // Before the first change that was read, it may have been closed for any reason.
+  // The issue may have been closed for any reason before the first change that was read.
   const until = logTime(first.created_at)
   return [{ since: first.event === 'reopened' ? atLast(until) : undefined, until }, ...closings]
 }
@@ -88,7 +88,7 @@ function closingOf(change: IssueEvent, next: IssueEvent | undefined, { state, re
   const told = reasonOf(change.state_reason)
   if (next) return [{ since: logTime(at), value: told, until: logTime(next.created_at) }]
   if (state !== 'closed') return [{ since: logTime(at), value: told }]
-  // An event leaves `completed` out; the issue tells its last reason.
+  // An event leaves out `completed`, and the issue tells its last reason.
   const isUnchanged = told === undefined ? reason === 'completed' || reason === undefined : told === reason
   // Nothing tells when the reason was changed, if it was.
   return isUnchanged ? [{ since: logTime(at), value: reason }] : [{ value: told }, { value: reason }]

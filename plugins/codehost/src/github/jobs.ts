@@ -15,14 +15,14 @@ import type { ClaimedRepository } from './repository.ts'
 import { ACTIONS_APP, fileOf, isAkin, isByHand, isStoppedDuplicate, type WorkflowRuns } from './workflow-runs.ts'
 
 const JOBS_PAGE = 50
-/** The most runs whose jobs one check reads: those of the others are for the next checks. */
+/** Limit of the runs whose jobs one check reads: those of the others are for the next checks. */
 const MOST_RUNS = 24
-/** In characters. The cache limits the number of its entries, and not their size. */
+/** Limit of the characters of the jobs that are kept of a run. The cache limits the number of its entries, and not their size. */
 const MOST_KEPT_LENGTH = 32 * 1024
 
-/** A job. GitHub shows each attempt as a check run with the same id, too. */
+/** A job, each attempt of which GitHub shows as a check run with the same id, too. */
 export interface JobCheck extends Check {
-  /** The ids of all its attempts. */
+  /** The ids of all attempts of the job. */
   readonly ids: readonly number[]
 }
 
@@ -85,7 +85,7 @@ function createJobReader({ api, repository }: ClaimedRepository, { cache }: Pick
 
   return {
     known: (run: WorkflowRun) => jobs.get(run.id),
-    /** @returns those that are left for another check */
+    /** Reads the jobs of runs. @returns the runs that are left for another check */
     async read(runs: readonly WorkflowRun[]): Promise<readonly WorkflowRun[]> {
       const missing = runs.filter((run) => {
         const key = keyOf(run)
@@ -101,14 +101,18 @@ function createJobReader({ api, repository }: ClaimedRepository, { cache }: Pick
   }
 }
 
-/** Takes what is kept of an entry: of another form, its name alone. */
+/** Takes the members of a job that are kept: of an entry of another form, its name alone. */
 function shortenJob(entry: { readonly name?: unknown }): unknown {
   if (!Value.Check(Job, entry)) return { name: entry.name }
   const { id, run_id, run_attempt, head_sha, name, status, conclusion } = entry
   return { id, run_id, head_sha, name, status, conclusion, run_attempt }
 }
 
-/** @param jobs oldest first @param akin runs that count as the same, with their jobs as far as these were read */
+/**
+ * Makes the checks of a run's jobs.
+ * @param jobs the run's jobs, oldest first
+ * @param akin runs that count as the same, with their jobs as far as these were read
+ */
 function checksOf(
   run: WorkflowRun,
   jobs: readonly Job[],
@@ -125,7 +129,7 @@ function checksOf(
     const passing = akin.filter((one) => one.run.conclusion === 'success' || hasPassed(job.name, one.jobs ?? []))
     const passedBefore = hasPassed(job.name, jobs) || passing.length > 0
     const isKnown = akin.every((one) => one.jobs !== undefined)
-    // It would have been replaced by what is there since.
+    // The job would have been replaced by the runs that passed since.
     const isOvertaken = passing.some((one) => one.run.id > run.id)
     const isUnchanged = run.status === 'completed' && attemptOf(job) <= attemptOf(run)
     const endedAt = isUnchanged ? notAfter(run.updated_at) : undefined
@@ -136,7 +140,7 @@ function checksOf(
       isRunByHost: true,
       isByHand: isByHand(run),
       outcome: outcomeOf(job),
-      // Whether a job of theirs passed, other runs that failed do not tell.
+      // Other runs that failed do not tell whether a job of theirs passed.
       passedBefore: passedBefore || isKnown ? passedBefore : undefined,
       // A job's own times are those of the machine that ran it. The run was read first: it may not have been run again yet.
       endedAt,

@@ -21,7 +21,10 @@ import type { CommitChecks, CommitLists } from './commit-lists.ts'
 import type { JobCheck } from './jobs.ts'
 import { fileOf } from './workflow-runs.ts'
 
-/** Undefined where the repository does not have the commit. @throws DestinationError `forbidden` where what is hidden may show them */
+/**
+ * Finds the named checks; undefined where the repository does not have the commit.
+ * @throws DestinationError `forbidden` where what is hidden may show them
+ */
 export async function findNamedChecks(
   lists: CommitLists,
   wanted: readonly WantedCheck[],
@@ -29,7 +32,7 @@ export async function findNamedChecks(
   const asked = wanted.filter((one) => isJob(one) || isOfApp(one))
   const runs = asked.length > 0 ? await lists.checkRuns(namesOf(asked)) : NONE
   if (runs === undefined) return undefined
-  // What is posted without end under the name of a job hides no job: those have a list of their own.
+  // Endless posts under the name of a job hide no job: those have a list of their own.
   const areReadable = runs !== 'hidden' && !(runs.isCut && asked.every(isJob))
   const reported = await (areReadable ? findByRuns(lists, asked, runs.entries) : findByJobs(lists, asked))
 
@@ -37,13 +40,13 @@ export async function findNamedChecks(
   const statuses = posted.length > 0 ? await lists.statuses(namesOf(posted)) : NONE
   if (statuses === undefined) return undefined
   const checks = [...reported.checks, ...checksOfStatuses(entriesOf(statuses))]
-  // What is left out cannot make it green.
+  // A red check stays red, whatever was left out.
   const hasRed = checks.some((check) => check.outcome === 'failed' && wanted.some((one) => isNamed(check, one)))
   const isLeftOut = (one: WantedCheck) =>
     !isIn(checks, one) && ((isCutList(statuses) && isOfAccount(one)) || (areReadable && runs.isCut && isOfApp(one)))
   if (wanted.some(isLeftOut) || (reported.isCut && !hasRed)) throw new DestinationError('too_large')
 
-  // A list of jobs does not tell whether there is the commit, and neither does what is hidden.
+  // A list of jobs does not tell whether there is the commit, and neither does a hidden list.
   const isThere =
     (asked.length > 0 && runs !== 'hidden') || (posted.length > 0 && statuses !== 'hidden') || checks.length > 0
   if (!isThere && !(await lists.hasCommit())) return undefined
@@ -56,7 +59,7 @@ export async function findNamedChecks(
 
 const NONE = { entries: [], isCut: false } as const
 
-/** @param isCut some that count are left for another check */
+/** The checks that were found. @param isCut some that count are left for another check */
 type ReportedChecks = CommitChecks & { readonly isCut: boolean }
 
 async function findByRuns(
@@ -66,7 +69,7 @@ async function findByRuns(
 ): Promise<ReportedChecks> {
   const ofActions = runs.filter(isOfActions)
   const runsOf = ({ name }: WantedCheck) => ofActions.filter((run) => run.name === name)
-  // Claimed as the app's, a job counts as well as what else the app reported.
+  // A job that is claimed as the app's counts as well as what else the app reported.
   const jobs = asked.filter((one) => isJob(one) || runsOf(one).some((run) => isBy({ by: reportersOf(run) }, one)))
   const waiting = jobs.filter((one) => {
     const own = runsOf(one)
@@ -83,12 +86,12 @@ async function findByRuns(
   const isWaiting = (run: CheckRun) => isOfActions(run) && waiting.some(({ name }) => name === run.name)
   const others = runs.filter((run) => !known.has(run.id) && !isWaiting(run))
   const counting = workflows ? withoutReplaced(others, workflows) : others
-  // An app can change how its run ended. When it last did, its suite tells.
+  // An app can change how its run ended, and its suite tells when it last did.
   const isRed = counting.some((run) => outcomeOf(run) !== 'passed' && !isOfActions(run))
   return {
     checks: [
       ...waiting.map(({ name, by }): Check => ({ ...WAITING, name, by: [by] })),
-      // The app's number stands with its runs alone.
+      // The app's number stands with the runs of the app alone.
       ...ended.map((job) => ({ ...job, by: [...job.by, ...numberOf(ofActions, job.ids)] })),
       ...checksOfRuns(counting, undefined, isRed ? entriesOf(await lists.suites()) : []),
     ],
@@ -104,7 +107,7 @@ function numberOf(runs: readonly CheckRun[], ids: readonly number[]): readonly s
   return run ? reportersOf(run).filter((one) => nameOf(one, 'app-id') !== undefined) : []
 }
 
-/** Finds jobs with a token that cannot read check runs, as fine-grained ones: jobs they can. */
+/** Finds jobs with a token that cannot read check runs: fine-grained tokens can read jobs. */
 async function findByJobs(lists: CommitLists, asked: readonly WantedCheck[]): Promise<ReportedChecks> {
   const jobs = asked.filter(isJob)
   const { checks, isCut } = await findJobs(lists, jobs, () => true)
@@ -131,7 +134,7 @@ function isJob({ by }: WantedCheck): boolean {
   return isSame(by, GITHUB_JOBS) || nameOf(by, 'workflow') !== undefined
 }
 
-/** Tells whether a job of whatever workflow is claimed. */
+/** Tells whether a job is claimed without naming its workflow. */
 function isAnyWorkflow({ by }: Pick<WantedCheck, 'by'>): boolean {
   return isSame(by, GITHUB_JOBS) || isOfApp({ by })
 }

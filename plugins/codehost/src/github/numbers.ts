@@ -7,12 +7,12 @@ import { IssueAnswer, NumbersAnswer } from './answers.ts'
 import type { Refusal } from './api.ts'
 import type { ClaimedRepository, Repository } from './repository.ts'
 
-/** The number of newest issues by time that are read: one that was moved here is as old as it was there, and has a higher number. */
+/** Number of the newest issues by time that are read: one that was moved here is as old as it was there, and has a higher number. */
 const NEWEST = 50
 
 /**
- * Marks a pull request that is not shown. They are never deleted, never move, and keep their ref. GitHub hides those of accounts that it takes for spam, but for that ref: where
- * the repository shows such refs, one that is missing was never given out.
+ * Marks a pull request that is not shown. Pull requests are never deleted, never move, and keep their ref. GitHub hides those of accounts that it
+ * takes for spam, but for that ref: where the repository shows such refs, one that is missing was never given out.
  * @throws DestinationError `forbidden` where pull requests may not be read
  */
 export async function markOfMissingPull(
@@ -25,7 +25,7 @@ export async function markOfMissingPull(
   const { number } = query
   const { api, repository } = claimed
   const newest = (await newestPull(claimed)) ?? 0
-  // The list has it, and the replica that was asked before has it not yet.
+  // The list has the pull request, and the replica that was asked before has it not yet.
   if (newest === number) throw new DestinationError('unavailable')
   if (await repository.keepsPull(number)) return 'may_have_been'
   if (await showsPullRefs(repository, newest, context)) return 'never_before'
@@ -44,15 +44,15 @@ export async function markOfMissingIssue(claimed: ClaimedRepository, query: Numb
   if (!isLogDue(query)) return undefined
   const highest = await highestIssue(claimed, [410])
   if (!highest) return 'may_have_been'
-  // Who may read pull requests but no issues gets a list of pull requests.
+  // Credentials that may read pull requests but no issues get a list of pull requests.
   if (!claimed.repository.isPublic && !highest.showsIssues) throw new DestinationError('forbidden', { status: 404 })
   if (!isFarAbove(query.number, highest.number)) return 'may_have_been'
-  // Who may read issues but no pull requests gets a list without them.
+  // Credentials that may read issues but no pull requests get a list without them.
   const pull = highest.showsPulls ? 0 : await newestPull(claimed, [403, 404])
   return pull !== undefined && isFarAbove(query.number, pull) ? 'never_before' : 'may_have_been'
 }
 
-/** The number of the newest pull request; 0 where there is none; undefined where it is refused with one of these. */
+/** Reads the number of the newest pull request; 0 where there is none; undefined where it is refused with one of these statuses. */
 async function newestPull({ api, repository: { root } }: ClaimedRepository, refusals: readonly Refusal[] = []) {
   const path = `${root}/pulls?state=all&sort=created&direction=desc&per_page=1`
   const list = await api.find(path, NumbersAnswer, refusals)

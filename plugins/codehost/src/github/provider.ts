@@ -1,4 +1,4 @@
-/** Connections to GitHub: github.com or an Enterprise server. */
+/** Connects to GitHub: github.com or an Enterprise server. */
 import { type Instant, type Static, secret, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,
@@ -72,7 +72,7 @@ export const github = defineCodeHost({
       scopes,
       warnings: [
         ...excessWarnings(scopes, isReadScope),
-        // Only of classic tokens GitHub tells the scopes.
+        // GitHub tells the scopes of classic tokens alone.
         ...(granted === undefined && options.token !== undefined ? [UNKNOWN_RIGHTS] : []),
       ],
     }
@@ -88,7 +88,10 @@ export const github = defineCodeHost({
   },
 })
 
-/** The time when a token ends, which GitHub writes as `2026-10-03 13:45:10 UTC`, or with an offset in place of the name. Undefined for a token that does not end, and for another text. */
+/**
+ * The time when a token ends, which GitHub writes as `2026-10-03 13:45:10 UTC`, or with an offset in place of the name; undefined for a token that
+ * does not end, and for another text.
+ */
 function expiryOf(headers: Headers): Instant | undefined {
   const text = headers.get('github-authentication-token-expiration') ?? ''
   const [, day, time, zone] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (UTC|[+-]\d{4})$/.exec(text) ?? []

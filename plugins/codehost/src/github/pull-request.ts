@@ -14,7 +14,7 @@ import { NO_COMMIT, readPushLog } from './push-log.ts'
 import { type ClaimedRepository, claimedRepository, type Repository } from './repository.ts'
 
 const MOST_LOG_PAGES = 10
-/** The most heads that were forced away and are compared. */
+/** Limit of the heads that were forced away and are compared. */
 const MOST_FORCED = 8
 
 export async function findPullRequest(
@@ -76,17 +76,17 @@ async function isOnBranch(sha: string, branch: string, repository: Repository, {
   if (!isBranchName(branch)) throw unexpectedAnswer()
   const head = await cache.share(`github ${repository.id} head ${branch}`, () => repository.head(branch))
   if (head !== undefined) return (await repository.contains(sha, head)) === true
-  // It is gone, or the repository's contents may not be read: then this throws.
+  // The base is gone, or the repository's contents may not be read: then this throws.
   await repository.branchesWithTip(sha)
   return 'gone'
 }
 
 interface LogSource extends Pick<ClaimedRepository, 'api' | 'repository'> {
-  /** Reads the events, once. */
+  /** Reads the pull request's events, once. */
   events(): Promise<EventLog | 'cut'>
 }
 
-/** The bases of a pull request. Events tell when it got another one; which one it had, only the timeline tells. */
+/** Finds the bases of a pull request. Events tell when it got another base, and the timeline alone tells which one it had. */
 async function basesOf(
   { base, created_at }: PullRequestAnswer,
   { repository, events: read }: LogSource,
@@ -104,7 +104,7 @@ async function basesOf(
     return { value: until === undefined ? base.ref : inWindow[index]!.before, since, until }
   })
 
-  /** The time since when it had the base that it had when the window began, or later. */
+  /** The time since when the pull request had the base that it had when the window began, or later. */
   function begin(): LogTime {
     const openedAt = logTime(created_at)
     const last = changes.findLast(isOld)
@@ -113,7 +113,7 @@ async function basesOf(
   }
 }
 
-/** The heads of a pull request. @param wanted the claimed head */
+/** Finds the heads of a pull request. @param wanted the claimed head */
 async function headsOf(
   answer: PullRequestAnswer,
   source: LogSource,
@@ -126,9 +126,9 @@ async function headsOf(
 }
 
 /**
- * Reads the heads of a pull request from the push log. While it is open, its head is the tip of its branch: the push log of the repository from which it comes tells which ones these
- * were, before and after each push. The pull request's own commits do not: they have their authors' times, and what is an ancestor of
- * the head may never have been one.
+ * Reads the heads of a pull request from the push log. While the pull request is open, its head is the tip of its branch: the push log of the
+ * repository from which it comes tells which commits these were, before and after each push. The pull request's own commits do not tell: they have
+ * their authors' times, and an ancestor of the head may never have been one.
  */
 async function headsByPushes(
   { head, state, closed_at }: PullRequestAnswer,
@@ -142,7 +142,7 @@ async function headsByPushes(
   const log = await readPushLog(api, root, head.ref, { reachingBackTo, most: MOST_LOG_PAGES })
   if (log === undefined || log === 'forbidden') return 'cut'
   const closedAt = state === 'open' || closed_at === null ? undefined : logTime(closed_at)
-  // The branch of a closed one goes its own way.
+  // The branch of a closed pull request goes its own way.
   const entries = log.entries
     .filter(({ at }) => closedAt === undefined || at.notBefore <= closedAt.notAfter)
     .toReversed()
@@ -151,7 +151,7 @@ async function headsByPushes(
   // A log that lags does not list yet what put the head where it is.
   if (!oldest || !isWhole || entries.at(-1)!.after !== head.sha) return 'cut'
   const events = await read()
-  // What came to the branch while the pull request was closed was never its head.
+  // Commits that came to the branch while the pull request was closed were never its head.
   const isFollowed = events !== 'cut' && !events.events.some((event) => isReopening(event, repository, query))
   const first: Held[] = oldest.before === NO_COMMIT ? [] : [{ value: oldest.before, until: oldest.at }]
   const heads = entries.map(({ after, at }, index): Held => {
@@ -181,7 +181,7 @@ async function mayHaveBeenHead(
   for (const tip of [head.sha, ...lost]) {
     if (tip === undefined) return true
     const isIn = await repository.contains(wanted, tip)
-    // Of what it does not know, GitHub shows no history, and what it knows has all of its own.
+    // GitHub shows no history of a commit that it does not know, and all of one that it knows.
     if (isIn ?? !(await repository.isKnown(tip))) return true
   }
   return false

@@ -8,18 +8,18 @@ export interface LogEntry {
   readonly before: string
   readonly after: string
   readonly at: Required<LogTime>
-  /** Every commit that was on the branch before is still on it. */
+  /** Tells that every commit that was on the branch before is still on it. */
   readonly fastForward: boolean
   /** The account that pushed; absent where the log does not say. */
   readonly actor?: string
 }
 
 export interface PushLog {
-  /** Newest first, without gaps: each entry's `before` is the `after` of the next entry in this list. */
+  /** The log's entries, newest first, without gaps: each entry's `before` is the `after` of the next entry in this list. */
   readonly entries: readonly LogEntry[]
-  /** It reaches back to the branch's first push, or there never was one. */
+  /** Tells that the log reaches back to the branch's first push, or that there never was one. */
   readonly fromTheStart: boolean
-  /** The log has a gap, or only older entries than were wanted are left (`reached`), or more than may be read (`cut`). */
+  /** The reason the log ends: it has a gap (`gap`), or only older entries than were wanted are left (`reached`), or more than may be read (`cut`). */
   readonly end: 'reached' | 'cut' | 'gap'
 }
 
@@ -33,17 +33,17 @@ export interface LoggedStay {
 export interface Arrival {
   /** The entry with which the commit came onto the branch, or the oldest known entry that has it. */
   readonly entry: LogEntry
-  /** The branch may have had the commit before the entry. */
+  /** Tells whether the branch may have had the commit before the entry. */
   readonly earlier: boolean
 }
 
 /** The times of one commit on the branch, as far as the push log shows them. */
 export interface CommitHistory {
-  /** Newest first. */
+  /** The stays of the commit on the branch, newest first. */
   readonly stays: readonly LoggedStay[]
-  /** The log was searched without gaps from this time on. `-Infinity`: from the branch's first push on. */
+  /** The time from which on the log was searched without gaps; `-Infinity` from the branch's first push on. */
   readonly since: Instant
-  /** The oldest entry searched is a force-push that has the commit: whether the branch had it before is shown only by the entry before. */
+  /** Tells that the oldest entry searched is a force-push that has the commit: only the entry before shows whether the branch had it before. */
   readonly openAtStart: boolean
 }
 
@@ -55,14 +55,15 @@ const FAST_FORWARDS: ReadonlySet<string> = new Set(['push', 'pr_merge', 'merge_q
 
 const PAGE = 100
 
-/** The time back to which a log is read, and the most pages of it. */
+/** The time back to which a log is read, and the limit of its pages. */
 interface Reach {
   readonly reachingBackTo: Instant
   readonly most: number
 }
 
 /**
- * @param root of the repository's requests
+ * Reads the push log of a branch.
+ * @param root the beginning of the paths of the repository's requests
  * @returns `undefined` where the host has no push log
  */
 export async function readPushLog(
@@ -79,10 +80,9 @@ export async function readPushLog(
 }
 
 /**
- * Reads what took commits off the branch since then: force-pushes and deletions, newest first. The host lists them by themselves, so that pushes of
- * whatever number do not hide them.
- *
- * @returns undefined where it does not list them all
+ * Reads the entries that took commits off the branch since then: force-pushes and deletions, newest first. The host lists them by themselves, so that
+ * any number of pushes does not hide them.
+ * @returns undefined where the host does not list them all
  */
 export async function readRemovals(
   api: GitHubApi,
@@ -103,7 +103,7 @@ export async function readRemovals(
     .sort((one, other) => other.at.notBefore - one.at.notBefore)
 }
 
-/** @param type of those that are wanted; all, when left out */
+/** Reads entries of the activity list. @param type the type of the wanted entries; all types without it */
 async function readActivities(
   api: GitHubApi,
   root: string,
@@ -183,7 +183,7 @@ function mayHaveBeenBefore(arrival: Arrival | null, start: LogEntry): boolean {
   return arrival?.entry === start && !start.fastForward && start.before !== NO_COMMIT
 }
 
-/** The newest entries whose older ones are ancestors of the newest, newest first; empty for an empty log. */
+/** Selects the newest entries whose older ones are ancestors of the newest, newest first; empty for an empty log. */
 export function newestRun({ entries }: PushLog): readonly LogEntry[] {
   return fastForwardRuns(entries)[0] ?? []
 }
@@ -207,7 +207,7 @@ async function arrivalIn(
   contains: Contains,
 ): Promise<Arrival | null | undefined> {
   const tip = run[0]!.after
-  // The branch was deleted. The id of zeros must not match a claimed one.
+  // The tip is missing where the branch was deleted. The id of zeros must not match a claimed one.
   if (tip === NO_COMMIT) return null
   const asTip = run.findLastIndex(({ after }) => after === sha)
   if (asTip !== -1) return { entry: run[asTip]!, earlier: false }
@@ -215,7 +215,7 @@ async function arrivalIn(
   const atEnd = await contains(tip)
   if (!atEnd) return atEnd === false ? null : undefined
 
-  // run[has] contains the commit; run[hasNot] does not, or is past the end of the run.
+  // Here run[has] contains the commit; run[hasNot] does not, or is past the end of the run.
   let has = 0
   let hasNot = run.length
   while (hasNot - has > 1) {

@@ -8,9 +8,9 @@ import { AssetsAnswer, ReleaseAnswer, ReleasesAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
-/** A release with more files may be shown with some of them alone: then they are listed. */
+/** Number of files from which on a release may be shown with some of them alone: then they are listed. */
 const FILES_WITH_RELEASE = 30
-/** The number of newest releases that are listed: each of them can have a long text. */
+/** Number of the newest releases that are listed: each of them can have a long text. */
 const NEWEST = 5
 
 export async function findRelease(
@@ -31,7 +31,7 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
   const { root } = repository
   const read = await api.find(`${root}/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer, [404])
   if ('refused' in read) {
-    // Who may read releases gets a list of them, if an empty one. A proxy may not let through the slash in the name of a tag.
+    // Credentials that may read releases get a list of them, if an empty one. A proxy may not let through the slash in the name of a tag.
     const { value: newest } = await api.get(`${root}/releases?per_page=${NEWEST}`, ReleasesAnswer)
     if (newest.some(({ tag_name, draft }) => tag_name === tag && !draft)) throw new DestinationError('unavailable')
     return undefined
@@ -52,8 +52,8 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
 }
 
 /**
- * Tells under which name GitHub keeps a file: it renames what is uploaded with other characters in its name: `My App 1.0.exe` is `My.App.1.0.exe`. How, its command line shows: cli/cli,
- * pkg/cmd/release/upload. What becomes of other letters than English ones, and of a plus, is not the same everywhere.
+ * Tells under which name GitHub keeps a file: it renames what is uploaded with other characters in its name: `My App 1.0.exe` is `My.App.1.0.exe`.
+ * Its command line shows how: cli/cli, pkg/cmd/release/upload. Letters other than English ones, and a plus, are not treated the same everywhere.
  */
 function keptAs(file: string): KeptName {
   const plain = file.normalize('NFKD').replace(/\p{M}/gu, '')

@@ -17,8 +17,8 @@ import { readPushLog, readRemovals } from './push-log.ts'
 /** The age that GitHub's answers may have. Milliseconds. */
 export const AGE_MS = 10_000
 /**
- * The same for what no log tells of: its absence counts only in an answer that is of the submission or later, and comes soon after it. A judgement, of
- * which the README says what it is worth.
+ * The age that GitHub's answers may have about outcomes without a log: absence counts only in an answer that is of the submission or later, and comes
+ * soon after it. A judgement, of which the README says what it is worth.
  */
 export const WITHOUT_LOG_AGE_MS = 2000
 /** The time for which GitHub certainly keeps a commit that no branch has. */
@@ -28,7 +28,7 @@ export type Repository = ReturnType<typeof openRepository>
 
 const MAX_LOG_PAGES = 3
 const MAX_REMOVAL_PAGES = 5
-/** Tags can be of tags. */
+/** Limit of the tags of tags that are followed. */
 const MAX_TAG_DEPTH = 5
 /** GitHub's times have whole seconds. */
 const RESOLUTION_MS = 1000
@@ -36,7 +36,7 @@ const RESOLUTION_MS = 1000
 /** A repository as GitHub describes it. */
 export type ShownRepository = Awaited<ReturnType<typeof readRepository>>
 
-/** @throws DestinationError `forbidden` when we cannot see the repository: it is private, missing, or the permission is */
+/** Reads a repository. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
 export async function readRepository(api: GitHubApi, slug: string, { now }: Pick<CheckContext, 'now'>) {
   const { value: answer, headers } = await api.get(`/repos/${slug}`, RepositoryAnswer)
   return { answer, clockBehindMs: clockBehind(headers, now()) }
@@ -70,13 +70,13 @@ export function openRepository(
   { answer, clockBehindMs }: ShownRepository,
 ) {
   const { id, full_name, default_branch, created_at } = answer
-  // After a renaming this is the new name. With it the other requests are not redirected.
+  // The path has the new name after a rename, so that the other requests are not redirected.
   const root = `/repos/${full_name}`
 
   /** Tells whether GitHub knows a commit. `false` is certain, where contents may be read. `true` does not mean that the commit was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     const answer = await api.find(`${root}/commits/${sha}`, CommitAnswer, [404, 409, 422])
-    // What it finds under this name may be a branch.
+    // The name may be a branch's, and then the answer is of the branch.
     return 'value' in answer && answer.value.sha === sha
   }
 
@@ -88,25 +88,25 @@ export function openRepository(
 
   return {
     id,
-    /** `<owner>/<repo>` as GitHub has it now. */
+    /** The repository's path, `<owner>/<repo>`, as GitHub has it now. */
     name: full_name,
-    /** The beginning of the paths of its resources, which are not redirected. */
+    /** The beginning of the paths of the repository's resources, which are not redirected. */
     root,
-    /** Everybody may read it, issues and pull requests included. */
+    /** Tells whether everybody may read the repository, issues and pull requests included. */
     isPublic: !answer.private,
     defaultBranch: default_branch,
-    /** The time when it was made, at the latest, by our clock. */
+    /** The time when the repository was made, at the latest, by our clock. */
     createdAt: Date.parse(created_at) + RESOLUTION_MS + (clockBehindMs ?? 0),
     clockBehindMs,
-    /** The tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
+    /** Reads the tip of a branch; `undefined` when there is no such branch, or its contents may not be read. */
     async head(branch: string): Promise<string | undefined> {
       const object = await readRef(api, root, `heads/${branch}`)
       if (object && object.type !== 'commit') throw unexpectedAnswer()
       return object?.sha
     },
-    /** Tells whether it has the ref of this pull request, which GitHub makes with it and never removes. */
+    /** Tells whether the repository has the ref of this pull request, which GitHub makes with it and never removes. */
     keepsPull: async (number: number) => (await readRef(api, root, `pull/${number}/head`)) !== undefined,
-    /** The commit to which a tag leads; `undefined` when there is no such tag, it leads to no commit, or the contents may not be read. */
+    /** Reads the commit to which a tag leads; `undefined` when there is no such tag, it leads to no commit, or the contents may not be read. */
     tagged: (tag: string) => readTag(api, root, tag),
     isKnown,
     /** Tells whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
@@ -123,16 +123,17 @@ export function openRepository(
         const { status, merge_base_commit } = answer.value
         return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
       }),
-    /** Reads the push log of a branch; `undefined` where the host has none. @param reachingBackTo older entries are not needed */
+    /** Reads the push log of a branch; `undefined` where the host has none. @param reachingBackTo the time before which entries are not needed */
     pushLog: (branch: string, reachingBackTo: Instant, most = MAX_LOG_PAGES) =>
       readPushLog(api, root, branch, { reachingBackTo, most }),
-    /** Reads what took commits off a branch since then; undefined where the host does not list it all. */
+    /** Reads the entries that took commits off a branch since then; undefined where the host does not list them all. */
     removals: (branch: string, reachingBackTo: Instant) =>
       readRemovals(api, root, branch, { reachingBackTo, most: MAX_REMOVAL_PAGES }),
     /** Reads the newest page of the push log alone. */
     newestPushes: (branch: string) => readPushLog(api, root, branch, { reachingBackTo: 0, most: 1 }),
     /**
-     * Finds the branches that have the commit as their tip, and whether GitHub knows it: undefined where no branch is left, and GitHub does not tell.
+     * Finds the branches that have the commit as their tip, and whether GitHub knows the commit: undefined where no branch is left, and GitHub does
+     * not tell.
      * @throws DestinationError `forbidden` when the repository's contents may not be read
      */
     async branchesWithTip(

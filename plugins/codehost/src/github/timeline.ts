@@ -90,7 +90,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   HeadRefForcePushedEvent: 'head_ref_force_pushed',
 }
 
-/** The most pages of a hundred items each. */
+/** Limit of the pages, of a hundred items each. */
 const MOST_PAGES = 5
 
 export interface Thread {
@@ -101,8 +101,7 @@ export interface Thread {
 
 /**
  * Reads the changes of state, base and head, oldest first.
- *
- * @param isEnough is given the oldest one that was read; `true` ends the reading
+ * @param isEnough gets the oldest change that was read; `true` ends the reading
  * @returns undefined where GraphQL does not tell them, or not back to what is enough
  */
 export async function readTimeline(
@@ -135,7 +134,7 @@ interface Timeline {
   readonly isFromStart: boolean
 }
 
-/** @param read reads the items before a cursor; undefined where GraphQL does not tell them */
+/** Reads a timeline from its end. @param read reads the items before a cursor; undefined where GraphQL does not tell them */
 async function readBackwards(
   isEnough: (oldest: IssueEvent) => boolean,
   read: (before: string | null) => Promise<TimelineItems | undefined>,
@@ -162,7 +161,7 @@ function graphqlUrl(baseUrl: string): string | undefined {
   return pathname === '/api/v3' ? baseUrl.replace(/v3$/, 'graphql') : undefined
 }
 
-/** The server has no such endpoint, or none for these credentials. */
+/** Tells whether the server has no such endpoint, or none for these credentials. */
 function isRefusal({ code, status }: DestinationError): boolean {
   return code === 'forbidden' || code === 'unauthorized' || status === 405
 }

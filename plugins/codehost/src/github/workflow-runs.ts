@@ -5,31 +5,31 @@ import { unexpectedAnswer } from '../rest.ts'
 import { type ListedPull, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import type { ClaimedRepository } from './repository.ts'
 
-/** The app of GitHub's workflows. */
+/** The slug of the app of GitHub's workflows. */
 export const ACTIONS_APP = 'github-actions'
 
 const RUNS_PAGE = 50
-/** The number of pages beyond which the list of a commit is read by event: whoever may write can start runs by the hundred. */
+/** Number of pages beyond which the list of a commit is read by event: whoever may write can start runs by the hundred. */
 const MOST_PAGES = 6
 /** The events for which GitHub starts runs of commits. */
 const BY_COMMITS = ['push', 'pull_request', 'pull_request_target', 'merge_group', 'workflow_run', 'schedule']
 
 export interface WorkflowRuns {
-  /** Newest first. */
+  /** All runs for the commit, newest first. */
   readonly all: readonly WorkflowRun[]
   /** The runs that no newer run has replaced. */
   readonly latest: readonly WorkflowRun[]
-  /** There are more, which somebody started by hand: they can replace none, and can have failed. */
+  /** Tells that there are more runs, which somebody started by hand: they can replace none, and can have failed. */
   readonly isCut: boolean
 }
 
 /** The file of a workflow, without the version that GitHub shows with one of another repository. */
 export function fileOf({ path }: Pick<WorkflowRun, 'path'>): string {
-  // A file can be called `ci.yml@other.yml`, and is not `ci.yml`.
+  // The path ends where the file does: a file can be called `ci.yml@other.yml`, and is not `ci.yml`.
   return /^.*\.ya?ml(?=@|$)/i.exec(path)?.[0] ?? path
 }
 
-/** @throws DestinationError `forbidden` where workflow runs may not be read */
+/** Reads the workflow runs of a commit. @throws DestinationError `forbidden` where they may not be read */
 export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string): Promise<WorkflowRuns> {
   const { api, repository } = claimed
   const path = `${repository.root}/actions/runs?head_sha=${sha}&per_page=${RUNS_PAGE}`
@@ -92,25 +92,25 @@ function mayBeOfOtherBase(
 
 const BY_HAND: ReadonlySet<string> = new Set(['workflow_dispatch', 'repository_dispatch'])
 
-/** Tells whether somebody started a run, with inputs of their own. */
+/** Tells whether somebody started a run by hand, with inputs of their own. */
 export function isByHand({ event }: Pick<WorkflowRun, 'event'>): boolean {
   return BY_HAND.has(event)
 }
 
-/** Tells whether a run replaces an older one, of the very same file. A run whose jobs were all skipped, as after a label, replaces none. */
+/** Tells whether a run replaces an older one of the very same file. A run whose jobs were all skipped, as after a label, replaces none. */
 function replaces(newer: WorkflowRun, older: WorkflowRun): boolean {
   if (newer.id <= older.id || newer.conclusion === 'skipped' || isByHand(newer) || isByHand(older)) return false
   const ref = refOf(newer)
   return ref !== undefined && ref === refOf(older) && newer.event === older.event && fileOf(newer) === fileOf(older)
 }
 
-/** Tells a run that was stopped, with another one of its file for the commit, as groups of runs stop duplicates. */
+/** Tells whether a run was stopped while another one of its file ran for the commit, as groups of runs stop duplicates. */
 export function isStoppedDuplicate(run: WorkflowRun, all: readonly WorkflowRun[]): boolean {
   const isTwin = (other: WorkflowRun) => other.id !== run.id && !isByHand(other) && fileOf(other) === fileOf(run)
   return run.conclusion === 'cancelled' && all.some(isTwin)
 }
 
-/** Tells whether a pass of the one may be what somebody saw of the other: it would have replaced it, or was replaced. */
+/** Tells whether a pass of one run may be what somebody saw of the other: it would have replaced it, or was replaced. */
 export function isAkin(one: WorkflowRun, other: WorkflowRun): boolean {
   if (one.id === other.id || fileOf(one) !== fileOf(other)) return false
   if (isByHand(one) || isByHand(other)) {

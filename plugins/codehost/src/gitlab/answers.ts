@@ -12,12 +12,12 @@ export const ProjectAnswer = Type.Object({
   id: Id,
   path_with_namespace: RepositoryPath,
   created_at: Time,
-  /** Shown to those alone who may read the code. */
+  /** The default branch is shown to those alone who may read the code. */
   default_branch: orNull(Type.String()),
   issues_enabled: Type.Optional(Type.Boolean()),
   merge_requests_enabled: Type.Optional(Type.Boolean()),
   ci_config_path: orNull(Type.String()),
-  /** It follows another repository, whose pushes make no events of users here. */
+  /** A mirror follows another repository, whose pushes make no events of users here. */
   mirror: Type.Optional(Type.Boolean()),
   permissions: Type.Optional(Type.Object({ project_access: Membership, group_access: Membership })),
 })
@@ -49,10 +49,10 @@ export const MergedAnswer = Type.Array(
 
 export const ProtectedBranchAnswer = Type.Object({ name: Type.String(), protected: Type.Boolean() })
 
-/** A branch or a tag. */
+/** The answer about a branch or a tag. */
 export const RefAnswer = Type.Object({ name: Type.String(), commit: CommitAnswer })
 
-/** The branches that have a commit. */
+/** The answer with the branches that have a commit. */
 export const HoldersAnswer = Type.Array(Type.Object({ type: Type.Literal('branch'), name: Type.String() }))
 
 export const EventsAnswer = Type.Array(
@@ -63,7 +63,7 @@ export const EventsAnswer = Type.Array(
     push_data: Type.Object({
       action: Type.Union([Type.Literal('created'), Type.Literal('pushed'), Type.Literal('removed')]),
       ref_type: Type.Union([Type.Literal('branch'), Type.Literal('tag')]),
-      /** Null, as the ids: several refs that were pushed together are one event. */
+      /** The ref is null, as the ids are, where several refs were pushed together in one event. */
       ref: nullable(Type.String()),
       commit_from: nullable(Sha),
       commit_to: nullable(Sha),
@@ -99,7 +99,7 @@ export const IssueAnswer = Type.Object({
 })
 export type IssueAnswer = Static<typeof IssueAnswer>
 
-/** Changes of state, in the order of their ids. `created_at` follows the `updated_at` that owners may choose. */
+/** Changes of state, in the order of their ids. Their `created_at` follows the `updated_at` that owners may choose. */
 export const StateEventsAnswer = Type.Array(Type.Object({ id: Id, created_at: Time, state: Type.String() }))
 
 /** The versions of a merge request, newest first: one for each push to its branch, and for each change of its target. */
@@ -137,7 +137,7 @@ export const JobsAnswer = Type.Array(
     allow_failure: Type.Boolean(),
     finished_at: orNull(Time),
     tag: Type.Optional(Type.Boolean()),
-    /** The account that started its pipeline, or it alone. */
+    /** The account that started the job's pipeline, or the job alone. */
     user: orNull(Type.Object({ id: Id })),
     pipeline: Type.Object({ id: Id }),
   }),

@@ -6,12 +6,12 @@ import { createRest, type Rest, unexpectedAnswer } from '../rest.ts'
 export interface GitLabAccess {
   /** The address of the server, not of its API. */
   readonly baseUrl: string
-  /** A handle. */
+  /** The handle of the connection's token. */
   readonly token?: string
 }
 
 export interface GitLabApi extends Rest {
-  /** The pages of a list. @throws DestinationError `too_large` where there are more than `most` */
+  /** Reads the pages of a list. @throws DestinationError `too_large` where there are more than `most` */
   pages<T extends TSchema>(
     path: string,
     schema: T,
@@ -28,7 +28,7 @@ export function createGitLabApi({ baseUrl, token }: GitLabAccess, context: Pick<
       let page = 1
       const paged = () => `${path}${path.includes('?') ? '&' : '?'}per_page=${size}&page=${page}`
       const next = ({ headers }: { readonly headers: Headers }) => {
-        // A short page is not the end: what these credentials may not see is left out of it. Only the header tells.
+        // A short page is not the end: entries that these credentials may not see are left out of it. Only the header tells the end.
         const told = headers.get('x-next-page')
         if (told === '') return undefined
         page++
@@ -36,7 +36,7 @@ export function createGitLabApi({ baseUrl, token }: GitLabAccess, context: Pick<
         return paged()
       }
       for await (const { value } of rest.paginate(paged(), { schema, next, most })) {
-        // More than was asked for would cost more than the limits of pages allow.
+        // A page that is longer than was asked for would cost more than the limits of pages allow.
         if (Array.isArray(value) && value.length > size) throw unexpectedAnswer()
         yield value
       }

@@ -31,7 +31,7 @@ interface ComparedProject {
   readonly api: GitLabApi
   readonly project: Project
   readonly repository: Repository
-  /** Posted statuses are shown: to tokens alone. */
+  /** Tells whether posted statuses are shown, which they are to tokens alone. */
   readonly seesPosted: boolean
 }
 
@@ -43,12 +43,12 @@ interface ClaimedCommit {
   readonly mergeRequests: readonly MergeRequestOf[]
 }
 
-/** The most commits of each of the two kinds. */
+/** Limit of the commits of each of the two kinds. */
 const MOST_COMMITS = 5
-/** The most requests for the reports of all of them, beside the lists. */
+/** Limit of the requests for the reports of all comparable commits, beside the lists. */
 const MOST_REQUESTS = 20
 const LIST = 100
-/** The file of every run: a project has one, whatever it includes. */
+/** The file that stands for every run: a project has one, whatever it includes. */
 const FILE = '.gitlab-ci.yml'
 
 export async function comparableTo(
@@ -63,7 +63,7 @@ export async function comparableTo(
   const starters = runs.filter(({ source }) => BY_HOST.has(source)).flatMap(({ startedBy }) => startedBy ?? [])
   const pusher = starters.length > 0 ? starters : await pushersOf(compared, sha)
   const isTold = pusher.length > 0 && (seesPosted || begun.length > 0)
-  // Whose pushes are not shown may have posted what is green.
+  // Unknown pushers may have posted what is green.
   if (!branch || !isTold) return { commits: [], begun, refs: [], owners: [] }
   const authors = mergeRequests.flatMap(({ author }) => author?.id ?? [])
   const owners = [...new Set([...pusher, ...authors])].map(accountId)
@@ -99,7 +99,7 @@ function kindOf({ ref, source }: Pick<Pipeline, 'ref' | 'source'>, { answer }: P
   return ref === answer.default_branch ? 'default' : 'branch'
 }
 
-/** The accounts that pushed a commit, by the project's events. */
+/** Finds the accounts that pushed a commit, by the project's events. */
 async function pushersOf({ api, project }: ComparedProject, sha: string): Promise<readonly number[]> {
   const list = `${project.path}/events?action=pushed&sort=desc&per_page=${LIST}`
   const { value = [] } = await api.find(list, EventsAnswer, [401, 403, 404])
@@ -134,7 +134,7 @@ async function readKnown(compared: ComparedProject, before: number): Promise<rea
   return commits
 }
 
-/** The newest commits of the last merge requests that were merged. */
+/** Lists the newest commits of the last merge requests that were merged. */
 async function mergedHeads({ api, project }: ComparedProject, before: number): Promise<readonly string[]> {
   const path = `${project.path}/merge_requests?state=merged&order_by=updated_at&sort=desc&per_page=20`
   const { value = [] } = await api.find(path, MergedAnswer, [401, 403, 404])
@@ -153,7 +153,7 @@ async function readReports(
   const runs = await source.runs(own, 'jobs')
   const beside = seesPosted ? await readPostedBeside(source, runs) : []
   const others = pipelines.filter((one) => one.source !== EXTERNAL && !isStarted(one))
-  // The jobs of what time or a person started look like statuses of theirs.
+  // The jobs of pipelines that time or a person started look like statuses of theirs.
   const ofOthers = beside.length > 0 ? await source.runs(others, 'jobs') : []
   const posted = beside.filter(({ id }) => !ofOthers.some((run) => run.id === id))
   const isUntold = !seesPosted && pipelines.some((one) => one.source === EXTERNAL)

@@ -23,17 +23,17 @@ import {
 } from './push-log.ts'
 import { openRepository, type Repository } from './repository.ts'
 
-/** The most comparisons that one check asks for to find a commit's place in the push log; the same of a commit that was seen in time. */
+/** Limit of the comparisons that one check asks for to find a commit's place in the push log. */
 const MAX_COMPARISONS = 16
 const MAX_COMPARISONS_IN_TIME = 2
 const MAX_LOG_PAGES = 3
-/** The most pages of the log where it decides. */
+/** Limit of the pages of the log where the log decides. */
 const MAX_LOG_PAGES_DUE = 10
-/** The time from a push until it is written down: a background job does it. */
+/** The time from a push until a background job writes it down. */
 const WRITTEN_WITHIN_MS = 5 * 60_000
-/** The time for which "Prune unreachable objects" of a project's settings leaves a commit. By itself, GitLab keeps it for two weeks. */
+/** The time for which "Prune unreachable objects" of a project's settings leaves a commit. By itself, GitLab keeps a commit for two weeks. */
 const KEEPS_OBJECTS_MS = 30 * 60_000
-/** The most stays that are reported, the newest ones. */
+/** Limit of the stays that are reported, the newest ones. */
 const MAX_STAYS = 8
 
 type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
@@ -59,7 +59,7 @@ export async function findCommit(
   requireCode(project)
   const repository = openRepository(api, project, context)
   const head = await repository.head(query.branch)
-  // That a branch has a commit is concluded from its own history alone: forks share objects.
+  // A branch has a commit by its own history alone: forks share objects.
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
   const look = { api, project, repository, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)
@@ -75,7 +75,7 @@ async function findOnBranch(look: CommitLook): Promise<Finding> {
   const isEnough = ({ arrival }: LoggedStay) => isLongBefore({ notAfter: arrival.at }, look.project.found, query)
   const history = await historyOf(log, has, isEnough)
   const current = history.stays.find(({ removal }) => removal === undefined)
-  // Seen in time, it came in time, whatever the log says: that only adds facts.
+  // A commit that was seen in time came in time, whatever the log says, which then only adds facts.
   const stays = isInTime ? undefined : staysOf(history, isGapless(log, history, look))
   return { place: { at: 'branch' }, stays, ...(current && describeStay(current, look)) }
 }
@@ -117,14 +117,14 @@ async function readLog(
     return branchLog(log, branch, head)
   } catch (error) {
     if (!isDestinationError(error)) throw error
-    // A commit that is there has been seen, log or no log. That it is not there is not said while the log may yet show that it was.
+    // A commit that is there has been seen, log or no log. Absence is not reported while the log may yet show that the commit was there.
     if (!onBranch && error.code !== 'forbidden') throw error
     context.logger.warn({ err: error }, 'push log could not be read')
     return undefined
   }
 }
 
-/** Asks which tips in the log have the commit. @param most comparisons that it may ask for */
+/** Creates the question which tips in the log have the commit. @param most limit of the comparisons that it may ask for */
 function tipsHolding(
   { repository, head, onBranch, query: { sha }, isKnown = true }: CommitLook & { readonly isKnown?: boolean },
   { moves }: BranchLog,
@@ -139,22 +139,22 @@ function tipsHolding(
     if (tip === head) return onBranch
     if (without.has(tip)) return false
     if (left-- <= 0) return undefined
-    // What GitLab does not know is in no history that it knows.
+    // A commit that GitLab does not know is in no history that it knows.
     if (!isKnown) return (await repository.knows(tip)) ? false : undefined
     return repository.contains(sha, tip)
   }
 }
 
 /**
- * Tells whether the branch, which does not have the commit or does not exist, is what it was since the window began: a push, and what took the commit away
- * again, would have been written down by now.
+ * Tells whether the branch, which does not have the commit or does not exist, is what it was since the window began: a push, and its removal, would
+ * have been written down by now.
  */
 function wasUnmoved({ unmovedSince }: BranchLog, { project, query, context }: CommitLook): boolean {
   const isWritten = project.answer.mirror !== true && context.now() >= query.inTimeUntil + WRITTEN_WITHIN_MS
   return isWritten && unmovedSince <= query.windowFrom && !isMadeAfter(query, project.madeBy)
 }
 
-/** Tells whether the log has all moves of the branch that count, and it is known of each tip whether it had the commit. */
+/** Tells whether the log has all moves of the branch that count, and whether it is known of each tip if it had the commit. */
 function isGapless({ since }: BranchLog, { isWhole }: History, { project, query }: CommitLook): boolean {
   return isWhole && since <= query.windowFrom && !isMadeAfter(query, project.madeBy)
 }
@@ -168,7 +168,7 @@ function staysOf({ stays }: History, isGapless: boolean): readonly Stay[] | unde
   }))
 }
 
-/** `pushedAt` is the time when the log wrote it down. */
+/** Describes a stay. Its `pushedAt` is the time when the log wrote it down. */
 function describeStay({ arrival, isExact, removal }: LoggedStay, { project, query }: CommitLook): Partial<Finding> {
   const { at, by } = arrival
   return {
@@ -187,7 +187,7 @@ async function findElsewhere({
 }: CommitLook): Promise<{ readonly place: Place; readonly isKnown: boolean }> {
   const names = await repository.branchesWith(sha)
   if (names === undefined) return { place: { at: 'nowhere' }, isKnown: false }
-  // Pushed to the claimed branch while we were reading: the next read will show it.
+  // The commit was pushed to the claimed branch while we were reading: the next read will show it.
   if (names.includes(branch)) throw new DestinationError('unavailable')
   const { default_branch } = project.answer
   const name = names.find((one) => one === default_branch) ?? names.find(isBranchName)

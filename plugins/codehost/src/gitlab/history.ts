@@ -1,6 +1,6 @@
 /**
- * Reads what GitLab logs of merge requests and issues: versions, changes of state and of targets. It shows them to tokens alone. They are in the order of their
- * ids, and their times prove nothing, because owners may choose the time of a change: so they only say what may have been.
+ * Reads what GitLab logs of merge requests and issues: versions, changes of state and of targets. It shows them to tokens alone. They are in the
+ * order of their ids, and their times prove nothing, because owners may choose the time of a change: so they only say what may have been.
  */
 import { isDestinationError, type LogTime, type Static } from '@claimcheck/core/plugin'
 import type { Held, Log, NumberQuery, PullRequestField } from '../code-host.ts'
@@ -13,9 +13,8 @@ import type { Project } from './project.ts'
 const PAGE = { size: 100, most: 10 }
 
 /**
- * Reads the closings of an issue. Undefined where all that GitLab logs is from before the window by its times: that proves neither that it was so,
- * nor that it was not.
- *
+ * Reads the closings of an issue; undefined where all that GitLab logs is from before the window by its times: that proves neither that the issue was
+ * closed, nor that it was not.
  * @param item the path of the issue
  */
 export async function closingsOf(
@@ -31,7 +30,10 @@ export async function closingsOf(
   return changes.some((change) => isInWindow(change, project.found, query)) ? [{}] : undefined
 }
 
-/** Reads the heads or targets of a merge request. Its versions have all its heads. Its target they do not have, and while it is closed its change makes none. */
+/**
+ * Reads the heads or targets of a merge request. The versions have all heads, and not the target, whose change makes none while the merge request is
+ * closed.
+ */
 export async function heldBy(
   api: GitLabApi,
   project: Project,
@@ -43,7 +45,7 @@ export async function heldBy(
   const versions = await unlessCut(() => collectAll(api.pages(`${path}/versions`, VersionsAnswer, PAGE)))
   if (versions === 'cut') return versions
   const [newest] = versions
-  // They are made in the background.
+  // A merge request may not have versions yet, which are made in the background.
   if (!newest) return undefined
   if (newest.head_commit_sha !== sha) return 'cut'
   const { field, openedAt } = asked
@@ -70,7 +72,7 @@ async function targetsOf(
   }
   const [last] = changes
   if (!last) return [{ value, since: openedAt }]
-  // Between two answers it was changed again.
+  // The target was changed again between two answers.
   if (last.to !== value) return 'cut'
   const from = byHostsClock(query.windowFrom, project.found)
   const before = changes.filter(({ at }) => at.notAfter >= from).toReversed()
@@ -85,7 +87,7 @@ async function wasAlwaysOpen(api: GitLabApi, path: string): Promise<boolean> {
 
 export interface TargetChange {
   readonly at: LogTime
-  /** The branches; absent where the note cannot be understood. */
+  /** The branches before and after the change; absent where the note cannot be understood. */
   readonly from?: string
   readonly to?: string
 }
@@ -100,7 +102,7 @@ const CHANGES = [
  * Reads the changes of a merge request's target from its system notes, newest first: GitLab writes one for each, also of one that is closed or
  * merged, which makes no new version. Nobody can write or date such a note.
  *
- * @param mergeRequest its path
+ * @param mergeRequest the path of the merge request
  * @param reachingBackTo by GitLab's clock: older ones are not needed
  * @returns undefined where they may not be read, or are too many
  */

@@ -22,7 +22,7 @@ export async function findIssue(access: GitLabAccess, query: NumberQuery, contex
     const shown = toIssue(issue, project, query)
     return { ...found, issue: { ...shown, closings: access.token === undefined ? undefined : closings } }
   }
-  // Where a project has no issues for these credentials, the list is empty; confidential ones are left out of it.
+  // The list is empty where a project has no issues for these credentials; confidential ones are left out of it.
   if (!answer.issues_enabled || !seesConfidentialIssues(project)) throw new DestinationError('forbidden')
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
   return { ...found, issue: undefined, mark }
@@ -34,9 +34,9 @@ function toIssue(
   { number }: NumberQuery,
 ): Issue {
   if (iid !== number) throw unexpectedAnswer()
-  // To move an issue closes it here: it goes on in another project.
+  // An issue that is moved to another project is closed here, and goes on there.
   if (project_id !== id || (moved_to_id ?? null) !== null) throw new DestinationError('ambiguous_claim')
-  // The only reason that GitLab's API tells.
+  // GitLab's API tells this reason alone.
   const isDuplicate = state === 'closed' && typeof _links?.closed_as_duplicate_of === 'string'
   return { state: state === 'opened' ? 'open' : 'closed', reason: isDuplicate ? 'duplicate' : undefined }
 }

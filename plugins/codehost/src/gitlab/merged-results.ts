@@ -11,7 +11,7 @@ import type { Repository } from './repository.ts'
 
 const MOST_REQUESTS = 3
 
-/** Reads the merge requests whose newest commit this is. None where they may not be read. */
+/** Reads the merge requests whose newest commit this is; none where they may not be read. */
 export async function mergeRequestsOf(
   api: GitLabApi,
   { id, path }: Project,
@@ -22,7 +22,10 @@ export async function mergeRequestsOf(
   return (value ?? []).filter((one) => one.sha === sha && one.target_project_id === id).slice(0, MOST_REQUESTS)
 }
 
-/** Reads the pipelines of merges, newest first. Only those of a merge that has the commit as parent, into a protected branch: others run what anybody wrote there. */
+/**
+ * Reads the pipelines of merges, newest first. Only merges that have the commit as parent, into a protected branch, count: other pipelines run what
+ * anybody wrote there.
+ */
 export async function mergedResults(
   api: GitLabApi,
   project: Project,

@@ -9,15 +9,15 @@ import { NumbersAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
 
-/** The number of newest ones that are listed: the newest by time need not have the highest number, as owners may choose the time of an issue. */
+/** Number of the newest entries that are listed: the newest by time need not have the highest number, as owners may choose the time of an issue. */
 const NEWEST = 20
 
 /**
- * Marks a merge request or an issue that is not shown. Numbers are not given again. One that is not above the highest was deleted, or is hidden, as those of banned accounts are. The one above it may
- * have been the highest, and deleted by an owner; of those further above, several would have been.
- *
+ * Marks a merge request or an issue that is not shown. Numbers are not given again. A number that is not above the highest was deleted, or is hidden,
+ * as those of banned accounts are. The number above it may have been the highest, and deleted by an owner; of those further above, several would have
+ * been.
  * @param list the path of the list, which has to be readable with these credentials
- * @param isWithoutTrace whether the project keeps nothing of that number that it keeps of those in the list; it may, when left out
+ * @param isWithoutTrace tells whether the project keeps nothing of that number that it keeps of those in the list; without it, it may keep nothing
  */
 export async function markOfMissing(
   api: GitLabApi,

@@ -18,10 +18,13 @@ import { isOwnTime, type Project } from './project.ts'
 
 export interface Pipeline {
   readonly id: number
-  /** The claimed commit, or its merge with the target of a merge request. */
+  /** The commit that the pipeline ran for: the claimed one, or its merge with the target of a merge request. */
   readonly sha: string
   readonly ref: string
-  /** The event that started it: `push`, `merge_request_event`, `parent_pipeline`; `external`: somebody posted a status where there was none. */
+  /**
+   * The event that started the pipeline: `push`, `merge_request_event`, `parent_pipeline`; `external` if somebody posted a status where there was
+   * none.
+   */
   readonly source: string
   readonly status: string
   readonly createdAt?: string
@@ -39,23 +42,23 @@ export const BY_HOST: ReadonlySet<string> = new Set(['push', 'merge_request_even
 /** One attempt of a job, or one status that somebody posted. */
 export interface Run extends Omit<Check, 'passedBefore' | 'isByHand'> {
   readonly id: number
-  /** The pipeline's id; 0 of a posted status. */
+  /** The id of the run's pipeline; 0 for a posted status. */
   readonly pipeline: number
   readonly ref: string
-  /** The source of the pipeline; of a posted status the account's id. */
+  /** The source of the run's pipeline; for a posted status, the account's id. */
   readonly source: string
-  /** The id of the account that started it. */
+  /** The id of the account that started the run. */
   readonly startedBy?: number
-  /** It ran for a tag. */
+  /** Tells that the job ran for a tag. */
   readonly isOfTag?: boolean
-  /** Stopped before it ended. */
+  /** Tells that the job was stopped before it ended. */
   readonly isCanceled?: boolean
 }
 
 export type Pipelines = ReturnType<typeof openPipelines>
 
 const PIPELINES = { size: 100, most: 3 }
-/** A job takes some four kilobytes. */
+/** Limits of lists of jobs, each of which takes some four kilobytes. */
 const JOBS = { size: 50, most: 10 }
 const STATUSES = { size: 100, most: 3 }
 
@@ -63,7 +66,7 @@ const USUAL_FILE = '.gitlab-ci.yml'
 /** The sources of pipelines that run something else than the project's own file says. */
 const OTHER_FILES: ReadonlySet<string> = new Set(['parent_pipeline', 'security_orchestration_policy'])
 
-/** @param countsAll failures count also where the pipeline forgives them */
+/** Opens the pipelines of a commit. @param countsAll true if failures count also where the pipeline forgives them */
 export function openPipelines(
   api: GitLabApi,
   project: Project,
@@ -83,7 +86,7 @@ export function openPipelines(
       ...{ id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true },
       outcome: outcomeOf(job, countsAll),
       endedAt,
-      // A job that is run again is another one.
+      // A job does not change after its end: when it is run again, that is another job.
       changedAt: endedAt,
       begunAt: notAfter(ownTime(createdAt)),
       startedBy: job.user?.id,
@@ -103,7 +106,7 @@ export function openPipelines(
   }
 
   return {
-    /** Lists pipelines, newest first. @param source those that other pipelines started are in the list of `parent_pipeline` alone */
+    /** Lists pipelines, newest first. @param source limits the list to pipelines that others started, which no other list has */
     async list(source?: 'parent_pipeline'): Promise<readonly Pipeline[]> {
       const query = `sha=${sha}&order_by=id&sort=desc${source === undefined ? '' : `&source=${source}`}`
       const found = await collectAll(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
@@ -121,7 +124,7 @@ export function openPipelines(
       }
       return runs
     },
-    /** Tells whether a pipeline was started without variables of its own. One whose are hidden may have had any. */
+    /** Tells whether a pipeline was started without variables of its own. A pipeline whose variables are hidden may have had any. */
     async isPlain({ id }: Pick<Pipeline, 'id'>): Promise<boolean> {
       const { value } = await api.find(`${path}/pipelines/${id}/variables`, VariablesAnswer, [401, 403, 404])
       return value?.length === 0
@@ -134,7 +137,7 @@ export function openPipelines(
   }
 }
 
-/** Reads what accounts posted, without the jobs, which are in the list of statuses, too. */
+/** Reads the statuses that accounts posted, without the jobs, which are in the list of statuses, too. */
 export async function readPostedBeside(
   source: Pick<Pipelines, 'posted'>,
   runs: readonly Pick<Run, 'id'>[],
@@ -143,7 +146,7 @@ export async function readPostedBeside(
   return (await source.posted()).filter(({ id }) => !jobs.has(id))
 }
 
-/** The outcome of a job or a status. What may fail, or waits for somebody to start it, does not count where the pipeline forgives it. */
+/** The outcome of a job or a status. A job that may fail, or waits for somebody to start it, does not count where the pipeline forgives it. */
 export function outcomeOf(
   { status, allow_failure = false }: { readonly status: string; readonly allow_failure?: boolean },
   countsAll: boolean,
@@ -155,7 +158,7 @@ export function outcomeOf(
   return status === 'manual' && isForgiven ? 'skipped' : 'pending'
 }
 
-/** The identifier of what started a pipeline. */
+/** The identifier that stands for the source of a pipeline. */
 export function startedBy(source: string): string {
   return `pipeline:${source}`
 }

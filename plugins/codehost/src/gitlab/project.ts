@@ -13,10 +13,7 @@ export const AGE_MS = 60_000
 /** The level of the Planner, the first of the roles that see confidential issues. */
 const SEES_CONFIDENTIAL = 15
 
-/**
- * @param isWaiting what was read lately is as good
- * @throws DestinationError `forbidden` when we cannot see the project: it is private, missing, or the permission is
- */
+/** Reads a project. @throws DestinationError `forbidden` when we cannot see it: it is private, missing, or the permission is */
 export async function readProject(
   api: GitLabApi,
   { repository }: Pick<RepositoryQuery, 'repository'>,
@@ -28,18 +25,18 @@ export async function readProject(
     const { value: answer, headers } = await api.get(`/projects/${encodeURIComponent(repository)}`, ProjectAnswer)
     const behindMs = clockBehindMs(headers, now())
     const createdAt = Date.parse(answer.created_at)
-    // Of a clock in whole seconds, as `Date` has it.
+    // A second is added because `Date` has whole seconds.
     const madeBy = createdAt + 1000 + (behindMs ?? 0)
     return {
       id: answer.id,
-      /** The path of its own requests: the number is still the same after a rename. */
+      /** The path of the project's own requests, by its number, which is still the same after a rename. */
       path: `/projects/${answer.id}`,
       answer,
-      /** The time when it was made, by the host's own clock. */
+      /** The time when the project was made, by the host's own clock. */
       createdAt,
-      /** The time when it was made, at the latest, by our clock. */
+      /** The time when the project was made, at the latest, by our clock. */
       madeBy,
-      /** The facts that every answer has of it. */
+      /** The facts of the project that every answer has. */
       found: {
         repositoryId: String(answer.id),
         repositoryName: answer.path_with_namespace,
@@ -51,12 +48,12 @@ export async function readProject(
   })
 }
 
-/** @throws DestinationError `forbidden` where these credentials may see that the project exists, and not its code */
+/** Requires the right to read code. @throws DestinationError `forbidden` where these credentials may see that the project exists, and not its code */
 export function requireCode({ answer }: Project): void {
   if (answer.default_branch === undefined) throw new DestinationError('forbidden')
 }
 
-/** Tells whether these credentials see confidential issues: GitLab hides them from everybody else, and says nothing. */
+/** Tells whether these credentials see confidential issues, which GitLab hides from everybody else without saying so. */
 export function seesConfidentialIssues({ answer: { permissions } }: Project): boolean {
   const levels = [permissions?.project_access, permissions?.group_access].map((access) => access?.access_level ?? 0)
   return Math.max(...levels) >= SEES_CONFIDENTIAL

@@ -1,4 +1,4 @@
-/** Connections to GitLab: gitlab.com or a server of one's own. */
+/** Connects to GitLab: gitlab.com or a server of one's own. */
 import { type Static, secret, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,
@@ -43,7 +43,7 @@ const UNKNOWN_ROLE =
   'GitLab does not say which role the token has in which project. It needs Reporter: with less, much stays hidden; with more, it can do more than read if its scopes allow it.'
 const UNKNOWN_SCOPES = 'This server does not say what the token can do. Make sure that it has the scope read_api alone.'
 
-/** Tells a scope that only reads: `api` and those that write or administrate are none. */
+/** Tells whether a scope only reads: `api` and those that write or administrate do not. */
 function isReadScope(scope: string): boolean {
   return scope.startsWith('read_') || ['openid', 'profile', 'email'].includes(scope)
 }
@@ -64,12 +64,12 @@ export const gitlab = defineCodeHost({
     }
     const { value: token } = await api.find('/personal_access_tokens/self', TokenAnswer)
     if (!token) {
-      // An older server, which has accepted the token if it tells its version.
+      // An older server has accepted the token if it tells its version.
       await api.get('/version', AnyAnswer)
       return { proves: await proven(), scopes: [], warnings: [UNKNOWN_SCOPES, UNKNOWN_ROLE] }
     }
     const { scopes } = token
-    // The day after which it is refused, in UTC.
+    // The day after which the token is refused, in UTC.
     const expiresAt = Date.parse(token.expires_at ?? '')
     return {
       proves: await proven(),

@@ -37,14 +37,17 @@ export async function findMergeRequest(
   const { keepsMergeRequest } = openRepository(api, project, context)
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query, async (shown) => {
     if (query.sentAt - query.claimedAt > KEEPS_REFS_MS) return false
-    // The ref of an open one is there, where the API tells of such refs.
+    // The ref of an open merge request is there, where the API tells of such refs.
     const open = shown.find(({ state }) => state === 'opened')
     return open !== undefined && (await keepsMergeRequest(open.iid)) && !(await keepsMergeRequest(query.number))
   })
   return { ...found, pullRequest: undefined, mark }
 }
 
-/** Finds the target of a merge. That of a merged merge request can be changed still: then its notes tell where it was merged, or the push that the merge was. */
+/**
+ * Finds the target of a merge. The target of a merged merge request can be changed still: then its notes tell where it was merged, or the push that
+ * the merge was.
+ */
 async function targetOfMerge(
   api: GitLabApi,
   project: Project,
@@ -67,7 +70,7 @@ async function targetOfMerge(
   return { target_branch, isBaseUnsure: !isLogged }
 }
 
-/** The commit that a merge put on the base. A fast-forward makes none: what was merged is what is there. */
+/** The commit that a merge put on the base. A fast-forward makes none, and its newest commit stands for it. */
 function landedOf({
   state,
   sha,
@@ -79,7 +82,7 @@ function landedOf({
 
 /** The time for which the ref of a merge request is certainly kept: GitLab removes it two weeks after that is closed or merged. */
 const KEEPS_REFS_MS = 7 * 24 * 60 * 60_000
-/** The time from a merge until all that belongs to it is written. */
+/** The time from a merge until all that belongs to it is written down. */
 const MERGE_MS = 10_000
 
 function toPullRequest(
@@ -91,7 +94,7 @@ function toPullRequest(
   const { iid, project_id, target_project_id, state, target_branch, sha, draft, created_at, merged_at } = answer
   if (iid !== number) throw unexpectedAnswer()
   if (project_id !== project.id || target_project_id !== project.id) throw new DestinationError('ambiguous_claim')
-  // It is being merged right now.
+  // A locked merge request is being merged right now.
   if (state === 'locked') throw new DestinationError('unavailable')
   const landed = landedOf(answer)
   const isOwn = answer.imported !== true && isOwnTime(created_at, project)
@@ -108,7 +111,7 @@ function toPullRequest(
     isDraft: draft,
     head: sha ?? undefined,
     openedAt: isOwn ? logTime(created_at) : undefined,
-    // A record beside the merge request has it, which is written after the merge.
+    // The time of the merge is in a record beside the merge request, which is written after the merge.
     mergedAt: isDated ? notAfter(merged_at) : undefined,
     ...merge,
   }

@@ -10,33 +10,33 @@ import { isOwnTime, type Project } from './project.ts'
 
 /** One move of a branch. */
 export interface Move {
-  /** `undefined`: of several branches that the event does not name. */
+  /** The moved branch; `undefined` for several branches that the event does not name. */
   readonly branch: string | undefined
   readonly before: string
   readonly after: string
-  /** The time when it was written down: the move was not later. */
+  /** The time when the move was written down, and no later than which it was made. */
   readonly at: Instant
-  /** `before` does not have `after`, by the number of commits between them. */
+  /** Tells that `before` does not have `after`, by the number of commits between them. */
   readonly isForward: boolean
   /** The account that pushed; absent where the log does not say. */
   readonly by?: string
 }
 
 export interface PushLog {
-  /** Of all branches, newest first. */
+  /** The moves of all branches, newest first. */
   readonly moves: readonly Move[]
-  /** It was read back to then. */
+  /** The time back to which the log was read. */
   readonly since: Instant
-  /** Some entries were left out, because these credentials may not see them. */
+  /** Tells that some entries were left out, because these credentials may not see them. */
   readonly hasHidden: boolean
 }
 
 export interface BranchLog {
-  /** Newest first. The newest ends at the head; each begins where the next one in this list ends. */
+  /** The moves of the branch, newest first. The newest ends at the head; each begins where the next one in this list ends. */
   readonly moves: readonly Move[]
-  /** It has all moves from then on. Infinity: where it begins, it has a gap. */
+  /** The time from which on the log has all moves of the branch; Infinity if it has a gap where it begins. */
   readonly since: Instant
-  /** After that, no event is of this branch, or of branches that it does not name. */
+  /** The time after which no event is of this branch, or of branches that it does not name. */
   readonly unmovedSince: Instant
 }
 
@@ -46,13 +46,13 @@ export const NO_COMMIT = '0'.repeat(40)
 const DAY_MS = 24 * 60 * 60_000
 const PAGE = 100
 
-/** @param most pages; older entries are not read */
+/** Reads the push log of a project. @param most limit of the pages; older entries are not read */
 export async function readPushLog(
   api: GitLabApi,
   project: Project,
   { reachingBackTo, most }: { readonly reachingBackTo: Instant; readonly most: number },
 ): Promise<PushLog> {
-  // `after` is a day, and means its end by the server's zone.
+  // The parameter `after` is a day, and means its end by the server's zone.
   const after = dayBefore(reachingBackTo)
   const moves: Move[] = []
   let [pages, isShort, hasHidden] = [0, false, false]
@@ -60,17 +60,17 @@ export async function readPushLog(
   try {
     for await (const events of api.pages(list, EventsAnswer, { size: PAGE, most })) {
       pages++
-      // What these credentials may not see is left out of a page: only of the last one nothing shows it.
+      // Entries that these credentials may not see are left out of a page: only of the last one nothing shows it.
       hasHidden ||= isShort
       isShort = events.length < PAGE
-      // What an import brought says what its author wanted.
+      // Entries that an import brought say what its author wanted.
       const own = events.filter(({ created_at }) => isOwnTime(created_at, project))
       moves.push(...own.filter(({ push_data }) => push_data.ref_type === 'branch').map(toMove))
       const oldest = events.at(-1)
       if (oldest && toMove(oldest).at < reachingBackTo) break
     }
   } catch (error) {
-    // The rest is older than what was read.
+    // The rest of the log is older than what was read.
     if (!isDestinationError(error) || error.code !== 'too_large' || pages < most) throw error
     return { moves, since: moves.at(-1)?.at ?? Number.POSITIVE_INFINITY, hasHidden }
   }
@@ -94,7 +94,7 @@ function toMove({ created_at, author_username, push_data }: EventsAnswer[number]
   }
 }
 
-/** Takes the moves of a branch up to the first gap. @param head undefined: the branch is missing */
+/** Takes the moves of a branch up to the first gap. @param head the tip of the branch; undefined if the branch is missing */
 export function branchLog({ moves, since, hasHidden }: PushLog, branch: string, head: string | undefined): BranchLog {
   const own: Move[] = []
   const concerned = moves.filter((move) => move.branch === undefined || move.branch === branch)
@@ -107,32 +107,31 @@ export function branchLog({ moves, since, hasHidden }: PushLog, branch: string, 
     }
     own.push(move)
   }
-  // A head that no entry led to may have been pushed just now, and what was before it is unknown.
+  // A head that no entry led to may have been pushed just now, and the tip before it is unknown.
   return { moves: own, since: own.length > 0 ? since : Number.POSITIVE_INFINITY, unmovedSince }
 }
 
 /** A period in which the branch had the commit. */
 export interface LoggedStay {
-  /** The move that brought it, or the oldest known one by which it was there. */
+  /** The move that brought the commit, or the oldest known one by which it was there. */
   readonly arrival: Move
-  /** The branch did not have it before `arrival`. */
+  /** Tells that the branch did not have the commit before `arrival`. */
   readonly isExact: boolean
-  /** Absent while the branch has it. */
+  /** The move that took the commit away; absent while the branch has it. */
   readonly removal?: Move
 }
 
 export interface History {
-  /** Newest first. */
+  /** The stays of the commit on the branch, newest first. */
   readonly stays: readonly LoggedStay[]
-  /** It is known of each tip in the log whether it has the commit. */
+  /** Tells whether it is known of each tip in the log if it has the commit. */
   readonly isWhole: boolean
 }
 
 /**
  * Asks of each tip, newest first, whether it has the commit: nothing tells which pushes kept what was there.
- *
  * @param has undefined when it is not known, which ends the search
- * @param isEnough is given the stay that is being followed back
+ * @param isEnough gets the stay that is being followed back
  */
 export async function historyOf(
   { moves }: BranchLog,
@@ -147,7 +146,7 @@ export async function historyOf(
     if (holds === undefined) return { stays, isWhole: false }
     const followed = isOpen ? stays.pop() : undefined
     if (holds) {
-      // What the oldest move came upon was there by then.
+      // The oldest move came upon a tip that had the commit, which was there by then.
       const arrival = moves[index] ?? moves.at(-1)!
       const stay = { arrival, isExact: false, removal: (followed ?? { removal: moves[index - 1] }).removal }
       stays.push(stay)

@@ -23,7 +23,7 @@ export async function findRelease(
   const { tag } = query
   const api = createGitLabApi(access, context)
   const project = await readProject(api, query, context)
-  // Without it, releases are shown in part, and not by their tag.
+  // Credentials that may not read code see releases in part, and not by their tag.
   requireCode(project)
   const { value: release } = await context.cache.share(`gitlab ${project.id} release ${tag}`, () =>
     api.find(`${project.path}/releases/${encodeURIComponent(tag)}`, ReleaseAnswer),
@@ -35,12 +35,12 @@ export async function findRelease(
     return { ...project.found, release: undefined, tagAgeMs: isTagged ? undefined : TAG_AGE_MS }
   }
   if (release.tag_name !== tag) throw unexpectedAnswer()
-  // It says of itself that it is still to come. Its author can change that back and forth.
+  // The release says of itself that it is still to come. Its author can change that back and forth.
   if (release.upcoming_release) return { ...project.found, release: undefined, mark: 'may_have_been' }
   const { created_at, released_at, assets } = release
   // The commit in the release is that of its making; the tag may have moved.
   const commit = await tagged()
-  // Another time than that of its making was chosen, and it may have been one to come.
+  // A chosen time that is not that of the making may have been one to come.
   const isDated =
     released_at !== null && Date.parse(created_at) === Date.parse(released_at) && isOwnTime(created_at, project)
   return {
@@ -48,7 +48,7 @@ export async function findRelease(
     tagAgeMs: TAG_AGE_MS,
     release: {
       isPrerelease: false,
-      // Its author gives a link a name to be shown: that of the file is at the end of its address.
+      // The author gives a link a name to be shown: the file's own is at the end of its address.
       assets: assets.links.flatMap(({ name, url, direct_asset_url }) => [name, ...filesOf([url, direct_asset_url])]),
       commit,
       publishedAt: isDated ? logTime(created_at) : undefined,

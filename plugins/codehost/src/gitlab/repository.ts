@@ -19,9 +19,9 @@ export function openRepository(api: GitLabApi, { id, path }: Project, { cache }:
   }
 
   return {
-    /** The tip of a branch; undefined when there is no such branch. */
+    /** Reads the tip of a branch; undefined when there is no such branch. */
     head: (branch: string) => cache.share(`gitlab ${id} branch ${branch}`, () => tipOf('branches', branch)),
-    /** The commit to which a tag leads; undefined when there is no such tag. */
+    /** Reads the commit to which a tag leads; undefined when there is no such tag. */
     tagged: (tag: string) => cache.share(`gitlab ${id} tag ${tag}`, () => tipOf('tags', tag)),
     /** Tells whether `sha` is `tip` or one of its ancestors; undefined when GitLab lacks one of them, or they have no common history. */
     contains: (sha: string, tip: string) =>
@@ -30,7 +30,7 @@ export function openRepository(api: GitLabApi, { id, path }: Project, { cache }:
           ['refs[]', sha],
           ['refs[]', tip],
         ])
-        // 400: it does not know one of them. 404: they have nothing in common.
+        // A 400 means that GitLab does not know one of the commits, and a 404 that they have nothing in common.
         const { value: base } = await api.find(`${root}/merge_base?${refs}`, CommitAnswer, [400, 404])
         return base && base.id === sha
       }),

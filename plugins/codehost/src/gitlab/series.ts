@@ -5,11 +5,11 @@
 import { BY_HAND, BY_HOST, EXTERNAL, type Pipeline, type Pipelines } from './pipelines.ts'
 
 export interface CountedPipeline extends Pipeline {
-  /** The series of pipelines of which the newest counts. */
+  /** The name of the series to which the pipeline belongs, whose newest pipeline counts. */
   readonly series: string
-  /** There is a newer one that would replace it, or does: what is red in it spoils the commit, and is blamed on nobody. */
+  /** Tells that there is a newer pipeline that would replace this one, or does: what is red in it spoils the commit, and is blamed on nobody. */
   readonly isOutdated: boolean
-  /** Somebody started it, with variables or with none that are shown. */
+  /** Tells that somebody started the pipeline by hand, with variables or with none that are shown. */
   readonly isByHand: boolean
 }
 
@@ -19,7 +19,7 @@ export function hasEndedWell({ status }: Pick<Pipeline, 'status'>): boolean {
   return ENDED_WELL.has(status)
 }
 
-/** Sorts pipelines into series. It asks for variables only where an older one has not ended well. @param pipelines newest first */
+/** Sorts pipelines into series. It asks for variables only where an older one has not ended well. @param pipelines all pipelines, newest first */
 export async function countedPipelines(
   source: Pick<Pipelines, 'isPlain'>,
   pipelines: readonly Pipeline[],
@@ -62,7 +62,7 @@ function isAlike(one: Pipeline, other: Pipeline): boolean {
   return one.ref === other.ref && one.source === other.source
 }
 
-/** Takes of those with the same key the one with the highest id. */
+/** Takes the entry with the highest id of those with the same key. */
 export function lastOf<T extends { readonly id: number }>(
   all: readonly T[],
   keyOf: (one: T) => readonly string[],
