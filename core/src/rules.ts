@@ -31,7 +31,7 @@ export {
   type Said,
 } from './rules/consistency.ts'
 export { decide, knowsRules, RULE_VERSIONS } from './rules/decide.ts'
-export { CLOCK_SKEW_MS, freshnessOf, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
+export { CLOCK_SKEW_MS, freshnessOf, isClockBehind, isFreshBy, LARGEST_AHEAD_MS } from './rules/freshness.ts'
 export { toleranceEnd } from './rules/moments.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'

@@ -29,6 +29,7 @@ const WRONG: readonly (readonly [claim: object, loc: readonly (string | number)[
   [{ action: 'http.url.status', target: 'https://example.com/', params: { status: 'ok' } }, ['params', 'status']],
   [{ ...PUSH, agent_id: 'a\u202eb' }, ['agent_id']],
   [{ ...PUSH, claimed_at: inMs(3_600_000) }, ['claimed_at']],
+  [{ ...PUSH, claimed_at: inMs(-3_600_000), claimed_ago_ms: 1000 }, ['claimed_at']],
   [{ ...PUSH, deadline_at: inMs(1000) }, ['deadline_at']],
   [{ ...PUSH, claimed_at: 'yesterday' }, ['claimed_at']],
 ]

@@ -26,12 +26,12 @@ export interface NewClaim {
 /** The time of the claimed work, by the clock of `performance.now`. It is no part of the request, which another process may send. */
 const doneAt = new WeakMap<object, number>()
 
-/** Completes a request for sending at this moment. */
+/** Completes a request for sending at this moment. While a machine sleeps, only the clock behind `claimed_at` may go on. */
 export function measured(request: ClaimRequest): ClaimRequest {
   const done = doneAt.get(request)
-  return done === undefined
-    ? request
-    : { ...request, claimed_ago_ms: Math.max(0, Math.round(performance.now() - done)) }
+  if (done === undefined) return request
+  const byDate = Date.now() - Date.parse(request.claimed_at) || 0
+  return { ...request, claimed_ago_ms: Math.max(0, Math.round(Math.max(performance.now() - done, byDate))) }
 }
 
 /** Completes a claim to a request. @throws TypeError if neither the claim nor the client names an agent */

@@ -77,7 +77,7 @@ const recovered: [what: string, fault: Fault, options?: object][] = [
 
 t.test('each try says how long ago it was done, by a monotonic clock, and the rest of the claim stays', async (t) => {
   const answer = { status: 202, body: JSON.stringify({ ...QUEUED, created: true }) }
-  const { server, client } = await alone([AWAY, answer, answer, answer, answer])
+  const { server, client } = await alone([AWAY, answer, answer, answer, answer, answer])
   const { claimed_at } = await client.submit(CLAIM).then(() => JSON.parse(server.asked[0]!.body))
   const [first, second] = server.asked.map(({ body }) => JSON.parse(body))
   t.ok(first.claimed_ago_ms >= 0 && first.claimed_ago_ms < 5000)
@@ -88,8 +88,11 @@ t.test('each try says how long ago it was done, by a monotonic clock, and the re
   t.ok(Date.parse(claimed_at) - Date.parse(prepared.claimed_at) >= 50_000, 'and is dated back')
   await client.submit(prepared)
   t.ok(JSON.parse(server.asked[2]!.body).claimed_ago_ms >= 60_000)
+  const slept = client.prepare({ ...CLAIM, claimed_ago_ms: 0 })
+  await client.submit(Object.assign(slept, { claimed_at: new Date(Date.now() - 3_600_000).toISOString() }))
+  t.ok(JSON.parse(server.asked[3]!.body).claimed_ago_ms >= 3_600_000, 'also after a sleep')
   await client.submit({ ...CLAIM, claimed_at: new Date() })
-  t.equal(JSON.parse(server.asked[3]!.body).claimed_ago_ms, undefined, 'nor does what was not measured')
+  t.equal(JSON.parse(server.asked[4]!.body).claimed_ago_ms, undefined, 'nor does what was not measured')
 })
 
 for (const [what, fault, options] of recovered) {

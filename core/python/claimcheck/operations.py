@@ -9,6 +9,7 @@ from __future__ import annotations
 import email.utils
 import itertools
 import json
+import math
 import random
 import time
 import uuid
@@ -133,8 +134,12 @@ def submit(retry_for: float, body: Mapping[str, Any], done_at: Optional[float] =
     """``done_at``: when it was done, by the monotonic clock. How long ago that is, is measured anew at each try."""
 
     def as_sent() -> str:
-        ago = {} if done_at is None else {"claimed_ago_ms": max(0, round(1000 * (time.monotonic() - done_at)))}
-        return json.dumps({**body, **ago}, allow_nan=False)
+        if done_at is None:
+            return json.dumps(body, allow_nan=False)
+        # While a machine sleeps, only the clock behind `claimed_at` may go on.
+        by_date = 1000 * time.time() - (parse_instant(body["claimed_at"]) or math.inf)
+        ago_ms = max(0, round(max(1000 * (time.monotonic() - done_at), by_date)))
+        return json.dumps({**body, "claimed_ago_ms": ago_ms}, allow_nan=False)
 
     answer = yield from _json(retry_for, "POST", "/v1/claims", as_sent)
     return to_claim("/v1/claims", answer)

@@ -28,6 +28,7 @@ from claimcheck import (
     WaitTimeout,
     check_receipt,
     claims,
+    operations,
     parse_keys,
 )
 
@@ -400,6 +401,13 @@ class Failures(unittest.TestCase):
         Answers.script = [done]
         self.client.submit("a.b.c", "t", claimed_at=datetime.now(timezone.utc))
         self.assertNotIn("claimed_ago_ms", json.loads(Answers.asked[-1][1]))
+
+    def test_what_was_done_before_a_sleep_is_so_long_ago(self):
+        Answers.script = [(202, {}, json.dumps({**CLAIM, "created": True}))]
+        hour_ago = datetime.now(timezone.utc) - timedelta(hours=1)
+        body = operations.prepare("a.b.c", "t", None, "a", hour_ago, None, None)
+        self.client._run(operations.submit(1.0, body, time.monotonic()))
+        self.assertGreaterEqual(json.loads(Answers.asked[-1][1])["claimed_ago_ms"], 3_600_000)
 
     def test_it_waits_as_long_as_the_service_asks(self):
         until = {"date": "Tue, 01 Jan 2030 00:00:00 GMT", "retry-after": "Tue, 01 Jan 2030 00:00:01 GMT"}

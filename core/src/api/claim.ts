@@ -51,7 +51,7 @@ export const ClaimRequest = Type.Object(
       Type.Integer({
         minimum: 0,
         description:
-          'How long ago it was done when this request is sent, by a monotonic clock, in milliseconds. It is measured anew at each try, and is no part of the claim. It says whether the claim is fresh where the clock behind `claimed_at` is wrong.',
+          'How long ago it was done when this request is sent, by a monotonic clock, in milliseconds. It is measured anew at each try, and is no part of the claim. It says whether the claim is fresh where the clock behind `claimed_at` is wrong; a claim whose tolerance ended before that is refused.',
         examples: [350],
       }),
     ),

@@ -6,7 +6,7 @@ import type { FreshReason } from '../verdict.ts'
 /** Milliseconds by which rounding and the way to the service can date a claim after its submission. */
 export const LARGEST_AHEAD_MS = 1000
 
-/** Milliseconds by which a claim can be dated after its submission, because the clock of a client may be ahead. */
+/** Milliseconds by which the clock of a client may be off. A claim can be dated so long after its submission. */
 export const CLOCK_SKEW_MS = 5 * 60_000
 
 const FRESH: readonly FreshReason[] = ['claimed_at', 'claimed_ago']
@@ -33,4 +33,16 @@ export function freshnessOf(
   if (Math.max(submittedAt - claimedAt, claimedAgoMs ?? 0) > freshMs) return 'too_old'
   if (claimedAgoMs !== undefined) return 'claimed_ago'
   return isClockAhead ? 'clock_ahead' : 'claimed_at'
+}
+
+/**
+ * Tells whether the clock behind `claimedAt` is so far behind that the deed, as the client's monotonic clock measured it, was after the tolerance:
+ * a claim of work that was done could only be blamed. Clocks are taken for right to five minutes.
+ */
+export function isClockBehind(
+  rules: Pick<Rules, 'toleranceMs'>,
+  { claimedAt, submittedAt, claimedAgoMs }: SubmissionTimes,
+): boolean {
+  const behindMs = submittedAt - (claimedAgoMs ?? Number.POSITIVE_INFINITY) - claimedAt
+  return behindMs > Math.max(rules.toleranceMs, CLOCK_SKEW_MS)
 }

@@ -4,7 +4,7 @@ import type { CheckRecord, Instant } from '../evidence.ts'
 import { UNHEARD } from '../hosting/observation.ts'
 import type { JsonObject } from '../json.ts'
 import { decide } from '../rules/decide.ts'
-import { freshnessOf } from '../rules/freshness.ts'
+import { freshnessOf, isClockBehind } from '../rules/freshness.ts'
 import { nextCheck } from '../schedule.ts'
 import { CLOSING, type Decision } from '../verdict.ts'
 import { createCacheStore } from './check-cache.ts'
@@ -98,7 +98,9 @@ export async function liveClaim(given: LifeOptions): Promise<Life> {
     const { profile } = verifier
     const claim = { ...claimOf(verifier, given.claim), submittedAt }
     const { claimedAt, deadlineAt } = claim
-    const freshBy = freshnessOf(profile, { claimedAt, submittedAt, claimedAgoMs: given.claimedAgoMs })
+    const dated = { claimedAt, submittedAt, claimedAgoMs: given.claimedAgoMs }
+    if (isClockBehind(profile, dated)) throw new TrialError('invalid', 'the clock of the client is behind')
+    const freshBy = freshnessOf(profile, dated)
     const times = { claimedAt, deadlineAt, submittedAt, freshBy }
     const store = createCacheStore()
     const strike = { fault: answer }

@@ -137,6 +137,18 @@ function common<P extends Place>(publish: (place: P) => unknown): PackageLife<P>
       claimedMs: 5 * MINUTE - SECOND,
     })),
     row(wrongClock, 'no such version, by a clock nine seconds behind', () => ({ claimedMs: -8 * SECOND })),
+    ...[11 * MINUTE, 3 * HOUR].map((behindMs) =>
+      row(
+        kind('clocks of clients', ['refused']),
+        `by a clock ${behindMs / MINUTE} minutes behind, as the client measured`,
+        published(0, { claimedMs: -behindMs, claimedAgoMs: SECOND }),
+      ),
+    ),
+    row(
+      kind('clocks of clients'),
+      'by a clock nine minutes behind, as the client measured',
+      published(0, { claimedMs: -9 * MINUTE, claimedAgoMs: SECOND }),
+    ),
     row(kind('plain work'), 'published and claimed', published(0, {})),
     row(kind('plain work'), 'published four minutes after the claim', published(4 * MINUTE, { cameMs: 4 * MINUTE })),
     row(

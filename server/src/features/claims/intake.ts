@@ -8,6 +8,7 @@ import {
   type Closing,
   freshnessOf,
   type Instant,
+  isClockBehind,
   type JsonObject,
   nextCheck,
   type Rules,
@@ -252,6 +253,11 @@ function timeIssues(profile: ActionProfile | undefined, input: ClaimInput, deadl
   const issues: Issue[] = []
   if (input.claimedAt > now + CLOCK_SKEW_MS) {
     issues.push(valueIssue(['claimed_at'], 'claimed_at is more than 5 minutes in the future'))
+  }
+  const { claimedAt, claimedAgoMs } = input
+  if (profile && isClockBehind(profile, { claimedAt, submittedAt: now, claimedAgoMs })) {
+    const problem = 'claimed_at is too long before the time that claimed_ago_ms says: the clock of the client is behind'
+    issues.push(valueIssue(['claimed_at'], problem))
   }
   const rules = profile ?? UNSUPPORTED_RULES
   const times = { claimedAt: input.claimedAt, deadlineAt, submittedAt: now }

@@ -136,6 +136,26 @@ t.test(
   },
 )
 
+t.test(
+  'a claim by a clock that is further behind than the tolerance is refused, where the client measured that',
+  async (t) => {
+    const refused = {
+      code: 'invalid',
+      issues: [{ loc: ['body', 'claimed_at'], msg: /the clock of the client is behind$/ }],
+    }
+    await t.rejects(plan({ claimedAt: NOON - 3 * 60 * MINUTE_MS, claimedAgoMs: 1000 }), refused)
+    await t.rejects(plan({ claimedAt: NOON - 10 * MINUTE_MS - 1001, claimedAgoMs: 1000 }), refused)
+    const taken: Partial<ClaimInput>[] = [
+      { claimedAt: NOON - 10 * MINUTE_MS - 1000, claimedAgoMs: 1000 },
+      { claimedAt: NOON - 3 * 60 * MINUTE_MS, claimedAgoMs: 3 * 60 * MINUTE_MS },
+      { claimedAt: NOON - 3 * 60 * MINUTE_MS },
+      { claimedAt: NOON, claimedAgoMs: 3 * 60 * MINUTE_MS },
+      { action: 'nobody.checks.it', claimedAt: NOON - MINUTE_MS, claimedAgoMs: 0 },
+    ]
+    for (const claim of taken) t.ok(await plan(claim), JSON.stringify(claim))
+  },
+)
+
 t.test('what the client measured is no part of the claim', async (t) => {
   const [one, other] = await Promise.all([plan({ claimedAgoMs: 5 }), plan()])
   t.equal(one.claimDigest, other.claimDigest)
