@@ -64,7 +64,7 @@ async function start(t: Test, dialect: Dialect) {
   /** Until the whole log is anchored. */
   async function anchored(treeSize: number): Promise<void> {
     const { read } = claimcheck.storage
-    for (const end = Date.now() + 60_000; (await read.anchors.log())?.anchoredSize !== treeSize; ) {
+    for (const end = Date.now() + 60_000; (await read.log.anchoredState())?.anchoredSize !== treeSize; ) {
       if (Date.now() > end) throw new Error(`not anchored at ${treeSize}`)
       await setTimeout(50)
     }

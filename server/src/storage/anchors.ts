@@ -14,7 +14,6 @@ import {
 } from './anchor-row.ts'
 import type { Binding, Db } from './db.ts'
 import { receipts } from './log.ts'
-import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, logStates, OPEN_LOG, toAnchoredState } from './log-state.ts'
 import { countRows, insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, part } from './table.ts'
 
@@ -30,12 +29,6 @@ export function anchorReads(db: Db) {
   }
 
   return {
-    /** Reads the state of a log, the open one if none is named, and how far it is anchored. */
-    async log(logId?: string): Promise<AnchoredLogState | undefined> {
-      const from = logId === undefined ? OPEN_LOG : logStates('logs.log_id = ?')
-      const [row] = await db.query(`SELECT ${ANCHORED_LOG_COLUMNS} FROM ${from}`, logId === undefined ? [] : [logId])
-      return row && toAnchoredState(row)
-    },
     async byId(id: number): Promise<AnchorRow | undefined> {
       return first('WHERE id = ?', [id])
     },

@@ -87,7 +87,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     large_values: large.bytes(),
   }
   await db.query(
-    db.dialect.applyChanges,
+    db.dialect.changesStatement,
     PARAMETERS.map((name) => bindings[name]),
   )
 }

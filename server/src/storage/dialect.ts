@@ -56,7 +56,7 @@ export interface Dialect extends Expressions {
   /** Statements that have queries planned for the rows that the tables hold now. */
   analyze(tables: readonly string[]): readonly string[]
   /** One statement that makes all changes of `changes.ts` or none, and binds its PARAMETERS. */
-  readonly applyChanges: string
+  readonly changesStatement: string
   /** The statements of `Storage.forgetDeleted`. A row with `busy` says whether it failed. */
   readonly forgetDeleted: readonly string[]
   /** The statements of `Storage.rewrite` for these tables, each of which is a transaction by itself. */

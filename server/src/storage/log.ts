@@ -6,13 +6,17 @@ import { RECEIPT_OF_CLAIM } from './claim-row.ts'
 import { type Db, type Row, runAll } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import {
+  ANCHORED_LOG_COLUMNS,
+  type AnchoredLogState,
   type Closing,
   type LogRow,
   type LogState,
+  logStates,
   logs,
   OPEN_LOG,
   OPEN_LOG_ID,
   type TreeHeadRow,
+  toAnchoredState,
   toLogState,
   treeHeads,
   type Witnessed,
@@ -129,6 +133,12 @@ export function logReads(db: Db) {
     async state(): Promise<LogState | undefined> {
       const [row] = await db.query(`SELECT log.*, ${answersAs(db)} FROM ${OPEN_LOG}`)
       return row && toLogState(row)
+    },
+    /** Reads the state of a log, the open one if none is named, and how far it is anchored. */
+    async anchoredState(logId?: string): Promise<AnchoredLogState | undefined> {
+      const from = logId === undefined ? OPEN_LOG : logStates('logs.log_id = ?')
+      const [row] = await db.query(`SELECT ${ANCHORED_LOG_COLUMNS} FROM ${from}`, logId === undefined ? [] : [logId])
+      return row && toAnchoredState(row)
     },
     /** Reads the part of a server's identity that a restart leaves, where the server tells it. */
     async system(): Promise<string | undefined> {

@@ -60,7 +60,7 @@ export const postgres: Dialect = {
   lockTables: (tables) => [`LOCK TABLE ${tables.join(', ')} IN SHARE ROW EXCLUSIVE MODE`],
   allowIdle: ['SET LOCAL idle_in_transaction_session_timeout = 0'],
   analyze: (tables) => [`ANALYZE ${tables.join(', ')}`],
-  applyChanges: changesStatement(),
+  changesStatement: changesStatement(),
   // Only a vacuum forgets deleted rows here, and takes long: the database runs it by itself.
   forgetDeleted: [],
   // A plain vacuum gives the space of old rows to new ones, and leaves the old bytes until then.

@@ -66,7 +66,7 @@ export const sqlite: Dialect = {
   lockTables: () => [],
   allowIdle: [],
   analyze: () => [],
-  applyChanges: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
+  changesStatement: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
   // During its wait for readers, no transaction writes.
   forgetDeleted: ['PRAGMA busy_timeout = 1000', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA busy_timeout = 10000'],
   // A full VACUUM is needed, because secure_delete overwrites only the row as it is: where a full page was divided, each part keeps what went into

@@ -644,7 +644,7 @@ export function testStorage(
     await t.rejects(storage.apply({ log: LOG, newClaims: [claimNumber(2, { receiptId: 'rcpt_0' })] }))
     const found = await storage.read.log.receiptsByIds(['rcpt_0', 'rcpt_1'])
     t.same(found, { receipts: [receipt(0)], elsewhere: [] })
-    t.match(await storage.read.anchors.log(), { logId: 'log', treeSize: 1, anchoredSize: 0 })
+    t.match(await storage.read.log.anchoredState(), { logId: 'log', treeSize: 1, anchoredSize: 0 })
     const none = await storage.read.log.receiptsByIds(['rcpt_1'])
     t.same(none, { receipts: [], elsewhere: [] })
   })

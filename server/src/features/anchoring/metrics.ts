@@ -23,9 +23,13 @@ export function anchorMetrics({ anchoring, storage }: MetricsParts): Watch {
     ])
 
     return async () => {
-      const { anchors } = storage.read
-      const [log, anchor, droppedCount] = await Promise.all([anchors.log(), anchors.open(), anchors.droppedCount()])
-      anchoredSize.set(log?.anchoredSize ?? 0)
+      const { anchors, log } = storage.read
+      const [state, anchor, droppedCount] = await Promise.all([
+        log.anchoredState(),
+        anchors.open(),
+        anchors.droppedCount(),
+      ])
+      anchoredSize.set(state?.anchoredSize ?? 0)
       dropped.set({}, droppedCount)
       problem.reset()
       const current = anchoring?.problem()

@@ -26,9 +26,10 @@ import type { Admission, Entry } from './admission.ts'
 import { type CheckRunner, checkTime } from './check.ts'
 import type { ClaimsConfig } from './config.ts'
 import type { Decisions } from './decisions.ts'
+import { judgeOf } from './destination.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
 import type { Lateness } from './lateness.ts'
-import { judgeOf, type ProfileSettings } from './profile-settings.ts'
+import type { ProfileSettings } from './profile-settings.ts'
 import type { Watches } from './watches.ts'
 
 export interface FirstCheck {

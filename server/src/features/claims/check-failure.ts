@@ -1,10 +1,9 @@
 /** Turns an error that a verifier threw into a failure: why it could not read, or its own fault, as a text for the log without secrets. */
 
 import { type DestinationError, isDestinationError } from '@claimcheck/core/plugin'
-import { DESTINATION_ERROR_CODES, type Failure, type Instant } from '@claimcheck/core/rules'
+import { DESTINATION_ERROR_CODES, type Failure, type Instant, LATEST_INSTANT } from '@claimcheck/core/rules'
 import { terminalText } from '@claimcheck/core/words/terminal'
 import { leakFinder } from '../../outbound/leaks.ts'
-import { LATEST_INSTANT } from './observation.ts'
 
 export interface ReadFailure {
   readonly failure: Failure

@@ -12,6 +12,7 @@ import {
   type Failure,
   type Instant,
   isRead,
+  MAX_AGE_MS,
   type Observation,
   type PluginName,
   type ReadRecord,
@@ -20,8 +21,7 @@ import {
 import type { FastifyBaseLogger } from 'fastify'
 import { LazyAbortController, withinTime } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'
-import type { CheckRequests } from '../../outbound/check-requests.ts'
-import type { GivenConnection, Outbound } from '../../outbound/outbound.ts'
+import type { CheckRequests, GivenConnection, Outbound } from '../../outbound/outbound.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { connectedBy } from '../../plugins/connected.ts'
 import { PluginEndedError, type Tenant } from '../../plugins/hosted.ts'
@@ -34,9 +34,8 @@ import type { ConnectionService, OpenConnection } from '../workspaces/connection
 import type { Sources } from '../workspaces/sources.ts'
 import { readFailure } from './check-failure.ts'
 import type { ClaimsConfig } from './config.ts'
-import { destinationOf } from './destination.ts'
-import { MAX_AGE_MS, readObservation } from './observation.ts'
-import { judgeOf } from './profile-settings.ts'
+import { destinationOf, judgeOf } from './destination.ts'
+import { readObservation } from './observation.ts'
 
 interface CheckRunnerOptions {
   readonly registry: Registry
@@ -96,7 +95,7 @@ export function createCheckRunner({
 }: CheckRunnerOptions) {
   const { timeoutMs } = config.checks
 
-  async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<Checked> {
+  async function checkOnce(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<Checked> {
     // Checks of a claim are evidence by their order, and the clocks of hosts differ a little.
     const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
     const readAt = now()
@@ -283,7 +282,7 @@ export function createCheckRunner({
      * @param kind the kind under which the check was admitted: one that decides may use the requests that are kept for such checks
      */
     async check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
-      const { record, used } = await check(claim, history, kind)
+      const { record, used } = await checkOnce(claim, history, kind)
       if (used) activity.connectionRead(used, record)
       return record
     },

@@ -111,7 +111,7 @@ export function createClaimService({
   logGuard,
   clock,
   now,
-  config: { checks },
+  config: { checks: settings },
 }: ClaimServiceOptions) {
   /** Single-flight: the claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
@@ -151,7 +151,7 @@ export function createClaimService({
   /** Waits for a running check, as the first submission does. */
   async function resubmitted(stored: ClaimRow): Promise<SubmittedClaim> {
     const check = adjudication.runningCheck(stored.claimId)
-    const row = (check && (await settledWithin(check, checks.firstAnswerMs))) ?? stored
+    const row = (check && (await settledWithin(check, settings.firstAnswerMs))) ?? stored
     return { claim: await statusOf(read, row), created: false }
   }
 
@@ -170,7 +170,7 @@ export function createClaimService({
     if (!first) return undefined
     recent.set(identity, true)
     const { stored, checked } = first
-    return (checked && (await settledWithin(checked, claim.submittedAt + checks.firstAnswerMs - now()))) ?? stored
+    return (checked && (await settledWithin(checked, claim.submittedAt + settings.firstAnswerMs - now()))) ?? stored
   }
 
   /** Returns the reason that the submitter may not claim for the agent, if there is one. */
@@ -219,7 +219,7 @@ export function createClaimService({
         sources,
         connections: () => connections.open(workspaceId),
         aheadClocks,
-        closing: checks,
+        closing: settings,
       }),
       looksFirst(identityOf(identity)) ? earlierClaim(identity) : undefined,
       quotas.refusal(submitter),

@@ -1,13 +1,28 @@
-/** The address where a claim is read: that of its connection, or one that the plugin names for the claim. */
+/** The verifier that judges a claim, and the address where it is read: that of its connection, or one that the plugin names for it. */
 
 import { grantOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
 import type { AnonymousSource, Claim, Connection } from '@claimcheck/core/plugin'
 import type { Tenant } from '../../plugins/hosted.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+import { profileDigest } from './profile-list.ts'
 
 export type Destination = AnonymousSource
 
 type Types = Pick<Registry, 'connectionType'>
+
+/**
+ * Finds the verifier that judges a claim. Undefined while it is away: not loaded, not in the claim's version, or with other rules than those
+ * that the claim keeps.
+ */
+export function judgeOf(
+  registry: Pick<Registry, 'verifierFor'>,
+  { action, profileVersion, profileDigest: pinned }: Pick<ClaimRow, 'action' | 'profileVersion' | 'profileDigest'>,
+): RegisteredVerifier | undefined {
+  const registered = registry.verifierFor(action, profileVersion)
+  const isSame = registered && (pinned === null || pinned === profileDigest(registered.verifier.profile))
+  return isSame ? registered : undefined
+}
 
 /**
  * Finds the destination of a claim; undefined where it cannot be read without a connection.

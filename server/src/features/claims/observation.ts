@@ -5,8 +5,6 @@ import type { ActionProfile } from '@claimcheck/core/plugin'
 import { validator } from '../../base/validation.ts'
 import type { LeakFinder } from '../../outbound/leaks.ts'
 
-export { LATEST_INSTANT, MAX_AGE_MS } from '@claimcheck/core/rules'
-
 /**
  * Reads the observation that a verifier returned.
  * @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express

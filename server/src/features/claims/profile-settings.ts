@@ -7,7 +7,7 @@ import type { ActionProfile } from '@claimcheck/core/plugin'
 import { canonicalize, publishedRules } from '@claimcheck/core/receipts'
 import type { Instant, JsonObject, JsonValue, Rules } from '@claimcheck/core/rules'
 import { refuse } from '../../plugins/plugin-error.ts'
-import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
+import type { Registry } from '../../plugins/registry.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import type { ProfileSettingsRow } from '../../storage/profile-settings.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -23,19 +23,6 @@ interface ProfileSettingsOptions {
 
 /** The greatest age of the published settings, which everybody may ask for. */
 const PUBLISHED_AGE_MS = 1000
-
-/**
- * Finds the verifier that judges a claim, unless it is away: not loaded, not in the claim's version, or with other rules than those that the claim
- * keeps.
- */
-export function judgeOf(
-  registry: Pick<Registry, 'verifierFor'>,
-  { action, profileVersion, profileDigest: pinned }: Pick<ClaimRow, 'action' | 'profileVersion' | 'profileDigest'>,
-): RegisteredVerifier | undefined {
-  const registered = registry.verifierFor(action, profileVersion)
-  const isSame = registered && (pinned === null || pinned === profileDigest(registered.verifier.profile))
-  return isSame ? registered : undefined
-}
 
 export type ProfileSettings = ReturnType<typeof createProfileSettings>
 

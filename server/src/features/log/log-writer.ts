@@ -115,7 +115,7 @@ export function createLogWriter({ signingKeys, logGuard, signedReceipts, config 
       evidence?: string,
       decidedAt: Instant = content.observation.observedAt,
     ): Promise<Draft> {
-      // Not by the clock of this thread: the checks are admitted and dated by another one, which knows when the time is in doubt.
+      // Takes the time of the checks, which is vouched for, and not now(): the clock may be in doubt.
       const issuedAt = Math.max(content.observation.observedAt, decidedAt)
       const unsigned = { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence }
       return sign(config, unsigned, signingKeys.latest())

@@ -61,7 +61,7 @@ interface LogServiceOptions {
 
 export function createLogService({ storage, archives }: LogServiceOptions) {
   const { read, published: rows } = storage
-  const log = createStoredLog(rows, async () => (await read.anchors.log())!)
+  const log = createStoredLog(rows, async () => (await read.log.anchoredState())!)
   const ended = new LRUCache<string, Promise<StoredLog>>({ max: MAX_ENDED })
 
   async function landedAnchors(before: number, limit: number): Promise<readonly Anchor[]> {
@@ -98,7 +98,7 @@ export function createLogService({ storage, archives }: LogServiceOptions) {
   }
 
   async function openEnded(logId: string): Promise<StoredLog> {
-    const state = await read.anchors.log(logId)
+    const state = await read.log.anchoredState(logId)
     if (state) return createStoredLog(rows, async () => state)
     const archive = await archives.open(logId)
     const anchoredSize = (await read.anchors.newestFinal(logId))?.treeSize ?? 0

@@ -5,7 +5,7 @@ import type { Decision, JsonObject, Source } from '@claimcheck/core/rules'
 import { sha256Text } from '../../base/sha256.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 
-/** A decision with what the receipt says of the checks behind it. Plain data: it goes from thread to thread. */
+/** A decision with what the receipt says of the checks behind it. */
 export interface Decided extends Decision {
   readonly facts: JsonObject
   readonly source: Source | undefined

@@ -21,8 +21,8 @@ async function openLog(t: Test): Promise<Storage> {
   return storage
 }
 
-function storedLog({ log, anchors }: Reads): StoredLog {
-  return createStoredLog(log, async () => (await anchors.log())!)
+function storedLog({ log }: Reads): StoredLog {
+  return createStoredLog(log, async () => (await log.anchoredState())!)
 }
 
 /** What of the view's proofs does not hold, or is not what the stored hashes say without any memory. */
@@ -116,7 +116,7 @@ t.test('a database that was put back and went on otherwise is proven as it is no
   await grow(second, 700, { name: 'new' })
   let { read } = first
   const rows = new Proxy(read.log, { get: (_, name: keyof typeof read.log) => read.log[name] })
-  const log = createStoredLog(rows, async () => (await read.anchors.log())!)
+  const log = createStoredLog(rows, async () => (await read.log.anchoredState())!)
   t.strictSame(await wrongProofs(await log.view(), read.log), [])
   read = second.read
   const view = await log.view()
@@ -135,7 +135,7 @@ t.test('a replica that went on otherwise leaves nothing behind', async (t) => {
     await grow(storage, 300)
   }
   const { published, isReplicaAway } = readsOfReplica(primary.read, replica.read)
-  const log = createStoredLog(published, async () => (await primary.read.anchors.log())!)
+  const log = createStoredLog(published, async () => (await primary.read.log.anchoredState())!)
   await grow(primary, 400, { name: 'new' })
   const view = await log.view()
   t.strictSame([view.state.treeSize, isReplicaAway()], [700, false])
@@ -153,7 +153,7 @@ t.test('what a replica has otherwise is read at the primary', async (t) => {
   const replica = await openHost(t, join(folder, 'replica'))
   for (const storage of [primary, replica]) await createLog(storage)
   const { published, isReplicaAway } = readsOfReplica(primary.read, replica.read)
-  const log = createStoredLog(published, async () => (await primary.read.anchors.log())!)
+  const log = createStoredLog(published, async () => (await primary.read.log.anchoredState())!)
   await log.view()
   await published.leaves(LOG_ID, 0, 0)
   await grow(primary, 700, { name: 'new' })
@@ -176,7 +176,7 @@ t.test('where the stored tiles do not make up the newest root, nothing is proven
   const storage = await openLog(t)
   await grow(storage, 600)
   const { read } = storage
-  const state = async () => (await read.anchors.log())!
+  const state = async () => (await read.log.anchoredState())!
   const other = async () => ({ ...(await state()), rootHash: SHA256_TREE.leaf(Buffer.from('other')) })
   await t.rejects(createStoredLog(read.log, other).view(), Error)
 

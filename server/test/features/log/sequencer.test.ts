@@ -285,7 +285,10 @@ t.test('proofs hold across full tiles, also for a host that has just started', a
   await restarted.sequencer.advance(decided(await newClaim(restarted.storage)))
   t.equal((await restarted.storage.read.log.state())!.treeSize, 551)
   t.strictSame((await diagnose(restarted.storage, { schema: SCHEMA })).problems, [])
-  const log = createStoredLog(restarted.storage.read.log, async () => (await restarted.storage.read.anchors.log())!)
+  const log = createStoredLog(
+    restarted.storage.read.log,
+    async () => (await restarted.storage.read.log.anchoredState())!,
+  )
   const view = await log.view()
   const { rootHash } = (await restarted.storage.read.log.newestHead())!
   t.same((await view.proveInclusion(255, 551)).rootHash, rootHash)
