@@ -30,11 +30,11 @@ interface AdapterParts {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly now: () => Instant
   readonly actingIn: (ctx: KoaContextWithOIDC | undefined) => Acting
-  /** The audit trail's record of a grant that is being stored. */
+  /** Makes the audit trail's record of a grant that is being stored. */
   readonly grantAudit: (grantId: string) => RecordAudit | undefined
 }
 
-/** The library calls the returned function once for each of its models. */
+/** Makes the adapter of each model; the library calls the returned function once for each. */
 export function adapterFactory(parts: AdapterParts): (model: string) => Adapter {
   const { library, records, rotation, storage, now, actingIn, grantAudit } = parts
   const { errors, Provider } = library
@@ -53,7 +53,7 @@ export function adapterFactory(parts: AdapterParts): (model: string) => Adapter 
     } as AdapterPayload
   }
 
-  /** The library only reads the clients of machines. */
+  /** Finds a machine as a client of the library, which only reads machines. */
   async function findMachine(clientId: string): Promise<AdapterPayload | undefined> {
     const machine = await storage.read.machines.byId(clientId)
     if (!machine || machine.revokedAt !== null) return undefined
@@ -75,7 +75,7 @@ export function adapterFactory(parts: AdapterParts): (model: string) => Adapter 
     if (model !== REFRESH_TOKEN || !rotation.current()) return toPayload(record)
     const { params } = Provider.ctx!.oidc
     if (params) params.scope = scopesAskedAgain(record.payload.scope, params.scope)
-    // The library would end the grant: whether this is a repeat is decided where the token is used up.
+    // A record that is marked as consumed would have the library end the grant: whether this is a repeat is decided where the token is used up.
     const { consumedAt } = record
     const mayBeRepeat = consumedAt !== null && now() - consumedAt < REPEATABLE_MS
     return toPayload(mayBeRepeat ? { ...record, consumedAt: null } : record)
@@ -96,7 +96,7 @@ export function adapterFactory(parts: AdapterParts): (model: string) => Adapter 
     const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
     const stored = payload as Payload
     const record: NewRecord = { model, id, payload: stored, ttlMs, recordAudit: auditOf(model, id, stored) }
-    // Nothing is stored for a request until a person is there: the address of the sign-in page holds it.
+    // Requests are not stored until a person is there: the address of the sign-in page holds them.
     if (model === 'Interaction' && isUnanswered(payload)) return
     const refresh = rotation.current()
     if (refresh?.used !== undefined) {
@@ -130,7 +130,7 @@ export function adapterFactory(parts: AdapterParts): (model: string) => Adapter 
       find: (id) => translated(() => find(model, id)),
       upsert: (id, payload, ttlSeconds) => upsert(model, id, payload, ttlSeconds),
       consume: (id) => consume(model, id),
-      // The library ends a grant by all of its models at once, its own included: the first one records it.
+      // A grant ends in the library by all of its models at once, its own included: the first one records it.
       destroy: (id) => (model === 'Grant' ? endGrant(id) : translated(() => records.remove(model, id))),
       revokeByGrantId: endGrant,
       findByUid: async () => undefined,
@@ -146,8 +146,8 @@ function isUnanswered(payload: AdapterPayload): boolean {
 }
 
 /**
- * Stores no sessions of the library: the console's session identifies the person at each request. A session of the library would outlive
- * the console's session, and then act for the next person at the same browser.
+ * An adapter that stores no sessions of the library: the console's session identifies the person at each request. A session of the library would
+ * outlive the console's session, and then act for the next person at the same browser.
  */
 const NO_SESSIONS: Adapter = {
   find: async () => undefined,

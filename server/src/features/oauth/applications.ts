@@ -25,7 +25,7 @@ export function createApplicationService({ members, oauthRecords: records, oauth
   }
 
   return {
-    /** The applications that a person allowed, newest first. */
+    /** Lists the applications that a person allowed, newest first. */
     async list(userId: string) {
       const grants = await grantsOf(userId)
       const listed = grants.map(

@@ -9,13 +9,13 @@ export function createAudiences(own: string, others: readonly string[], { hasMcp
   const known = new Map([...others, own, mcp].map((name) => [normalize(name), name]))
   known.set(`${normalize(mcp)}/`, mcp)
   return {
-    /** The REST API. */
+    /** The audience of the REST API. */
     own,
-    /** The server of the Model Context Protocol: its tokens open nothing else but whoami. */
+    /** The audience of the server of the Model Context Protocol: its tokens open nothing else but whoami. */
     mcp,
     /** The audience of tokens that were asked for without a resource: clients of MCP leave it out, and no other token opens that server. */
     unnamed: hasMcp ? mcp : own,
-    /** The name of the audience in tokens; undefined when the audience is unknown. */
+    /** Finds the name of an audience in tokens; undefined for an unknown audience. */
     find: (resource: string) => known.get(normalize(resource)),
   }
 }

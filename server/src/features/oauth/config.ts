@@ -81,7 +81,10 @@ function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
   return { clients, resources, dynamicRegistration }
 }
 
-/** @param others the clients before it */
+/**
+ * Finds what is wrong with a client.
+ * @param others the clients before it
+ */
 function clientProblems({ clientId, clientName, redirectUris }: OAuthClient, others: readonly OAuthClient[]): string[] {
   const problems: string[] = []
   if (clientId === COMMAND_LINE_CLIENT.clientId) problems.push(`client_id: ${clientId} is the command line's own`)
@@ -97,13 +100,13 @@ function clientProblems({ clientId, clientName, redirectUris }: OAuthClient, oth
   return problems
 }
 
-/** Finds a name that looks alike. Two clients of the operator may have one name, such as one with a secret and one without. */
+/** Finds another client's name that looks like this one. Two clients of the operator may have one name, such as one with a secret and one without. */
 function likeness(name: string, others: readonly string[]): string | undefined {
   const other = name === COMMAND_LINE_CLIENT.clientName ? name : lookAlike(name, others)
   return other && `it is, or looks like, the name ${other} of another client`
 }
 
-// RFC 8707 2: an absolute URI without a fragment. The service compares audiences and sends no request to them.
+// RFC 8707 2 asks for an absolute URI without a fragment. The service compares audiences and sends no request to them.
 function resourceProblem(resource: string): string | undefined {
   if (!parseUrl(resource)) return 'must be an absolute URI'
   return resource.includes('#') ? 'must have no fragment' : undefined

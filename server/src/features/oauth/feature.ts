@@ -76,7 +76,7 @@ export const oauthFeature = {
   commands: addMachineCommands,
 } satisfies Feature<Services>
 
-/** The security scheme in the form of OpenAPI. */
+/** Makes the security scheme in the form of OpenAPI. */
 export function securityScheme(publicUrl = ''): object {
   const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, scopeWords(scope)]))
   const tokenUrl = publicUrl + OAUTH_PATHS.token

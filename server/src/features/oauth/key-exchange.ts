@@ -30,8 +30,8 @@ export function createKeyExchange({ storage, oauthRecords, keys, oauth, now }: K
   return {
     /**
      * Makes the key of a token, and ends the token.
-     * @param name what the key is for: the machine
-     * @throws ServiceError `forbidden` for a token that does not permit it; `bad_request` for a name that is none
+     * @param name the name of the key, which is that of the machine
+     * @throws ServiceError `forbidden` for a token that does not permit it; `bad_request` for an invalid name
      */
     async exchange({ grantId, workspaceId, scopes, audience }: TokenCredential, name: string, address: string) {
       if (audience !== oauth.audiences().own) throw refused(`its token is for ${audience}`)
@@ -41,7 +41,7 @@ export function createKeyExchange({ storage, oauthRecords, keys, oauth, now }: K
       return storage.write(async (tx) => {
         const member = grant?.accountId === undefined ? undefined : await tx.members.byId(grant.accountId)
         if (!member || allowedTo(member.role, [KEY_SCOPE]).length === 0) throw refused('its token has ended')
-        // The key first, and the grant after it: that is the order in which a workspace is deleted.
+        // The key is made before the grant ends: that is the order in which a workspace is deleted.
         const made = await keys.createIn(tx, workspaceId, name, { expiresAt }, byUser(member.userId, address))
         const by: Acting = { actor: { kind: 'application', id: COMMAND_LINE_CLIENT.clientId }, address }
         const isFirst = await oauthRecords.endGrantIn(tx, grantId, 'application.returned', by)

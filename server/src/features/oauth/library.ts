@@ -13,7 +13,7 @@ export function loadLibrary(): Promise<Library> {
 async function load(): Promise<Library> {
   addUrlParse()
   const { warn } = console
-  // Suppresses its warning about Node 20, on which the tests run. The function above adds what it misses there.
+  // This suppresses the library's warning about Node 20, on which the tests run. The function above adds what the library misses there.
   console.warn = (...words: unknown[]) => {
     if (!String(words[0]).includes('Unsupported runtime')) warn(...words)
   }
@@ -24,7 +24,7 @@ async function load(): Promise<Library> {
   }
 }
 
-/** `URL.parse` of the URL Standard, which Node has since version 22. */
+/** Adds `URL.parse` of the URL Standard, which Node has since version 22. */
 function addUrlParse(): void {
   if (typeof URL.parse === 'function') return
   Object.defineProperty(URL, 'parse', {

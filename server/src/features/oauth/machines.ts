@@ -30,7 +30,7 @@ export function machineScopes({ scopes }: Pick<MachineRow, 'scopes'>): Scope[] {
 export type MachineService = ReturnType<typeof createMachineService>
 export type NewMachine = Awaited<ReturnType<MachineService['create']>>
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service of machines. The parameter `by` of each method is the actor; by default the command line. */
 export function createMachineService(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   return {
@@ -83,7 +83,10 @@ export function createMachineService(parts: { storage: Storage; now: () => Insta
   }
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads the scopes of a machine.
+ * @throws ServiceError `bad_request`
+ */
 function requireScopes(scopes: readonly string[]): Scope[] {
   const known = [...new Set(scopes)].filter(isForMachines)
   if (known.length > 0 && scopes.every(isForMachines)) return known

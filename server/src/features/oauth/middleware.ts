@@ -1,4 +1,4 @@
-/** Middleware of the library: corrects requests that it reads otherwise than this service means, and removes cookies of what is not stored. */
+/** Middleware of the library: corrects requests that it reads in another way than this service, and removes cookies for rows that are not stored. */
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { SIGN_IN } from './adapter.ts'
 import { isUnclear } from './redirect-uris.ts'
@@ -9,7 +9,7 @@ export const COOKIE_NAMES = {
   resume: 'claimcheck_resume',
 } as const
 
-/** Removes the library's cookies of what is not stored: of its session, and of a request before the person has signed in. */
+/** Removes cookies of the library for things that are not stored: its session, and a request before the person has signed in. */
 export async function onlyUsedCookies(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next()
   const isUnsaved = ctx.oidc?.entities.Interaction?.prompt.name === SIGN_IN
@@ -26,8 +26,8 @@ export async function onlyUsedCookies(ctx: KoaContextWithOIDC, next: () => Promi
 }
 
 /**
- * Leaves out what is of OpenID Connect alone, as RFC 6749 3.1 wants of parameters that are not known: the library refuses these without
- * the scope `openid`. Clients send a `nonce` to every service.
+ * Leaves out parameters of OpenID Connect alone, as RFC 6749 3.1 wants of unknown parameters: the library refuses these without the scope `openid`.
+ * Clients send a `nonce` to every service.
  */
 export async function withoutOpenid(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const others = Object.entries(ctx.query).filter(([name]) => !OPENID_PARAMETERS.has(name))
@@ -40,8 +40,8 @@ const OPENID_PARAMETERS: ReadonlySet<string> = new Set(
 )
 
 /**
- * The other response modes need a page with a script. They cannot be switched off, but the library refuses a mode that it does not
- * know.
+ * Makes the library refuse response modes other than `query`, which need a page with a script. They cannot be switched off, but the library refuses a
+ * mode that it does not know.
  */
 export async function onlyQueryResponses(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const { response_mode: mode } = ctx.query
@@ -49,10 +49,13 @@ export async function onlyQueryResponses(ctx: KoaContextWithOIDC, next: () => Pr
   await next()
 }
 
-/** The library compares a loopback address without its port, and reads it with a parser that passes over line breaks. */
+/**
+ * Refuses redirect URIs that readers read differently: the library compares a loopback address without its port, and reads it with a parser that
+ * passes over line breaks.
+ */
 export async function onlyClearRedirects(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const uris = [ctx.query.redirect_uri].flat()
-  // One that is not registered for any client: the library says so on its own page, and sends the browser nowhere.
+  // A URI that is registered for no client: the library says so on its own page, and sends the browser nowhere.
   if (uris.some((uri) => uri !== undefined && isUnclear(uri))) ctx.query = { ...ctx.query, redirect_uri: 'unclear:' }
   await next()
 }

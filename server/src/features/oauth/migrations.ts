@@ -6,13 +6,13 @@ export const oauthMigrations = { '004-oauth': { up } }
 
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('machines', (table) => {
-    // The client id.
+    // The machine's OAuth client id.
     table.text('id').primary()
     table.text('workspace_id').notNullable().references('workspaces.id').index()
     table.text('name').notNullable()
     table.text('secret_hash').notNullable()
     table.text('last_four').notNullable()
-    // JSON.
+    // Scopes are stored as JSON.
     table.text('scopes').notNullable()
     table.text('created_by').references('users.id')
     table.bigInteger('created_at').notNullable()

@@ -23,7 +23,7 @@ import { readScopes, type Scope } from './scopes.ts'
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The client's network address. */
+  /** The network address of the client. */
   readonly address: string
 }
 
@@ -42,7 +42,7 @@ export interface ConsentRequest {
 interface Consent {
   readonly memberId: string
   readonly scopes: readonly Scope[]
-  /** A call after the grant is stored: if it throws, the grant ends. */
+  /** Runs after the grant is stored: if it throws, the grant ends. */
   readonly confirm: () => Promise<void>
 }
 
@@ -62,14 +62,14 @@ export type OAuth = ReturnType<typeof createOAuth>
 
 export function createOAuth(parts: OAuthParts) {
   const { config, ownAddress, oauthRecords: records, now } = parts
-  /** The addresses of requests that the library handles. */
+  /** The network addresses of requests that the library handles. */
   const addresses = new WeakMap<IncomingMessage, string>()
   /** The audit trail's records of grants that are being stored. */
   const granting = new Map<string, RecordAudit>()
   let providing: Promise<Provider> | undefined
   let handling: Promise<(exchange: Exchange) => Promise<void>> | undefined
 
-  /** The name of this service towards applications. */
+  /** Returns the name of this service towards applications. */
   const issuer = () => ownAddress.origin()
   const audiences = () => createAudiences(ownAddress.url(), config.oauth.resources, { hasMcp: parts.isActive('mcp') })
 
@@ -91,7 +91,7 @@ export function createOAuth(parts: OAuthParts) {
     return providing
   }
 
-  /** Returns undefined when the client is unknown, or was registered with metadata that is refused now. */
+  /** Finds the name of a client; undefined when it is unknown, or was registered with metadata that is refused now. */
   async function clientName(clientId: string): Promise<string | undefined> {
     const { errors } = await loadLibrary()
     try {
@@ -124,7 +124,7 @@ export function createOAuth(parts: OAuthParts) {
     return (await loadProvider()).interactionResult(request, response, result, options)
   }
 
-  /** Names the application in the audit trail. */
+  /** Makes the audit trail's record of a consent, which names the application. */
   function consentAudit(clientId: string, name: string, consent: Consent, address: string): RecordAudit {
     return async (tx) => {
       const member = await tx.members.byId(consent.memberId)
@@ -149,11 +149,11 @@ export function createOAuth(parts: OAuthParts) {
     /** The quota of registrations; undefined when clients may not register themselves. */
     registrations: config.oauth.dynamicRegistration ? createRegistrationQuota(parts) : undefined,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
-    /** The metadata of the MCP server, by the path at which it was asked. */
+    /** Returns the address of the MCP server's metadata, by the path at which the server was asked. */
     mcpMetadataUrl: (path: string) =>
       issuer() + (path.endsWith('/') ? OAUTH_PATHS.mcpSlashMetadata : OAUTH_PATHS.mcpMetadata),
 
-    /** Returns the function that handles requests of applications. */
+    /** Makes the function that handles requests of applications. */
     handler() {
       handling ??= loadProvider().then((provider) => {
         const handle = provider.callback()
@@ -164,7 +164,7 @@ export function createOAuth(parts: OAuthParts) {
           request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
           request.headers['x-forwarded-host'] = host
           request.url = request.url!.replace(/^[a-z]+:\/\/[^/]*/i, '')
-          // Of a body that is too large the library reads the beginning: the rest would hold up what follows on this connection.
+          // A body that is too large is read to its beginning by the library: the rest would delay later requests of this connection.
           response.once('finish', () => request.resume())
           await handle(request, response)
         }
@@ -172,7 +172,10 @@ export function createOAuth(parts: OAuthParts) {
       return handling
     },
 
-    /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
+    /**
+     * Reads the request for consent.
+     * @throws ServiceError `not_found` unless it was made in this browser and is open
+     */
     async consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest> {
       const { params } = await interaction(uid, exchange)
       const clientId = String(params.client_id)
@@ -186,7 +189,10 @@ export function createOAuth(parts: OAuthParts) {
       }
     },
 
-    /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
+    /**
+     * Allows a request. Returns the URL to redirect the browser to.
+     * @throws ServiceError `not_found`
+     */
     async allow(uid: string, exchange: Exchange, consent: Consent): Promise<string> {
       const { memberId: accountId, scopes, confirm } = consent
       const { params } = await interaction(uid, exchange)
@@ -212,7 +218,10 @@ export function createOAuth(parts: OAuthParts) {
       return answer(exchange, { login: { accountId, remember: false }, consent: { grantId } })
     },
 
-    /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
+    /**
+     * Denies a request. Returns the URL to redirect the browser to.
+     * @throws ServiceError `not_found`
+     */
     async deny(uid: string, exchange: Exchange): Promise<string> {
       await interaction(uid, exchange)
       return answer(exchange, { error: 'access_denied', error_description: 'the person denied the request' })

@@ -1,10 +1,16 @@
 /** The pages and the session that the OAuth flow needs, which the console provides. */
 
 export interface OAuthPages {
-  /** @param cookie reads a cookie of the request */
+  /**
+   * Tells whether a browser is signed in to the console.
+   * @param cookie reads a cookie of the request
+   */
   isSignedIn(cookie: (name: string) => string | undefined): Promise<boolean>
-  /** The page on which a person signs in. @param next a path of ours, to which it leads afterwards */
+  /**
+   * Returns the address of the page on which a person signs in.
+   * @param next a path of ours, to which it leads afterwards
+   */
   signInUrl(next: string): string
-  /** The HTML of a page that says why the flow failed. */
+  /** Returns the HTML of a page that says why the flow failed. */
   errorPage(error: { readonly code: string; readonly description: string | undefined }): string
 }

@@ -7,10 +7,10 @@ export const OAUTH_PATHS = {
   jwks: '/oauth/jwks',
   consent: (uid: string) => `/oauth/consent/${encodeURIComponent(uid)}`,
   consentRoute: '/oauth/consent/:uid',
-  // RFC 8414 3 and 5, and RFC 9728 3
+  // RFC 8414 3 and 5, and RFC 9728 3, define these paths.
   serverMetadata: '/.well-known/oauth-authorization-server',
   openidMetadata: '/.well-known/openid-configuration',
-  // Clients of MCP that take the address of the MCP server for that of the authorization server.
+  // Some clients of MCP take the address of the MCP server for that of the authorization server.
   mcpServerMetadata: '/.well-known/oauth-authorization-server/mcp',
   mcpOpenidMetadata: '/.well-known/openid-configuration/mcp',
   resourceMetadata: '/.well-known/oauth-protected-resource',

@@ -32,9 +32,9 @@ interface ProviderParts {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
-  /** The audit trail's record of a grant that is being stored. */
+  /** Makes the audit trail's record of a grant that is being stored. */
   readonly grantAudit: (grantId: string) => RecordAudit | undefined
-  /** The client's address of a request. */
+  /** Finds the client's network address of a request. */
   readonly addressOf: (request: IncomingMessage) => string | null
   readonly pages: OAuthPages
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'debug'>
@@ -54,7 +54,7 @@ const TTL = {
   Grant: 365 * DAY,
   /** The lifetime of a request, which includes the time in which the person signs in. */
   Interaction: 30 * MINUTE,
-  /** Required by the library, although no session is stored. */
+  /** The lifetime that the library requires, although no session is stored. */
   Session: 30 * MINUTE,
 } as const
 
@@ -71,7 +71,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
   const configured = configuredClients(config)
   const rotation = createRotation(records, actingIn)
 
-  /** Tells who sent the request: the client, once the library knows it. */
+  /** Finds the actor of a request: the client, once the library knows it. */
   function actingIn(ctx: KoaContextWithOIDC | undefined): Acting {
     const clientId = ctx?.oidc?.client?.clientId
     return {
@@ -94,7 +94,10 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
     return !(await translated(() => pages.isSignedIn(cookieOf)))
   }
 
-  /** Returns the sign-in page, which leads back to the request that its address holds. @throws InvalidRequest */
+  /**
+   * Returns the address of the sign-in page, which leads back to the request that its address holds.
+   * @throws InvalidRequest
+   */
   function signInUrl(ctx: KoaContextWithOIDC): string {
     const url = pages.signInUrl(ctx.oidc.route === 'resume' ? requestAnew(ctx) : ctx.url)
     if (url.length <= LONGEST_URL) return url
@@ -117,7 +120,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
     },
     resourceIndicators: {
       enabled: true,
-      // The programs of the REST API know nothing else.
+      // Machines and the command line use the REST API, and know no other resource.
       defaultResource: async (_ctx, { clientId }, oneOf) =>
         oneOf ??
         (clientId === COMMAND_LINE_CLIENT.clientId || isMachineId(clientId) ? audiences.own : audiences.unnamed),
@@ -149,7 +152,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
       names: COOKIE_NAMES,
       long: COOKIE,
       short: COOKIE,
-      // The first signs; the others verify, while hosts change to another SECRET_KEY.
+      // Cookies are signed with the first key and verified with all, while hosts change to another SECRET_KEY.
       keys: secrets.deriveAll('oauth cookies').map((key) => key.toString('base64url')),
     },
     jwks: { keys: [signingKey(secrets)] },
@@ -172,7 +175,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
     revokeGrantPolicy: () => true,
     extraParams: { scope: keepKnownScopes },
     interactions: {
-      // The person is asked at each request: an earlier consent does not answer a later request.
+      // People are asked at each request: an earlier consent does not answer a later request.
       policy: [
         new Prompt(
           { name: SIGN_IN, requestable: false },
@@ -198,7 +201,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
       return member && { accountId: member.id, claims: async () => ({ sub: member.id }) }
     },
     extraClientMetadata: {
-      // Lists one property, so that the library calls the validator once for each client.
+      // One property is listed, so that the library calls the validator once for each client.
       properties: ['software_id'],
       validator: (ctx, _name, _value, metadata) => {
         if (isMachineId(String(metadata.client_id))) return
@@ -210,7 +213,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
       ctx.type = 'html'
       ctx.body = pages.errorPage({ code, description })
     },
-    // The library never needs to send a request.
+    // Requests of the library itself are never needed.
     fetch: async () => {
       throw new Error('the OAuth flow sends no requests')
     },
@@ -218,7 +221,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
   }
 
   const provider = new library.Provider(issuer, configuration)
-  // Trusts the forwarding headers, which the handler of the requests sets itself.
+  // The library trusts the forwarding headers, which the handler of the requests sets itself.
   provider.proxy = true
   compareHashes(provider.Client.prototype)
   for (const middleware of [
@@ -230,12 +233,12 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
   ])
     provider.use(middleware)
   provider.on('server_error', (_ctx, err) => logger.error({ err }, 'request failed'))
-  // Broken connections. Without a listener the library would print them.
+  // Errors of broken connections would be printed by the library without a listener.
   ;(provider as EventEmitter).on('error', (err) => logger.debug({ err }, 'a connection of the OAuth flow broke'))
   return provider
 }
 
-// RFC 8410 7: the prefix of the 32 bytes of an Ed25519 private key.
+// RFC 8410 7 has this prefix before the 32 bytes of an Ed25519 private key.
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SIGNING_ALGORITHM = 'EdDSA'
 
@@ -246,10 +249,10 @@ function signingKey(secrets: Pick<Secrets, 'derive'>): JWK {
   return { ...jwk, alg: SIGNING_ALGORITHM, use: 'sig' } as JWK
 }
 
-/** Proxies and servers take lines of 8 KB. */
+/** The longest address of the sign-in page: proxies and servers take lines of 8 KB. */
 const LONGEST_URL = 7500
 
-/** Returns the address of the same request, once what it was kept under is gone. */
+/** Makes the address of the same request, for one whose stored state is gone. */
 function requestAnew({ oidc: { params = {} } }: KoaContextWithOIDC): string {
   const pairs = Object.entries(params).flatMap(([name, value]) =>
     [value].flat().flatMap((one): [string, string][] => (one === undefined ? [] : [[name, String(one)]])),
@@ -257,7 +260,7 @@ function requestAnew({ oidc: { params = {} } }: KoaContextWithOIDC): string {
   return `${OAUTH_PATHS.authorize}?${new URLSearchParams(pairs)}`
 }
 
-/** Hashes what a machine sends before the comparison: only the hash of its secret is stored. */
+/** Makes the library compare hashes of machines' secrets: only the hash of a secret is stored. */
 function compareHashes(prototype: {
   clientId: string
   compareClientSecret(given: string): boolean | Promise<boolean>

@@ -27,7 +27,7 @@ export interface Payload {
 export interface StoredRecord {
   readonly payload: Payload
   readonly consumedAt: Instant | null
-  /** null when it does not expire. */
+  /** The end of the record; null when it does not expire. */
   readonly expiresAt: Instant | null
 }
 
@@ -35,15 +35,15 @@ export interface NewRecord {
   readonly model: string
   readonly id: string
   readonly payload: Payload
-  /** undefined for a record that does not expire. */
+  /** The lifetime of the record; undefined when it does not expire. */
   readonly ttlMs: number | undefined
-  /** Called in the same transaction, for the audit trail. */
+  /** Records the change in the audit trail, in the same transaction. */
   readonly recordAudit?: RecordAudit | undefined
 }
 
 /** A refresh that is about to be granted. */
 interface GrantedRefresh {
-  /** The refresh token that it uses up. */
+  /** The refresh token that the refresh uses up. */
   readonly used: string
   readonly grantId: string
   /** The scope and resource of the request. */
@@ -61,7 +61,7 @@ interface RepeatableAnswer extends Payload {
   readonly grantId: string
   readonly asked: string
   readonly answer: TokenAnswer
-  /** The network address of the client that got it first. */
+  /** The network address of the client that got the answer first. */
   readonly address: string | null
   /** True when the audit trail has a repeat from another address. */
   readonly isRecorded: boolean
@@ -71,7 +71,7 @@ export type RecordAudit = (tx: Writes) => Promise<void>
 
 const GRANT = 'Grant'
 export const REFRESH_TOKEN = 'RefreshToken'
-/** The answer to a refresh, by the refresh token that it used up. */
+/** The kind of records that hold answers to refreshes, by the refresh token that was used up. */
 const REFRESH_ANSWER = 'RefreshAnswer'
 /** The time in which a client may repeat a refresh: its answer was lost, or several of its processes refreshed at once. */
 export const REPEATABLE_MS = 10_000
@@ -94,7 +94,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
     try {
       return { payload: JSON.parse(secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
     } catch (error) {
-      // The record was sealed under another key, or changed: it counts as missing.
+      // A record that was sealed under another key, or changed, counts as missing.
       if (error instanceof SecretError) return undefined
       throw error
     }
@@ -122,7 +122,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
     tx.audit.record({ event, at: now(), by, ...about, subject: clientId })
   }
 
-  /** Ends a grant within a transaction. False when it had ended: of two who end it at once, one gets true. */
+  /** Ends a grant within a transaction. False when it had ended: of two requests that end it at once, one gets true. */
   async function endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
     const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
     if (!(await tx.records.removeGrant(grantId)) || !grant) return false
@@ -130,7 +130,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
     return true
   }
 
-  /** The kept answer to the same refresh, and how long it is kept; undefined when its refresh token was used. */
+  /** Finds the stored answer to the same refresh, and how long it stays; undefined when its refresh token was used. */
   async function repeatedAnswer(tx: Writes, used: string, asked: string) {
     const row = await tx.records.find(kindOf(REFRESH_ANSWER), hashToken(used))
     const kept = row && decrypt(row)
@@ -140,7 +140,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
     return next?.consumedAt === null ? { payload, ttlMs: kept.expiresAt! - now() } : undefined
   }
 
-  /** Answers a second use of a refresh token, or ends its grant. */
+  /** Answers a second use of a refresh token with the first answer, or ends its grant. */
   async function repeat(tx: Writes, { used, grantId, asked }: GrantedRefresh, grant: RecordRow, by: Acting) {
     const repeated = await repeatedAnswer(tx, used, asked)
     if (!repeated) {
@@ -170,7 +170,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
       try {
         await storage.write((tx) => tx.records.removeExpired(now()))
       } catch {
-        // The next record removes them.
+        // A failure is ignored: the next record removes them.
       }
     }
     setTimeout(remove, REPEATABLE_MS + 1000).unref()
@@ -183,7 +183,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
       return row && decrypt(row)
     },
 
-    /** Stores nothing under a grant that has ended. */
+    /** Stores a record, unless its grant has ended. */
     async put(record: NewRecord): Promise<void> {
       const at = now()
       const isRemovalDue = () => at - removedAt >= REMOVE_EVERY_MS
@@ -195,7 +195,7 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
       if (isRemovalDue()) removedAt = at
     },
 
-    /** Returns false, and ends the grant, when the record was consumed before, on any host. */
+    /** Consumes a record. Returns false, and ends the grant, when it was consumed before, on any host. */
     consume(model: string, id: string, by: Acting): Promise<boolean> {
       const kind = kindOf(model)
       const idHash = hashToken(id)
@@ -208,9 +208,9 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
     },
 
     /**
-     * Uses up a refresh token, and stores what replaces it together with the answer: all of it happens, or nothing does. A repeat gets the
-     * answer that the first time got, and stores nothing, while the answer is kept and the next refresh token is unused. Any other second
-     * use ends the grant, and returns undefined.
+     * Uses up a refresh token, and stores its successors together with the answer: all of it happens, or nothing does. A repeat gets the answer that
+     * the first time got, and stores nothing, while the answer is kept and the next refresh token is unused. Any other second use ends the grant, and
+     * returns undefined.
      */
     async rotate(refresh: GrantedRefresh, by: Acting): Promise<TokenAnswer | undefined> {
       const { used, grantId, asked, issued, answer } = refresh
@@ -246,7 +246,10 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsParts) {
   }
 }
 
-/** Comes before anything is stored under a grant: what ends the grant at the same moment waits, and then finds what was stored. */
+/**
+ * Locks a grant. Call it before anything is stored under the grant: a transaction that ends it at the same moment waits, and then finds what was
+ * stored.
+ */
 function lockGrant(tx: Writes, grantId: string): Promise<RecordRow | undefined> {
   return tx.records.lock(kindOf(GRANT), hashToken(grantId))
 }

@@ -1,7 +1,7 @@
 /** The rules for redirect URIs: https, http on a loopback address, or a private-use scheme (RFC 8252 7). */
 import { parseUrl } from '@claimcheck/core/plugin'
 
-/** The number of redirect URIs that a client may have. */
+/** The most redirect URIs that a client may have. */
 export const MAX_REDIRECT_URIS = 20
 export const MAX_REDIRECT_URI_LENGTH = 2000
 
@@ -12,12 +12,12 @@ const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-// Browsers accept more in a host, such as a comma or an asterisk, which no name of a host has.
+// Hosts may have more characters in browsers, such as a comma or an asterisk, which no name of a host has.
 const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 
-/** The mistake in a redirect URI, as words that follow "the URI"; undefined when it is valid. */
+/** Finds the mistake in a redirect URI, as words that follow "the URI"; undefined when it is valid. */
 export function redirectProblem(text: string): string | undefined {
-  // The URL parser removes line breaks and tabs, so that the text and what is compared with it would be two different addresses.
+  // The URL parser removes line breaks and tabs, so that the text and the compared address would be two different ones.
   if (isUnclear(text)) return 'must have no spaces, line breaks or control characters'
   const url = parseUrl(text)
   if (!url) return 'must be an absolute URI'
@@ -31,12 +31,12 @@ export function redirectProblem(text: string): string | undefined {
   return undefined
 }
 
-/** True for a text that readers of addresses read differently. */
+/** Tells whether readers of addresses may read a text differently. */
 export function isUnclear(redirectUri: string): boolean {
   return /[\s\p{C}]/u.test(redirectUri)
 }
 
-/** Describes the recipient to the person who is asked for consent. */
+/** Describes the recipient of a redirect to the person who is asked for consent. */
 export function redirectPlace(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri)
   if (LOOPBACK.has(hostname)) return 'an application on this device'

@@ -7,7 +7,7 @@ export const REGISTRATIONS_A_DAY = 20
 const DAY_MS = 24 * 60 * 60_000
 
 export function createRegistrationQuota({ storage, now }: { storage: Pick<Storage, 'write'>; now: () => Instant }) {
-  /** Returns the time until the next may come, where it is too many. */
+  /** Counts a registration, or takes one back. Returns the time until the next may come, if there are too many. */
   function add(network: string, change: 1 | -1): Promise<number | undefined> {
     const subject = `registration from ${network}`
     return storage.write(async (tx) => {
@@ -28,7 +28,7 @@ export function createRegistrationQuota({ storage, now }: { storage: Pick<Storag
       const message = `too many applications were registered from this address: at most ${REGISTRATIONS_A_DAY} a day. Use one that is registered, or ask the operator to configure yours`
       throw new ServiceError('too_many', message, { retryAfterMs })
     },
-    /** Takes a registration back that was refused, and keeps nothing. */
+    /** Takes back a registration that was refused, and stores nothing. */
     async giveBack(network: string): Promise<void> {
       await add(network, -1)
     },

@@ -21,10 +21,10 @@ const ACCEPTED: ReadonlySet<string> = new Set([
   'application_type',
 ])
 
-/** Limits the stored JSON of a client that registers itself: anyone may register, and each row stays for a week. */
+/** The most bytes of the stored JSON of a client that registers itself: anyone may register, and each row stays for a week. */
 const MOST_BYTES = 4096
 
-/** The mistake in the name of a client in its one form (`composed`). People decide by it whether they trust the application. */
+/** Finds the mistake in the name of a client in its one form (`composed`). People decide by it whether they trust the application. */
 export function clientNameProblem(name: string): string | undefined {
   if (name === '') return 'it is empty'
   return name.length > MAX_NAME_LENGTH ? `it has more than ${MAX_NAME_LENGTH} characters` : idProblem(name)
@@ -32,13 +32,16 @@ export function clientNameProblem(name: string): string | undefined {
 
 const SERVICE = 'Claimcheck'
 
-/** Names such as "Claude Code (claimcheck)" only say which service the application is set up for. */
+/** Tells whether a name is like the service's. Names such as "Claude Code (claimcheck)" only say which service the application is set up for. */
 function isLikeService(name: string): boolean {
   const beginning = [...name.replace(/[^\p{L}\p{N}]/gu, '')].slice(0, SERVICE.length).join('')
   return beginning.toLowerCase() === SERVICE.toLowerCase() || lookAlike(beginning, [SERVICE]) !== undefined
 }
 
-/** The mistake in the name of a client that registers itself. @param taken the names of the operator's clients */
+/**
+ * Finds the mistake in the name of a client that registers itself.
+ * @param taken the names of the operator's clients
+ */
 function newNameProblem(given: unknown, taken: readonly string[]): string | undefined {
   if (typeof given !== 'string') return 'must be a text'
   const name = composed(given)
@@ -62,9 +65,9 @@ function redirectsProblem(uris: unknown): string | undefined {
 }
 
 /**
- * Removes all other members from the metadata, in place.
- * @param taken of a client that registers itself: the names that it may not have. Undefined: those of the configuration, and those that
- *   are kept, may be larger, and have names that an earlier policy allowed
+ * Removes metadata that is not accepted, in place.
+ * @param taken for a client that registers itself, the names that it may not have. Undefined for clients of the configuration and stored ones, which
+ * may be larger, and have names that an earlier policy allowed
  * @throws InvalidClientMetadata
  */
 export function restrictMetadata(
@@ -81,7 +84,7 @@ export function restrictMetadata(
     else if (!isFlat(value)) refuseFor(`${name} must be a text, or a list of texts`)
   }
   Object.assign(metadata, FIXED)
-  // Clients name what they can do, also what this service does not offer. No client gives itself the grant of machines.
+  // Clients list all grant types that they can use, also some that this service does not offer. No client gives itself the grant of machines.
   if (Array.isArray(metadata.grant_types)) {
     metadata.grant_types = metadata.grant_types.filter((type) => GRANT_TYPES.has(type))
     if (!metadata.grant_types.includes('authorization_code'))

@@ -11,21 +11,24 @@ import type { NewRecord, OAuthRecords, TokenAnswer } from './records.ts'
 
 /** The writes of one refresh, until it is granted. */
 interface Refresh {
-  /** The id of the refresh token that it uses up; undefined until then. */
+  /** The id of the refresh token that the request uses up; undefined until then. */
   used: string | undefined
   readonly issued: NewRecord[]
 }
 
 export type Rotation = ReturnType<typeof createRotation>
 
-/** @param actingIn returns who sent a request */
+/**
+ * Makes the rotation of refresh tokens.
+ * @param actingIn returns the actor of a request
+ */
 export function createRotation(records: Pick<OAuthRecords, 'rotate'>, actingIn: (ctx: KoaContextWithOIDC) => Acting) {
   const requests = new AsyncLocalStorage<Refresh>()
 
   return {
-    /** Collects the writes of this request. Undefined: it refreshes nothing, and writes at once. */
+    /** Returns the collected writes of this request; undefined for a request that refreshes nothing, and writes at once. */
     current: () => requests.getStore(),
-    /** A middleware of the library. */
+    /** Runs as middleware of the library: stores the collected writes once a refresh is granted. */
     async middleware(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
       if (ctx.path !== OAUTH_PATHS.token) return next()
       const refresh: Refresh = { used: undefined, issued: [] }
@@ -33,7 +36,7 @@ export function createRotation(records: Pick<OAuthRecords, 'rotate'>, actingIn: 
       const { used, issued } = refresh
       if (used === undefined || ctx.status !== 200) return
       const { scope, resource } = ctx.oidc.params!
-      // A token for another resource would be sent to the wrong one: such a request is no repeat.
+      // The resource is part of the comparison: a token for another one would be sent to the wrong one.
       const asked = JSON.stringify([scope, resource])
       const grantId = ctx.oidc.entities.RefreshToken!.grantId!
       try {

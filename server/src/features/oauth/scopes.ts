@@ -30,7 +30,10 @@ const DEFAULT_SCOPE: Scope = 'claims:read'
 /** The scopes that any application or machine may get. */
 export const SCOPES = (Object.keys(RULES) as Scope[]).filter((scope) => scope !== KEY_SCOPE)
 
-/** The scopes that this application may get. A key outlives its token, so only the command line may ask for one: no other program receives its code. */
+/**
+ * Returns the scopes that an application may get. A key outlives its token, so only the command line may ask for one: no other program receives its
+ * code.
+ */
 export function scopesFor(clientId: string | undefined): readonly Scope[] {
   return clientId === COMMAND_LINE_CLIENT.clientId ? [KEY_SCOPE] : SCOPES
 }
@@ -39,14 +42,14 @@ export function isScope(text: string): text is Scope {
   return Object.hasOwn(RULES, text)
 }
 
-/** Returns the scopes that this application may get of those it asks for. Where it asks for none of them, it gets the least that is of use. */
+/** Returns the scopes that this application may get of those it asks for. If it asks for none of them, it gets the least that is of use. */
 export function scopesAskedFor(clientId: string | undefined, text: unknown): Scope[] {
   const possible = scopesFor(clientId)
   const known = readScopes(text).filter((scope) => possible.includes(scope))
   return known.length > 0 ? known : possible.filter((scope) => scope === DEFAULT_SCOPE)
 }
 
-/** Returns what a refresh asks for of what was granted: clients repeat what they asked for at first. Undefined: all that was granted. */
+/** Returns the granted scopes that a refresh asks for: clients repeat what they asked for at first. Undefined stands for all that was granted. */
 export function scopesAskedAgain(granted: unknown, text: unknown): string | undefined {
   const known = readScopes(text)
   const kept = readScopes(granted).filter((scope) => known.includes(scope))

@@ -24,7 +24,7 @@ export function createTokenService({ storage, oauthRecords: records, config }: T
     return configured.has(clientId) || (await records.find('Client', clientId)) !== undefined
   }
 
-  /** Reads the machine as well: its revocation ends its tokens. */
+  /** Finds the credential of a machine's token. It reads the machine as well, whose revocation ends its tokens. */
   async function ofMachine(token: string): Promise<TokenCredential | undefined> {
     const { clientId, aud: audience, scope } = (await records.find('ClientCredentials', token))?.payload ?? {}
     const machine = clientId === undefined ? undefined : await storage.read.machines.byId(clientId)
@@ -38,7 +38,7 @@ export function createTokenService({ storage, oauthRecords: records, config }: T
   async function ofApplication(token: string): Promise<TokenCredential | undefined> {
     const { clientId, grantId, aud: audience, scope } = (await records.find('AccessToken', token))?.payload ?? {}
     if (grantId === undefined || audience === undefined || !(await isKnown(clientId))) return undefined
-    // Requires the grant, because a token may have been issued while the grant was being ended.
+    // The grant is required, because a token may have been issued while the grant was being ended.
     const grant = await records.find('Grant', grantId)
     const memberId = grant?.payload.accountId
     const member = memberId === undefined ? undefined : await storage.read.members.byIdWithPayer(memberId)
@@ -48,7 +48,7 @@ export function createTokenService({ storage, oauthRecords: records, config }: T
   }
 
   return {
-    /** Returns undefined when the token is unknown, expired or revoked. */
+    /** Finds the credential of a token; undefined when it is unknown, expired or revoked. */
     authenticate: async (token: string) =>
       isToken(token) ? ((await ofApplication(token)) ?? (await ofMachine(token))) : undefined,
   }

@@ -40,8 +40,8 @@ function serverMetadata(oauth: OAuth) {
 }
 
 /**
- * The same for clients that look for nothing else, or look here second (RFC 8414 5). The service is no OpenID provider: it leaves the
- * scope `openid` out and issues no ID token. Clients refuse a document without the members that OpenID Connect Discovery requires.
+ * Makes the metadata for clients that look for OpenID Connect Discovery alone, or look there second (RFC 8414 5). The service is no OpenID provider:
+ * it leaves the scope `openid` out and issues no ID token. Clients refuse a document without the members that OpenID Connect Discovery requires.
  */
 function openidMetadata(oauth: OAuth) {
   return {
@@ -52,7 +52,7 @@ function openidMetadata(oauth: OAuth) {
   }
 }
 
-/** No token is signed. */
+/** An empty key set, because no token is signed. */
 const NO_KEYS = { keys: [] }
 
 function resourceMetadata(oauth: OAuth, resource: string) {
