@@ -1,4 +1,4 @@
-/** Closing an account: everything personal goes, and the row stays as "closed account" for what others refer to. */
+/** Closing an account: everything personal is deleted, and the row stays as "closed account" for rows that refer to it. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -12,7 +12,7 @@ import type { User } from './sessions.ts'
 export interface OwnedAlone {
   readonly id: string
   readonly name: string
-  /** Other people are members: the account cannot be closed. Without them the workspace is deleted with it. */
+  /** True if other people are members: the account cannot be closed then. Without them the workspace is deleted with it. */
   readonly hasOthers: boolean
 }
 
@@ -20,7 +20,7 @@ export const CLOSED_NAME = 'closed account'
 
 export type AccountDeletion = ReturnType<typeof createAccountDeletion>
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service. The parameter `by` of each method is the actor; by default the command line. */
 export function createAccountDeletion({ storage, now }: { storage: Storage; now: () => Instant }) {
   async function closeIn(tx: Writes, id: string, withWorkspaces: boolean, by: Acting): Promise<readonly string[]> {
     const alone = await ownedAlone(tx, id, 'locked')
@@ -41,7 +41,7 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
     for (const passkey of await tx.passkeys.ofUser(id)) await tx.passkeys.remove(id, passkey.id)
     for (const { issuer } of await tx.identities.ofUser(id)) await tx.identities.remove(id, issuer)
     for (const { memberId } of await tx.members.workspacesOf(id)) await tx.members.remove(memberId)
-    // The address is free for another account; no mail reaches this one.
+    // A closed account's address is free for another one; no mail reaches the reserved address that it gets.
     await tx.users.close(id, { email: reservedAddress(id, 'closed'), name: CLOSED_NAME }, now())
     tx.audit.record({ event: 'account.closed', at: now(), by, userId: id })
     return names
@@ -49,20 +49,26 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
 
   return {
     ownedAlone: (userId: string) => ownedAlone(storage.read, userId),
-    /** Deletes the workspaces without other members. @throws ServiceError `conflict` for the only owner of a workspace with other members */
+    /**
+     * Closes an account, and deletes the workspaces without other members.
+     * @throws ServiceError `conflict` for the only owner of a workspace with other members
+     */
     async close(user: Pick<User, 'id' | 'generation'>, by = byCommand()): Promise<void> {
       await storage.write(async (tx) => closeIn(tx, (await requireCurrent(tx, user)).id, true, by))
     },
     /**
-     * Lets the operator close it. Returns the names of the workspaces that were deleted with it.
-     * @throws ServiceError `not_found`; `conflict` as above, and, unless `withWorkspaces`, when workspaces would be deleted
+     * Lets the operator close an account. Returns the names of the workspaces that were deleted with it.
+     * @throws ServiceError `not_found`; `conflict` as `close` does, and, unless `withWorkspaces`, when workspaces would be deleted
      */
     closeByEmail: (email: string, { withWorkspaces }: { readonly withWorkspaces: boolean }, by = byCommand()) =>
       storage.write(async (tx) => closeIn(tx, (await requireAccount(tx, email)).id, withWorkspaces, by)),
   }
 }
 
-/** @param locked locks the owners, so that none leaves before the transaction ends */
+/**
+ * Lists the workspaces in which the account is the only owner.
+ * @param locked locks the owners, so that none leaves before the transaction ends
+ */
 async function ownedAlone(
   from: Pick<Reads, 'members'> | Writes,
   userId: string,

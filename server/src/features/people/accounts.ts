@@ -18,7 +18,7 @@ import { createNewPasswords } from './new-passwords.ts'
 import { isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 
-/** The addresses with accounts that one invitation may be tried with in a day. */
+/** The most addresses with accounts that one invitation may be tried with in a day. */
 const MOST_TAKEN_ADDRESSES = 5
 
 /** The purpose of a link. */
@@ -29,16 +29,16 @@ export type Link =
       readonly workspaceId: string
       readonly workspaceName: string
       readonly role: Role
-      /** The address that the link was mailed to: who has the link reads mails to it. null: it was passed on otherwise. */
+      /** The address that the link was mailed to, whose mails the holder of the link reads; null for a link that was passed on otherwise. */
       readonly recipient: string | null
-      /** An account that never confirmed it has the recipient's address. */
+      /** True if an account that never confirmed it has the recipient's address. */
       readonly isHeld: boolean
     }
   | { readonly kind: 'reset'; readonly userId: string; readonly email: string }
 
 export type AccountService = ReturnType<typeof createAccountService>
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service of accounts. The parameter `by` of each method is the actor; by default the command line. */
 export function createAccountService(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   const { invitationsPerAccount, invitationsPerWorkspace, invitationsPerRecipient } = config?.limits ?? DEFAULT_LIMITS
@@ -48,7 +48,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
   /** Counts an invitation against the limits of a day. @throws ServiceError `conflict`, `too_many` */
   async function spend(tx: Writes, workspaceId: string, createdBy: string, recipient: string | null): Promise<void> {
     const inviter = await tx.users.byId(createdBy)
-    // A mail names who invites by address.
+    // Mails name the inviter by address, so it has to be confirmed.
     if (recipient !== null && inviter?.confirmedAt == null) {
       throw new ServiceError('conflict', 'confirm your e-mail address first: your Account page sends you a link')
     }
@@ -68,10 +68,10 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
   }
 
   return {
-    /** New passwords, by a link or by the signed-in person. */
+    /** The service of new passwords, by a link or by the signed-in person. */
     passwords: createNewPasswords({ storage, now, links }),
 
-    /** A token for the first user. Using one setup token ends all others. Undefined when an account exists. */
+    /** Makes a token for the first user; undefined when an account exists. Using one setup token ends all others. */
     setupToken: (by = byCommand()): Promise<string | undefined> =>
       storage.write(async (tx) => {
         if (await tx.users.any()) return undefined
@@ -79,10 +79,9 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       }),
 
     /**
-     * A token with which one person joins a workspace. A mailed one ends the open invitation of the address: there is one at a time.
+     * Makes a token with which one person joins a workspace. A mailed one ends the open invitation of the address: there is one at a time.
      * @param createdBy the id of an owner; null for the command line, which has no limits
-     * @throws ServiceError `conflict` when `createdBy` is not an owner any more, or has no confirmed address and the link is mailed;
-     * `too_many`
+     * @throws ServiceError `conflict` when `createdBy` is not an owner any more, or has no confirmed address and the link is mailed; `too_many`
      */
     inviteToken(
       workspaceId: string,
@@ -110,8 +109,8 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
     },
 
     /**
-     * A token with which a user chooses a new password.
-     * @param among `confirmed`: only of an account with a confirmed address, to which it is mailed
+     * Makes a token with which a user chooses a new password.
+     * @param among `confirmed` for accounts with a confirmed address alone, to which the token is mailed
      * @throws ServiceError `not_found`
      */
     async resetToken(email: string, by = byCommand(), among: 'any' | 'confirmed' = 'any'): Promise<string> {
@@ -152,7 +151,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       const insertUser = await prepareUser(newUser, { workspaces: [workspaceName], link: OF_NOBODY, by, now })
       return storage.write(async (tx) => {
         await links.use(tx, link)
-        // Ends the other setup links in the same transaction, so that only one of two people with two links becomes the first user.
+        // Other setup links end in the same transaction, so that only one of two people with two links becomes the first user.
         await tx.links.endAll({ kind: 'setup' }, now())
         if (await tx.users.any()) throw unusableLink()
         const user = await insertUser(tx)
@@ -177,7 +176,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       const workspace = await read.workspaces.byIdOrName(workspaceId)
       const insertUser = await prepareUser(newUser, { workspaces: workspace ? [workspace.name] : [], link, by, now })
       const enter = async (tx: Writes) => {
-        // In the order in which deleting a workspace and closing an account lock them: otherwise each could wait for the other.
+        // Rows are locked in the order of deleting a workspace and closing an account: otherwise each could wait for the other.
         const user = await insertUser(tx)
         if (!(await tx.workspaces.lock(workspaceId))) throw unusableLink()
         await links.use(tx, link)
@@ -187,7 +186,7 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
         }
         return { user, workspaceId }
       }
-      // A link may be passed on to anybody.
+      // Links may be passed on to anybody, so guesses by one are counted.
       const guesses = {
         subject: `taken addresses by the link ${link.id}`,
         most: MOST_TAKEN_ADDRESSES,
@@ -198,18 +197,21 @@ export function createAccountService(parts: { storage: Storage; now: () => Insta
       return countingGuesses(storage, guesses, now(), () => storage.write(enter))
     },
 
-    /** Returns undefined unless address and password are right. Records a refusal. */
+    /** Finds a user by address and password; undefined unless both are right. Records a refusal. */
     async byPassword(email: string, password: string, by = byCommand()): Promise<User | undefined> {
       const user = await read.users.byEmail(email.trim().toLowerCase())
       if (await isPassword(password, user?.passwordHash)) return toUser(user!)
-      // An address without an account is not kept: people type their password there.
+      // An address without an account is not recorded: people type their password there.
       const details = { method: 'password', ...(user ? { email: user.email } : {}) }
       const entry = { event: 'sign_in.failed', at: now(), by, userId: user?.id ?? null, details } as const
       await storage.write((tx) => recordFailedSignIn(tx, entry))
       return undefined
     },
 
-    /** @throws ServiceError `bad_request` */
+    /**
+     * Renames a user.
+     * @throws ServiceError `bad_request`
+     */
     async rename(userId: string, name: string, by = byCommand()): Promise<void> {
       const to = readName(name)
       await storage.write(async (tx) => {

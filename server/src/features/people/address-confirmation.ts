@@ -11,20 +11,23 @@ import { mailboxSubject, spendDaily } from './daily-limits.ts'
 import { type MailedLink, OF_NOBODY, openLinks, unusableLink } from './links.ts'
 import type { User } from './sessions.ts'
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service. The parameter `by` of each method is the actor; by default the command line. */
 export function createAddressConfirmation(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   const { invitationsPerRecipient: most } = config?.limits ?? DEFAULT_LIMITS
   const links = openLinks({ storage, now })
 
   return {
-    /** Mails a link. @throws ServiceError `too_many`; `conflict` for an account without an address */
+    /**
+     * Mails a link that confirms the address.
+     * @throws ServiceError `too_many`; `conflict` for an account without an address
+     */
     async ask(user: Pick<User, 'id' | 'email' | 'payer'>, mail: MailedLink['mail'], by = byCommand()): Promise<void> {
       const { id, email, payer } = user
       if (isReservedAddress(email)) {
         throw new ServiceError('conflict', 'your account has no address any more: ask an owner for another invitation')
       }
-      // By allowance: neither invitations, nor the accounts that other people make in the name of this mailbox, use up what it gets. And
+      // The limit is by allowance: neither invitations, nor the accounts that other people make in the name of this mailbox, use up its mails. And
       // guests, of whom there may be many, get it no more mails than one account does.
       const subject = mailboxSubject(`confirmations by ${allowanceOf(payer)}`, email)
       await storage.write(async (tx) => {
@@ -32,7 +35,10 @@ export function createAddressConfirmation(parts: { storage: Storage; now: () => 
         await mail(tx, await links.make(tx, { kind: 'address', ...OF_NOBODY, userId: id, recipient: email }, by))
       })
     },
-    /** @throws ServiceError `not_found` for an unusable link, and for one of another account or address */
+    /**
+     * Confirms the address of a user.
+     * @throws ServiceError `not_found` for an unusable link, and for one of another account or address
+     */
     async confirm(user: User, token: string, by = byCommand()): Promise<void> {
       const link = await links.require(token, 'address')
       await storage.write(async (tx) => {

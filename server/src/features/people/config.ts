@@ -16,9 +16,9 @@ export interface OidcProvider {
 
 /** The times after which sessions at the console end. */
 export interface SessionEnds {
-  /** The time without a request. */
+  /** The time without a request after which a session ends. */
   readonly idleMs: number
-  /** The time since the sign-in, however often the session is used. */
+  /** The time since the sign-in after which a session ends, however often it is used. */
   readonly longestMs: number
 }
 
@@ -85,7 +85,7 @@ function readOidcProvider(
   }
 }
 
-// OpenID Connect Discovery 1.0, section 3.
+// OpenID Connect Discovery 1.0, section 3, says what an issuer is.
 function isIssuer(issuer: string, allowPrivate: readonly string[]): boolean {
   const url = parseUrl(issuer)
   if (!url || url.username + url.password + url.search + url.hash !== '' || /[?#]/.test(issuer)) return false

@@ -1,4 +1,7 @@
-/** The account of an address, whether what a user began still counts, and ending all that acts for a user. */
+/**
+ * The state of an account within a transaction: finds it by its address, requires that a user's request still counts, and ends all that acts for a
+ * user.
+ */
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import type { UserRow } from '../../storage/people.ts'
@@ -13,8 +16,8 @@ export async function requireAccount(tx: Writes, email: string): Promise<UserRow
 }
 
 /**
- * Locks the user until the transaction ends. A request that was begun before a new password, or before the account was closed, changes
- * nothing after it: otherwise a stolen session could plant a passkey in that moment.
+ * Locks the user until the transaction ends, and requires that their request still counts. A request that was begun before a new password, or before
+ * the account was closed, changes nothing after it: otherwise a stolen session could plant a passkey in that moment.
  * @throws ServiceError `conflict`
  */
 export async function requireCurrent(
@@ -27,7 +30,7 @@ export async function requireCurrent(
 }
 
 /**
- * Ends what acts for a user: sessions, tokens of applications, sign-ins that are half done, and open links to a new password.
+ * Ends all that acts for a user: sessions, tokens of applications, sign-ins that are half done, and open links to a new password.
  * @param keptSession the session in which the user asked for it
  */
 export async function endAccess(tx: Writes, userId: string, at: Instant, keptSession?: string): Promise<void> {
@@ -37,7 +40,7 @@ export async function endAccess(tx: Writes, userId: string, at: Instant, keptSes
   await endGrants(tx, userId)
 }
 
-/** Ends what applications may do for a user. */
+/** Ends all grants of applications to act for a user. */
 export async function endGrants(tx: Writes, userId: string): Promise<void> {
   const memberships = await tx.members.workspacesOf(userId)
   await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))

@@ -1,4 +1,4 @@
-/** Counts what may be done so many times in a day. All hosts count together, and refusals are not counted. */
+/** Daily limits: counts actions in a day. All hosts count together, and refusals are not counted. */
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
@@ -9,17 +9,17 @@ import { counted } from '../../storage/throttles.ts'
 
 export interface DailyLimit {
   readonly subject: string
-  /** 0: no limit. */
+  /** The most actions in a day; 0 is no limit. */
   readonly most: number
 }
 
 export interface SpentLimit extends DailyLimit {
-  /** The rule's beginning, as in "a workspace may invite". */
+  /** The beginning of the rule, as in "a workspace may invite". */
   readonly what: string
 }
 
 export interface DailyCount {
-  /** The count, with this one. */
+  /** The count, including this action. */
   readonly count: number
   /** The time when the count begins anew. */
   readonly expiresAt: Instant
@@ -35,7 +35,7 @@ export async function countDaily(
   at: Instant,
 ): Promise<ReadonlyMap<string, DailyCount>> {
   const mostOf = new Map(limits.filter(({ most }) => most > 0).map(({ subject, most }) => [subject, most]))
-  // Together, so that all transactions take them in one order.
+  // All counts are taken together, so that all transactions take them in one order.
   const taken = await tx.throttles.take([...mostOf.keys()], at)
   const within = [...taken.values()].filter(({ subject, count }) => count < mostOf.get(subject)!)
   const after = within.map((throttle) => counted(throttle, at, DAY_MS))
@@ -51,8 +51,9 @@ function tooMany(outcome: string, rule: string, advice: string, retryAfterMs: nu
 }
 
 /**
- * Counts one more for each, within a transaction that ends with the error: what is refused counts for none of them.
- * @param outcome as in "nothing was sent" @throws ServiceError `too_many` when one is at its limit
+ * Counts one more for each limit, within a transaction that ends with the error: a refused action counts for none of them.
+ * @param outcome the beginning of the message, as in "nothing was sent"
+ * @throws ServiceError `too_many` when one is at its limit
  */
 export async function spendDaily(
   tx: Writes,
@@ -70,7 +71,8 @@ export async function spendDaily(
 
 /**
  * Counts one more for a payer, within a transaction that ends with the error.
- * @param of `may`: a verb such as "invite"; `limit`: its name in the configuration @param outcome as in "nothing was sent"
+ * @param of `may`: a verb such as "invite"; `limit`: its name in the configuration
+ * @param outcome the beginning of the message, as in "nothing was sent"
  * @throws ServiceError `too_many` when the limit is used up, and the party has its part
  */
 export async function spendOfPayer(
@@ -95,12 +97,12 @@ export async function spendOfPayer(
   await tx.throttles.put([...taken.values()].map((throttle) => counted(throttle, at, DAY_MS)))
 }
 
-/** Hashed, as the table of counts names no one. Addresses that lead into one mailbox count as one. */
+/** Names the count of mails to an address by its hash, as the table of counts names no one. Addresses that lead into one mailbox count as one. */
 export function mailboxSubject(kind: string, address: string): string {
   return `mail ${kind} to ${hash('sha256', mailboxOf(address))}`
 }
 
-/** Leaves out what mail servers ignore before the @: what follows a plus sign, and at Gmail dots. */
+/** Leaves out the parts before the @ that mail servers ignore: a plus sign and all after it, and at Gmail dots. */
 export function mailboxOf(address: string): string {
   const [local = '', domain = ''] = address.toLowerCase().split('@')
   const isGmail = domain === 'gmail.com' || domain === 'googlemail.com'

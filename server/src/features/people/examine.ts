@@ -8,7 +8,7 @@ import type { Examination } from '../../storage/schema.ts'
 import { SIGN_IN_RULES } from './sign-in-rules.ts'
 
 const ROWS_PER_READ = 500
-/** The time of a row may be this much after the time in its id: the service may probe a destination in between. */
+/** The most by which the time of a row may be later than the time in its id: the service may probe a destination in between. */
 const MAX_TIME_AFTER_ID_MS = 5 * 60_000
 const HASH = /^[0-9a-f]{64}$/
 const EMAIL = /^[^@\s]+@[^@\s]+$/
@@ -114,7 +114,7 @@ function linkProblems(row: Row): string[] {
   const expected = LINKS[String(row.kind)]
   if (!expected) return oneOf(row, 'kind', Object.keys(LINKS))
   if (row.role !== null && !ROLES.includes(String(row.role))) return oneOf(row, 'role', ROLES)
-  // A used set-up link names the account that it created; those of earlier versions do not.
+  // Used set-up links name the account that they created, except for those of earlier versions.
   const optional = row.kind === 'setup' && row.used_at !== null ? 'user_id' : undefined
   return LINK_COLUMNS.filter((column) => column !== optional)
     .filter((column) => (row[column] !== null) !== expected.includes(column))

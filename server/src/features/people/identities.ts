@@ -18,10 +18,10 @@ interface IdentityParts {
   readonly config: Pick<PeopleConfig, 'oidcSignIn'>
 }
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service. The parameter `by` of each method is the actor; by default the command line. */
 export function createIdentityService({ storage, now, config }: IdentityParts) {
   return {
-    /** The user who signs in with it. Undefined when the identity is linked to no account. */
+    /** Finds the user who signs in with an identity; undefined when it is linked to no account. */
     async signIn({ issuer, subject }: Identity): Promise<User | undefined> {
       const identity = await storage.read.identities.find(issuer, subject)
       const user = identity && (await storage.read.users.byId(identity.userId))
@@ -31,7 +31,10 @@ export function createIdentityService({ storage, now, config }: IdentityParts) {
     async list(userId: string): Promise<readonly LinkedIdentity[]> {
       return (await storage.read.identities.ofUser(userId)).map(({ userId: _, ...identity }) => identity)
     },
-    /** @throws ServiceError `conflict` when it is linked to another account, or this account has another identity of the provider */
+    /**
+     * Links an identity to an account.
+     * @throws ServiceError `conflict` when it is linked to another account, or this account has another identity of the provider
+     */
     add: (user: User, identity: Identity, by = byCommand()) =>
       storage.write(async (tx) => {
         const { id: userId } = await requireCurrent(tx, user)
@@ -44,7 +47,10 @@ export function createIdentityService({ storage, now, config }: IdentityParts) {
         }
         if (linked.length === 0) await insertIdentity(tx, userId, identity, now(), by)
       }),
-    /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
+    /**
+     * Unlinks an identity.
+     * @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account
+     */
     remove: (userId: string, issuer: string, by = byCommand()) =>
       storage.write(async (tx) => {
         await requireAnotherSignInMethod(tx, userId, { issuer }, config.oidcSignIn?.issuer)
@@ -56,7 +62,10 @@ export function createIdentityService({ storage, now, config }: IdentityParts) {
   }
 }
 
-/** @throws ServiceError `conflict` */
+/**
+ * Stores an identity.
+ * @throws ServiceError `conflict` when it is linked already
+ */
 export async function insertIdentity(
   tx: Writes,
   userId: string,

@@ -7,11 +7,11 @@ import type { Secrets } from '../../base/secrets.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { User } from './sessions.ts'
 
-/** An account, and the number of its password. */
+/** An account with the number that its password changes. */
 type MarkedAccount = Pick<User, 'id' | 'generation'>
 
 const MOST_ACCOUNTS = 5
-/** An id and marks, all of which are base64url. */
+/** Matches a browser's cookie: an id and marks, all in base64url. */
 const FORM = new RegExp(`^[\\w-]{22}(?:\\.[\\w-]{43}){1,${MOST_ACCOUNTS}}$`)
 
 interface KnownBrowsersParts {
@@ -19,7 +19,7 @@ interface KnownBrowsersParts {
   readonly secrets: Pick<Secrets, 'derive'>
 }
 
-/** The parameter `kept` of each method is what the browser keeps. */
+/** Makes the service. The parameter `kept` of each method is the value of the browser's cookie. */
 export function createKnownBrowsers(parts: KnownBrowsersParts) {
   function markOf(browserId: string, { id, generation }: MarkedAccount): string {
     // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
@@ -29,7 +29,7 @@ export function createKnownBrowsers(parts: KnownBrowsersParts) {
       .digest('base64url')
   }
 
-  /** The id of the browser, if it is known to have signed in to the account. */
+  /** Finds the id of the browser, if it is known to have signed in to the account. */
   function idFor(kept: string | undefined, user: MarkedAccount): string | undefined {
     const browser = read(kept)
     return browser && has(browser.marks, markOf(browser.id, user)) ? browser.id : undefined
@@ -37,13 +37,13 @@ export function createKnownBrowsers(parts: KnownBrowsersParts) {
 
   return {
     idFor,
-    /** The id of the browser, if it is known to have signed in to the account with this e-mail address. */
+    /** Finds the id of the browser, if it is known to have signed in to the account with this e-mail address. */
     async idForEmail(kept: string | undefined, email: string): Promise<string | undefined> {
       if (!read(kept)) return undefined
       const user = await parts.storage.read.users.byEmail(email.trim().toLowerCase())
       return user && idFor(kept, user)
     },
-    /** Returns what the browser is to keep from now on; undefined when it does so already. */
+    /** Returns the value that the browser is to keep from now on; undefined when it does so already. */
     add(kept: string | undefined, user: MarkedAccount): string | undefined {
       const { id, marks } = read(kept) ?? { id: randomBytes(16).toString('base64url'), marks: [] }
       const mark = markOf(id, user)

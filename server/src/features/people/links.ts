@@ -1,4 +1,4 @@
-/** Links that let people in: each works once, for some time, and for what it was made for. */
+/** Links that let people in: each works once, for some time, and for one purpose. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
@@ -38,7 +38,7 @@ export function openLinks({ storage, now }: { storage: Storage; now: () => Insta
   }
 
   return {
-    /** Returns the token for the link's address. Only its hash is stored. */
+    /** Makes a link, and returns the token for its address. Only the token's hash is stored. */
     async make(tx: Writes, subject: LinkSubject, by: Acting) {
       const token = newToken()
       const at = now()
@@ -52,7 +52,10 @@ export function openLinks({ storage, now }: { storage: Storage; now: () => Insta
       return { id, token }
     },
     find,
-    /** @throws ServiceError `not_found` */
+    /**
+     * Finds a link of this kind.
+     * @throws ServiceError `not_found`
+     */
     async require(token: string, kind: LinkRow['kind']): Promise<LinkRow> {
       const row = await find(token)
       if (row?.kind !== kind) throw unusableLink()

@@ -1,8 +1,8 @@
 /**
- * Slows attempts at the secret of an account, and locks no account. Failures count by account and source together: each source has
- * some free attempts, then waits, longer each time. A source is the network that an attempt comes from, or a browser that is known to have
- * signed in to the account. Strangers also wait for what other strangers did: at the account, so that many addresses gain little, and
- * in their network. That wait begins for each network when it first asks, so that others cannot use up the turn of the account's person.
+ * Slows attempts at the secret of an account, and locks no account. Failures count by account and source together: each source has some free
+ * attempts, then waits, longer each time. A source is the network that an attempt comes from, or a browser that is known to have signed in to the
+ * account. Strangers also wait for the failures of other strangers: at the account, so that many addresses gain little, and in their network. That
+ * wait begins for each network when it first asks, so that others cannot use up the turn of the account's person.
  */
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
@@ -11,7 +11,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Throttle } from '../../storage/throttles.ts'
 
-/** The growth of the wait with the failures. */
+/** The growth of the wait with the number of failures. */
 interface Growth {
   readonly free: number
   /** The wait after the last free failure. It doubles with each further one. */
@@ -31,7 +31,7 @@ export const GROWTH = {
   network: { free: 50, firstMs: SECOND, mostMs: MINUTE },
 } as const satisfies Readonly<Record<string, Growth>>
 
-/** Failures are forgotten after this time without another one. */
+/** The time without another failure after which failures are forgotten. */
 export const FORGOTTEN_AFTER_MS = 24 * 60 * MINUTE
 const REMOVE_EVERY_MS = 10 * MINUTE
 
@@ -67,7 +67,7 @@ export function createLoginThrottle({ storage, now }: { storage: Pick<Storage, '
   return {
     /**
      * Counts an attempt before it is checked, so that concurrent attempts are all counted.
-     * @param account what is attempted at, whether it exists or not: an e-mail address, or `code` and the id of a user
+     * @param account the target of the attempt, whether it exists or not: an e-mail address, or `code` and the id of a user
      * @throws ServiceError `too_many`; StorageError `unavailable`: no attempt goes uncounted
      */
     async begin(account: string, place: Place): Promise<Attempt> {
@@ -89,7 +89,7 @@ export function createLoginThrottle({ storage, now }: { storage: Pick<Storage, '
             const at = now()
             const taken = await tx.throttles.take(all, at)
             await tx.throttles.remove(subjects.pair)
-            // Taken back, and no more: who knows one secret must not wipe out the failures at others.
+            // Only this attempt is taken back: a person who knows one secret must not wipe out the failures at others.
             const back = ofStrangers.map((subject) => taken.get(subject)!)
             await tx.throttles.put(
               back.map((throttle) => ({ ...throttle, count: Math.max(0, throttle.count - 1), nextAt: at })),
@@ -107,7 +107,7 @@ interface Subjects {
   readonly network?: string
 }
 
-/** Hashes the account: an address is no business of who reads the database, and may be of any length. */
+/** Names the counts of an attempt. The account is hashed: an address does not concern readers of the database, and may be of any length. */
 function subjectsOf(account: string, { network, browser }: Place): Subjects {
   const name = hash('sha256', account)
   if (browser !== undefined) return { pair: `guess ${name} in browser ${browser}` }

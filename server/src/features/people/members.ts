@@ -18,17 +18,17 @@ export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 export interface Invitation {
   readonly id: string
   readonly role: Role
-  /** The name of the owner who created it; null when created by the command line. */
+  /** The name of the owner who made the invitation; null when made by the command line. */
   readonly createdBy: string | null
   readonly createdAt: Instant
   readonly expiresAt: Instant
-  /** null: its link was shown to the inviter. */
+  /** The mail of the invitation; null if its link was shown to the inviter. */
   readonly mail: InvitationMail | null
 }
 
 export interface InvitationMail {
   readonly recipient: string
-  /** The number of attempts to send the mail, while it waits. */
+  /** The number of attempts to send the waiting mail. */
   readonly attempts: number | null
   /** The reason that the mail could not be delivered. */
   readonly undelivered: string | null
@@ -41,7 +41,7 @@ export interface OwnedWorkspace extends Workspace {
 
 export type MemberService = ReturnType<typeof createMemberService>
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service of members. The parameter `by` of each method is the actor; by default the command line. */
 export function createMemberService(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
   const limits = config?.limits ?? DEFAULT_LIMITS
@@ -70,13 +70,13 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
   }
 
   return {
-    /** The workspaces of a user, ordered by name. */
+    /** Lists the workspaces of a user, ordered by name. */
     workspacesOf: (userId: string): Promise<readonly WorkspaceOfMember[]> => read.members.workspacesOf(userId),
 
-    /** The members in the order in which they joined. */
+    /** Lists the members of a workspace in the order in which they joined. */
     list: (workspaceId: string): Promise<readonly MemberOfWorkspace[]> => read.members.ofWorkspace(workspaceId),
 
-    /** The names of users by id, including users who left the workspace. */
+    /** Finds the names of users by id, including users who left the workspace. */
     async namesOf(userIds: readonly (string | null)[]): Promise<ReadonlyMap<string, string>> {
       const ids = [...new Set(userIds.filter((id) => id !== null))]
       const users = ids.length === 0 ? [] : await read.users.byIds(ids)
@@ -85,7 +85,7 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
 
     /**
      * Creates a workspace with its first owner.
-     * @param userId null: the command line creates it, and its owner is the account that set the service up, if there is one
+     * @param userId the owner; null if the command line creates it: then its owner is the account that set the service up, if there is one
      * @throws ServiceError `bad_request`, `conflict`; `too_many` for a person who tried many taken names
      */
     async createWorkspace(userId: string | null, name: string, by = byCommand()): Promise<OwnedWorkspace> {
@@ -102,7 +102,10 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
       return countingTakenNames(storage, by, now(), () => storage.write(create))
     },
 
-    /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner, or as `payForTaken` does */
+    /**
+     * Sets the role of a member. When an owner becomes a member, their open invitations end.
+     * @throws ServiceError `not_found`; `conflict` for the last owner, or as `payForTaken` does
+     */
     setRole: (workspaceId: string, memberId: string, role: Role, by = byCommand()) =>
       storage.write(async (tx) => {
         const workspace = await requireWorkspace(tx, workspaceId)
@@ -119,7 +122,7 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
       }),
 
     /**
-     * Also ends the open invitations of the removed member, and what applications may do for them in the workspace.
+     * Removes a member, with their open invitations, and what applications may do for them in the workspace.
      * @param revoked the ids of keys and machines that are revoked with it: those that others made stay
      * @throws ServiceError `not_found`; `conflict` for the last owner, or as `payForTaken` does
      */
@@ -138,7 +141,7 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
         tx.audit.record({ event, at: now(), by, workspaceId, userId, subject: memberId, details: { role } })
       }),
 
-    /** The person who pays for what the workspace uses, who may have left. undefined: the command line made it. */
+    /** Finds the person who pays for the workspace, who may have left; undefined if the command line made it. */
     async payer(workspaceId: string): Promise<{ readonly id: string; readonly name: string } | undefined> {
       const paidBy = (await read.workspaces.byIdOrName(workspaceId))?.paidBy
       return paidBy == null ? undefined : read.users.byId(paidBy)
@@ -149,7 +152,7 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
       storage.write(async (tx) => payForLeft(tx, limits, await requireWorkspace(tx, workspaceId), userId, now(), by)),
 
     /**
-     * Asks for this kind of sign-in from now on. A stricter rule ends what applications may do for members, until they allow it again.
+     * Sets the kind of sign-in that the workspace asks for. A stricter rule ends what applications may do for members, until they allow it again.
      * @throws ServiceError `not_found`
      */
     setSignInRule: (workspaceId: string, rule: SignInRule, by = byCommand()) =>
@@ -165,7 +168,7 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
       }),
 
     /**
-     * Confirms that the sign-in of this session is enough for the workspace, once what changes either now has ended.
+     * Confirms that the sign-in of this session is enough for the workspace, once all transactions that change either have ended.
      * @throws ServiceError `not_found`; `conflict`
      */
     confirmSignIn: (workspaceId: string, { user, session: { id } }: SignedIn) =>
@@ -176,7 +179,7 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
         throw new ServiceError('conflict', 'your session ended, or is not enough for this workspace now: sign in again')
       }),
 
-    /** The unused invitations, newest first. */
+    /** Lists the unused invitations, newest first. */
     async invitations(workspaceId: string): Promise<readonly Invitation[]> {
       const rows = await read.links.openInvitations(workspaceId, now())
       return rows.map(({ id, role, creatorName, createdAt, expiresAt, recipient, mailAttempts, undelivered }) => ({
@@ -189,7 +192,10 @@ export function createMemberService(parts: { storage: Storage; now: () => Instan
       }))
     },
 
-    /** @throws ServiceError `not_found` */
+    /**
+     * Withdraws an invitation.
+     * @throws ServiceError `not_found`
+     */
     withdraw: (workspaceId: string, invitationId: string, by = byCommand()) =>
       storage.write(async (tx) => {
         if ((await tx.links.endAll({ kind: 'invitation', workspaceId, id: invitationId }, now())) === 0) {
@@ -213,7 +219,7 @@ async function requireAnotherOwner(tx: Writes, workspaceId: string, memberId: st
   throw new ServiceError('conflict', 'this is the only owner of the workspace: make another member an owner first')
 }
 
-/** Makes the row without storing it. */
+/** Makes the row of a member without storing it. */
 export function newMember(workspaceId: string, userId: string, role: Role, at: Instant): MemberRow {
   return { id: newId('mem_', at), workspaceId, userId, role, createdAt: at }
 }

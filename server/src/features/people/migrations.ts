@@ -20,18 +20,18 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
 async function createAccounts(db: MigrationDb): Promise<void> {
   await db.schema.createTable('users', (table) => {
     table.text('id').primary()
-    // In lower case.
+    // Addresses are in lower case.
     table.text('email').notNullable().unique()
     table.text('name').notNullable()
     // argon2id in its own text form; null for a user who signs in by other means only.
     table.text('password_hash')
     table.bigInteger('created_at').notNullable()
-    // Goes up with each new password: what began under an earlier one ends.
+    // The number that rises with each new password: what began under an earlier one ends.
     table.integer('generation').notNullable()
-    // The id of the account with which this one shares one allowance; null: it has one itself.
+    // The id of the account with which this one shares one allowance; null if it has one itself.
     table.text('shares_with').index()
     table.bigInteger('closed_at')
-    // Null: the person has not shown that they read mails to the address.
+    // The time of the confirmation; null if the person has not shown that they read mails to the address.
     table.bigInteger('confirmed_at')
   })
 
@@ -39,14 +39,14 @@ async function createAccounts(db: MigrationDb): Promise<void> {
     table.text('id').primary()
     table.text('workspace_id').notNullable().references('workspaces.id')
     table.text('user_id').notNullable().references('users.id').index()
-    // owner or member.
+    // The role is owner or member.
     table.text('role').notNullable()
     table.bigInteger('created_at').notNullable()
     table.unique(['workspace_id', 'user_id'])
   })
 }
 
-// Of cookies and links only the SHA-256 is stored.
+// Only the SHA-256 of cookies and links is stored.
 async function createSignIn(db: MigrationDb): Promise<void> {
   await db.schema.createTable('sessions', (table) => {
     table.text('id').primary()
@@ -57,35 +57,35 @@ async function createSignIn(db: MigrationDb): Promise<void> {
     table.bigInteger('expires_at').notNullable()
     table.text('user_agent').notNullable()
     table.text('address').notNullable()
-    // password, password_and_code, passkey or outside.
+    // The method is password, password_and_code, passkey or outside.
     table.text('method').notNullable()
   })
 
   await db.schema.createTable('links', (table) => {
     table.text('id').primary()
     table.text('token_hash').notNullable().unique()
-    // setup, invitation, reset or address.
+    // The kind is setup, invitation, reset or address.
     table.text('kind').notNullable()
-    // With an invitation: the workspace and the role.
+    // An invitation has the workspace and the role.
     table.text('workspace_id').references('workspaces.id').index()
     table.text('role')
-    // With a reset: the user with the new password. With an address: the user who confirms it.
+    // A reset has the user with the new password; a link to confirm an address, the user who does.
     table.text('user_id').references('users.id')
-    // Null: the command line.
+    // The maker of the link; null for the command line.
     table.text('created_by').references('users.id')
     table.bigInteger('created_at').notNullable()
     table.bigInteger('expires_at').notNullable()
     table.bigInteger('used_at')
-    // Where it was mailed to, in lower case; null: it was shown, or is over.
+    // The address that the link was mailed to, in lower case; null for a link that was shown, or is over.
     table.text('recipient')
-    // Why its mail could not be delivered.
+    // The reason that the link's mail could not be delivered.
     table.text('undelivered')
   })
   await db.raw(`CREATE UNIQUE INDEX links_open_invitation ON links (workspace_id, recipient)
     WHERE kind = 'invitation' AND recipient IS NOT NULL AND used_at IS NULL`)
 
   await db.schema.createTable('passkeys', (table) => {
-    // The authenticator's own id of it, in base64url.
+    // The authenticator's own id of the passkey, in base64url.
     table.text('id').primary()
     table.text('user_id').notNullable().references('users.id').index()
     table.text('public_key').notNullable()
@@ -96,7 +96,7 @@ async function createSignIn(db: MigrationDb): Promise<void> {
     table.bigInteger('last_used_at')
   })
 
-  // People's accounts at outside OpenID providers.
+  // Identities: people's accounts at outside OpenID providers.
   await db.schema.createTable('identities', (table) => {
     table.text('issuer').notNullable()
     table.text('subject').notNullable()
@@ -106,10 +106,10 @@ async function createSignIn(db: MigrationDb): Promise<void> {
     table.primary(['issuer', 'subject'])
   })
 
-  // From where each person has signed in, so that a sign-in from elsewhere is noticed.
+  // The sources from which each person has signed in, so that a sign-in from elsewhere is noticed.
   await db.schema.createTable('seen_browsers', (table) => {
     table.text('user_id').notNullable().references('users.id')
-    // A hash.
+    // A hash identifies the browser.
     table.text('browser').notNullable()
     table.bigInteger('seen_at').notNullable()
     table.primary(['user_id', 'browser'])
@@ -119,18 +119,18 @@ async function createSignIn(db: MigrationDb): Promise<void> {
 async function createSecrets(db: MigrationDb): Promise<void> {
   await db.schema.createTable('second_steps', (table) => {
     table.text('user_id').primary().references('users.id')
-    // Sealed, in base32.
+    // The secret is sealed, in base32.
     table.text('secret').notNullable()
-    // The number of the last 30 seconds that a code was used for.
+    // The number of the last 30 seconds for which a code was used.
     table.bigInteger('last_counter').notNullable()
-    // Wrong codes since the last right one.
+    // The number of wrong codes since the last right one.
     table.integer('failures').notNullable()
     table.bigInteger('failed_at')
     table.bigInteger('created_at').notNullable()
     table.bigInteger('last_used_at')
   })
 
-  // Each works once, and is deleted then. Only the hash is stored.
+  // Recovery codes work once, and are deleted then. Only the hash is stored.
   await db.schema.createTable('recovery_codes', (table) => {
     table.text('user_id').notNullable().references('users.id')
     table.text('code_hash').notNullable()
@@ -159,14 +159,14 @@ async function createSecrets(db: MigrationDb): Promise<void> {
   })
 }
 
-/** An account is made within moments of the use of its invitation: what waits for the database in between does so for less. */
+/** The longest time between the use of an invitation and the making of its account: a wait for the database in between takes less. */
 const JOINS_WITHIN_MS = 60_000
 const MOST_LEVELS = 8
 
 /**
- * Earlier versions stored whose allowance an account shares, and not who invited it: whoever was invited deeper counted beside who invited
- * them. The use of an invitation and the first time that someone joined its workspace tell who did. Where the operator chose whose allowance
- * it is, or nothing tells, an account stays where it is.
+ * Puts accounts below their inviters. Earlier versions stored whose allowance an account shares, and not who invited it: accounts invited by guests
+ * counted beside their inviters. The use of an invitation and the first time that someone joined its workspace tell who invited. If the operator
+ * chose whose allowance it is, or nothing tells, an account stays where it is.
  */
 async function placeBelowInviters(db: MigrationDb): Promise<void> {
   const users = await db('users').select('id', 'shares_with').orderBy(['created_at', 'id'])

@@ -1,4 +1,4 @@
-/** The people who enter by a link: with an account, or with a new one. */
+/** Accounts of people who enter by a link: an existing one, or a new one. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -22,14 +22,17 @@ export type NewUser =
   | {
       readonly name: string
       readonly email: string
-      /** True when the OpenID provider says that the address is theirs. */
+      /** True when the OpenID provider says that the address is the person's. */
       readonly isVerified?: boolean
-      /** True when they say that the account that has the address, and never confirmed it, is not theirs. */
+      /** True when the person says that the account that has the address, and never confirmed it, is not theirs. */
       readonly takesAddress?: boolean
       readonly proof: { readonly password: string } | { readonly identity: Identity }
     }
 
-/** An account that never confirmed it has the address of a person who reads its mails. It may be their own: they are asked. */
+/**
+ * The error for an address that an account holds which never confirmed it, although another person reads its mails. The account may be that person's
+ * own, so they are asked.
+ */
 export class HeldAddress extends ServiceError {
   constructor() {
     super(
@@ -45,20 +48,20 @@ export class AddressTakenError extends ServiceError {
   }
 }
 
-// Accepts what mail servers may accept, but no invisible characters and none that control a terminal.
+// Addresses may have all that mail servers may accept, but no invisible characters and none that control a terminal.
 const EMAIL = /^[^\s@<>"\p{C}]{1,64}@[^\s@<>"\p{C}]{1,190}$/u
 
 interface Entrance {
   /** Names of workspaces, which a password may not be. */
   readonly workspaces: readonly string[]
-  /** The link. Whoever has it reads mails to its recipient. */
+  /** The link of the person, whose holder reads mails to its recipient. */
   readonly link: Pick<LinkSubject, 'createdBy' | 'recipient'>
   readonly by: Acting
   readonly now: () => Instant
 }
 
 /**
- * Hashes the password, which is slow, before the transaction starts.
+ * Checks a new user and hashes the password, which is slow, before the transaction starts; returns the function that stores the user.
  * @throws ServiceError `bad_request`; within the transaction `conflict`, `HeldAddress`
  */
 export async function prepareUser(newUser: NewUser, entrance: Entrance): Promise<(tx: Writes) => Promise<User>> {
@@ -97,13 +100,16 @@ async function confirmByLink(tx: Writes, user: User, { link, by: { address }, no
   return toUser({ ...row, confirmedAt: now() })
 }
 
-/** Tells whether an account has this address that never confirmed it. */
+/** Tells whether an account has an address that it never confirmed. */
 export async function isHeld({ users }: Pick<Reads, 'users'>, email: string): Promise<boolean> {
   const holder = await users.byEmail(email)
   return holder !== undefined && holder.confirmedAt === null
 }
 
-/** An account that never showed that the address is theirs does not keep it from the person who reads its mails. @throws HeldAddress */
+/**
+ * Takes an address from an account that never confirmed it, as that does not keep it from the person who reads its mails.
+ * @throws HeldAddress
+ */
 async function takeAddress(tx: Writes, email: string, isAsked: boolean, at: Instant, by: Acting): Promise<void> {
   if (!isAsked && (await isHeld(tx, email))) throw new HeldAddress()
   const released = await tx.users.release(email)
@@ -111,7 +117,10 @@ async function takeAddress(tx: Writes, email: string, isAsked: boolean, at: Inst
   tx.audit.record({ event: 'account.address_taken', at, by, userId: released, details: { email } })
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads an address.
+ * @throws ServiceError `bad_request`
+ */
 function readEmail(text: string): string {
   const email = text.trim().toLowerCase()
   if (!EMAIL.test(email)) throw new ServiceError('bad_request', 'the e-mail address is not valid')

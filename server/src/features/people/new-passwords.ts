@@ -1,6 +1,6 @@
 /**
- * New passwords: by the link that an operator makes, or by the signed-in person. An intruder is locked out: all that
- * acts for the account ends, and only those other ways in stay that the person names.
+ * New passwords: by the link that an operator makes, or by the signed-in person. An intruder is locked out: all that acts for the account ends, and
+ * only those other sign-in methods stay that the person names.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
@@ -12,20 +12,20 @@ import { requireStrongPassword } from './password-strength.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import { toUser, type User } from './sessions.ts'
 
-/** The sign-in methods beside the password that stay. */
+/** The sign-in methods beside the password that an account keeps with a new password. */
 export interface RemainingSignInMethods {
-  /** The ids of passkeys. */
+  /** The ids of the passkeys to keep. */
   readonly passkeys: readonly string[]
-  /** The issuers of identities: an account has at most one identity of each. */
+  /** The issuers of the identities to keep: an account has at most one identity of each. */
   readonly identities: readonly string[]
 }
 
 export interface PasswordChange {
-  /** Ignored when the account has no password. */
+  /** The current password, ignored when the account has none. */
   readonly current: string
   readonly next: string
   readonly keep: RemainingSignInMethods
-  /** The session that stays. */
+  /** The id of the session that goes on. */
   readonly sessionId: string
 }
 
@@ -35,7 +35,7 @@ interface NewPasswordParts {
   readonly links: Pick<OpenLinks, 'require' | 'use'>
 }
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service. The parameter `by` of each method is the actor; by default the command line. */
 export function createNewPasswords({ storage, now, links }: NewPasswordParts) {
   async function check(userId: string, password: string): Promise<string> {
     const user = await storage.read.users.byId(userId)
@@ -60,8 +60,8 @@ export function createNewPasswords({ storage, now, links }: NewPasswordParts) {
 
   return {
     /**
-     * Ends all sessions, tokens of applications, reset links and invitations of the user, and removes the ways in that are not kept. A
-     * second step stays.
+     * Sets a new password by a link. Ends all sessions, tokens of applications, reset links and invitations of the user, and removes the sign-in
+     * methods that are not kept. A second step stays.
      * @throws ServiceError `bad_request`, `not_found`
      */
     async reset(token: string, password: string, keep: RemainingSignInMethods, by = byCommand()): Promise<User> {
@@ -82,7 +82,8 @@ export function createNewPasswords({ storage, now, links }: NewPasswordParts) {
       })
     },
     /**
-     * Ends all other sessions, and all tokens of applications and reset links of the user, and removes the ways in that are not kept.
+     * Changes the password of a signed-in user. Ends all other sessions, and all tokens of applications and reset links of the user, and removes the
+     * sign-in methods that are not kept.
      * @throws ServiceError `bad_request`, also when `current` is wrong; `conflict` when the password was changed meanwhile
      */
     async changePassword(user: User, change: PasswordChange, by = byCommand()): Promise<void> {

@@ -22,9 +22,9 @@ export interface ReturnedPerson {
   readonly purpose: SignInPurpose
   readonly identity: Identity
   readonly name: string
-  /** Empty when the provider does not give one. */
+  /** The person's address; empty when the provider gives none. */
   readonly email: string
-  /** True when the provider says that the address is theirs. */
+  /** True when the provider says that the address is the person's. */
   readonly isVerified: boolean
 }
 
@@ -35,7 +35,7 @@ interface OidcParts {
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** The payload of a ticket: what the provider's answer must fit. */
+/** The payload of a ticket, which the provider's answer must fit. */
 interface ExpectedAnswer {
   readonly purpose: SignInPurpose
   readonly state: string
@@ -49,13 +49,13 @@ const CLOCK_TOLERANCE_SECONDS = 60
 const TIMEOUT_SECONDS = 10
 const SCOPE = 'openid profile email'
 
-/** Returns undefined when no provider is configured. */
+/** Makes the sign-in through the provider; undefined when none is configured. */
 export function createOidcSignIn(parts: OidcParts) {
   const provider = parts.config.oidcSignIn
   if (!provider) return undefined
   const { name, issuer } = provider
   let loaded: Promise<ReturnType<typeof createSteps>> | undefined
-  // Loaded at the first sign-in: most processes see none.
+  // The library is loaded at the first sign-in: most processes see none.
   const load = () => {
     loaded ??= import('openid-client').then((openid) => createSteps(openid, provider, parts))
     return loaded
@@ -64,9 +64,16 @@ export function createOidcSignIn(parts: OidcParts) {
     /** The provider's name on the sign-in page. */
     name,
     issuer,
-    /** Returns the URL to send the browser to, and the ticket that the browser keeps until it returns. @throws ServiceError `unavailable` */
+    /**
+     * Begins a sign-in. Returns the URL to send the browser to, and the ticket that the browser keeps until it returns.
+     * @throws ServiceError `unavailable`
+     */
     begin: async (purpose: SignInPurpose, callbackUrl: string) => (await load()).begin(purpose, callbackUrl),
-    /** @param returnUrl the URL to which the provider sent the browser back. @throws ServiceError `bad_request`, `unavailable` */
+    /**
+     * Finishes a sign-in.
+     * @param returnUrl the URL to which the provider sent the browser back
+     * @throws ServiceError `bad_request`, `unavailable`
+     */
     finish: async (ticket: string | undefined, returnUrl: URL) => (await load()).finish(ticket, returnUrl),
   }
 }
@@ -105,7 +112,7 @@ function createSteps(openid: typeof Openid, provider: OidcProvider, { outbound, 
       if (!isRefused) logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
       return new ServiceError('bad_request', message, { cause: error })
     }
-    // Logs the code only: the rest of the error may contain personal data.
+    // The code alone is logged: the rest of the error may contain personal data.
     logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
     if (isUnavailable(error)) {
       const message = `${name} cannot be reached now: use another sign-in method, or try again later`
@@ -178,7 +185,7 @@ async function completeClaims(
   return { ...(await openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
 }
 
-/** A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3). */
+/** Chooses the client authentication. A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3). */
 function clientAuthentication(openid: typeof Openid, clientSecret: string): Openid.ClientAuth {
   const inBody = openid.ClientSecretPost(clientSecret)
   const inHeader = openid.ClientSecretBasic(clientSecret)
@@ -188,7 +195,7 @@ function clientAuthentication(openid: typeof Openid, clientSecret: string): Open
   }
 }
 
-/** Cuts a long name, and uses the address when there is no name that the policy allows. */
+/** Reads name and address from claims. It cuts a long name, and uses the address when there is no name that the policy allows. */
 function nameAndEmail({ name, email, email_verified: isVerified }: Readonly<Record<string, unknown>>) {
   const address = typeof email === 'string' ? email : ''
   const given = typeof name === 'string' ? composed(composed(name).slice(0, MAX_NAME_LENGTH)) : ''
@@ -196,7 +203,7 @@ function nameAndEmail({ name, email, email_verified: isVerified }: Readonly<Reco
   return { name: usable, email: address, isVerified: isVerified === true }
 }
 
-/** True when the provider did not answer or failed; false when its answer is invalid. */
+/** Tells whether the provider did not answer or failed; false when its answer is invalid. */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof DestinationError || codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_CONFORM') return true
   return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause)

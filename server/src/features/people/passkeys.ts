@@ -26,7 +26,7 @@ export interface RelyingParty {
 export interface Ceremony {
   /** The options of WebAuthn, for the browser. */
   readonly options: object
-  /** The browser keeps the ticket where scripts cannot read it, and sends it back with the answer. */
+  /** The ticket, which the browser keeps where scripts cannot read it, and sends back with the answer. */
   readonly ticket: string
 }
 
@@ -51,35 +51,41 @@ interface Challenge {
   readonly userId: string | null
 }
 
-// Ed25519, ES256 and RS256 by their COSE numbers: the algorithms of common authenticators.
+// Algorithms of common authenticators by their COSE numbers: Ed25519, ES256 and RS256.
 const ALGORITHMS = [-8, -7, -257]
 const MAX_PASSKEYS = 20
 const MAX_TRANSPORTS = 8
-// A passkey is the only factor. With user verification the device asks for a fingerprint, a face or a PIN, so a thief of the device
-// cannot sign in.
+// User verification is required, as a passkey is the only factor: the device asks for a fingerprint, a face or a PIN, so a thief of the device cannot
+// sign in.
 const USER_VERIFICATION = 'required'
 
 const CHALLENGE_EXPIRED = 'the request took too long or was started in another browser: try again'
 const NOT_ACCEPTED = 'this passkey was not accepted: try again, or use another sign-in method'
 
-// Loaded on first use: it is large, and commands and most hosts do not need it.
+// The library is loaded on first use: it is large, and commands and most hosts do not need it.
 const loadWebAuthn = () => import('@simplewebauthn/server')
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service of passkeys. The parameter `by` of each method is the actor; by default the command line. */
 export function createPasskeyService({ storage, tickets, now, config }: PasskeyParts) {
   async function begin(options: { readonly challenge: string }, userId: string | null): Promise<Ceremony> {
     const challenge: Challenge = { challenge: options.challenge, userId }
     return { options, ticket: await tickets.issue('passkey_challenge', challenge) }
   }
 
-  /** @throws ServiceError `bad_request` */
+  /**
+   * Takes the challenge of a ticket.
+   * @throws ServiceError `bad_request` for a ticket of another user, or one that is over
+   */
   async function takeChallenge(ticket: string | undefined, userId: string | null): Promise<string> {
     const taken = (await tickets.take('passkey_challenge', ticket)) as Challenge | undefined
     if (taken?.userId !== userId) throw new ServiceError('bad_request', CHALLENGE_EXPIRED)
     return taken.challenge
   }
 
-  /** @param onUser called with the owner of the passkey before the credential is verified */
+  /**
+   * Verifies the answer of a sign-in.
+   * @param onUser called with the owner of the passkey before the credential is verified
+   */
   async function verifySignIn(answer: PasskeyAnswer, onUser: (userId: string) => void): Promise<User> {
     const { party, ticket, credential } = answer
     const expectedChallenge = await takeChallenge(ticket, null)
@@ -105,14 +111,14 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       }),
     )
     const counters = { from: counter, to: authenticationInfo.newCounter }
-    // Fails when the passkey was removed, or when another sign-in already used this counter: then one of the two is a copy.
+    // The update fails when the passkey was removed, or when another sign-in already used this counter: then one of the two is a copy.
     const isCurrent = await storage.write((tx) => tx.passkeys.used(id, counters, now()))
     if (!isCurrent) throw new ServiceError('bad_request', NOT_ACCEPTED)
     return toUser(user)
   }
 
   return {
-    /** The passkeys of a user, oldest first. */
+    /** Lists the passkeys of a user, oldest first. */
     async list(userId: string): Promise<readonly Passkey[]> {
       const rows = await storage.read.passkeys.ofUser(userId)
       return rows.map(({ id, name, createdAt, lastUsedAt }) => ({ id, name, createdAt, lastUsedAt }))
@@ -135,7 +141,10 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       return begin(options, user.id)
     },
 
-    /** @throws ServiceError `bad_request`, `conflict` */
+    /**
+     * Registers a passkey.
+     * @throws ServiceError `bad_request`, `conflict`
+     */
     async register(user: User, answer: PasskeyAnswer & { name: string }, by = byCommand()): Promise<void> {
       const expectedChallenge = await takeChallenge(answer.ticket, user.id)
       const response = parse<RegistrationResponseJSON>(answer.credential)
@@ -176,7 +185,10 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       return begin(await generateAuthenticationOptions({ rpID: party.id, userVerification: USER_VERIFICATION }), null)
     },
 
-    /** Records a refusal. @throws ServiceError `bad_request` */
+    /**
+     * Finds the user who signs in with a passkey. Records a refusal.
+     * @throws ServiceError `bad_request`
+     */
     async signIn(answer: PasskeyAnswer, by: Acting): Promise<User> {
       let userId: string | null = null
       try {
@@ -191,7 +203,10 @@ export function createPasskeyService({ storage, tickets, now, config }: PasskeyP
       }
     },
 
-    /** @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account */
+    /**
+     * Removes a passkey.
+     * @throws ServiceError `not_found`; `conflict` when it is the only sign-in method of the account
+     */
     remove: (userId: string, passkeyId: string, by = byCommand()) =>
       storage.write(async (tx) => {
         await requireAnotherSignInMethod(tx, userId, { passkeyId }, config.oidcSignIn?.issuer)
@@ -209,23 +224,29 @@ function expectationsOf(party: RelyingParty, expectedChallenge: string) {
   return { expectedChallenge, expectedOrigin: party.origin, expectedRPID: party.id, requireUserVerification: true }
 }
 
-/** Checks only that the text is a JSON object; the library checks its members. @throws ServiceError `bad_request` */
+/**
+ * Parses a credential, and checks only that the text is a JSON object; the library checks its members.
+ * @throws ServiceError `bad_request`
+ */
 function parse<T extends object>(text: string): T {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as T
   } catch {
-    // Falls through to the error below.
+    // Text that is no JSON gets the error below.
   }
   throw new ServiceError('bad_request', NOT_ACCEPTED)
 }
 
-/** True for base64url, the form of a passkey's id. */
+/** Tells whether a value is base64url, the form of a passkey's id. */
 function isId(given: unknown): given is string {
   return typeof given === 'string' && /^[A-Za-z0-9_-]+$/.test(given)
 }
 
-/** The library also refuses a counter that went back. @throws ServiceError `bad_request` */
+/**
+ * Verifies an answer. The library also refuses a counter that went back.
+ * @throws ServiceError `bad_request`
+ */
 async function verifyOrRefuse<T extends { readonly verified: boolean }>(verify: () => Promise<T>): Promise<T> {
   const outcome = await verify().catch((cause: unknown) => {
     throw new ServiceError('bad_request', NOT_ACCEPTED, { cause })

@@ -3,16 +3,16 @@ import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { ServiceError } from '../../base/errors.ts'
 import { checkLength } from './passwords.ts'
 
-/** The names that others know of an account, and try first. */
+/** Names of an account that others know, and try first. */
 export interface OwnNames {
   readonly email: string
   readonly name: string
   readonly workspaces: readonly string[]
 }
 
-// The limits of attempts allow far fewer guesses at one account.
+// Attempts are limited to far fewer guesses at one account.
 const LEAST_GUESSES = 1e9
-// The time of a check grows with the square of the length. A password this long is judged by its beginning.
+// A long password is judged by its beginning, because the time of a check grows with the square of the length.
 const LONGEST_CHECKED = 64
 
 const ADVICE = 'choose four or more words that do not belong together, or let a password manager make one'
@@ -34,7 +34,7 @@ const FAMOUS_PHRASES = [
 
 let checker: Promise<ZxcvbnFactory> | undefined
 
-/** The lists take 25 MB and a tenth of a second: they are loaded for the first new password. */
+/** Loads the lists of common passwords for the first new one: they take 25 MB and a tenth of a second. */
 function loadChecker(): Promise<ZxcvbnFactory> {
   checker ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
     ([{ ZxcvbnFactory: Factory }, { dictionary, adjacencyGraphs: graphs }]) =>
@@ -44,7 +44,8 @@ function loadChecker(): Promise<ZxcvbnFactory> {
 }
 
 /**
- * Refuses what is too short or too long, too. Also finds the common ones, and the names, in other letter case, with digits for letters, with numbers behind them, and repeated.
+ * Refuses passwords that are too short, too long or easy to guess. Finds the common ones, and the names, also in other letter case, with digits for
+ * letters, with numbers behind them, and repeated.
  * @throws ServiceError `bad_request`
  */
 export async function requireStrongPassword(password: string, own: OwnNames): Promise<void> {
@@ -64,7 +65,7 @@ export async function requireStrongPassword(password: string, own: OwnNames): Pr
   throw new ServiceError('bad_request', `${reason}: ${ADVICE}`)
 }
 
-/** Lists the names, whole and in their parts. */
+/** Lists an account's names, whole and in their parts. */
 function namesOf({ email, name, workspaces }: OwnNames): string[] {
   const [local = '', domain = ''] = email.split('@')
   const whole = [email, local, domain, name, ...workspaces]

@@ -9,14 +9,17 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** The limits of a password's length, in code points. */
 export const PASSWORD_LENGTH = { least: 12, most: 256 } as const
 
-// Hashes one password at a time, because each hash takes memory and a thread of the pool that also signs receipts.
+// One password is hashed at a time, because each hash takes memory and a thread of the pool that also signs receipts.
 const MAX_WAITING = 64
 const oneAtATime = pLimit(1)
 
-// Verified for an unknown account, so that the time of an answer does not reveal which accounts exist.
+// A hash to verify for an unknown account, so that the time of an answer does not reveal which accounts exist.
 let dummyHash: Promise<string> | undefined
 
-/** @throws ServiceError `bad_request` when the password is too short or too long */
+/**
+ * Checks the length of a password.
+ * @throws ServiceError `bad_request` when it is too short or too long
+ */
 export function checkLength(password: string): void {
   const { length } = [...password]
   const { least, most } = PASSWORD_LENGTH
@@ -25,7 +28,10 @@ export function checkLength(password: string): void {
   if (length > most) throw new ServiceError('bad_request', `the password is too long: use at most ${most} characters`)
 }
 
-/** @throws ServiceError `bad_request` when the password is too short or too long; `unavailable` */
+/**
+ * Hashes a password.
+ * @throws ServiceError `bad_request` when it is too short or too long; `unavailable`
+ */
 export async function hashPassword(password: string): Promise<string> {
   checkLength(password)
   return inTurn(() => hash(password.normalize('NFC'), PARAMETERS))
@@ -43,7 +49,7 @@ export async function isPassword(password: string, passwordHash: string | null |
 
 function hashOfNoPassword(): Promise<string> {
   dummyHash ??= inTurn(() => hash('', PARAMETERS)).catch((error) => {
-    // A kept failure would refuse every later sign-in.
+    // A failure that stayed here would refuse every later sign-in.
     dummyHash = undefined
     throw error
   })

@@ -24,7 +24,7 @@ export interface SetUp {
   /** The secret in base32. */
   readonly secret: string
   readonly uri: string
-  /** The secret, sealed for this user and some minutes: nothing is stored for a page that is only shown. `confirm` takes it. */
+  /** The secret, sealed for this user and some minutes, for `confirm`: nothing is stored for a page that is only shown. */
   readonly ticket: string
 }
 
@@ -33,9 +33,9 @@ type CodeOutcome =
   | { readonly user: Pick<User, 'id' | 'generation'> }
   | {
       readonly problem: string
-      /** Another ticket, while tries are left. Without it the sign-in begins anew. */
+      /** Another ticket, while tries are left; undefined when the sign-in has to begin anew. */
       readonly again: string | undefined
-      /** The code was not looked at, and none is before this time. */
+      /** The time to wait, for a code that was not compared because of it. */
       readonly retryAfterMs?: number | undefined
     }
 
@@ -46,7 +46,7 @@ const CODES = 10
 const SET_UP_MS = 10 * 60_000
 /** The number of tries after one right password. */
 const TRIES = 5
-/** Failures in a row, over all sign-ins, before codes of the app wait: a thief of the password alone tries too few to find one. */
+/** The number of failures in a row, over all sign-ins, after which codes of the app wait: a thief of the password alone tries too few to find one. */
 const MOST_FAILURES = 10
 const WAIT_MS = 15 * 60_000
 
@@ -61,12 +61,12 @@ interface AskedCode extends Pick<User, 'id' | 'generation'> {
   readonly triesLeft: number
 }
 
-// Loaded on first use: most processes see no code.
+// The library is loaded on first use: most processes see no code.
 const loadTotp = () => import('otpauth')
 
 export type SecondStepService = ReturnType<typeof createSecondStepService>
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service. The parameter `by` of each method is the actor; by default the command line. */
 export function createSecondStepService(parts: SecondStepParts) {
   const { storage, tickets, now } = parts
 
@@ -111,7 +111,7 @@ export function createSecondStepService(parts: SecondStepParts) {
     return isUsed ? undefined : WRONG
   }
 
-  /** Uses the code up. Returns the problem; undefined when it is right. */
+  /** Uses up a code. Returns the problem; undefined when the code is right. */
   async function useCode(tx: Writes, userId: string, typed: string, by: Acting): Promise<string | undefined> {
     const at = now()
     const row = await tx.secondSteps.lock(userId)
@@ -137,7 +137,7 @@ export function createSecondStepService(parts: SecondStepParts) {
       return { createdAt, lastUsedAt, codesLeft: await storage.read.secondSteps.codesLeft(userId) }
     },
 
-    /** Makes a secret, and stores nothing. */
+    /** Makes a secret for an app, and stores nothing. */
     async begin(user: User): Promise<SetUp> {
       const { Secret } = await loadTotp()
       return setUpOf(user, new Secret({ size: SECRET_BYTES }).base32)
@@ -198,7 +198,7 @@ export function createSecondStepService(parts: SecondStepParts) {
         record(tx, 'second_step.off', user.id, by)
       }),
 
-    /** Lets the operator switch it off. False when there is none. */
+    /** Lets the operator switch off a user's second step. False when there is none. */
     remove: (email: string, by = byCommand()) =>
       storage.write(async (tx) => {
         const user = await tx.users.byEmail(email.trim().toLowerCase())
@@ -207,14 +207,17 @@ export function createSecondStepService(parts: SecondStepParts) {
         return true
       }),
 
-    /** Returns a ticket for the code that is asked for after a right password. Undefined when none is. */
+    /** Makes a ticket for the code that is asked for after a right password; undefined when none is asked for. */
     async ask({ id, generation }: Pick<User, 'id' | 'generation'>): Promise<string | undefined> {
       if (!(await storage.read.secondSteps.ofUser(id))) return undefined
       const asked: AskedCode = { id, generation, triesLeft: TRIES }
       return tickets.issue('second_step', asked)
     },
 
-    /** @param begin counts a guess at the code before it is looked at. It throws ServiceError `too_many` */
+    /**
+     * Answers a ticket with a code.
+     * @param begin counts a guess at the code before it is compared. It throws ServiceError `too_many`
+     */
     async answer(
       ticket: string | undefined,
       code: string,
@@ -264,7 +267,7 @@ function newRecoveryCode(): string {
   return letters.match(/.{4}/g)!.join('-')
 }
 
-/** Hashes the code without its dashes, bound to the account: the same code of another one has another hash. */
+/** Hashes a recovery code without its dashes, bound to the account: the same code of another one has another hash. */
 function hashOf(userId: string, code: string): string {
   return hashToken(`${userId}:${code.replaceAll('-', '')}`)
 }

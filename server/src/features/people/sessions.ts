@@ -39,11 +39,11 @@ interface SessionParts {
 
 export type SessionService = ReturnType<typeof createSessionService>
 
-/** The parameter `by` of each method is who does it; by default the command line. */
+/** Makes the service of sessions. The parameter `by` of each method is the actor; by default the command line. */
 export function createSessionService({ storage, now, config }: SessionParts) {
   const { idleMs, longestMs } = config.sessionEnds
 
-  /** Applies today's configuration, so that a shorter time holds for earlier sessions as well. */
+  /** Computes the end of a session by today's configuration, so that a shorter time holds for earlier sessions as well. */
   function endOf({ createdAt, lastSeenAt, expiresAt }: SessionRow): Instant {
     return Math.min(expiresAt, lastSeenAt + idleMs, createdAt + longestMs)
   }
@@ -55,8 +55,9 @@ export function createSessionService({ storage, now, config }: SessionParts) {
 
   return {
     /**
-     * Returns the token for the cookie, which the service does not store.
-     * @param user as they were when they proved who they are. @throws ServiceError `conflict` when they got another password since
+     * Starts a session. Returns the token for the cookie, which the service does not store.
+     * @param user the user as they were when they proved who they are
+     * @throws ServiceError `conflict` when they got another password since
      */
     async start(user: Pick<User, 'id' | 'generation'>, method: SignedInBy, visitor: Visitor): Promise<string> {
       const { userAgent, address } = visitor
@@ -82,7 +83,7 @@ export function createSessionService({ storage, now, config }: SessionParts) {
       })
       return token
     },
-    /** Reads the database each time. */
+    /** Finds the session of a token. It reads the database each time. */
     async find(token: string): Promise<SignedIn | undefined> {
       if (!isToken(token)) return undefined
       const row = await storage.read.sessions.byHash(hashToken(token))
@@ -96,13 +97,13 @@ export function createSessionService({ storage, now, config }: SessionParts) {
       }
       return { user: toUser(user), session: toSession(row) }
     },
-    /** The sessions of a user, newest first. */
+    /** Lists the sessions of a user, newest first. */
     async list(userId: string): Promise<readonly Session[]> {
       const at = now()
       const rows = await storage.read.sessions.ofUser(userId, at)
       return rows.map(toSession).filter(({ endsAt }) => endsAt > at)
     },
-    /** Returns false when the user has no such session. */
+    /** Ends a session. Returns false when the user has no such session. */
     end: (userId: string, sessionId: string, by = byCommand(), why?: 'signed out') =>
       storage.write(async (tx) => {
         if (!(await tx.sessions.end(userId, sessionId))) return false
@@ -115,7 +116,10 @@ export function createSessionService({ storage, now, config }: SessionParts) {
         const ended = await tx.sessions.endAll(userId, sessionId)
         tx.audit.record({ event: 'session.others_ended', at: now(), by, userId, details: { sessions: ended } })
       }),
-    /** Confirms that what this user began still counts. @throws ServiceError `conflict` */
+    /**
+     * Confirms that requests of this user still count.
+     * @throws ServiceError `conflict`
+     */
     async confirm(user: User): Promise<void> {
       await storage.write((tx) => requireCurrent(tx, user))
     },
@@ -131,7 +135,7 @@ export function toUser(row: UserRow) {
     hasPassword: passwordHash !== null,
     /** True when this person showed that they read mails to the address. */
     isConfirmed: confirmedAt !== null,
-    /** The account that pays for what this one uses. */
+    /** The payer of this account's use. */
     payer: payerOf(row),
     /** A number that changes after everything that acts for the user has ended. */
     generation,

@@ -3,7 +3,8 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Writes } from '../../storage/storage.ts'
 
 /**
- * Locks the user until the transaction ends, so that two requests cannot remove the last two methods at once.
+ * Requires another sign-in method than the one that the transaction removes. Locks the user until the transaction ends, so that two requests cannot
+ * remove the last two methods at once.
  * @param removed the method that the transaction removes
  * @param issuer the configured OpenID provider
  * @throws ServiceError `conflict`

@@ -6,7 +6,7 @@ import type { Storage } from '../../storage/storage.ts'
 
 const TTL_MS = {
   passkey_challenge: 5 * 60_000,
-  // The person may have to sign in at the provider first.
+  // A sign-in at the provider may take this long, because the person may have to sign in there first.
   outside_sign_in: 10 * 60_000,
   second_step: 5 * 60_000,
 }

@@ -1,4 +1,4 @@
-/** The payer of a workspace that a person made: that person, also once they left, until an owner says that they pay. */
+/** The payer of a workspace: the person who made it, also once they left, until an owner says that they pay. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -8,9 +8,12 @@ import type { Limits } from '../workspaces/limits-config.ts'
 import { requireRoomForWorkspace } from '../workspaces/possession-limits.ts'
 
 /**
- * An owner who takes the workspace from the one who pays for it pays from then on, and is told before. Who goes by themself takes along what
- * they made: nobody else pays for it without being asked. Claims that wait stay with who paid when they were submitted, a day at most.
- * @param workspace locked @param userId who is an owner no more @throws ServiceError `conflict`: who takes it has no room for it
+ * Passes the payment of a workspace when its payer stops being an owner. An owner who takes the workspace from the payer pays from then on, and is
+ * told before. A payer who leaves goes on paying: nobody else pays for it without being asked. Claims that wait stay with the payer at their
+ * submission, a day at most.
+ * @param workspace the locked workspace
+ * @param userId the person who is an owner no more
+ * @throws ServiceError `conflict` when the one who takes it has no room for it
  */
 export async function payForTaken(
   tx: Writes,
@@ -26,8 +29,9 @@ export async function payForTaken(
 }
 
 /**
- * Lets an owner pay for a workspace that nobody who owns it pays for.
- * @param workspace locked @throws ServiceError `conflict`: another owner pays, or there is no room
+ * Lets an owner pay for a workspace that none of its owners pays for.
+ * @param workspace the locked workspace
+ * @throws ServiceError `conflict` when another owner pays, or there is no room
  */
 export async function payForLeft(
   tx: Writes,

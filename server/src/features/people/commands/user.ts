@@ -36,7 +36,7 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
       email,
       name,
       has_password: hasPassword,
-      // The account that it shares with may be closed: it has an id only.
+      // A closed account that shares its allowance has an id only.
       shares_with: payer === id ? null : (emails.get(allowanceOf(payer)) ?? allowanceOf(payer)),
       created_at: new Date(createdAt).toISOString(),
     }))
