@@ -17,13 +17,16 @@ const TITLES: Readonly<Record<number, string>> = {
 
 type ErrorPageProps = Readonly<Record<'title' | 'detail', string>>
 
-/** @param titles by status, where they differ from the usual ones */
+/**
+ * Answers errors with pages.
+ * @param titles titles by status, where they differ from the usual ones
+ */
 export function answerErrorsWithPages(
   pages: App,
   Page: (props: ErrorPageProps) => VNode = ErrorPage,
   titles: Readonly<Record<number, string>> = {},
 ): void {
-  // Rendered once: anyone asks for them as often as they like.
+  // Error pages are rendered once: anyone asks for them as often as they like.
   const page = renderedOnce((title: string, detail: string) => <Page title={title} detail={detail} />)
   pages.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)

@@ -5,11 +5,11 @@ import { VERSION } from '../../../base/version.ts'
 import { renderPage } from '../../../web/document.tsx'
 import { Logo } from '../../../web/parts/icons.tsx'
 
-/** The place at which the build writes it. */
+/** The file to which the build writes the checker. */
 export const CHECKER_FILE = new URL('../../../check.html', import.meta.url)
 
 export function checkerFile(): string {
-  // HTML ends the script at this text, whatever it means in the script.
+  // A script ends in HTML at this text, whatever it means in the script.
   const script = read('../../../browser/checker.js').replace(/<(\/?script|!--)/gi, '\\x3c$1')
   const style = read('../../../assets/pages.css')
   return renderPage(<CheckerPage script={script} style={style} />)

@@ -1,4 +1,4 @@
-/** Serves the offline checker, for those who want to keep it. */
+/** Serves the offline checker, for people who want to keep it. */
 import { readFileSync } from 'node:fs'
 import type { App } from '../../../http/instance.ts'
 import { HTML_TYPE } from '../../../web/document.tsx'
@@ -7,7 +7,7 @@ import { CHECKER_FILE } from './file.tsx'
 
 export function checkerRoutes(app: App): void {
   const page = readFileSync(CHECKER_FILE)
-  // The policy of the page forbids it everything but its own code.
+  // The page's own policy forbids it everything but its own code.
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page.toString('utf8'))![1]!
   app.get(publicPaths.checker, async (_request, reply) =>
     reply

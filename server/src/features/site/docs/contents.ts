@@ -2,9 +2,9 @@
 
 /** A page that is made from a file of the repository. */
 interface FilePage {
-  /** Below `/docs/`. */
+  /** The page's path below `/docs/`. */
   readonly path: string
-  /** The path in the repository, to which its links are relative. */
+  /** The file's path in the repository, to which its links are relative. */
   readonly file: string
 }
 

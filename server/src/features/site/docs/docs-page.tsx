@@ -30,7 +30,7 @@ function Frame({ title, chapters, current, isOverview, children }: FrameProps) {
   )
 }
 
-/** The search field, which its script shows. */
+/** The search field, hidden until its script shows it. */
 function Search() {
   return (
     <search class="docs-search" data-index={`${publicPaths.docs}/search.json`} hidden>
@@ -68,7 +68,10 @@ function Menu({ chapters, current, isOverview }: Omit<FrameProps, 'title' | 'chi
   )
 }
 
-/** @param contact where to report a weakness */
+/**
+ * A page of the documentation.
+ * @param contact where to report a weakness
+ */
 export function ReadPage({
   documentation,
   page,
@@ -117,7 +120,7 @@ function SecurityContact({ contact }: { readonly contact: string | undefined }) 
   )
 }
 
-/** Chooses by style alone, so that it works without scripts. */
+/** The choice of a language for examples. It works by style alone, without scripts. */
 function LanguageChoice({ languages }: { readonly languages: readonly Language[] }) {
   return (
     <fieldset class="docs-languages">
@@ -148,7 +151,7 @@ function Neighbours({ previous, next }: Readonly<Record<'previous' | 'next', Doc
   )
 }
 
-/** The first page, which leads to all chapters. */
+/** The first page of the documentation, which leads to all chapters. */
 export function OverviewPage({ chapters }: Pick<Documentation, 'chapters'>) {
   return (
     <Frame title="Documentation" chapters={chapters} isOverview>

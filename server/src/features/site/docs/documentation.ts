@@ -1,4 +1,4 @@
-/** The documentation of one installation: every page, rendered once, with its neighbours and what a search finds in it. */
+/** The documentation of one installation: every page, rendered once, with its neighbours and its part of the search index. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
 import type { HostConfig } from '../../../config/config.ts'
@@ -12,7 +12,7 @@ import { type Rendered, renderMarkdown } from './markdown.tsx'
 import { type SearchIndex, searchIndex } from './search-index.ts'
 
 export interface DocsPage extends Rendered {
-  /** Below the documentation: `concepts`. */
+  /** The page's path below the documentation, such as `concepts`. */
   readonly path: string
   readonly href: string
 }
@@ -25,7 +25,7 @@ export interface ReadChapter {
 
 export interface Documentation {
   readonly chapters: readonly ReadChapter[]
-  /** By path. */
+  /** The pages by their path. */
   readonly pages: ReadonlyMap<string, DocsPage>
   readonly search: SearchIndex
 }
@@ -35,13 +35,16 @@ interface Source {
   readonly path: string
   readonly file: string
   readonly text: string
-  /** True: the authors of plugins wrote it, and no link in it leads elsewhere. */
+  /** True if the authors of plugins wrote the page, whose links then lead nowhere else. */
   readonly isForeign?: boolean
 }
 
 const ACTIONS = 'server/docs/actions'
 
-/** @param pages those of features, after the chapters' own */
+/**
+ * Reads the documentation.
+ * @param pages the pages of features, after the chapters' own
+ */
 export function readDocumentation({
   actions,
   openApi,
@@ -93,7 +96,7 @@ export function readDocumentation({
   }
 }
 
-/** The reference repeats every name: among equal finds, what explains a name comes before it. */
+/** Sorts pages so that among equal finds of a search one that explains a name comes before the reference, which repeats every name. */
 function explainedFirst(pages: readonly DocsPage[]): DocsPage[] {
   const isReference = ({ path }: DocsPage) => path.startsWith('api/')
   return [...pages.filter((page) => !isReference(page)), ...pages.filter(isReference)]
@@ -105,7 +108,7 @@ function docsHref(path: string): string {
 
 const OWN_FOLDER = 'server/docs/'
 
-/** Pages of the server are next to its code; the build copies the others. */
+/** Finds the file of a page. Pages of the server are next to its code; the build copies the others. */
 function urlOf(file: string): URL {
   return file.startsWith(OWN_FOLDER)
     ? new URL(`../../../../docs/${file.slice(OWN_FOLDER.length)}`, import.meta.url)

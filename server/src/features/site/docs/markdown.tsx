@@ -1,4 +1,4 @@
-/** Markdown as parts of a page. Markup in it is text, because Preact escapes it, and what turns text around is left out. */
+/** Renders Markdown as parts of a page. Markup in it is text, because Preact escapes it, and characters that turn text around are left out. */
 import { lexer, type Token, type Tokens } from 'marked'
 import type { ComponentChildren, VNode } from 'preact'
 import { Code } from '../../../web/parts/values.tsx'
@@ -14,7 +14,7 @@ export type Language = keyof typeof LANGUAGES
 export interface Heading {
   readonly level: number
   readonly text: string
-  /** The anchor as GitHub makes it, so that links work in both places. */
+  /** The anchor in the form of GitHub, so that links work in both places. */
   readonly id: string
 }
 
@@ -22,7 +22,7 @@ export interface Heading {
 export interface Section {
   readonly heading: Heading
   readonly text: string
-  /** The text without its code and its tables. */
+  /** The text of the section without its code and its tables. */
   readonly prose: string
 }
 
@@ -39,7 +39,10 @@ export interface Rendered {
 /** Returns the address that a link of the page has here; undefined where it leads nowhere, and its text stays. */
 export type LinkOf = (href: string) => string | undefined
 
-/** @throws Error for a page that does not begin with its title */
+/**
+ * Renders a page.
+ * @throws Error for a page that does not begin with its title
+ */
 export function renderMarkdown(source: string, linkOf: LinkOf): Rendered {
   const tokens = lexer(source.replaceAll(BIDI, ''))
   const { sections, ids } = sectionsOf(tokens)
@@ -179,7 +182,7 @@ const INLINE: Readonly<Record<string, (token: never, writer: Writer) => Componen
   strong: ({ tokens }: Tokens.Strong, writer) => <strong>{inline(tokens, writer)}</strong>,
   em: ({ tokens }: Tokens.Em, writer) => <em>{inline(tokens, writer)}</em>,
   br: () => <br />,
-  // A server has no pictures of the repository.
+  // Pictures of the repository are missing on a server.
   image: () => '',
   link: ({ href, tokens }: Tokens.Link, writer) => {
     const target = writer.linkOf(href)
@@ -188,7 +191,7 @@ const INLINE: Readonly<Record<string, (token: never, writer: Writer) => Componen
   },
 }
 
-/** The text of tokens without their markup. */
+/** Returns the text of tokens without their markup. */
 function plain(tokens: readonly Token[]): string {
   return tokens.map(textOf).join('')
 }
@@ -235,7 +238,7 @@ function anchorOf(title: string, seen: Map<string, number>): string {
   return count === 0 ? anchor : `${anchor}-${count}`
 }
 
-/** Makes names for screen readers, each of which a page has once: `The claim: table`, `The claim: table 2`. */
+/** Makes a function that names parts for screen readers, with each name once in a page: `The claim: table`, `The claim: table 2`. */
 function labelsOf(): Writer['labels'] {
   const seen = new Map<string, number>()
   let section = ''

@@ -25,7 +25,10 @@ export function docsRoutes(
   const rendered = new Map<string, string>()
   const search = once(() => JSON.stringify(documentation().search))
 
-  /** @param make the page, where it is not rendered yet */
+  /**
+   * Renders a page once.
+   * @param make makes the page, if it is not rendered yet
+   */
   function render(path: string, make: (documentation: Documentation) => VNode): string {
     const html = rendered.get(path) ?? renderPage(make(documentation()))
     rendered.set(path, html)
@@ -44,7 +47,7 @@ export function docsRoutes(
     const path = params['*']
     if (path === '') return reply.redirect(publicPaths.docs, 301)
     const page = documentation().pages.get(path)
-    // Kept as one text for all of them: readers choose these addresses.
+    // One text serves all unknown addresses, because readers choose them.
     if (!page) {
       const html = render('?', (all) => <MissingPage chapters={all.chapters} />)
       return reply.code(404).header('cache-control', 'no-store').type(HTML_TYPE).send(html)

@@ -2,11 +2,11 @@
 import type { Section } from './markdown.tsx'
 
 export interface SearchIndex {
-  /** Each page: its address and its title. */
+  /** The pages, each with its address and its title. */
   readonly pages: readonly (readonly [href: string, title: string])[]
-  /** Each section: the number of its page, its heading, the heading's id, and how its text begins. */
+  /** The sections, each with the number of its page, its heading, the heading's id, and the beginning of its text. */
   readonly sections: readonly (readonly [page: number, heading: string, id: string, begins: string])[]
-  /** Each word: the numbers of the sections that have it. */
+  /** The numbers of the sections that have a word, by the word. */
   readonly words: Readonly<Record<string, readonly number[]>>
 }
 
@@ -37,10 +37,10 @@ export function searchIndex(pages: readonly Indexed[]): SearchIndex {
   }
 }
 
-/** Numbers and hashes of examples, which are no search terms. */
+/** Matches numbers and hashes of examples, which are no search terms. */
 const VALUE = /^[\d.-]*$|(?=.*\d)^[0-9a-z_-]{16,}$/
 
-/** Names with dots and underscores count as a whole and in their parts. */
+/** Lists the words of a text. Names with dots and underscores count as a whole and in their parts. */
 export function wordsOf(text: string): string[] {
   const names = text.toLowerCase().match(/[\p{L}\p{N}]+(?:[._-][\p{L}\p{N}]+)*/gu) ?? []
   return names

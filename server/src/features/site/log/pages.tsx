@@ -96,7 +96,7 @@ interface ProofPageProps {
   readonly commandLine: CommandLine
 }
 
-/** A proof as documents, with the commands that check them. Its script checks them in the browser. */
+/** The page of a proof: its documents, with the commands that check them. Its script checks them in the browser. */
 export function ProofPage({ title, proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
   return (
     <Frame title={title} checks>
@@ -137,7 +137,7 @@ function Neighbours({ of, treeSize }: { readonly of: number; readonly treeSize: 
   )
 }
 
-/** The result of the check in the browser. Its script shows and fills it. */
+/** The result of the check in the browser, which the script fills and shows. */
 function Checked({ proof }: { readonly proof: Proof }) {
   const asked =
     proof.kind === 'inclusion'
@@ -195,7 +195,10 @@ export function RefusedPage({ problem, typed, treeSize }: RefusedPageProps) {
   )
 }
 
-/** @param detail a sentence */
+/**
+ * The page of a proof that cannot be made.
+ * @param detail a sentence that says why
+ */
 export function FailedPage({ title, detail }: { readonly title: string; readonly detail: string }) {
   return (
     <Frame title={title}>

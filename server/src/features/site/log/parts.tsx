@@ -17,7 +17,7 @@ export const logPaths = {
 
 const WIDTH = 480
 const HEIGHT = 96
-/** Keeps a small count visible. */
+/** The least height of a bar, which keeps a small count visible. */
 const LEAST = 3
 
 export function Growth({ days }: { readonly days: readonly Day[] }) {
@@ -65,7 +65,7 @@ export function Growth({ days }: { readonly days: readonly Day[] }) {
   )
 }
 
-/** The newest first. */
+/** The entries of a page, the newest first. */
 export function Entries({ page: { treeSize, entries } }: { readonly page: EntriesPage }) {
   const first = entries[0]?.leafIndex ?? 0
   const last = entries.at(-1)?.leafIndex ?? 0
@@ -153,10 +153,10 @@ const ANCHOR_COLUMNS: readonly Column<Anchor>[] = [
 ]
 
 interface ProofFormsProps {
-  /** The content of the fields. */
+  /** The content of the fields as it was typed. */
   readonly typed?: Typed
   readonly treeSize: number
-  /** The id of what says why this was refused: the form that was sent has the focus. */
+  /** The id of the element that says why the form was refused; the sent form has the focus. */
   readonly problem?: string
 }
 

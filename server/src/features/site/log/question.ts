@@ -12,7 +12,10 @@ export type Proof =
 
 const HASH = /^[A-Za-z0-9_-]{43}$/
 
-/** @throws ServiceError with a message that says what to type instead */
+/**
+ * Makes the proof that the form asks for.
+ * @throws ServiceError with a message that says what to type instead
+ */
 export async function proofOf(log: LogService, typed: Typed): Promise<Proof> {
   const { treeSize } = await log.entries(undefined, 1)
   if (treeSize === 0) throw new ServiceError('not_found', 'The log has no entries yet: there is nothing to prove.')

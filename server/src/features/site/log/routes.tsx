@@ -1,4 +1,4 @@
-/** Serves the log explorer. What it shows, the API serves as well: positions, hashes, times and proofs. */
+/** Serves the log explorer. The API serves everything that it shows as well: positions, hashes, times and proofs. */
 
 import type { SignedTreeHead } from '@claimcheck/core/log'
 import { ServiceError } from '../../../base/errors.ts'
@@ -37,7 +37,7 @@ export function logRoutes(app: App, services: SiteDependencies, commandLine: Com
       entriesBefore(log, numberIn(query, 'before')),
       log.anchors(SHOWN_ANCHORS, numberIn(query, 'anchors')),
     ])
-    // Read last, so that its tree is at least as large as what else is shown.
+    // The head is read last, so that its tree is at least as large as everything else that the page shows.
     const head = JSON.parse((await log.head()).treeHead) as SignedTreeHead
     const page = (
       <Now.Provider value={now()}>
@@ -79,14 +79,17 @@ export function logRoutes(app: App, services: SiteDependencies, commandLine: Com
   })
 }
 
-/** Reads the page of entries that ends below this index; the newest without one. */
+/** Reads the page of entries that ends below this index; the newest page without one. */
 async function entriesBefore(log: LogService, before: number | undefined): Promise<EntriesPage> {
   if (before === undefined) return log.entries(undefined, SHOWN_ENTRIES)
   const start = Math.max(0, before - SHOWN_ENTRIES)
   return log.entries(start, Math.max(1, before - start))
 }
 
-/** @throws ServiceError for what is no whole number */
+/**
+ * Reads a whole number.
+ * @throws ServiceError for any other text
+ */
 function numberIn(query: Query, name: string): number | undefined {
   const text = query[name]
   if (text === undefined) return undefined
@@ -95,7 +98,7 @@ function numberIn(query: Query, name: string): number | undefined {
   return number
 }
 
-/** Reads what was typed. A name that is there twice counts as not there. */
+/** Reads the fields as they were typed. A name that is there twice counts as missing. */
 function typedIn(query: Query): Typed {
   const text = (name: keyof Typed) => (typeof query[name] === 'string' ? query[name] : undefined)
   return { leaf: text('leaf'), size: text('size'), first: text('first'), second: text('second') }

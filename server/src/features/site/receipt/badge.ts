@@ -1,7 +1,7 @@
 /** The badge of a receipt: an SVG for READMEs and pages. It is green only where the issuer lists the destination. */
 import type { Tone } from '../../../web/receipt-view/view.ts'
 
-/** A receipt without content has no verdict to show. */
+/** The look of a badge. A receipt without content has no verdict to show. */
 export type BadgeTone = Tone | 'erased'
 
 const RESULTS: Readonly<Record<BadgeTone, readonly [words: string, colour: string]>> = {
@@ -18,10 +18,10 @@ const RESULTS: Readonly<Record<BadgeTone, readonly [words: string, colour: strin
 
 const NAME = 'claimcheck'
 const PADDING = 7
-/** Verdana at 11 pixels; the text is stretched to its place. */
+/** The width of a letter of Verdana at 11 pixels; the text is stretched to its place. */
 const LETTER_WIDTH = 6.6
 
-/** Read by screen readers. */
+/** Writes the text of a badge for screen readers. */
 export function badgeText(tone: BadgeTone): string {
   return `Claimcheck: ${RESULTS[tone][0]}`
 }
@@ -43,7 +43,7 @@ export function badgeOf(tone: BadgeTone): string {
   ].join('')
 }
 
-/** The icon of the page's tab: the colour of the badge, and the mark of its verdict. */
+/** Makes the icon of the page's tab: the colour of the badge, and the mark of its verdict. */
 export function iconOf(tone: BadgeTone): string {
   const [, colour] = RESULTS[tone]
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="${colour}"/><path d="${ICON_PATHS[tone]}" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>`

@@ -1,7 +1,7 @@
 /**
- * Checks a receipt once for the badge, the page and the file that are asked for one after the other, and serves what was checked, byte for
- * byte: with the inclusion path and the tree head of that time. What may change of it is read each time, and checked again when it did: the
- * row, the evidence, the keys with their revocations, the profiles, and the anchor.
+ * Checks a receipt once for the badge, the page and the file that are asked for one after the other, and serves the checked documents, byte for byte:
+ * with the inclusion path and the tree head of that time. Parts that may change are read each time, and the receipt is checked again when they did:
+ * the row, the evidence, the keys with their revocations, the profiles, and the anchor.
  */
 import type { ProfileList } from '@claimcheck/core/api'
 import { type Bundle, checkBundle, type Receipt } from '@claimcheck/core/receipts'
@@ -12,7 +12,7 @@ import { type ReceiptView, viewOf } from '../../../web/receipt-view/view.ts'
 import { ErasedError } from '../../receipts/erased.ts'
 import type { SiteDependencies } from '../dependencies.ts'
 
-/** A tree head is at most so much older than the log. */
+/** The most by which a served tree head is older than the log. */
 const KEPT_MS = 60_000
 const MOST_CHECKED = 2000
 const MOST_CHARACTERS = 32 * 1024 * 1024
@@ -39,13 +39,16 @@ export function createCheckedReceipts(sources: BundleSources) {
     const view = viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
     if (!view) return undefined
     const checked = { bundle, view }
-    // A proof that fails may be the log's, which is read again.
+    // A failing proof may be the log's fault, which is read again.
     if (view.tone !== 'doubtful') known.set(receiptId, { digest, checked })
     return checked
   }
 
   return {
-    /** Undefined where there is no such receipt. @throws ErasedError */
+    /**
+     * Finds a receipt and checks it; undefined for an unknown id.
+     * @throws ErasedError
+     */
     async find(receiptId: string): Promise<CheckedReceipt | undefined> {
       try {
         const bundle = await bundleOf(receiptId, sources)
@@ -58,7 +61,10 @@ export function createCheckedReceipts(sources: BundleSources) {
   }
 }
 
-/** The digest of what may change. The inclusion path and the head are left out: the log grows, and those that were checked stay true. */
+/**
+ * Computes the digest of the parts that may change. The inclusion path and the head are left out: the log grows, and those that were checked stay
+ * true.
+ */
 function digestOf({ receipt, evidence, keys, profiles }: Bundle): string {
   const { proof } = JSON.parse(receipt) as Receipt
   const signed = receipt.slice(0, receipt.lastIndexOf(',"proof":'))
@@ -66,7 +72,7 @@ function digestOf({ receipt, evidence, keys, profiles }: Bundle): string {
   return sha256Text(JSON.stringify([signed, place, evidence, keys, profiles]))
 }
 
-/** Puts together what a receipt is checked with: everything that this service publishes about it. Undefined where there is no such receipt. */
+/** Bundles a receipt with everything that this service publishes about it; undefined for an unknown id. */
 async function bundleOf(
   receiptId: string,
   { receipts, log, keyDocument, published }: BundleSources,

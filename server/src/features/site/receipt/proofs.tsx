@@ -1,4 +1,4 @@
-/** The proofs of a receipt: each with what the check of it found. */
+/** The proofs of a receipt, each with the result of its check. */
 
 import { Code } from '../../../web/parts/values.tsx'
 import type { Step, StepState } from '../../../web/receipt-view/steps.ts'
@@ -11,7 +11,10 @@ const STATES: Readonly<Record<StepState, readonly [mark: string, words: string]>
   fails: ['✗', 'fails'],
 }
 
-/** @param checkedBy a sentence: who checked, and when; undefined before a check */
+/**
+ * The list of proofs.
+ * @param checkedBy a sentence that says who checked, and when; undefined before a check
+ */
 export function Proofs({
   steps,
   checkedBy,

@@ -1,4 +1,4 @@
-/** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
+/** A receipt for people: the finding first, then its grounds. The service renders it, and the visitor's browser again once it has checked. */
 import type { Bundle } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
 import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
@@ -17,7 +17,7 @@ import { badgeText } from './badge.ts'
 import { Proofs } from './proofs.tsx'
 import { TimelineFigure } from './timeline-figure.tsx'
 
-/** The addresses of what belongs to a receipt. */
+/** The addresses of a receipt's page, documents and tools. */
 export interface ReceiptLinks {
   /** The absolute address of the page. */
   readonly page: string
@@ -28,18 +28,18 @@ export interface ReceiptLinks {
   readonly plainIcon: string
   /** The absolute address of the signed document. */
   readonly document: string
-  /** The command that checks it. */
+  /** The command that checks the document. */
   readonly verify: string
-  /** What the command needs: to follow "on the command line, ". */
+  /** The place of the command's program, to follow "on the command line, ". */
   readonly verifyWhere: string
 }
 
 export interface ReceiptArticleProps {
   readonly view: ReceiptView
   readonly steps: readonly Step[]
-  /** A sentence that tells when the proofs were checked, and by what; undefined: they were not. */
+  /** A sentence that tells when the proofs were checked, and by what; undefined if they were not. */
   readonly checkedBy: string | undefined
-  /** Undefined where the receipt came from a file. */
+  /** The receipt's links; undefined where it came from a file. */
   readonly links: ReceiptLinks | undefined
   /** Documents by their title, as they arrived. */
   readonly raw: readonly (readonly [title: string, text: string])[]
@@ -53,7 +53,7 @@ const DOCUMENT_TITLES: readonly (readonly [keyof Bundle, string])[] = [
   ['consistency', 'The consistency proof'],
 ]
 
-/** The documents of a bundle with their titles, for those who want to read them as they are. */
+/** Lists the documents of a bundle with their titles, for people who want to read them as they are. */
 export function rawDocuments(bundle: Bundle): ReceiptArticleProps['raw'] {
   return DOCUMENT_TITLES.flatMap(([name, title]) => {
     const text = bundle[name]
@@ -61,7 +61,7 @@ export function rawDocuments(bundle: Bundle): ReceiptArticleProps['raw'] {
   })
 }
 
-/** The title of the tab and of previews. */
+/** Writes the title of the tab and of previews. */
 export function titleOf(view: ReceiptView): string {
   return visible(`${headingOf(view)}: ${view.finding}`)
 }
@@ -170,7 +170,7 @@ function Limits({ view, links }: Pick<ReceiptArticleProps, 'view' | 'links'>) {
 }
 
 /**
- * A document that is not valid: the page attributes nothing in it to anyone.
+ * The page of a document that is not valid, which attributes nothing in it to anyone.
  * @param problem why it is not valid
  */
 export function NotValid({
@@ -209,7 +209,10 @@ function RawData({ raw }: Pick<ReceiptArticleProps, 'raw'>) {
   )
 }
 
-/** @param onScreen true: left out on paper */
+/**
+ * A part of the page with a heading.
+ * @param onScreen leaves the part out on paper
+ */
 function Part({
   title,
   onScreen = false,
@@ -258,7 +261,7 @@ function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links:
   )
 }
 
-/** Indents JSON, and writes what is not seen as JSON writes it, so that it stays the same document. */
+/** Indents JSON, and escapes invisible characters as JSON does, so that it stays the same document. */
 function readable(text: string): string {
   try {
     return visibleJson(JSON.stringify(JSON.parse(text), null, 2))
@@ -267,7 +270,7 @@ function readable(text: string): string {
   }
 }
 
-/** The moment of issue, for machines that read the page. */
+/** Returns the time of issue, for machines that read the page. */
 export function issuedAt({ timeline }: ReceiptView): string {
   return formatInstant(timeline.issuedAt)
 }

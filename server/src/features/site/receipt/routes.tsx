@@ -1,4 +1,4 @@
-/** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
+/** The routes of a receipt's page, its badge, and the file to take along. Nothing lists receipts: everybody who has the id may read. */
 import { bundleText } from '@claimcheck/core/words/document'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply } from 'fastify'
@@ -29,14 +29,14 @@ export function receiptPageRoutes(app: App, services: SiteDependencies, commandL
 
   app.get<{ Params: { file: string } }>('/r/:file', { config: { cost: 'receipt_page' } }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
-    // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
+    // Badges, icons and previews are no better than the documents: a key may be revoked, a row of the database changed.
     const found = isId(id) ? await checked.find(id).catch(orErased) : undefined
     // An unknown id answers like one that can be none.
     if (!found)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
     reply.headers(HEADERS)
     const image = IMAGES[form]
-    // Programs that show images from elsewhere show none with an error status: those of an erased receipt have none.
+    // Programs that show images from elsewhere show none with an error status, so those of an erased receipt have none.
     if (image)
       return reply
         .type(SVG_TYPE)

@@ -1,4 +1,4 @@
-/** The API reference, made from the served OpenAPI description. Markdown. */
+/** The API reference as Markdown, made from the served OpenAPI description. */
 import { STATUS_CODES } from 'node:http'
 import { bulleted, code, fenced, page, table } from '../../../../base/markdown.ts'
 import { EXAMPLES, type Example } from './examples.ts'
@@ -42,7 +42,7 @@ interface ApiPage {
   readonly text: string
 }
 
-/** The introduction to each tag. Other tags get a page without it. */
+/** The introduction to each tag. The page of any other tag has none. */
 const ABOUT: Readonly<Record<string, string>> = {
   Claims: 'An agent submits what it says that it did, and reads what became of it. Every endpoint here needs a key.',
   Receipts:

@@ -1,9 +1,8 @@
 /**
- * A request of each operation and its answer, as the reference shows them. A test sends each request to a running service, and holds the
- * answer against it.
+ * A request of each operation and its answer, as the reference shows them. A test sends each request to a running service, and compares the answers.
  */
 export interface Example {
-  /** The parameters in the path. */
+  /** The values of the parameters in the path. */
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
@@ -18,7 +17,7 @@ const FACTS = {
   pushed_at: '2026-09-25T14:02:49.000Z',
 }
 
-/** The facts as a signed document sorts them. */
+/** Facts in the order in which a signed document sorts them. */
 const SORTED_FACTS = Object.fromEntries(Object.entries(FACTS).toSorted())
 
 const CLAIM = {

@@ -1,4 +1,4 @@
-/** The members of a JSON schema of the API, as rows of a table: those of objects within by the path to them. */
+/** The members of a JSON schema of the API, as rows of a table: members of inner objects are named by the path to them. */
 
 /** The members of a schema that a table shows. */
 export interface JsonSchema {
@@ -20,7 +20,7 @@ export interface JsonSchema {
 type Schemas = Readonly<Record<string, JsonSchema>>
 
 export interface Member {
-  /** `claims[].last_check.at` */
+  /** The path to the member, such as `claims[].last_check.at`. */
   readonly name: string
   readonly isRequired: boolean
   readonly schema: JsonSchema
@@ -52,7 +52,7 @@ function resolved(schema: JsonSchema, schemas: Schemas): JsonSchema {
   return schema.$ref === undefined ? schema : (schemas[schema.$ref.split('/').at(-1)!] ?? {})
 }
 
-/** The object that the schema describes, also where it may be null instead. */
+/** Finds the object that the schema describes, also where it may be null instead. */
 function objectIn(schema: JsonSchema, schemas: Schemas): JsonSchema | undefined {
   const own = resolved(schema, schemas)
   if (own.properties) return own
