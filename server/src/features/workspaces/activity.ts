@@ -1,4 +1,4 @@
-/** Records when a key was used and how a connection was read, for people to see. Written after a delay; a crash may lose some of it. */
+/** Records when keys were used and how connections were read, for people to see. Written after a delay; a crash may lose some of it. */
 
 import type { Logger } from '@claimcheck/core/plugin'
 import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
@@ -33,7 +33,7 @@ export function createActivity({ storage, now, logger }: ActivityOptions) {
   // Notes beyond MAX_NOTES are dropped.
   const keys = new Map<string, KeyUse>()
   const connections = new Map<string, Note>()
-  // The last note of each key: a row that was read before its note was written still shows the older time.
+  // The cache has the last note of each key: a row that was read before its note was written still shows the older time.
   const noted = new LRUCache<string, Instant>({ max: MAX_NOTES })
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
@@ -60,7 +60,10 @@ export function createActivity({ storage, now, logger }: ActivityOptions) {
   }
 
   return {
-    /** @param key its current row */
+    /**
+     * Notes a use of a key.
+     * @param key its current row
+     */
     keyUsed({ id, lastUsedAt }: Pick<ApiKeyRow, 'id' | 'lastUsedAt'>, address: string): void {
       const at = now()
       if (at - Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0) < KEY_EVERY_MS || keys.size >= MAX_NOTES) return
@@ -69,12 +72,12 @@ export function createActivity({ storage, now, logger }: ActivityOptions) {
       scheduleFlush()
     },
     connectionRead(connectionId: string, record: CheckRecord): void {
-      // A fault of the claim says nothing of the connection.
+      // A claim's own fault says nothing of the connection.
       if (!isRead(record) && record.failure.code === 'unsupported_target') return
       const note = connections.get(connectionId) ?? {}
       if (connections.size >= MAX_NOTES && !connections.has(connectionId)) return
       if (isRead(record)) note.readAt = Math.max(note.readAt ?? 0, record.answeredAt)
-      // A refusal is not lost under what failed after it.
+      // A later failure does not replace a refusal.
       else if (note.failure?.code !== 'unauthorized')
         note.failure = { askedAt: record.sentAt, at: record.answeredAt, code: record.failure.code }
       connections.set(connectionId, note)

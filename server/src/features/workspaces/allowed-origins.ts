@@ -13,7 +13,7 @@ const MOST_ORIGINS = 20
 const MOST_LENGTH = 300
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-// Each host runs one statement at a time for all origins that are asked about, and pauses after it.
+// Every host runs one statement at a time for all origins that are asked about, and pauses after it.
 const REMEMBERED_MS = 2000
 const MOST_REMEMBERED = 10_000
 const MOST_PER_STATEMENT = 500
@@ -39,7 +39,11 @@ export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions) {
 
   return {
     list: (workspaceId: string): Promise<readonly string[]> => storage.read.allowedOrigins.of(workspaceId),
-    /** Lists these sites, and no others. @returns their origins, as browsers write them @throws ServiceError `bad_request`, `not_found` */
+    /**
+     * Replaces the sites that a workspace lists.
+     * @returns their origins, as browsers write them
+     * @throws ServiceError `bad_request`, `not_found`
+     */
     async set(workspaceId: string, sites: readonly string[], by: Acting): Promise<readonly string[]> {
       const origins = [...new Set(sites.map(readOrigin))].toSorted()
       if (origins.length > MOST_ORIGINS)
@@ -54,10 +58,7 @@ export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions) {
       })
       return origins
     },
-    /**
-     * Tells whether any workspace lists the origin, or did seconds ago. Anyone may ask, and no key is known: it bounds what the database is
-     * asked.
-     */
+    /** Tells whether any workspace lists the origin, or did seconds ago. Anyone may ask, and no key is known, so the number of queries is bounded. */
     async isListed(origin: string): Promise<boolean> {
       if (!isOrigin(origin)) return false
       const known = remembered.get(origin)
@@ -73,12 +74,15 @@ export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions) {
   }
 }
 
-/** Tells whether a browser could have written the text as an origin: what cannot be listed is not looked up. */
+/** Tells whether a browser could have written the text as an origin: other texts cannot be listed, and are not looked up. */
 function isOrigin(text: string): boolean {
   return text.length <= MOST_LENGTH && parseUrl(text)?.origin === text
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads the origin of a site.
+ * @throws ServiceError `bad_request`
+ */
 function readOrigin(text: string): string {
   const url = text.length <= MOST_LENGTH ? parseUrl(text.trim()) : undefined
   const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))

@@ -1,4 +1,4 @@
-/** Checks the stored looks of bound agents, which follow from their ids and the table of what looks alike. */
+/** Checks the stored looks of bound agents, which follow from their ids and the table of confusable characters. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { LOOKS_VERSION, looksOf } from '../../names/confusables.ts'
 import type { Examination } from '../../storage/schema.ts'

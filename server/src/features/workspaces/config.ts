@@ -5,11 +5,11 @@ import type { ConfigSection } from '../../config/section.ts'
 import type { NamedReader } from '../../plugins/identity.ts'
 
 export interface WorkspacesConfig {
-  /** Base addresses, by provider, that receipts name as the public destination of that name. */
+  /** Base addresses, by provider, that receipts name as the public destination of that provider. */
   readonly sources: Readonly<Record<string, readonly string[]>>
-  /** The plugins, beside those that come with the server, whose reads there may be called listed. None, when left out. */
+  /** Plugins, beside those that come with the server, whose reads at listed addresses may be called listed; none by default. */
   readonly sourceReaders?: readonly NamedReader[]
-  /** The base addresses that the file names. */
+  /** The base addresses that the configuration file names. */
   readonly configuredSources: readonly string[]
 }
 
@@ -23,7 +23,7 @@ const DEFAULT_SOURCES: WorkspacesConfig['sources'] = {
   cargo: ['https://index.crates.io'],
 }
 
-// An address of a socket has a host and a port, and no path.
+// Socket addresses have a host and a port, and no path.
 const sourceUrl = Type.String({
   pattern: '^(?:https?://[^\\s/?#@]+(?:/[^\\s?#]*)?|tls://[^\\s/?#@]+:[0-9]{1,5})$',
   'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
@@ -38,7 +38,7 @@ const reader = Type.String({
   maxLength: 400,
 })
 
-/** An address that plugins which come with the server read, or one with the other plugins that may read it. */
+/** The schema of a source: an address that plugins which come with the server read, or one with the other plugins that may read it. */
 const source = Type.Union([
   sourceUrl,
   Type.Object({ url: sourceUrl, plugins: Type.Array(reader, { minItems: 1 }) }, { additionalProperties: false }),

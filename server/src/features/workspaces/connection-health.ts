@@ -1,9 +1,9 @@
-/** The health of a connection: its state in three words, and what went wrong since. */
+/** The health of a connection: its state in words, and what went wrong since. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type ConnectionState, REFUSALS } from '../../storage/workspaces.ts'
 import type { ConnectionSummary } from './connections.ts'
 
-/** Shown in a table, without a sentence around them. */
+/** Words for the states of a connection in a table, without a sentence around them. */
 export const STATE_WORDS: Readonly<Record<ConnectionState, string>> = {
   works: 'works',
   reached: 'reached, but not tried',
@@ -16,8 +16,8 @@ export function isFailing({ lastReadAt, lastFailureAt }: ConnectionSummary): boo
 }
 
 /**
- * The code of the failure that an owner has to do something about; null where there is none. What claims name and these credentials are not
- * shown may not be there at all: that says nothing of the connection. `refused` where a later failure has replaced the code of the refusal.
+ * Returns the code of a failure that an owner has to do something about; null where there is none. A target that these credentials are not shown may
+ * not exist at all: that says nothing of the connection. `refused` where a later failure has replaced the code of the refusal.
  */
 export function failureOf(connection: ConnectionSummary): string | null {
   const { state, lastFailure } = connection
@@ -27,7 +27,7 @@ export function failureOf(connection: ConnectionSummary): string | null {
 
 const WARNED_BEFORE_MS = 7 * 24 * 60 * 60_000
 
-/** The end of the credentials. Undefined where it is more than a week away, or unknown. */
+/** Returns the end of the credentials; undefined where it is more than a week away, or unknown. */
 export function endingOf(
   { expiresAt }: Pick<ConnectionSummary, 'expiresAt'>,
   now: Instant,

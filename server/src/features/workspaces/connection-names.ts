@@ -5,7 +5,10 @@ import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 
 const MOST_NAMES = 3
 
-/** "GitHub, acme"; "Mailbox". @param options without the secret ones */
+/**
+ * Makes the usual name of a connection, such as "GitHub, acme" or "Mailbox".
+ * @param options the options that are not secret
+ */
 export function usualName(title: string, options: JsonObject): string {
   const values = Object.values(options)
   const names = values.flatMap(namesIn)

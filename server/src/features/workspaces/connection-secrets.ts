@@ -1,4 +1,4 @@
-/** Seals and unseals what a connection keeps secret: its secret options, and the key of the id that replaces a withheld address. */
+/** Seals and unseals the secrets of a connection: its secret options, and the key of the id that replaces a withheld address. */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '@claimcheck/core/rules'
@@ -14,13 +14,19 @@ const SOURCE_KEY_BYTES = 32
 export type ConnectionSecrets = ReturnType<typeof createConnectionSecrets>
 
 export function createConnectionSecrets(secrets: Secrets) {
-  /** @throws SecretError */
+  /**
+   * Unseals the secret options of a connection.
+   * @throws SecretError
+   */
   function unseal({ id, sealedSecrets }: SealedOptions): JsonObject {
     const sealed = Object.entries(sealedSecrets)
     return Object.fromEntries(sealed.map(([name, text]) => [name, secrets.open(text, secretContext(id, name))]))
   }
 
-  /** Every connection has one until it is removed. @throws SecretError */
+  /**
+   * Unseals the source key, which every connection has until it is removed.
+   * @throws SecretError
+   */
   function sourceKeyOf({ id, sourceKey }: SourceKeyRow): Buffer {
     return Buffer.from(secrets.open(sourceKey!, sourceKeyContext(id)), 'base64url')
   }
@@ -46,7 +52,7 @@ export function createConnectionSecrets(secrets: Secrets) {
     },
     sourceKeyOf,
     newSourceKey,
-    /** Returns the row's key, sealed; a new one where the secret key that sealed it is lost. */
+    /** Returns the row's source key, sealed; a new one where the secret key that sealed it is lost. */
     usableSourceKey(row: SourceKeyRow): string {
       try {
         sourceKeyOf(row)

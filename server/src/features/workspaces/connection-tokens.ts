@@ -1,4 +1,6 @@
-/** Access tokens that the refresh tokens of connections bring: stored with the connection, sealed, in another column than what a person typed. */
+/**
+ * Access tokens from the refresh tokens of connections: stored with the connection, sealed, in another column than the secrets that a person typed.
+ */
 import {
   createMemoryRefreshes,
   type MemoryRefreshes,
@@ -58,7 +60,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     return sealed === undefined ? {} : (JSON.parse(secrets.open(sealed, tokensContext(id, option))) as StoredTokens)
   }
 
-  /** The secret that a person typed. Undefined also for one that is sealed under a lost key. */
+  /** Unseals the secret that a person typed; undefined also for one that is sealed under a lost key. */
   function typedIn({ id, sealedSecrets }: ConnectionRow, option: string): string | undefined {
     try {
       return secrets.open(sealedSecrets[option]!, secretContext(id, option))
@@ -75,7 +77,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     )
   }
 
-  /** Refreshes of a stored connection. */
+  /** Makes the refreshes of a stored connection. */
   function of(id: string): Refreshes {
     return {
       async refresh(asked) {
@@ -93,7 +95,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     return refreshes
   }
 
-  /** Tokens from before do not count: a trial proves what was typed now. */
+  /** Makes refreshes for a trial, in which earlier tokens do not count: it proves what was typed now. */
   function anew(refreshes: (option: string) => Refreshes): Refreshes {
     const from = now()
     return {
@@ -105,7 +107,7 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     }
   }
 
-  /** Tokens that were brought while the options were tried. */
+  /** Finds the tokens that were got while the options were tried. */
   function broughtFor(owner: Owner, options: JsonObject): Record<string, StoredTokens | undefined> {
     const refreshes = triedBy(owner)
     return Object.fromEntries(
@@ -113,14 +115,16 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     )
   }
 
-  /** The given secrets that are not the stored ones: the same refresh token again is worth what it became since. */
+  /** Picks the given secrets that are not the stored ones: the same refresh token again has the value that it got since. */
   function newSecrets(row: ConnectionRow, given: JsonObject): JsonObject {
     return Object.fromEntries(Object.entries(given).filter(([option, typed]) => typedIn(row, option) !== typed))
   }
 
   /**
-   * @param others of the workspace @param given secrets of a connection that is to be stored
-   * @throws ServiceError `conflict` for a refresh token that one of the others has: each would spend what the other needs
+   * Refuses a refresh token that another connection has: each would spend the tokens that the other needs.
+   * @param others the other connections of the workspace
+   * @param given secrets of a connection that is to be stored
+   * @throws ServiceError `conflict`
    */
   function refuseShared(
     others: readonly ConnectionRow[],
@@ -139,17 +143,17 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
   return {
     of,
     refuseShared,
-    /** Refreshes of a connection that is not stored yet. Another try goes on with what the last one brought. */
+    /** Makes the refreshes of a connection that is not stored yet. Another try goes on with the tokens of the last one. */
     trying: (owner: Owner): Refreshes => anew(() => triedBy(owner)),
-    /** Seals what was brought while a new connection was tried. */
+    /** Seals the tokens that were got while a new connection was tried. */
     connected: ({ id, ...owner }: Owner & Pick<ConnectionRow, 'id'>, options: JsonObject): Sealed =>
       seal(id, broughtFor(owner, options)),
-    /** Refreshes of a stored connection, some secrets of which a person replaces. */
+    /** Makes the refreshes of a stored connection, some secrets of which a person replaces. */
     replacing(row: ConnectionRow, given: JsonObject): Refreshes {
       const own = newSecrets(row, given)
       return anew((option) => (Object.hasOwn(own, option) ? triedBy(row) : of(row.id)))
     },
-    /** Leaves out what replaced refresh tokens brought, which ends a refresh that is under way. */
+    /** Leaves out the tokens of replaced refresh tokens, which ends a refresh that is under way. */
     replaced(row: ConnectionRow, given: JsonObject): Sealed {
       const own = newSecrets(row, given)
       const kept = Object.entries(row.sealedTokens).filter(([option]) => !Object.hasOwn(own, option))

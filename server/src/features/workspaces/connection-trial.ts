@@ -22,7 +22,7 @@ import type { Registry } from '../../plugins/registry.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { REFUSALS } from '../../storage/workspaces.ts'
 
-/** The probe failed, and the service does not store the connection or the secrets. */
+/** The failure of a probe, after which the service stores neither the connection nor the secrets. */
 export interface NotConnected {
   /** The code of the failure. */
   readonly failure: string
@@ -37,15 +37,15 @@ export interface Probe {
   readonly notes: readonly string[]
   /** The code of the failure; null when the probe succeeded. */
   readonly failure: string | null
-  /** What the probe proved; null when it failed. */
+  /** The state that the probe proved; null when it failed. */
   readonly proves: Proven | null
-  /** The end of the credentials, where the destination says it. */
+  /** The end of the credentials, if the destination says it. */
   readonly expiresAt: Instant | null
   /** The reason for the failure, for the operator alone: it says what is in the network. */
   readonly reason?: string | undefined
 }
 
-/** The result of a trial, with what was tried. */
+/** The result of a trial, with the options and the target that were tried. */
 export interface Tried extends Probe {
   readonly type: HostedConnectionType
   readonly options: JsonObject
@@ -55,7 +55,7 @@ export interface Tried extends Probe {
 /** The connection that is tried. */
 export interface Trying {
   readonly workspaceId: string
-  /** The stored connection; null: it is not stored yet. */
+  /** The id of the stored connection; null if it is not stored yet. */
   readonly connectionId: string | null
   readonly refreshes: Refreshes
 }
@@ -72,9 +72,10 @@ export interface TrialOptions {
 }
 
 /**
- * @param target what is to be read, where the provider's type has a `trial`; blank, or null: nothing
- * @throws ServiceError `not_found` for an unknown provider; `invalid` for options that do not match its schema, and for a target that is none;
- * `too_many` while the payer of the workspace has its part of what destinations are asked
+ * Tries the options of a connection.
+ * @param target the target to read, where the provider's type has a `trial`; blank, or null, for none
+ * @throws ServiceError `not_found` for an unknown provider; `invalid` for options that do not match its schema, and for an invalid target; `too_many`
+ * while the payer of the workspace has its part of what destinations are asked
  */
 export type Trial = (trying: Trying, provider: string, options: JsonObject, target: string | null) => Promise<Tried>
 
@@ -108,7 +109,7 @@ export function createTrial(parts: TrialOptions): Trial {
         connectionId: connectionId ?? (hasCredentials ? newBudget : null),
         origin,
       }
-      // Its time may be over: then nothing ends what it would take now.
+      // The time may be over, and then nothing would end what the trial takes now.
       timer.signal.throwIfAborted()
       end = admit(parts, spender)
       const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
@@ -129,7 +130,7 @@ export function createTrial(parts: TrialOptions): Trial {
     } finally {
       timer.abort()
       end()
-      // Else trials would push the budgets of connections out.
+      // A trial's budget is forgotten: else trials would push the budgets of connections out.
       parts.budgets.forget(newBudget)
     }
   }
@@ -146,7 +147,10 @@ export function createTrial(parts: TrialOptions): Trial {
   }
 }
 
-/** Takes a slot and requests for a trial that begins now. Returns what ends it. @throws ServiceError `too_many` */
+/**
+ * Takes a slot and requests for a trial that begins now. Returns the function that ends it.
+ * @throws ServiceError `too_many`
+ */
 function admit(
   { slots, budgets, destinations }: TrialOptions,
   spender: Spender & { readonly origin: string },
@@ -181,7 +185,10 @@ function noTarget({ title, trial }: HostedConnectionType): ServiceError {
   return new ServiceError('invalid', `this cannot be tried at ${title}: ${msg}${example}`, { issues })
 }
 
-/** @throws ServiceError `not_found` */
+/**
+ * Finds the connection type of a provider.
+ * @throws ServiceError `not_found`
+ */
 export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, provider: string): HostedConnectionType {
   const type = registry.connectionType(provider)
   if (!type) throw new ServiceError('not_found', `no configured plugin offers the provider ${provider}`)
@@ -189,8 +196,8 @@ export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, pro
 }
 
 /**
- * The failure because of which the service does not store the connection; undefined when it does.
- * @param insists store it also when the destination could not be read; refused credentials are never stored
+ * Returns the failure for which the service does not store the connection; undefined when it stores it.
+ * @param insists stores it also when the destination could not be read; refused credentials are never stored
  */
 export function notConnected({ failure, reason }: Probe, insists: boolean): NotConnected | undefined {
   if (failure === null) return undefined
@@ -198,7 +205,10 @@ export function notConnected({ failure, reason }: Probe, insists: boolean): NotC
   return isRefused || !insists ? { failure, isRefused, reason } : undefined
 }
 
-/** Reads what the plugin's probe returned, for owners to see. @throws TypeError */
+/**
+ * Reads the result of the plugin's probe, for owners to see.
+ * @throws TypeError
+ */
 function readProbe(probed: unknown, leaks: Pick<LeakFinder, 'redact'>): Probe {
   const { proves, scopes, warnings, expiresAt } = (probed ?? {}) as Record<string, unknown>
   if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
@@ -215,7 +225,7 @@ const MAX_TEXTS = 100
 const TOO_LONG = 2048
 const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 
-/** The code of a destination's failure. Undefined for what is no code of the contract: a plugin could put anything in its place. */
+/** Returns the code of a destination's failure; undefined for a code that is not in the contract: a plugin could put anything in its place. */
 function codeOf(error: unknown): string | undefined {
   return isDestinationError(error) && CODES.has(error.code) ? error.code : undefined
 }

@@ -47,36 +47,36 @@ export interface ConnectionSummary {
   readonly workspaceId: string
   /** The name that its owners gave it, or its usual name. */
   readonly name: string
-  /** Its name while no other is given. */
+  /** The name of the connection while no other is given. */
   readonly usualName: string
   readonly provider: string
-  /** The options that are not secret. */
+  /** The options of the connection that are not secret. */
   readonly options: JsonObject
-  /** Says if receipts name its base address. An address that the operator lists is named in any case. */
+  /** The choice whether receipts name the connection's base address. An address that the operator lists is named in any case. */
   readonly address: AddressVisibility
   readonly scopes: readonly string[]
   /** Warnings for the owner, such as that the credentials permit more than reading. */
   readonly notes: readonly string[]
-  /** The id of a user; null when connected by the command line. */
+  /** The id of the user who connected it; null when connected by the command line. */
   readonly connectedBy: string | null
   readonly connectedAt: Instant
   readonly disconnectedAt: Instant | null
-  /** Trials count as reads, here and below. */
+  /** The time of the last successful read. Trials count as reads, here and in `lastFailureAt`. */
   readonly lastReadAt: Instant | null
   readonly lastFailureAt: Instant | null
   /** The code of the last failed read. */
   readonly lastFailure: string | null
-  /** The result of the last trial. Null: none was answered yet. */
+  /** The state that trials and reads found; null if no trial was answered yet. */
   readonly state: ConnectionState | null
-  /** The time since when it has this state. */
+  /** The time since when the connection has its state. */
   readonly stateAt: Instant | null
-  /** The target that trials read through it; null: none is named. */
+  /** The target that trials read through the connection; null if none is named. */
   readonly trialTarget: string | null
-  /** The end of the credentials, where the destination says it. */
+  /** The end of the credentials, if the destination says it. */
   readonly expiresAt: Instant | null
-  /** The actions that can be verified through it. */
+  /** The actions that can be verified through the connection. */
   readonly actions: readonly string[]
-  /** Other names under which claims of them are read through it. */
+  /** Other names under which claims of those actions are read through the connection. */
   readonly aliases: readonly string[]
 }
 
@@ -90,22 +90,22 @@ export interface ConnectedBy {
   readonly userId: string | null
   readonly insists: boolean
   readonly address?: AddressVisibility
-  /** Its name. Blank, or left out: its usual name. */
+  /** The name of the connection; blank or left out for its usual name. */
   readonly name?: string
-  /** The target to read through it, where its type has a `trial`. Blank, or left out: nothing. */
+  /** The target to read through the connection, if its type has a `trial`; blank or left out for none. */
   readonly target?: string
 }
 
 export interface TestResult {
   /** The code of the failure; null when the destination could be read. */
   readonly failure: string | null
-  /** The state that the test showed. Null where the destination did not answer, or with something else. */
+  /** The state that the test showed; null where the destination did not answer, or with something else. */
   readonly state: ConnectionState | null
   /** The reason for the failure, for the operator alone. */
   readonly reason: string | undefined
 }
 
-/** A connection with its secrets. Receipts name its base address where the operator lists it, or where it publishes it. */
+/** A connection with its secrets. Receipts name its base address if the operator lists it, or the connection publishes it. */
 export type OpenConnection = Connection & PublishedConnection
 
 export interface ConnectionServiceOptions extends TrialOptions {
@@ -117,7 +117,10 @@ export interface ConnectionServiceOptions extends TrialOptions {
 
 const MAX_LOOKUPS = 500
 
-/** @param acting who does it; by default the command line */
+/**
+ * The service of connections.
+ * @param acting the actor of a method; by default the command line
+ */
 export class ConnectionService {
   readonly #storage: Storage
   readonly #registry: Registry
@@ -198,7 +201,7 @@ export class ConnectionService {
     }
     const others = (await this.#storage.read.connections.active([row.workspaceId])).filter((other) => other.id !== id)
     this.#tokens.refuseShared(others, type, given)
-    // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
+    // Only the secrets that stay are unsealed: the replaced ones may be sealed under a lost key.
     const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
     const unsealed = this.#sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
     const trying = { workspaceId: row.workspaceId, connectionId: row.id, refreshes: this.#tokens.replacing(row, given) }
@@ -236,9 +239,9 @@ export class ConnectionService {
   }
 
   /**
-   * Reads the destination once, as `connect` does, and notes what came of it.
-   * @param by `target`: what is to be read from now on; left out: what was read last
-   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`; `invalid` for a target that is none
+   * Reads the destination once, as `connect` does, and notes the result.
+   * @param by `target`: the target to read from now on; left out, the one of the last test
+   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`; `invalid` for an invalid target
    */
   async test(
     id: string,
@@ -252,7 +255,7 @@ export class ConnectionService {
     await this.#storage.write(async (tx) => {
       await this.#note(tx, id, failure)
       if (failure === null) await tx.connections.tried(row, this.#foundBy(tried))
-      // A target that it showed before is hidden now, which differs from one that is not there.
+      // A target that was shown before is hidden now, which differs from one that does not exist.
       else if (failure === 'forbidden' && tried.target === row.trialTarget) {
         const { scopes, notes, expiresAt } = row
         await tx.connections.tried(row, this.#foundBy({ ...tried, scopes, notes, expiresAt }))
@@ -262,7 +265,11 @@ export class ConnectionService {
     return { failure, state, reason }
   }
 
-  /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */
+  /**
+   * Renames a connection.
+   * @param name the new name; blank for its usual name
+   * @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId`
+   */
   async rename(id: string, name: string, workspaceId?: string, acting: Acting = byCommand()): Promise<void> {
     const read = readConnectionName(name)
     await this.#storage.write(async (tx) => {
@@ -274,7 +281,7 @@ export class ConnectionService {
     })
   }
 
-  /** The active connections, oldest first. */
+  /** Lists the active connections, oldest first. */
   async list(workspaceId?: string): Promise<readonly ConnectionSummary[]> {
     const rows = await this.#storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])
     return rows.map((row) => this.#toSummary(row))
@@ -300,14 +307,17 @@ export class ConnectionService {
       try {
         return [{ ...this.#open(row), trialTarget: row.trialTarget }]
       } catch {
-        // Sealed under a lost key: no claim is read through it.
+        // Connections that are sealed under a lost key read no claim.
         return []
       }
     })
     return overlapsOf(opened, this.#registry, tenant)
   }
 
-  /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */
+  /**
+   * Removes a connection.
+   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`
+   */
   async remove(id: string, workspaceId?: string, acting: Acting = byCommand()): Promise<void> {
     await this.#storage.write(async (tx) => {
       const row = await tx.connections.activeById(id)
@@ -317,22 +327,22 @@ export class ConnectionService {
     this.#opened.delete(id)
   }
 
-  /** The active connections with their secrets, for checks. */
+  /** Lists the active connections with their secrets, for checks. */
   async open(workspaceId: string): Promise<readonly OpenConnection[]> {
     return (await this.#lookups.add(workspaceId)).map((one) => this.#open(one))
   }
 
-  /** Brings access tokens by the refresh tokens of a connection. */
+  /** Gets access tokens by the refresh tokens of a connection. */
   refreshesOf(connection: Pick<OpenConnection, 'id'>): Refreshes {
     return this.#tokens.of(connection.id)
   }
 
-  /** Waits for refreshes that are under way: what they bring is worth a new sign-in. */
+  /** Waits for refreshes that are under way: losing their tokens would cost a new sign-in. */
   async close(): Promise<void> {
     await this.#tokens.close()
   }
 
-  /** The active connection with this id and its secrets. */
+  /** Finds the active connection with this id, with its secrets. */
   async openById(id: string): Promise<OpenConnection | undefined> {
     const row = await this.#storage.read.connections.activeById(id)
     return row && this.#open(row)
@@ -421,7 +431,7 @@ export class ConnectionService {
     by: ConnectedBy,
     acting: Acting,
   ): Promise<ConnectionSummary | NotConnected> {
-    // Before its credentials are tried.
+    // Names are checked before the credentials are tried.
     const others = await this.#storage.read.connections.active([workspaceId])
     refuseName({ id: '', name: readConnectionName(by.name) }, others)
     this.#tokens.refuseShared(others, connectionTypeOf(this.#registry, provider), options)
@@ -467,18 +477,21 @@ export class ConnectionService {
   }
 }
 
-/** The state that a trial shows. Null where the destination did not answer, or with something else. */
+/** Returns the state that a trial shows; null where the destination did not answer, or with something else. */
 function stateOf({ failure, proves }: Probe): ConnectionState | null {
   return failure !== null && REFUSALS.has(failure) ? 'refused' : proves
 }
 
-/** The result of the trial, as the audit trail records it. */
+/** Describes the result of the trial for the audit trail. */
 function outcome(tried: Probe): AuditDetails {
   const { failure } = tried
   return failure === null ? { state: stateOf(tried) } : { failure }
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads the name of a connection; null for a blank one.
+ * @throws ServiceError `bad_request`
+ */
 function readConnectionName(name = ''): string | null {
   return name.trim() === '' ? null : readName(name)
 }

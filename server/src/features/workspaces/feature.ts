@@ -1,4 +1,4 @@
-/** Workspaces: what a team shares, with its API keys, its connections to destinations and the sites that may use its keys. */
+/** Workspaces: teams, with their API keys, their connections to destinations and the sites that may use their keys. */
 
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'

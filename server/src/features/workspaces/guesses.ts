@@ -6,11 +6,11 @@ import type { Storage } from '../../storage/storage.ts'
 import { counted } from '../../storage/throttles.ts'
 
 const DAY_MS = 24 * 60 * 60_000
-/** Taken names that one person may be told of in a day. */
+/** The most taken names that one person may be told of in a day. */
 export const MOST_TAKEN = 20
 
 interface Guesses {
-  /** The name under which they are counted: whose guesses they are, and at what. */
+  /** The name of the count: whose guesses they are, and at what. */
   readonly subject: string
   /** The most right guesses in a day. */
   readonly most: number
@@ -20,7 +20,10 @@ interface Guesses {
   readonly refusal: string
 }
 
-/** Does the work and counts right guesses. @throws ServiceError `too_many` before the work begins, so that it tells nothing */
+/**
+ * Does work, and counts right guesses.
+ * @throws ServiceError `too_many` before the work begins, so that it tells nothing
+ */
 export async function countingGuesses<T>(
   storage: Pick<Storage, 'read' | 'write'>,
   { subject, most, isRight, refusal }: Guesses,
@@ -43,7 +46,7 @@ export async function countingGuesses<T>(
   }
 }
 
-/** Refuses a name without saying which one it is like: that may belong to strangers. */
+/** The error of a taken name. It does not say which name it is like, as that may belong to strangers. */
 export class NameTakenError extends ServiceError {
   constructor(name: string) {
     super('conflict', `the name ${name} is taken, or looks like one that is: choose another name`)

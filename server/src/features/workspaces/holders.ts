@@ -24,9 +24,9 @@ import { requireWorkspace } from './workspaces.ts'
 
 export interface WorkspaceDomain {
   readonly domain: string
-  /** The TXT record that shows it. */
+  /** The TXT record that proves the domain. */
   readonly record: { readonly name: string; readonly value: string }
-  /** Receipts name it now. */
+  /** True while receipts name the domain. */
   readonly isProven: boolean
   readonly checkedAt: Instant | null
 }
@@ -44,21 +44,21 @@ const HOUR_MS = 60 * 60_000
 const KEY_BYTES = 32
 const MOST_KEYS = 1000
 
-/** Receipts name a domain for so long after its record was last seen, while DNS does not answer. */
+/** The time after its record was last seen for which receipts name a domain while DNS does not answer. */
 export const PROVEN_MS = 24 * HOUR_MS
 const RECHECK_MS = HOUR_MS
 /** The time for which a domain whose record is gone is still looked up, in case it comes back by itself. */
 const FORGOTTEN_MS = 7 * 24 * HOUR_MS
 const MOST_AT_ONCE = 100
 
-/** Names that belong to nobody on the internet (RFC 6761, RFC 7686, RFC 9476). */
+/** Matches names that belong to nobody on the internet (RFC 6761, RFC 7686, RFC 9476). */
 const SPECIAL = /(?:^|\.)(?:localhost|local|internal|invalid|test|example|onion|alt|arpa|lan|home|corp)$/
 
 export type Holders = ReturnType<typeof createHolders>
 
 export function createHolders(options: HoldersOptions) {
   const { storage, secrets, ownAddress, now, logger } = options
-  /** Keys that were opened, by workspace and sealed text: a key that is sealed anew is opened anew. */
+  /** Opened keys by workspace and sealed text, so that a key that is sealed anew is opened anew. */
   const keys = new LRUCache<string, Buffer>({ max: MOST_KEYS })
 
   /** Claims that are decided at the same time share one read. */
@@ -71,7 +71,7 @@ export function createHolders(options: HoldersOptions) {
     { maxItems: MOST_AT_ONCE },
   )
 
-  /** Makes the row where there is none. If several hosts do at the same time, one row stays. */
+  /** Makes the row of a workspace that has none. If several hosts do at the same time, one row stays. */
   async function rowOf(workspaceId: string): Promise<HolderRow> {
     const known = await rows.add(workspaceId)
     if (known) return known
@@ -101,7 +101,7 @@ export function createHolders(options: HoldersOptions) {
   }
 
   return {
-    /** Names a bound agent for its receipt. Without a pseudonym where the secret key that sealed the workspace's key is lost. */
+    /** Names a bound agent for its receipt, without a pseudonym where the secret key that sealed the workspace's key is lost. */
     async namesOf(workspaceId: string, agentId: string): Promise<AgentNames> {
       const row = await rowOf(workspaceId)
       const [pseudonym] = pseudonyms(row, [agentId])
@@ -110,10 +110,10 @@ export function createHolders(options: HoldersOptions) {
         ...(isProven(row, now()) ? { domain: row.domain! } : {}),
       }
     },
-    /** The pseudonym of each of these agents, for owners, in one read. */
+    /** Finds the pseudonym of each of these agents, for owners, in one read. */
     pseudonymsOf: async (workspaceId: string, agentIds: readonly string[]): Promise<readonly (string | undefined)[]> =>
       agentIds.length === 0 ? [] : pseudonyms(await rowOf(workspaceId), agentIds),
-    /** Reads the domain of a workspace. Undefined where it names none. */
+    /** Reads the domain of a workspace; undefined where it names none. */
     async domainOf(workspaceId: string): Promise<WorkspaceDomain | undefined> {
       const row = await storage.read.holders.of(workspaceId)
       if (row?.domain == null) return undefined
@@ -122,7 +122,7 @@ export function createHolders(options: HoldersOptions) {
       return { domain, record, isProven: isProven(row, now()), checkedAt }
     },
     /**
-     * Names the domain of the workspace and looks for the record. The same again looks once more; nothing takes it away.
+     * Names the domain of the workspace and looks for the record. Naming it again looks once more; nothing takes it away.
      * @throws ServiceError `bad_request`, `not_found`
      */
     async setDomain(workspaceId: string, text: string, by: Acting): Promise<void> {
@@ -147,7 +147,7 @@ function isProven(row: HolderRow, now: Instant): boolean {
   return isThere(row) && now - row.provenAt! < PROVEN_MS
 }
 
-/** The name of the TXT record, below the domain: only its owner can write there, and nothing else stands there. */
+/** Names the TXT record, below the domain: only its owner can write there, and nothing else stands there. */
 function recordName(domain: string): string {
   return `_claimcheck.${domain}`
 }
@@ -160,17 +160,20 @@ function newChallenge(ownAddress: Pick<OwnAddress, 'origin'>): string {
   return `claimcheck=${new URL(ownAddress.origin()).host}/${newToken()}`
 }
 
-/** Returns null for a blank text. @throws ServiceError `bad_request` */
+/**
+ * Reads a domain; null for a blank text.
+ * @throws ServiceError `bad_request`
+ */
 function readDomain(text: string): string | null {
   const typed = text.trim().replace(/\.$/, '')
   if (typed === '') return null
-  // Anything but a name would be read as the beginning of an address.
+  // Text other than a name would be read as the beginning of an address.
   const domain = /^[\p{L}\p{M}\p{N}.-]{1,240}$/u.test(typed) ? domainToASCII(typed) : ''
   if (isDomain(domain) && !SPECIAL.test(domain)) return domain
   throw new ServiceError('bad_request', 'a domain is a public name such as acme.com, without https:// and a path')
 }
 
-/** Looks the record up. What DNS does not answer proves nothing, and takes nothing away before its time. */
+/** Looks the record up. A missing answer of DNS proves nothing, and takes nothing away before its time. */
 async function look(
   { storage, outbound, now }: Pick<HoldersOptions, 'storage' | 'outbound' | 'now'>,
   row: HolderRow,

@@ -24,7 +24,7 @@ const LAST_DATE = Date.UTC(9999, 11, 31)
 
 /**
  * Reads settings into their one form.
- * @param from those that the key has now: what does not change is not checked again
+ * @param from the present settings of the key: what does not change is not checked again
  * @throws ServiceError `bad_request`
  */
 export function readSettings(given: Partial<KeySettings>, from: KeySettings, now: Instant): KeySettings {

@@ -20,7 +20,7 @@ import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.
 import { requireRoom } from './possession-limits.ts'
 import { requireWorkspace } from './workspaces.ts'
 
-/** A key without its hash. `createdBy`: the id of a user; null when made by the command line. `lastUsedAt`: to the minute. */
+/** A key without its hash. `createdBy` is the id of a user, or null when made by the command line; `lastUsedAt` is exact to the minute. */
 export type ApiKey = Omit<ApiKeyRow, 'keyHash'>
 
 export interface NewKey {
@@ -32,7 +32,7 @@ export interface NewKey {
 export type KeyChanges = Partial<KeySettings & Pick<ApiKey, 'name'>>
 
 export interface BoundAgent extends BoundAgentRow {
-  /** The keys that may claim for it now. */
+  /** The keys that may claim for the agent now. */
   readonly keys: readonly ApiKey[]
 }
 
@@ -55,7 +55,10 @@ export interface KeyServiceOptions {
   readonly config?: LimitsConfig
 }
 
-/** @param by who does it; by default the command line */
+/**
+ * The service of API keys.
+ * @param by the actor of a method; by default the command line
+ */
 export class KeyService {
   readonly #storage: Storage
   readonly #now: () => Instant
@@ -81,6 +84,7 @@ export class KeyService {
   }
 
   /**
+   * Makes a key.
    * @param name says what the key is for, in 1 to 100 characters; it is trimmed
    * @throws ServiceError `bad_request`
    */
@@ -88,7 +92,7 @@ export class KeyService {
     return this.#storage.write((tx) => this.createIn(tx, workspaceId, name, settings, by))
   }
 
-  /** The same within a transaction. */
+  /** Makes a key as `create` does, within a transaction. */
   async createIn(
     tx: Writes,
     workspaceId: string,
@@ -107,14 +111,15 @@ export class KeyService {
     return made
   }
 
-  /** All keys, revoked ones included, oldest first. */
+  /** Lists all keys, revoked ones included, oldest first. */
   async list(workspaceId?: string): Promise<readonly ApiKey[]> {
     return (await this.#storage.read.keys.list(workspaceId)).map(toApiKey)
   }
 
   /**
-   * @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for one that is revoked or
-   * replaced, and for an expired one that would work again where the workspace has no room; `bad_request`
+   * Changes a key.
+   * @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for one that is revoked or replaced, and for
+   * an expired one that would work again where the workspace has no room; `bad_request`
    */
   change(id: string, { name, ...settings }: KeyChanges, workspaceId?: string, by = byCommand()): Promise<ApiKey> {
     return this.#storage.write(async (tx) => {
@@ -125,7 +130,7 @@ export class KeyService {
       const others = (await tx.keys.list(row.workspaceId)).filter((key) => key.id !== id)
       if (!this.#isUsable(row) && this.#isUsable({ ...row, ...changes })) this.#requireRoom(others, by)
       if (changes.name !== row.name) refuseName({ ...row, ...changes }, others)
-      // Binds the same agents again, too: they may have been released while the key had expired.
+      // Agents that were bound before are bound again, too: they may have been released while the key had expired.
       await this.#bindAgents(tx, { ...row, ...changes }, by)
       const changed = await tx.keys.change(row, changes)
       this.#record(tx, 'key.changed', changed, by, settingDetails(changed))
@@ -134,7 +139,7 @@ export class KeyService {
   }
 
   /**
-   * Makes a key with the same settings, and lets the old one expire. Where that expires, the new one gets as long a time.
+   * Makes a key with the same settings, and lets the old one expire. If that would expire, the new one gets as long a time.
    * @throws ServiceError `not_found`; `conflict` for a key that is revoked, expired, or replaced already; `bad_request`
    */
   async rotate(
@@ -162,7 +167,10 @@ export class KeyService {
     })
   }
 
-  /** A second revocation keeps the time of the first. @throws ServiceError `not_found` */
+  /**
+   * Revokes a key. A second revocation keeps the time of the first.
+   * @throws ServiceError `not_found`
+   */
   revoke(id: string, workspaceId?: string, by = byCommand()): Promise<ApiKey> {
     return this.#storage.write(async (tx) => {
       const row = await this.#locked(tx, id, workspaceId)
@@ -173,7 +181,10 @@ export class KeyService {
     })
   }
 
-  /** Reads the database each time, so that a revocation takes effect on the next request. Undefined for what is no key, or a revoked one. */
+  /**
+   * Finds the credential of a key; undefined for an unknown or revoked one. It reads the database each time, so that a revocation takes effect on the
+   * next request.
+   */
   async authenticate(key: string, address: string): Promise<KeyCredential | KeyRefusal | undefined> {
     if (!key.startsWith(KEY_PREFIX) || !isToken(key.slice(KEY_PREFIX.length))) return undefined
     const row = await this.#lookups.add(hashToken(key))
@@ -195,7 +206,7 @@ export class KeyService {
     return agents.map((agent) => ({ ...agent, keys: usable.filter((key) => isBoundTo(key, agent)) }))
   }
 
-  /** Stores the looks of bound agents anew where they are wrong: this version may have another table of what looks alike. */
+  /** Stores the looks of bound agents anew where they are wrong: this version may have another table of confusable characters. */
   async renewLooks(): Promise<void> {
     if ((await wrongLooks(this.#storage.read)).length === 0) return
     await this.#storage.write((tx) => tx.keys.renewLooks())
@@ -265,12 +276,15 @@ export class KeyService {
     tx.audit.record({ event, at: this.#now(), by, workspaceId, subject, details: { name, ...details } })
   }
 
-  /** @param others with which one more is to work */
+  /**
+   * Requires room for one more key that works.
+   * @param others the present keys
+   */
   #requireRoom(others: readonly ApiKeyRow[], by: Acting): void {
     requireRoom(this.#limits, 'key', others.filter(this.#isUsable).length + 1, by)
   }
 
-  /** Locks a key after its workspace: whoever deletes the workspace takes them in the same order. */
+  /** Locks a key after its workspace, in the order in which deleting the workspace takes them. */
   async #lockedInOrder(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
     const ofWorkspace = workspaceId ?? (await tx.keys.byId(id))?.workspaceId
     if (ofWorkspace === undefined) throw noSuchKey(id)

@@ -1,23 +1,23 @@
-/** The `limits` section of the configuration file: what accounts and workspaces may do in a day, and what they may have. 0: no limit. */
+/** The `limits` section of the configuration file: the most that accounts and workspaces may do in a day, and may have; 0 is no limit. */
 import type { ConfigSection } from '../../config/section.ts'
 import { LIMIT, settings } from '../../config/settings.ts'
 
 export interface DailyLimits {
-  /** Invitations by accounts that share one allowance. */
+  /** The most invitations in a day by accounts that share one allowance. */
   readonly invitationsPerAccount: number
   readonly invitationsPerWorkspace: number
-  /** Invitations to one address, from all workspaces; also links that confirm it, of accounts that share one allowance. */
+  /** The most invitations in a day to one address, from all workspaces; also of links that confirm it, by accounts that share one allowance. */
   readonly invitationsPerRecipient: number
-  /** Mails of each other kind to one address. */
+  /** The most mails of each other kind in a day to one address. */
   readonly mailsPerRecipient: number
 }
 
 export interface Limits extends DailyLimits {
-  /** Downloads of claims and audit trails, by accounts that share one allowance. */
+  /** The most downloads in a day of claims and audit trails, by accounts that share one allowance. */
   readonly exportsPerAccount: number
-  /** Workspaces that are not deleted, of accounts that share one allowance. */
+  /** The most workspaces that are not deleted, of accounts that share one allowance. */
   readonly workspacesPerAccount: number
-  /** Keys that work; and as many machines. */
+  /** The most keys that work, and the most machines, of a workspace. */
   readonly keysPerWorkspace: number
   readonly connectionsPerWorkspace: number
   readonly boundAgentsPerWorkspace: number

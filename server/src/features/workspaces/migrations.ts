@@ -12,10 +12,10 @@ async function createWorkspaces(db: MigrationDb, dialect: Dialect): Promise<void
   await db.schema.createTable('workspaces', (table) => {
     table.text('id').primary()
     table.text('name').notNullable().unique()
-    // The id of the account that made it; null: the command line. Accounts come later.
+    // The id of the account that made the workspace; null for the command line. Accounts have no table yet.
     table.text('paid_by').index()
     table.bigInteger('created_at').notNullable()
-    // any, second_step or passkey.
+    // The rule is any, second_step or passkey.
     table.text('sign_in_rule').notNullable().defaultTo('any')
     table.bigInteger('deleted_at')
   })
@@ -45,16 +45,16 @@ async function createKeys(db: MigrationDb): Promise<void> {
     table.text('last_four').notNullable()
     table.bigInteger('created_at').notNullable()
     table.bigInteger('revoked_at')
-    // Null: the command line.
+    // The maker of the key; null for the command line.
     table.text('created_by').references('users.id')
     table.bigInteger('last_used_at')
     table.bigInteger('expires_at')
-    // CIDR, as JSON; empty: from anywhere.
+    // Networks in CIDR notation, as JSON; empty for any.
     table.text('networks').notNullable()
-    // JSON; null: for every agent that is not bound.
+    // Agents as JSON; null for every agent that is not bound.
     table.text('agent_ids')
     table.text('last_address')
-    // The id of the key that a rotation made.
+    // The id of the key that a rotation made in place of this one.
     table.text('replaced_by')
   })
 
@@ -65,12 +65,12 @@ async function createKeys(db: MigrationDb): Promise<void> {
     table.primary(['workspace_id', 'agent_id'])
   })
 
-  // What bound agents look like, so that no other agent is taken for one.
+  // The looks of bound agents, so that no other agent is taken for one.
   await db.schema.createTable('bound_looks', (table) => {
     table.text('workspace_id').notNullable().references('workspaces.id')
     table.text('look').notNullable()
     table.text('agent_id').notNullable()
-    // Of the table of characters that look alike.
+    // The version of the table of characters that look alike.
     table.text('version').notNullable()
     table.primary(['workspace_id', 'look', 'agent_id'])
   })
@@ -89,28 +89,28 @@ async function createConnections(db: MigrationDb): Promise<void> {
   await db.schema.createTable('connections', (table) => {
     table.text('id').primary()
     table.text('workspace_id').notNullable().references('workspaces.id').index()
-    // What the owners of the workspace call it, once they have named it.
+    // The name that the owners of the workspace gave the connection, if they did.
     table.text('name')
     table.text('provider').notNullable()
     table.text('options').notNullable()
     table.text('sealed_secrets').notNullable()
-    // What refresh tokens brought, by their options, each sealed.
+    // Tokens from refresh tokens, by their options, each sealed.
     table.text('sealed_tokens').notNullable()
-    // The key, sealed, that names the withheld address in receipts. Null: it follows from SECRET_KEY.
+    // The sealed key that names the withheld address in receipts; null if it follows from SECRET_KEY.
     table.text('source_key')
     table.text('scopes').notNullable()
-    // published or withheld: whether receipts name its address.
+    // Receipts name the address if this is published, and not if it is withheld.
     table.text('address').notNullable()
     table.bigInteger('connected_at').notNullable()
-    // Null: the command line.
+    // The person who connected it; null for the command line.
     table.text('connected_by').references('users.id')
     table.bigInteger('disconnected_at')
-    // What the probe reported, for the owner, as JSON.
+    // Notes of the probe, for the owner, as JSON.
     table.text('notes').notNullable()
     table.bigInteger('last_read_at')
     table.bigInteger('last_failure_at')
     table.text('last_failure')
-    // What a trial proved, and when; what it tried; when the credentials end. Null: not known.
+    // The state that a trial proved, with its time, the target that it tried, and the end of the credentials; null where unknown.
     table.text('state')
     table.bigInteger('state_at')
     table.text('trial_target')
@@ -121,7 +121,7 @@ async function createConnections(db: MigrationDb): Promise<void> {
 async function createHolders(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('holders', (table) => {
     table.text('workspace_id').primary().references('workspaces.id')
-    // Sealed.
+    // The key is sealed.
     table.text('agents_key').notNullable()
     table.text('domain')
     table.text('challenge')

@@ -5,8 +5,8 @@ import { canonicalize } from '@claimcheck/core/receipts'
 import type { Registry } from '../../plugins/registry.ts'
 
 /**
- * Returns the connections that show the same, oldest first and without equal ones: any that does not refuse a claim can decide it.
- * @param connections oldest first
+ * Picks the connections if all show the same, oldest first and without equal ones: any that does not refuse a claim can decide it.
+ * @param connections the connections, oldest first
  * @param addressOf the base address at which each reads
  * @returns undefined where two may show different things
  */
@@ -34,7 +34,9 @@ function optionsOf({ provider, options }: Omit<Connection, 'id'>): string {
   return canonicalize({ provider, options })
 }
 
-/** Options by which an owner describes the place itself, as that it forgets at once: by them the same answer may count otherwise. */
+/**
+ * Returns the options with which an owner describes the place itself, such as that it forgets at once: by them the same answer may count differently.
+ */
 function switchesOf({ options }: Omit<Connection, 'id'>): string {
   return canonicalize(Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === 'boolean')))
 }

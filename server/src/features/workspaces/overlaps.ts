@@ -1,4 +1,4 @@
-/** Which connections of a workspace the same claim can fit: what an owner learns before a claim is `unverifiable` for it. */
+/** Overlaps: connections of a workspace that the same claim can fit. An owner learns of them before a claim is `unverifiable` because of it. */
 
 import type { Claim, Connection } from '@claimcheck/core/plugin'
 import { type Property, propertiesOf } from '../../base/schema-properties.ts'
@@ -7,11 +7,11 @@ import type { Registry } from '../../plugins/registry.ts'
 import { ofOnePlace } from './one-place.ts'
 
 export interface Overlap {
-  /** The other connection. */
+  /** The id of the other connection. */
   readonly id: string
   /** True if both read the same place: the oldest that is shown the target is used. Else a claim that fits both is ambiguous. */
   readonly isOnePlace: boolean
-  /** The action has a param in which a claim says where. */
+  /** True if the action has a param in which a claim names the host. */
   readonly hasHost: boolean
 }
 
@@ -24,7 +24,7 @@ export interface Overlapping extends Connection {
 
 type Types = Pick<Registry, 'connectionType' | 'actionsFor' | 'verifierFor'>
 
-/** The most claims that are held against each connection. */
+/** The most claims that are tried with each connection. */
 const MOST_TRIED = 20
 
 /**
@@ -60,7 +60,7 @@ interface Sample {
   readonly hasHost: boolean
 }
 
-/** One action for each choice of providers: those of a plugin mostly share it. */
+/** Makes sample claims: one action for each choice of providers, as the actions of a plugin mostly share it. */
 function samples(connections: readonly Overlapping[], registry: Types): Sample[] {
   const own = new Set(connections.map(({ provider }) => provider))
   const byProviders = new Map<string, string>()
@@ -96,7 +96,7 @@ async function fittingOf(
   const fits = await Promise.all(
     connections.map(async ({ provider, options }) => {
       const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
-      // A plugin may refuse a target that is none of its own.
+      // Plugins may refuse a target that is not their own.
       return (await type?.fits(options, claim, tenant).catch(() => false)) === true
     }),
   )

@@ -1,5 +1,5 @@
 /**
- * Limits how many workspaces an account may have, and how many keys, machines, connections and bound agents a workspace. What is counted is locked
+ * Limits how many workspaces an account may have, and how many keys, machines, connections and bound agents a workspace. Counted rows are locked
  * until the transaction ends: of two creations at once, on any hosts, the second counts the first. The command line has no limits.
  */
 import type { Acting } from '../../base/actor.ts'
@@ -9,7 +9,7 @@ import { adviceFor, holdingsOf, mayAdd, sharersOf } from '../../base/stock.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { Limits } from './limits-config.ts'
 
-/** Limits of a workspace: the name in the configuration, and what to do at the limit. */
+/** Limits of a workspace: the name in the configuration, and the advice at the limit. */
 const POSSESSIONS = {
   key: { limit: 'keysPerWorkspace', things: 'API keys', member: 'keys_per_workspace', advice: 'revoke one first' },
   machine: { limit: 'keysPerWorkspace', things: 'machines', member: 'keys_per_workspace', advice: 'revoke one first' },
@@ -28,8 +28,9 @@ const POSSESSIONS = {
 } as const
 
 /**
- * Refuses more than a workspace may have. Call it in the transaction that locks the workspace.
- * @param count with those that this transaction adds @throws ServiceError `conflict`
+ * Refuses more possessions than a workspace may have. Call it in the transaction that locks the workspace.
+ * @param count the number with those that this transaction adds
+ * @throws ServiceError `conflict`
  */
 export function requireRoom(limits: Limits, possession: keyof typeof POSSESSIONS, count: number, by: Acting): void {
   const { limit, things, member, advice } = POSSESSIONS[possession]
@@ -41,7 +42,9 @@ export function requireRoom(limits: Limits, possession: keyof typeof POSSESSIONS
 
 /**
  * Refuses a further workspace of an account. Call it before the workspace is stored, or passes to another payer.
- * @param userId who pays for it @param passed the id of a workspace that passes @throws ServiceError `conflict`
+ * @param userId the account that pays for it
+ * @param passed the id of a workspace that passes
+ * @throws ServiceError `conflict`
  */
 export async function requireRoomForWorkspace(
   tx: Writes,
@@ -53,7 +56,7 @@ export async function requireRoomForWorkspace(
   if (most === 0 || by.actor.kind === 'command') return
   const user = await tx.users.byId(userId)
   const payer = user ? payerOf(user) : userId
-  // All who share one allowance lock one row.
+  // Accounts that share one allowance lock one row.
   await tx.users.lock(allowanceOf(payer))
   const held = (await tx.workspaces.payersOf(allowanceOf(payer), passed)).map((one) => [one, 1] as const)
   if (mayAdd(holdingsOf(payer, held), most)) return

@@ -23,7 +23,7 @@ export const services = {
   activity: createActivity,
   destinations: createDestinations,
   budgets: createRateLimitBudgets,
-  /** Slots for all that asks destinations: checks of claims, and trials of connections. */
+  /** The slots for all that asks destinations: checks of claims, and trials of connections. */
   slots: ({ config }: { readonly config: { readonly checks: { readonly concurrency: number } } }) =>
     createConcurrencyLimit(config.checks.concurrency),
 }

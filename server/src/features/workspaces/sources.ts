@@ -9,7 +9,7 @@ import type { WorkspacesConfig } from './config.ts'
 
 export interface PublishedConnection {
   readonly publishesAddress: boolean
-  /** 32 bytes: its own, and never another's. */
+  /** A key of 32 bytes that only this connection ever has. */
   readonly sourceKey: Uint8Array
 }
 
@@ -36,8 +36,8 @@ export function createSources({ config }: SourcesOptions) {
   }
 
   /**
-   * Tells whether the address is listed, and this plugin comes with the server or is named for it. Another one can read there as well, and
-   * say what it likes of it: its reads are of an unlisted source.
+   * Tells whether the address is listed, and this plugin comes with the server or is named for it. Another plugin can read there as well, and say
+   * what it likes of it: its reads are of an unlisted source.
    */
   function isListedFor(by: PluginIdentity, provider: string, baseUrl: string): boolean {
     return isListed(provider, baseUrl) && mayRead(provider, normalAddress(baseUrl), by)
@@ -46,17 +46,20 @@ export function createSources({ config }: SourcesOptions) {
   return {
     isListed,
     isListedFor,
-    /** The addresses that are listed for this provider and this plugin. */
+    /** Lists the addresses that are listed for this provider and this plugin. */
     listed: (provider: string, by: PluginIdentity): readonly string[] =>
       [...(listed.get(provider) ?? [])].filter((url) => mayRead(provider, url, by)),
-    /** @param connection null: the claim is read without one, at a destination that the operator configured */
+    /**
+     * Makes the source of a read for its receipt.
+     * @param connection null if the claim is read without one, at a destination that the operator configured
+     */
     sourceOf(provider: string, url: string, connection: PublishedConnection | null, by: PluginIdentity): Source {
       const baseUrl = normalAddress(url)
       if (isListedFor(by, provider, baseUrl)) return { provider, listed: true, baseUrl }
       if (!connection || connection.publishesAddress) return { provider, listed: false, baseUrl }
       return { provider, listed: false, sourceId: sourceIdOf(baseUrl, connection) }
     },
-    /** Tells whether a read there is of this source, also when the operator lists its address, or no longer does. */
+    /** Tells whether a read at an address is of this source, also when the operator lists the address, or no longer does. */
     isOf(source: Source, provider: string, url: string, connection: PublishedConnection | null): boolean {
       const baseUrl = normalAddress(url)
       if (source.provider !== provider) return false
@@ -76,7 +79,7 @@ export type AddressInReceipts = 'listed' | AddressVisibility
 
 /**
  * Says how receipts name the address of a connection. A plugin that the operator does not name reads at an unlisted address.
- * @param type undefined where its plugin is not loaded
+ * @param type the connection's type; undefined where its plugin is not loaded
  */
 export async function addressInReceipts(
   { provider, options, address, workspaceId }: Pick<ConnectionRow, 'provider' | 'options' | 'address' | 'workspaceId'>,
@@ -89,7 +92,7 @@ export async function addressInReceipts(
     const baseUrl = await type.baseUrl(options, { workspaceId, payer: workspaceId })
     return sources.isListedFor(by, provider, baseUrl) ? 'listed' : address
   } catch {
-    // The plugin may have become stricter than it was when this was connected.
+    // Plugins may have become stricter since the connection was made.
     return address
   }
 }

@@ -12,20 +12,23 @@ import { countingTakenNames, NameTakenError } from './guesses.ts'
 export interface Workspace {
   readonly id: string
   readonly name: string
-  /** The account that pays for what it uses. null: the command line made it. */
+  /** The account that pays for the workspace; null if the command line made it. */
   readonly paidBy: string | null
   readonly createdAt: Instant
 }
 
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]|\u200c|\u200d){0,63}$/u
-/** A name that begins like an id could be mistaken for one. */
+/** The look of an id's beginning: a name that begins so could be mistaken for an id. */
 const LIKE_ID = looksOf('ws_')[0]!
 
 export type WorkspaceService = ReturnType<typeof createWorkspaceService>
 
-/** Each `by` is who does it; by default the command line. */
+/** Makes the service of workspaces. Each `by` is the actor; by default the command line. */
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }) {
-  /** @throws ServiceError `not_found` */
+  /**
+   * Finds a workspace.
+   * @throws ServiceError `not_found`
+   */
   async function find(idOrName: string): Promise<Workspace> {
     const workspace = await storage.read.workspaces.byIdOrName(idOrName)
     if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
@@ -33,21 +36,30 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
   }
 
   return {
-    /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
+    /**
+     * Creates a workspace, which has no members yet.
+     * @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has
+     */
     async create(name: string, by: Acting = byCommand()): Promise<Workspace> {
       const workspace = newWorkspace(name, null, now())
       await storage.write((tx) => insertWorkspace(tx, workspace, by))
       return workspace
     },
     find,
-    /** Undefined stays undefined: all workspaces. @throws ServiceError `not_found` */
+    /**
+     * Finds the id of a workspace; undefined stays undefined, and stands for all workspaces.
+     * @throws ServiceError `not_found`
+     */
     findId: async (idOrName: string | undefined): Promise<string | undefined> =>
       idOrName === undefined ? undefined : (await find(idOrName)).id,
-    /** @throws ServiceError `bad_request` and `conflict`, as `create` does; `too_many` for a person who tried many taken names */
+    /**
+     * Renames a workspace.
+     * @throws ServiceError `bad_request` and `conflict`, as `create` does; `too_many` for a person who tried many taken names
+     */
     async rename(id: string, name: string, by: Acting = byCommand()): Promise<void> {
       checkWorkspaceName(name)
       const rename = async (tx: Writes) => {
-        // In the order in which deleting a workspace takes them.
+        // Locks are taken in the order in which deleting a workspace takes them.
         await requireWorkspace(tx, id)
         await refuseName(tx, id, name)
         const before = await tx.workspaces.byIdOrName(id)
@@ -59,7 +71,7 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       await countingTakenNames(storage, by, now(), () => storage.write(rename))
     },
     /**
-     * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
+     * Deletes a workspace, with everything in it but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
      * free again.
      * @throws ServiceError `not_found`
      */
@@ -68,17 +80,23 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
   }
 }
 
-/** Locks it until the transaction ends, so that nothing comes into it while it is deleted. @throws ServiceError `not_found` */
+/**
+ * Locks a workspace until the transaction ends, so that nothing comes into one that is being deleted.
+ * @throws ServiceError `not_found`
+ */
 export async function requireWorkspace(tx: Writes, id: string): Promise<WorkspaceRow> {
   const row = await tx.workspaces.lock(id)
   if (row) return row
   throw new ServiceError('not_found', `there is no workspace ${id}`)
 }
 
-/** @throws ServiceError `not_found` */
+/**
+ * Deletes a workspace within a transaction.
+ * @throws ServiceError `not_found`
+ */
 export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant, by: Acting): Promise<void> {
   const { name } = await requireWorkspace(tx, id)
-  // Once it is locked: nothing is revoked at a time before it was made.
+  // The time is taken once the workspace is locked: nothing is revoked at a time before it was made.
   const at = now()
   const members = await tx.members.ofWorkspace(id)
   await tx.records.removeGrantsOf(members.map((member) => member.id))
@@ -93,13 +111,20 @@ export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant
   tx.audit.record({ event: 'workspace.deleted', at, by, workspaceId: id, subject: id, details: { name } })
 }
 
-/** Makes the workspace without storing it. @param paidBy who makes it, and pays for what it uses; null: the command line @throws ServiceError `bad_request` */
+/**
+ * Makes the row of a workspace without storing it.
+ * @param paidBy the account that makes it, and pays for it; null for the command line
+ * @throws ServiceError `bad_request`
+ */
 export function newWorkspace(name: string, paidBy: string | null, at: Instant): Workspace {
   checkWorkspaceName(name)
   return { id: newId('ws_', at), name, paidBy, createdAt: at }
 }
 
-/** @throws ServiceError `conflict` for a name that another workspace has, or that looks like it */
+/**
+ * Stores a workspace.
+ * @throws ServiceError `conflict` for a name that another workspace has, or that looks like it
+ */
 export async function insertWorkspace(tx: Writes, workspace: Workspace, by: Acting): Promise<void> {
   const { id, name, createdAt } = workspace
   await refuseName(tx, id, name)
@@ -107,7 +132,10 @@ export async function insertWorkspace(tx: Writes, workspace: Workspace, by: Acti
   tx.audit.record({ event: 'workspace.created', at: createdAt, by, workspaceId: id, subject: id, details: { name } })
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Checks the name of a workspace.
+ * @throws ServiceError `bad_request`
+ */
 export function checkWorkspaceName(name: string): void {
   const problem = idProblem(name)
   if (problem !== undefined) throw new ServiceError('bad_request', `the workspace name is not valid: ${problem}`)
@@ -118,7 +146,10 @@ export function checkWorkspaceName(name: string): void {
   )
 }
 
-/** @throws ServiceError `conflict` */
+/**
+ * Refuses a name that looks like that of another workspace.
+ * @throws ServiceError `conflict`
+ */
 async function refuseName(tx: Writes, id: string, name: string): Promise<void> {
   if (lookAlike(name, await tx.workspaces.lockNames(id)) !== undefined) throw new NameTakenError(name)
 }

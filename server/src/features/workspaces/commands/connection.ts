@@ -23,7 +23,7 @@ interface Services extends Pick<HostServices, 'registry'> {
 
 interface TriedOptions extends OutputOptions {
   readonly set: readonly string[]
-  /** Stores also what could not be tried. */
+  /** True to store a connection also if it could not be tried. */
   readonly untested: boolean
   readonly try?: string
 }
@@ -189,7 +189,7 @@ function ambiguityOf({ id, name, hasHost }: Ambiguous): string {
 }
 
 interface DescribedConnection extends ConnectionSummary {
-  /** How receipts name its address. */
+  /** The way in which receipts name the connection's address. */
   readonly shown: AddressInReceipts
   readonly ambiguous: readonly Ambiguous[]
 }
@@ -241,13 +241,13 @@ function unread(subject: string, reason: string, next: string): CommandError {
 }
 
 /**
- * Each setting is `name=value`. Commas separate the items of a list. `@FILE` reads the value from a file: no secret has to
- * be in the history of a shell.
+ * Reads settings of the form `name=value`. Commas separate the items of a list. `@FILE` reads the value from a file: no secret has to be in the
+ * history of a shell.
  */
 function parseSettings(settings: readonly string[], type: HostedConnectionType | undefined): JsonObject {
   const pairs = settings.map((setting) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
-    // The setting is not repeated: it may be a secret.
+    // The message does not repeat the setting, which may be a secret.
     if (name === undefined || value === undefined) {
       throw new CommandError('usage', '--set takes name=value, and one of these has no name.')
     }
@@ -272,7 +272,7 @@ function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'last
   return lastFailure === null ? [...notes] : [`The destination could not be read just now (${lastFailure}).`]
 }
 
-/** The state in one of three words, or the code of another failure. */
+/** Returns the state of a connection in one of three words, or the code of another failure. */
 function stateOf(connection: ConnectionSummary): string {
   const { state } = connection
   const failure = failureOf(connection)
@@ -297,7 +297,7 @@ function stateLines({ state, expiresAt }: Pick<ConnectionSummary, 'state' | 'exp
   ]
 }
 
-/** The end of the credentials in JSON, where the destination says it. */
+/** Writes the end of the credentials in JSON, if the destination says it. */
 function ending({ expiresAt }: Pick<ConnectionSummary, 'expiresAt'>): object {
   return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
 }

@@ -137,7 +137,10 @@ function limitsOf({ expires, network, agent }: LimitOptions, now: Instant): Part
   return defined({ expiresAt, networks: network, agentIds: agent })
 }
 
-/** @throws ServiceError `bad_request` */
+/**
+ * Reads the changes of a key from the options.
+ * @throws ServiceError `bad_request`
+ */
 function changesOf({ name, expires, network, agent, anyNetwork, anyAgent }: ChangeOptions, now: Instant) {
   if ((anyNetwork && network) || (anyAgent && agent)) {
     throw new ServiceError('bad_request', 'name networks or --any-network, and agents or --any-agent, but not both')

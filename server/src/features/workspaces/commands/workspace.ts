@@ -133,7 +133,10 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
     })
 }
 
-/** @throws CommandError `usage` */
+/**
+ * Reads the days of a retention.
+ * @throws CommandError `usage`
+ */
 function readDays(text: string): number | null {
   if (text === 'off') return null
   const [, days] = /^(\d{1,6})d$/.exec(text) ?? []

@@ -8,7 +8,7 @@ import { toConnectionList } from '../wire.ts'
 
 interface ConnectionRoutesOptions {
   readonly connections: Pick<ConnectionService, 'list'>
-  /** Actions that need no connection. */
+  /** The actions that need no connection. */
   readonly publicActions: readonly string[]
 }
 
