@@ -8,7 +8,7 @@ import { readPrivateFile, replaceFile, writeNewFile } from './files.ts'
 export interface SecretKey {
   /** The key's id: 8 hexadecimal digits, derived from the key without revealing it. It prefixes each value that the key seals. */
   readonly id: string
-  /** Encrypts values. */
+  /** The key for encryption, derived from the secret key. */
   readonly sealing: Buffer
   /** Derives a key of 32 bytes for one purpose. It reveals nothing about the keys of other purposes. */
   derive(purpose: string): Buffer

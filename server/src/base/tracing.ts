@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api'
 
 export interface Tracing {
-  /** False when spans are not recorded; `begin` then costs next to nothing. */
+  /** True if spans are recorded; otherwise `begin` costs next to nothing. */
   readonly isOn: boolean
   /**
    * Begins a span.

@@ -21,7 +21,7 @@ interface ClockOptions {
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
   /** A monotonic clock of this host, in milliseconds. */
   readonly steady?: () => number
-  /** The system's clock. */
+  /** The clock of the operating system, for the time of day. */
   readonly wall?: () => number
   readonly everyMs?: number
 }

@@ -7,7 +7,10 @@ import { ConfigError, type HostConfig } from '../config/config.ts'
 /** A collector that is away holds up no end. */
 const LONGEST_END_MS = 3_000
 
-/** @throws ConfigError when the SDK is not installed */
+/**
+ * Opens tracing.
+ * @throws ConfigError when the SDK is not installed
+ */
 export async function openTracing({ sendsTraces }: Pick<HostConfig, 'sendsTraces'>): Promise<Tracing> {
   if (!sendsTraces) return NO_TRACING
   const [{ BasicTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, resources] = await loadSdk()

@@ -39,7 +39,7 @@ export function openGate(app: App, parts: { rateLimits: RateLimits; counters: Co
   const { rateLimits, counters, meters } = parts
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
-  // A network may ask for a tenth of its tokens in a second; an account gets its tokens evenly, and those of two seconds at once.
+  // The rate of a network is a tenth of its tokens in a second; an account gets its tokens evenly, and those of two seconds at once.
   const networks = createQueue({ tokensPerMs: Math.max(rateLimits.network / 10, LEAST_AT_ONCE) / 1000, atOnceMs: 1000 })
   const ofAccount = rateLimits.account / WINDOW_MS
   const accounts = createQueue({ tokensPerMs: ofAccount, atOnceMs: Math.max(2000, LEAST_AT_ONCE / ofAccount) })

@@ -15,10 +15,10 @@ export interface Asker {
   readonly destinations: readonly string[]
 }
 
-/** Frees the slot. */
+/** The function that frees a slot. */
 export type Release = () => void
 
-/** Whose part is used up: what the payer may take, or what may be taken at a destination. */
+/** The part that is used up: the payer's own, or that of a destination. */
 export type UsedUp = 'payer' | 'destination'
 
 /**
@@ -31,7 +31,7 @@ export type Share = 'kept' | 'first' | 'common' | 'watching'
 const KEPT = 4
 const FIRST = 8
 const WATCHING = 16
-/** Alone, who pays takes 3/4 of a share; a destination half, of which one payer takes 6/7. */
+/** The weight that limits payers. Alone, one takes 3/4 of a pool; a destination half, of which one payer takes 6/7. */
 const WEIGHT = 3
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>
@@ -49,7 +49,7 @@ export function createConcurrencyLimit(capacity: number) {
     watching: [watching.capacity > 0 ? watching : common],
   }
 
-  /** The pool with a free slot, or whose part of the last one is taken. */
+  /** Finds the pool with a free slot, or else the part that is used up in the last pool. */
   function poolFor(asker: Asker, kind: DueKind): Pool | UsedUp {
     let usedUp: UsedUp | undefined
     for (const pool of pools[kind]) {
@@ -60,7 +60,7 @@ export function createConcurrencyLimit(capacity: number) {
   }
 
   return {
-    /** Takes a slot, or says whose part is used up. */
+    /** Takes a slot, or returns the part that is used up. */
     take(asker: Asker, kind: DueKind): Release | UsedUp {
       const pool = poolFor(asker, kind)
       if (typeof pool === 'string') return pool
@@ -70,7 +70,7 @@ export function createConcurrencyLimit(capacity: number) {
         for (const listener of listeners) listener()
       }
     },
-    /** Says whose part is used up; undefined if `take` would give a slot. */
+    /** Returns the part that is used up; undefined if `take` would give a slot. */
     usedUp(asker: Asker, kind: DueKind): UsedUp | undefined {
       const pool = poolFor(asker, kind)
       return typeof pool === 'string' ? pool : undefined
@@ -104,7 +104,7 @@ class Pool {
 
   usedUp(asker: Asker): UsedUp | undefined {
     const free = this.capacity - this.taken
-    // While so much is free, one who has all that is taken has not too much: then nothing is counted.
+    // While this many slots are free, a payer with all taken ones has not too many, so that nothing needs to be counted.
     if (WEIGHT * free > (WEIGHT + 2) * this.taken) return undefined
     this.#counts ??= new Counts(this.#running.values())
     return this.#counts.usedUp(asker, free)

@@ -7,7 +7,7 @@ export type DigestLimit = <T>(payer: Payer, work: () => Promise<T>) => Promise<T
 
 /** The most digests at a time. Eight streams share a gigabit link at 15 MiB/s each: 512 MiB take 35 s of the 60 s that a check may take. */
 const AT_A_TIME = 8
-/** Four who pay fill the host. Those who were invited have one at a time together, in turn. */
+/** The most digests of an allowance: four of them fill the host. All parties that were invited have one at a time together, in turn. */
 const [OF_ALLOWANCE, OF_INVITED] = [2, 1]
 
 export function createDigestLimit(): DigestLimit {

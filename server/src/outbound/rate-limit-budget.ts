@@ -1,7 +1,7 @@
 /**
- * Shares out what a destination lets us ask in a time, such as GitHub's 60 anonymous requests an hour: by payer (`Places`), and with a part
- * kept for checks that decide. So nobody can use it up for all. Of what is left, looking again at claims uses half at most: a token is its
- * workspace's own. The destination's own headers tell the budget, so that what others use of it counts as well.
+ * Shares out a destination's rate limit, such as GitHub's 60 anonymous requests an hour: by payer (`Places`), and with a part kept for checks that
+ * decide. So nobody can use it up for all. Of what is left, looking again at claims uses half at most: a token is its workspace's own. The
+ * destination's own headers tell the budget, so that requests of others count as well.
  */
 
 import { mayTake } from '@claimcheck/core/hosting'
@@ -36,7 +36,7 @@ export interface Spending {
 
 /** The divisor of a limit that gives the requests kept for checks that decide. */
 const KEPT = 4
-/** Alone, an allowance uses 2/3 of what may be used; of what checks that decide may use, 4/5. */
+/** The weights that limit payers. Alone, an allowance uses 2/3 of what may be used; of what checks that decide may use, 4/5. */
 const WEIGHTS = { looking: 2, deciding: 4 } as const
 /** The weight that keeps looking again to at most as many requests as it leaves. */
 const AGAIN_WEIGHT = 1
@@ -93,12 +93,12 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
   }
 
   function mayUse({ spent }: RateLimitBudget, spender: Spender, kind: Kind, free: number): boolean {
-    // Only keys share a connection's own budget, because a connection belongs to one workspace.
+    // A connection's own budget is not shared out, because a connection belongs to one workspace.
     return isShared(spender) ? spent[kind].mayTake(spender.payer, free, WEIGHTS[kind]) : free > 0
   }
 
   return {
-    /** Tells whether a check that only looks may begin: it leaves a part to others, and to checks that decide. */
+    /** Tells whether a check that only looks may begin: a part stays free for others, and for checks that decide. */
     mayBegin(spender: Spender): boolean {
       if (spender.origin === null) return true
       const budget = budgetOf(spender)

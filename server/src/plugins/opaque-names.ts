@@ -10,7 +10,7 @@ export function createOpaqueNames() {
   const named = (kind: string, text: string) =>
     createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url')
   return {
-    /** Names the workspace. */
+    /** Makes a name for a workspace, which does not reveal its id. */
     share: (workspaceId: string) => named('workspace', workspaceId),
     /**
      * Names one connection with its current credentials. What those can read stays hidden from other connections, and from this connection

@@ -20,7 +20,7 @@ export interface PluginPackage extends ReadableSet {
   readonly codeHash: string
   /** The folders of the package, and of those that it depends on. For a lone file, those that the package.json above it names, and core. */
   readonly packages: readonly string[]
-  /** For a lone file, itself, and the package.json that says how Node reads it. */
+  /** The files of a lone file: itself, and the package.json that says how Node reads it. A package has none of these. */
   readonly files: readonly string[]
   readonly links: readonly PackageLink[]
 }

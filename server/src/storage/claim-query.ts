@@ -84,7 +84,7 @@ export function conditionOf(
   for (const [name, column] of Object.entries(FILTERS)) {
     const value = filter[name as keyof typeof FILTERS]
     if (value === undefined) continue
-    // The first filter uses one index alone: another one may have many claims of which none fits.
+    // Only the first filter may use an index: that of another one may have many claims of which none fits.
     const plain = column === 'action' ? `action = ? AND action <> ''` : `${column} = ?`
     conditions.push(isNarrowed ? `COALESCE(${column}, '') = ?` : plain)
     isNarrowed = true

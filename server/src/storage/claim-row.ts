@@ -20,7 +20,7 @@ import {
   text,
 } from './table.ts'
 
-/** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
+/** The way in which a claim's destination is read, fixed at submission; with the last three values it cannot be read. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
 
 /** The uses of a field after it is stored. A field without uses is internal. */
@@ -143,7 +143,7 @@ export const clientIds = part(claims, 'workspaceId', 'clientClaimId')
 const LENGTH_LEFT = 300
 
 /**
- * What erasure leaves of the client's own id: enough to know it again, so that the same claim that is submitted again gets no second receipt.
+ * Returns what erasure leaves of the client's own id: enough to know it again, so that the same claim that is submitted again gets no second receipt.
  */
 export function clientIdLeft({ workspaceId, clientClaimId }: ClaimIdentity): string {
   return `erased:${hash('sha256', `${workspaceId} ${clientClaimId}`, 'hex')}`.padEnd(LENGTH_LEFT, '.')

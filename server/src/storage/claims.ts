@@ -79,7 +79,7 @@ const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COAL
 
 const BUSY_NAMES = ['payer', `payer || ' ' || COALESCE(origin, '')`, LANE]
 
-/** The names by which claims are passed over: of all that one pays for, of what it reads at one origin, and of the lane alone. */
+/** Makes the names by which busy claims are passed over: of all that one payer pays for, of its claims at one origin, and of the lane alone. */
 export function namesOfLane(lane: string) {
   const { payer, origin } = partsOfLane(lane)
   return { payer, destination: `${payer} ${origin ?? ''}`, lane }
@@ -203,7 +203,7 @@ function queueReads(db: Db) {
   const { texts } = db.dialect
 
   return {
-    /** The claims of one kind that are due, without those that `busy` names (`namesOfLane`). */
+    /** Lists due claims of one kind, without those that `busy` names (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
       const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
       const sql = `SELECT claim_id, target, ${LANE} AS lane, deadline_at FROM claims

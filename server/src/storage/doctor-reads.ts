@@ -154,7 +154,7 @@ function strayReads(db: Db) {
       const strayEvidence = `SELECT receipt_id FROM evidence WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE ${ofReceipt}) LIMIT ?`
       for (const { receipt_id } of await db.query(strayEvidence, [limit]))
         found.push({ table: evidence.name, id: String(receipt_id), missing: `${receipts.name} ${receipt_id}` })
-      // The set of all logs is compared: to look each one up for each row takes longer than all else.
+      // One set of all logs is compared with the rows: looking up the log of each row takes longer than all else.
       for (const { name, key } of [receipts, tiles, treeHeads]) {
         const sql = `SELECT ${key.join(` || '/' || `)} AS id, log_id FROM ${name} WHERE log_id NOT IN (SELECT log_id FROM logs) LIMIT ?`
         for (const row of await db.query(sql, [limit]))

@@ -61,7 +61,7 @@ export const signingKeys = table('signing_keys', ['keyId'], {
   revokedAt: nullable(instant('revoked_at')),
 })
 
-/** Sealed private keys, where installations keep them in the database. */
+/** Private keys, sealed, of installations that keep them in the database. */
 export const sealedSigningKeys = table('sealed_signing_keys', ['keyId'], {
   keyId: text('key_id'),
   sealed: text('sealed'),

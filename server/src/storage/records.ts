@@ -7,7 +7,7 @@ import { instant, nullable, type RowOf, table, text } from './table.ts'
 export const records = table('records', ['kind', 'idHash'], {
   kind: text('kind'),
   idHash: text('id_hash'),
-  /** The sealed payload. */
+  /** The payload of the record as sealed JSON. */
   payload: text('payload'),
   /** The grant of the record: records of one grant are revoked together. */
   grantId: nullable(text('grant_id')),

@@ -59,7 +59,7 @@ export const boundLooks = table('bound_looks', ['workspaceId', 'look', 'agentId'
   workspaceId: text('workspace_id'),
   look: text('look'),
   agentId: text('agent_id'),
-  /** The `LOOKS_VERSION` of the looks. */
+  /** The `LOOKS_VERSION` of the table by which the looks were made. */
   version: text('version'),
 })
 

@@ -6,7 +6,7 @@ type Users = AuditTrailPage['users']
 export const COMMAND_LINE = 'the command line'
 export const THE_SERVICE = 'the service'
 
-/** Names the actor. */
+/** Writes the name of an entry's actor. */
 export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users): string {
   switch (actorKind) {
     case 'user':

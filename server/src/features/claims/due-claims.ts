@@ -53,7 +53,7 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions) {
         if (entry) found.set(one.claimId, entry)
         else refused.add(one.lane)
       }
-      // Claims of others may stand behind those of busy payers, keys and destinations.
+      // Claims of others may stand behind those of busy payers and destinations.
       if (refused.size === 0 || due.length < asked) return
     }
   }

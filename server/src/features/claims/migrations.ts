@@ -137,8 +137,8 @@ async function addFreshness(db: MigrationDb): Promise<void> {
 
 /** Adds indexes for lists: one by action may look for one claim among many, and one of waiting claims for a few. */
 async function addListIndexes(db: MigrationDb): Promise<void> {
-  // Only lists have these conditions: Postgres, which plans for the tables as they were, would otherwise read these indexes where a claim is looked
-  // up by its ids.
+  // Lists alone use these conditions: Postgres, which plans for the tables as they were, would otherwise read the indexes where a claim is looked up
+  // by its ids.
   await db.raw(`CREATE INDEX claims_action ON claims (workspace_id, action, submitted_at, claim_id) WHERE action <> ''`)
   await db.raw('CREATE INDEX claims_queued ON claims (workspace_id, submitted_at, claim_id) WHERE verdict IS NULL')
 }

@@ -11,7 +11,7 @@ async function up(db: MigrationDb): Promise<void> {
     table.text('recipient').notNullable()
     // Sealed JSON: a mail may hold a link that signs its reader in. Null for a reset, which is written when it is sent.
     table.text('content')
-    // Only the first of several mails with the same text here is stored.
+    // Of several mails with the same text in this column, the first alone is stored.
     table.text('once').unique()
     // The id of the link in the mail.
     table.text('about').index()

@@ -38,7 +38,7 @@ export interface ConsentRequest {
   readonly resources: readonly string[]
 }
 
-/** A person's consent. */
+/** The answer of a person who allows a request. */
 interface Consent {
   readonly memberId: string
   readonly scopes: readonly Scope[]

@@ -156,7 +156,7 @@ export class KeyService {
       const { expiresAt, networks, agentIds } = old
       const lastsTo = expiresAt === null ? null : this.#now() + (expiresAt - old.createdAt)
       const [row, made] = this.#newRow(old.workspaceId, old.name, { expiresAt: lastsTo, networks, agentIds }, by)
-      // Otherwise a chain of rotations would make any number of keys that work.
+      // A chain of rotations could otherwise make any number of keys that work.
       if (overlapMs > 0) this.#requireRoom(await tx.keys.list(old.workspaceId), by)
       await this.#bindAgents(tx, row, by)
       await tx.keys.insert(row)

@@ -10,7 +10,10 @@ export interface Progress {
 const SILENT: Progress = { update() {}, stop() {} }
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** @param unit what is counted, in the plural */
+/**
+ * Begins to show progress.
+ * @param unit the name of what is counted, in the plural
+ */
 export function startProgress(unit: string): Progress {
   if (!process.stderr.isTTY) return SILENT
   const format = `{bar} {percentage} % · {value} of {total} ${unit} · {speed} a second · {duration_formatted}`
