@@ -23,8 +23,7 @@ interface Waiting<T, R> {
 }
 
 /**
- * One flush runs at a time.
- *
+ * Makes a batch, of which one flush runs at a time.
  * @param flush returns one result for each item, in the order of the items
  * @param options.maxItems the most items that one flush takes
  */

@@ -4,7 +4,7 @@
  */
 import type { Payer } from './payers.ts'
 
-/** Counts who holds how many. */
+/** Counts the places that each payer holds. */
 export class Places {
   readonly #held = new Map<string, number>()
   #all = 0
@@ -13,7 +13,10 @@ export class Places {
     return this.#all
   }
 
-  /** @param amount negative: gives back */
+  /**
+   * Adds to the places of a payer.
+   * @param amount negative to give places back
+   */
   add(payer: Payer, amount: number): void {
     this.#all += amount
     for (const name of [...levelsOf(payer), itselfOf(payer)]) {

@@ -13,7 +13,10 @@ export interface Holdings {
   readonly parties: number
 }
 
-/** @param held what each payer of the allowance has */
+/**
+ * Sums the amounts of each party.
+ * @param held the amounts of the allowance's payers
+ */
 export function holdingsOf(payer: Payer, held: Iterable<readonly [Payer, number]>): Holdings {
   const byParty = new Map([[partyOf(payer), 0]])
   for (const [holder, amount] of held)
@@ -22,7 +25,11 @@ export function holdingsOf(payer: Payer, held: Iterable<readonly [Payer, number]
   return { all, own: byParty.get(partyOf(payer))!, parties: byParty.size }
 }
 
-/** @param all counted for the whole allowance @param invited counted for parties that were invited: the rest is the account's own */
+/**
+ * Makes holdings of counts.
+ * @param all the count of the whole allowance
+ * @param invited counts of invited parties; the rest is the account's own
+ */
 export function holdingsOfCounts(payer: Payer, all: number, invited: readonly (readonly [Payer, number])[]): Holdings {
   const own = all - invited.reduce((sum, [, count]) => sum + count, 0)
   return holdingsOf(payer, [[allowanceOf(payer), own], ...invited])
@@ -38,7 +45,10 @@ export function mayAdd(holdings: Holdings, total: number, amount = 1): boolean {
   return holdings.own === 0 || amount <= leftOf(holdings, total)
 }
 
-/** Those who share a limit, in words. @param workspaceId of the workspace that asks, where it may pay for itself */
+/**
+ * Says in words who shares a limit.
+ * @param workspaceId the workspace that asks, which may pay for itself
+ */
 export function sharersOf(payer: Payer, workspaceId?: string): string {
   if (payer === workspaceId) return 'this workspace'
   return payer === allowanceOf(payer)

@@ -4,7 +4,7 @@ import { NO_TRACING, type Tracing, tracingWith } from '../base/tracing.ts'
 import { VERSION } from '../base/version.ts'
 import { ConfigError, type HostConfig } from '../config/config.ts'
 
-/** A collector that is away holds up no end. */
+/** The time limit for sending the last spans: a collector that is away must not hold up the end. */
 const LONGEST_END_MS = 3_000
 
 /**

@@ -9,7 +9,6 @@ import type { DueKind } from '../storage/claims.ts'
 
 /** The owner of a slot, and what its check reads. */
 export interface Asker {
-  /** The payer of the workspace. */
   readonly payer: Payer
   /** Every address that the check may read; none for a check that reads nothing. */
   readonly destinations: readonly string[]

@@ -116,7 +116,7 @@ export function createOutbound(
       .catch((error: unknown) => {
         throw toDestinationError(error, signal)
       })
-      // Its agent closes once the answer is read.
+      // The agent of a lasting request closes once the answer is read.
       .finally(() => void lasting?.close().catch(() => {}))
     return limitBody(response as unknown as Response, init, maxBytes)
   }

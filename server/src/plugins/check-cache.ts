@@ -13,7 +13,7 @@ const MAX_PAUSE_MS = 600
 const KEEP_AFTER_SHARED_READ_MS = 5000
 
 interface ReadsOfKey {
-  /** The read that started. */
+  /** The read that is under way. */
   readonly running: Promise<unknown>
   /** The number of callers that wait for the running read. */
   readonly callers: number

@@ -21,7 +21,6 @@ import type { CheckRequests, Reach } from '../outbound/outbound.ts'
 /** The workspace for which a plugin is called. An isolated plugin works for each in another process. */
 export interface Tenant {
   readonly workspaceId: string
-  /** The payer of the workspace. */
   readonly payer: string
   /**
    * The urgency of the call: `deciding` for a check that decides its claim, `brief` for a function that asks nothing of the host. Both may use places

@@ -132,8 +132,8 @@ function problemsOf(error: unknown): readonly string[] {
 }
 
 /**
- * Loads one plugin.
- * @throws PluginError, Error
+ * Loads one plugin, trusted or into a process of its own.
+ * @throws PluginError; Error for a failure of the plugin's own
  */
 async function loadPlugin(
   entry: PluginEntry,

@@ -96,7 +96,7 @@ const FIELDS = {
   nextCheckAt: field(nullable(instant('next_check_at')), { isShown: true, isChecked: true }),
   /** The time from which the claim's checks go before those that only look (`NextCheck` of core); null once decided. */
   momentAt: field(nullable(instant('moment_at')), { isChecked: true }),
-  /** 1 for a claim that is looked at so often that what was there for half a minute is seen. Its first check decides the value. */
+  /** 1 for a claim that is looked at so often that every state of half a minute is seen. Its first check decides whether it is. */
   watched: field(integer('watched'), { isChecked: true }),
   /** 1 for a claim that its recorded checks decide, while the decision could not be signed yet. */
   unsigned: field(integer('unsigned'), { isChecked: true }),

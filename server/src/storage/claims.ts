@@ -134,7 +134,7 @@ export function claimReads(db: Db) {
       const rest = `WHERE ${condition} ORDER BY submitted_at, claim_id LIMIT 1 OFFSET ?`
       return selectRow(db, position, rest, [...bindings, count - 1])
     },
-    /** Lists the submitters of claims since then that were dated after their submission. */
+    /** Lists the submitters of claims after a time that were dated after their submission. */
     async submittersAhead(after: Instant): Promise<string[]> {
       const sql = `SELECT DISTINCT submitted_by FROM claims WHERE fresh_by = 'claimed_ahead' AND submitted_at > ?`
       return (await db.query(sql, [after])).map(submitters.read).map(({ submittedBy }) => submittedBy)

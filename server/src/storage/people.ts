@@ -50,7 +50,6 @@ export interface MemberOfWorkspace extends MemberRow {
 const workspacesOfMember = extended(workspaces, {
   memberId: text('member_id'),
   role: text<Role>('role'),
-  /** The payer of the workspace. */
   payer: text<Payer>('payer'),
 })
 

@@ -119,7 +119,7 @@ function getTypeParser(type: number, format?: 'text' | 'binary') {
 
 /** SQLSTATEs after which a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
 const SPENT = /^(25006|57P0|08P01)/
-// The driver gives this error no code.
+// Matches the driver's message for a statement that got no answer in time: this error has no code.
 const SILENT = /^Query read timeout/
 
 /**

@@ -8,7 +8,7 @@ export const retentions = table('retentions', ['workspaceId'], {
   workspaceId: text('workspace_id'),
   days: integer('days'),
   changedAt: instant('changed_at'),
-  /** The time up to which it was erased: claims submitted before have no content. */
+  /** The time up to which content was erased: claims submitted before have none. */
   erasedBefore: instant('erased_before'),
 })
 

@@ -45,7 +45,7 @@ export interface Examination {
 /** Derives rows from other rows, and adds a sentence for each that differs. Hosts may write meanwhile. */
 export type Examine = (examination: Examination) => Promise<void>
 
-/** The tables of a feature. */
+/** The tables of a feature, with their migrations and examination. */
 export interface Stored {
   readonly tables: readonly StoredTable[]
   /** Migrations are history: each is written out, and must not follow from today's descriptions of tables. */

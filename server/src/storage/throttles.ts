@@ -46,7 +46,7 @@ export function throttleWrites(db: Db) {
     },
     /** Lists the throttles that begin with this subject and a slash, and are not over. */
     async below(subject: string, now: Instant): Promise<Throttle[]> {
-      // The character after the slash is 0.
+      // A range of subjects ends before `0`, the character after the slash.
       const rest = 'WHERE subject > ? AND subject < ? AND expires_at > ?'
       return selectRows(db, throttles, rest, [`${subject}/`, `${subject}0`, now])
     },

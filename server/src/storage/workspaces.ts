@@ -129,7 +129,6 @@ export type Found = RowOf<typeof found>
 export interface FoundKeyRow extends ApiKeyRow {
   /** True if the key's workspace has bound agents. */
   readonly bindsAgents: boolean
-  /** The payer of the workspace. */
   readonly payer: Payer
 }
 

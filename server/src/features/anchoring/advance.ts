@@ -33,7 +33,6 @@ class AnchorConflict extends Error {}
 /** The time limit of a call, added to the time that an anchorer may wait for a block. */
 const ANSWER_MS = 60_000
 
-/** Makes the function that advances an anchor. */
 export function createAdvance({ anchorer, storage, logGuard, now, logger }: AdvanceParts) {
   const { chain, scheme, stuckAfterMs } = anchorer
 

@@ -10,7 +10,7 @@ interface AheadClocksOptions {
 }
 
 const REMEMBERED_MS = 24 * 60 * 60_000
-/** The longest time until this host notices such a claim of another request or host. */
+/** The longest time until this host notices a claim dated ahead that another request or host took. */
 const KNOWN_FOR_MS = 2000
 
 export type AheadClocks = ReturnType<typeof createAheadClocks>

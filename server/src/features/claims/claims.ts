@@ -148,7 +148,7 @@ export function createClaimService({
     return found
   }
 
-  /** Waits for a running check, as the first submission does. */
+  /** Answers a resubmission: waits for a running check, as the first submission does. */
   async function resubmitted(stored: ClaimRow): Promise<SubmittedClaim> {
     const check = adjudication.runningCheck(stored.claimId)
     const row = (check && (await settledWithin(check, settings.firstAnswerMs))) ?? stored

@@ -9,7 +9,7 @@ export interface CheckSettings extends Closing {
   readonly timeoutMs: number
   /** The time for which the answer to a submission waits for the first check. */
   readonly firstAnswerMs: number
-  /** The most checks at a time, shared by workspaces, keys and destinations. */
+  /** The most checks at a time, shared by payers and destinations. */
   readonly concurrency: number
 }
 

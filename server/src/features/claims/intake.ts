@@ -44,10 +44,8 @@ export interface ClaimInput {
   readonly deadlineAt?: Instant
 }
 
-/** The submitter of a claim. */
 export interface Submitter {
   readonly workspaceId: string
-  /** The payer of the workspace. */
   readonly payer: string
   /** The id of the API key, OAuth grant or person. */
   readonly submittedBy: string

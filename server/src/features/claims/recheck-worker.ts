@@ -51,7 +51,6 @@ export function createRecheckWorker({
   let shortestMs = SHORTEST_POLL_MS
   /** True once the shortest pause is over: from then on a freed slot ends it. */
   let mayEndEarly = false
-  /** Ends the current wait. */
   let endWait = () => {}
 
   admission.onFree(() => {

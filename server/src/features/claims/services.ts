@@ -1,4 +1,4 @@
-/** The services of claims. */
+/** Functions that make the services of claims, which the host calls on first use. */
 
 import { createAdjudication } from './adjudication.ts'
 import { createAdmission } from './admission.ts'

@@ -106,7 +106,7 @@ type Loaded<L> = Visit & { readonly loaded: L }
 
 interface Saving<L> {
   readonly save: (visit: Loaded<L>) => Promise<unknown>
-  /** The code of the notice that tells that it is saved. */
+  /** The code of the notice that the form was saved. */
   readonly done?: string
   /** The path to which a saved form leads. Defaults to its page. */
   readonly leadsTo?: string | ((workspaceId: string) => string)

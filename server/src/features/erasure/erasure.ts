@@ -10,14 +10,12 @@ import type { Storage, Writes } from '../../storage/storage.ts'
 import type { LogArchives } from '../log/log-archives.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 
-/** The reason of an erasure. */
 export interface ErasureReason {
   readonly rule: ErasureRule
   /** A text such as a file number; empty if there is none. */
   readonly reference: string
 }
 
-/** A receipt that may be erased. */
 export interface ErasureCandidate {
   readonly claim: ClaimRow
   readonly receiptId: string

@@ -4,12 +4,10 @@ import { allowanceOf, type Payer } from '../../base/payers.ts'
 import { holdingsOf, mayAdd, sharersOf } from '../../base/stock.ts'
 import { HttpError } from '../../http/errors.ts'
 
-/** The owner of an exchange. */
 interface ExchangeOwner {
   /** The id of a key or a grant. */
   readonly spender: string
   readonly workspaceId: string
-  /** The payer of the workspace. */
   readonly payer: Payer
 }
 

@@ -139,7 +139,7 @@ export function adapterFactory(parts: AdapterParts): (model: string) => Adapter 
   }
 }
 
-/** Tells whether the library asks for a person, and stores no answer. */
+/** Tells whether a request of the library waits for a person, and has no answer yet. */
 function isUnanswered(payload: AdapterPayload): boolean {
   const { prompt, result } = payload as Partial<Interaction>
   return prompt?.name === SIGN_IN && result === undefined

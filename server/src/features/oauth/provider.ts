@@ -50,7 +50,7 @@ const TTL = {
   AuthorizationCode: MINUTE,
   /** The lifetime of a refresh token. Each use issues a new one with the full time. */
   RefreshToken: 30 * DAY,
-  /** The application must ask the person again after this time. */
+  /** The lifetime of a grant, after which the application must ask the person again. */
   Grant: 365 * DAY,
   /** The lifetime of a request, which includes the time in which the person signs in. */
   Interaction: 30 * MINUTE,

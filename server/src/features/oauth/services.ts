@@ -1,4 +1,4 @@
-/** The services of OAuth. */
+/** Functions that make the services of OAuth, which the host calls on first use. */
 import { createApplicationService } from './applications.ts'
 import { createKeyExchange } from './key-exchange.ts'
 import { createMachineService } from './machines.ts'

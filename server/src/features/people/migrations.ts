@@ -119,7 +119,7 @@ async function createSignIn(db: MigrationDb): Promise<void> {
 async function createSecrets(db: MigrationDb): Promise<void> {
   await db.schema.createTable('second_steps', (table) => {
     table.text('user_id').primary().references('users.id')
-    // The secret is sealed, in base32.
+    // The secret of the codes, in base32 and sealed.
     table.text('secret').notNullable()
     // The number of the last 30 seconds for which a code was used.
     table.bigInteger('last_counter').notNullable()

@@ -1,4 +1,4 @@
-/** The services of people. */
+/** Functions that make the services of people, which the host calls on first use. */
 
 import { createAccountDeletion } from './account-deletion.ts'
 import { createAccountService } from './accounts.ts'

@@ -24,7 +24,7 @@ import { REFUSALS } from '../../storage/workspaces.ts'
 
 /** The failure of a probe, after which the service stores neither the connection nor the secrets. */
 export interface NotConnected {
-  /** The code of the failure. */
+  /** The code of the probe's failure. */
   readonly failure: string
   /** True when the destination refused the credentials; false when it could not be read. */
   readonly isRefused: boolean
@@ -52,7 +52,7 @@ export interface Tried extends Probe {
   readonly target: string | null
 }
 
-/** The connection that is tried. */
+/** The connection for which a trial is made. */
 export interface Trying {
   readonly workspaceId: string
   /** The id of the stored connection; null if it is not stored yet. */

@@ -45,7 +45,7 @@ import { requireWorkspace } from './workspaces.ts'
 export interface ConnectionSummary {
   readonly id: string
   readonly workspaceId: string
-  /** The name that its owners gave it, or its usual name. */
+  /** The name that owners gave the connection, or its usual name. */
   readonly name: string
   /** The name of the connection while no other is given. */
   readonly usualName: string
@@ -452,7 +452,7 @@ export class ConnectionService {
       const trying = { workspaceId: row.workspaceId, connectionId: row.id, refreshes: this.#tokens.of(row.id) }
       return await this.#tryOut(trying, row.provider, this.#open(row).options, target ?? row.trialTarget)
     } catch (error) {
-      // The plugin may require more than when it was connected.
+      // The plugin may require more than when the destination was connected.
       if (target === undefined && error instanceof ServiceError && error.code === 'invalid')
         return { ...NOTHING_FOUND, failure: 'misconfigured', target: row.trialTarget }
       throw error

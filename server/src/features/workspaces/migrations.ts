@@ -15,7 +15,7 @@ async function createWorkspaces(db: MigrationDb, dialect: Dialect): Promise<void
     // The id of the account that made the workspace; null for the command line. Accounts have no table yet.
     table.text('paid_by').index()
     table.bigInteger('created_at').notNullable()
-    // The rule is any, second_step or passkey.
+    // The rule for the sign-in of members: any, second_step or passkey.
     table.text('sign_in_rule').notNullable().defaultTo('any')
     table.bigInteger('deleted_at')
   })
@@ -121,7 +121,7 @@ async function createConnections(db: MigrationDb): Promise<void> {
 async function createHolders(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('holders', (table) => {
     table.text('workspace_id').primary().references('workspaces.id')
-    // The key is sealed.
+    // The key of the agents' pseudonyms, sealed.
     table.text('agents_key').notNullable()
     table.text('domain')
     table.text('challenge')

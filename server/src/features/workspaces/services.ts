@@ -1,4 +1,4 @@
-/** The services of workspaces. */
+/** Functions that make the services of workspaces, which the host calls on first use. */
 
 import { construct } from '../../base/construct.ts'
 import { createConcurrencyLimit } from '../../outbound/concurrency-limit.ts'

@@ -26,7 +26,7 @@ export type WorkspaceService = ReturnType<typeof createWorkspaceService>
 /** Makes the service of workspaces. Each `by` is the actor; by default the command line. */
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }) {
   /**
-   * Finds a workspace.
+   * Finds a workspace by its id or its name.
    * @throws ServiceError `not_found`
    */
   async function find(idOrName: string): Promise<Workspace> {

@@ -123,7 +123,7 @@ function removeLeftOvers(): void {
     try {
       if (lstatSync(path).uid === process.geteuid?.()) rmSync(path, { recursive: true, force: true })
     } catch {
-      // Another host removes it at the same time.
+      // Another host may remove the same copy at this moment.
     }
   }
 }

@@ -30,7 +30,7 @@ interface Counts {
   bytes: number
   printed: number
   busyMs: number
-  /** The number of calls that the rest was done for. */
+  /** The number of calls for which the work in the window was done. */
   runs: number
 }
 

@@ -149,7 +149,7 @@ export type WireError =
       readonly status?: number
       readonly param?: string
     }
-  /** The stack of any other error. */
+  /** The stack of an error that is not a destination's. */
   | { readonly text: string }
 
 /** The result of `checkMany` for one claim. */

@@ -26,7 +26,6 @@ export interface ProcessOptions {
   readonly prepare: (plugin: Described, call: SetupCall) => Promise<string>
 }
 
-/** Calls the plugin's setup. */
 export type SetupCall = (given: unknown) => Promise<JsonValue>
 
 /** A call that the process works on. */

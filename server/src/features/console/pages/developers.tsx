@@ -133,7 +133,7 @@ function keyRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-/** Answers a form that made a key. */
+/** Makes the page of a new key, which answers the form that made it. */
 async function newKeyPage(
   { connections, registry, ownAddress }: ConsoleDependencies,
   workspaceId: string,

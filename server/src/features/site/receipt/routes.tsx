@@ -31,7 +31,7 @@ export function receiptPageRoutes(app: App, services: SiteDependencies, commandL
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
     // Badges, icons and previews are no better than the documents: a key may be revoked, a row of the database changed.
     const found = isId(id) ? await checked.find(id).catch(orErased) : undefined
-    // An unknown id answers like one that can be none.
+    // An unknown id gets the same answer as a text that can be no id.
     if (!found)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
     reply.headers(HEADERS)
