@@ -12,14 +12,14 @@ export type Auth =
   /** A credential that the connection type declares, and the host spends. */
   | { readonly scheme: 'credential'; readonly name: string }
 
-/** `Authorization: Bearer <token>`. Without a token the request carries no credential. */
+/** Sends `Authorization: Bearer <token>`. Without a token the request carries no credential. */
 export function bearer(token: string): Auth
 export function bearer(token: string | undefined): Auth | undefined
 export function bearer(token: string | undefined): Auth | undefined {
   return token === undefined ? undefined : { scheme: 'bearer', token }
 }
 
-/** `Authorization: Basic` (RFC 7617). */
+/** Sends `Authorization: Basic` (RFC 7617) with a username and a password. */
 export function basic(username: string, password: string): Auth {
   return { scheme: 'basic', username, password }
 }

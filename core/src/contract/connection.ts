@@ -13,7 +13,10 @@ export interface ConnectionType<O extends TObject = TObject> {
   readonly title: string
   /** The options of a connection. Secrets are marked with `secret()`. */
   readonly options: O
-  /** Uses of its secrets by the host, by the names that `credential()` takes. A secret that none names goes into a header, by another `Auth`. */
+  /**
+   * Uses of the connection's secrets by the host, by the names that `credential()` takes. A secret that none names goes into a header, by another
+   * `Auth`.
+   */
   readonly credentials?: Readonly<Record<string, Credential>>
   /** Help for the person who connects, which says how to make credentials that can only read. */
   readonly help: string
@@ -30,7 +33,7 @@ export interface ConnectionType<O extends TObject = TObject> {
   /** The thing that a probe can try, and the form asks for. Left out where the credentials alone say what they can read. */
   readonly trial?: Trial
   /**
-   * Reads with these options, and tells what that proved.
+   * Tries a connection with these options, and tells what the reads proved.
    * @throws DestinationError `unauthorized` or `forbidden` where the destination refuses the credentials, or does not show what is to be tried
    */
   probe(options: Static<O>, context: ProbeContext): Promise<ProbeResult>

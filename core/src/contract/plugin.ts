@@ -13,7 +13,7 @@ export const PLUGIN_API = 2
 /** Everything that a plugin may reach. Operators see it, and the host refuses everything else. */
 export interface Manifest {
   /**
-   * Hosts that it may ask: names such as `api.example.com` or `*.example.com`; `connection.<name>` for the address that a workspace typed
+   * Hosts that the plugin may ask: names such as `api.example.com` or `*.example.com`; `connection.<name>` for the address that a workspace typed
    * into that option of its connection, with its scheme and port; `options.<name>` for the address in that option of the operator's; `target`
    * for any public host that a claim names, which gets no credentials. An entry without a port means the usual one; of sockets, those in
    * `sockets`.
@@ -24,25 +24,28 @@ export interface Manifest {
    * `hosts`, without `target`. The plugin cannot ask them.
    */
   readonly tokenHosts?: readonly string[]
-  /** Calls that it may send besides GET and HEAD, because they only read. */
+  /** Calls that the plugin may send besides GET and HEAD, because they only read. */
   readonly methods?: {
     /** The names of methods of JSON-RPC 2.0. */
     readonly jsonRpc?: readonly string[]
     /** The texts of GraphQL queries. */
     readonly graphql?: readonly string[]
-    /** Methods of WebDAV. */
+    /** The methods of WebDAV that only read. */
     readonly dav?: readonly DavMethod[]
     /** The paths of the URLs that take calls of JSON-RPC and GraphQL, such as `/graphql`. Defaults to the base address itself. */
     readonly paths?: readonly string[]
   }
-  /** The TCP ports at which it speaks another protocol than HTTP, and everything that it may say there. One entry for a port with, and without, TLS. */
+  /**
+   * The TCP ports at which the plugin speaks another protocol than HTTP, and everything that it may say there. One entry for a port with, and
+   * without, TLS.
+   */
   readonly sockets?: readonly SocketGrant[]
-  /** The programs that it starts, such as `git`. Only a plugin that the operator trusts may start any. */
+  /** The programs that the plugin starts, such as `git`. Only a plugin that the operator trusts may start any. */
   readonly programs?: readonly string[]
 }
 
 export interface DavMethod {
-  /** The name by which a check calls it. */
+  /** The name by which a check calls the method. */
   readonly name: string
   readonly method: 'PROPFIND' | 'REPORT'
   /** The path below the base address, such as `/calendars/*`, where `*` at the end stands for every path below. */

@@ -7,7 +7,10 @@ export type SocketGrant = CommandGrant | LineGrant | StatementGrant
 /** A port with a protocol of which core knows the commands that only read. The host starts TLS and logs in. */
 export interface CommandGrant {
   readonly port: number
-  /** With `starttls`, the connection begins in plain, and the host starts TLS before anything else. Its address is `tls://host:port`, too. */
+  /**
+   * Tells whether the connection has TLS. With `starttls` it begins in plain, and the host starts TLS before anything else; its address is
+   * `tls://host:port`, too.
+   */
   readonly tls: boolean | 'starttls'
   readonly protocol: 'imap' | 'smtp' | 'pop3'
   /** Commands that only read: `EXAMINE`, `UID FETCH`. */
@@ -37,7 +40,9 @@ export interface StatementGrant {
 
 export interface Statement {
   readonly name: string
-  /** One SELECT, with `$1`, `$2` for the parameters in Postgres, and `?` in MySQL and MariaDB. It calls functions that only compute. */
+  /**
+   * The statement: one SELECT, with `$1`, `$2` for the parameters in Postgres, and `?` in MySQL and MariaDB. It calls functions that only compute.
+   */
   readonly text: string
   /** The names of the statement's parameters, in the order of their places. */
   readonly parameters?: readonly string[]

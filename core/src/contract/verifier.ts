@@ -11,7 +11,7 @@ import type { ConnectInit, Query, QueryAnswer, Socket } from './socket.ts'
 
 /** A claim as a verifier gets it: validated against the profile, and normalized. */
 export interface Claim<P = JsonObject> {
-  /** The name under which it was submitted: the profile's action or one of its aliases. */
+  /** The name under which the claim was submitted: the profile's action or one of its aliases. */
   readonly action: string
   readonly target: string
   readonly params: P
@@ -22,7 +22,7 @@ export interface Claim<P = JsonObject> {
 
 export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSchema> {
   readonly profile: ActionProfile<P, F>
-  /** The connection types through which it can read. */
+  /** The connection types through which the verifier can read. */
   readonly providers: readonly string[]
   readonly limits?: CheckLimits
   /**
