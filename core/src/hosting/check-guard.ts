@@ -63,7 +63,7 @@ export interface SendInit {
   readonly headers: Headers
   readonly body?: string | undefined
   readonly signal: AbortSignal
-  /** Counts the request once more, because it is sent again. @throws DestinationError where it may not be */
+  /** Counts the request once more, because it is sent again. @throws DestinationError where the check has no requests left */
   readonly sentAgain?: () => void
   /** Counts bytes of the body as they come. @throws DestinationError where a check may read no more */
   readonly received?: Pace

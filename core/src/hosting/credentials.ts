@@ -13,9 +13,9 @@ import { type Credential, schemeOf } from './schemes/schemes.ts'
 export interface Connected {
   /** The options as the workspace typed them, secrets in clear. */
   readonly options: TypedOptions
-  /** The credentials that its type declares. */
+  /** The credentials that the connection's type declares. */
   readonly credentials?: ConnectionType['credentials'] | undefined
-  /** Token hosts in the manifest of its type's plugin. */
+  /** Token hosts in the manifest of the plugin of the connection's type. */
   readonly tokenHosts?: readonly string[] | undefined
   readonly memory: CredentialMemory
   /** The refreshes of the connection's tokens; undefined where no tokens are stored. */

@@ -72,7 +72,7 @@ interface HostRules {
 
 type ProblemOf = (observation: Observation, rules: HostRules) => string | undefined
 
-/** The tests in their order. Each may rely on those before it. */
+/** The tests of an observation in their order. Each test may rely on those before it. */
 const PARTS: readonly (readonly [part: ObservationPart, problemOf: ProblemOf])[] = [
   ['form', kindProblem],
   ['mark', markProblem],

@@ -20,7 +20,7 @@ export interface Readings {
 export interface AnswerRecord {
   /** The origin of the base address of the check that asked. */
   readonly origin: string
-  /** Number of its request in this process. Unlike a clock, it is never set back. */
+  /** Number of the answered request in this process. Unlike a clock, it is never set back. */
   readonly asked: number
 }
 

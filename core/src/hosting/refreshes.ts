@@ -147,7 +147,7 @@ export function createMemoryRefreshes(): MemoryRefreshes {
     isOver: async (refresh) => !running.has(refresh),
     end: async (refresh) => void running.delete(refresh),
   }
-  // One change at a time, as in a transaction.
+  // Ends when the last change does: one change is made at a time, as in a transaction.
   let last: Promise<unknown> = Promise.resolve()
 
   function cellOf(key: string): TokenCell {

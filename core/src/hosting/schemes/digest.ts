@@ -68,7 +68,7 @@ function strongest(headers: Headers): DigestChallenge | undefined {
     const [realm, nonce] = [parameters.get('realm'), parameters.get('nonce')]
     const qops = (parameters.get('qop') ?? '').split(',').map((qop) => qop.trim())
     if (scheme !== 'digest' || realm === undefined || nonce === undefined) return []
-    // Without qop the destination could take the digest for another request.
+    // The challenge needs qop, because without it the destination could take the digest for another request.
     if (!qops.includes('auth') || !ALGORITHMS.has(algorithm.replace(/-SESS$/, ''))) return []
     return [{ algorithm, realm, nonce, opaque: parameters.get('opaque') }]
   })

@@ -56,9 +56,9 @@ const PEM = /-----BEGIN (RSA |EC |)PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END \
 
 /** The algorithm and curve that PKCS #8 puts before a key of the older forms, in DER. */
 const ALGORITHMS: Readonly<Record<string, readonly number[]>> = {
-  // The object identifier rsaEncryption
+  // The object identifier rsaEncryption (RFC 8017), in DER
   'RSA ': [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00],
-  // The object identifiers ecPublicKey and prime256v1
+  // The object identifiers ecPublicKey and prime256v1 (RFC 5480), in DER
   'EC ': [
     0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03,
     0x01, 0x07,

@@ -139,7 +139,7 @@ async function refreshTokenOf(
 }
 
 function againAfter({ status, text }: ExchangeAnswer): RefreshFailure['again'] {
-  // The same token is sent again after a success without tokens that can be read, and after the error of a gateway.
+  // A refresh token is sent again at once after a success whose tokens cannot be read, and after the error of a gateway.
   if (status < 300 || (status >= 500 && status !== 503)) return 'at once'
   return objectIn(text).error === 'invalid_grant' ? 'never' : 'later'
 }
@@ -251,7 +251,7 @@ function urlIn(template: string, host: SchemeHost): URL {
 const USUAL_SECONDS = 300
 const LEAST_SECONDS = 10
 const MOST_SECONDS = 24 * 60 * 60
-/** Seconds before its end at which a token is replaced; half of a short life. */
+/** Seconds before the end of a token at which it is replaced; half of a short life. */
 const MARGIN_SECONDS = 60
 
 /** The errors of RFC 6749 5.2 that refuse the credentials. */

@@ -25,12 +25,12 @@ export interface SchemeHost {
    * @throws DestinationError, also for a host that the manifest does not declare as a token host
    */
   exchange(request: Outgoing, options?: { readonly outlives: boolean }): Promise<ExchangeAnswer>
-  /** The memory of these credentials between requests and checks. */
+  /** The memory of the connection's credentials between requests and checks. */
   readonly memory: CredentialMemory
   /** Exchanges the connection's refresh tokens, which change. */
   readonly refreshes: Refreshes
   readonly now: () => Instant
-  /** Random bytes, in hexadecimal. */
+  /** Makes random bytes, in hexadecimal. */
   nonce(): string
 }
 

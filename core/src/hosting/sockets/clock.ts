@@ -8,7 +8,7 @@ const FORMS: readonly (readonly [form: RegExp, resolutionMs: number, toText: (ma
     1000,
     ([text]) => text,
   ],
-  // `DATE` of NNTP.
+  // The answer to `DATE` of NNTP.
   [/\b(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\b/, 1000, ([, ...p]) => `${p[0]}-${p[1]}-${p[2]}T${p[3]}:${p[4]}:${p[5]}Z`],
 ]
 

@@ -24,7 +24,7 @@ export class Conversation {
   #readBytes = 0
   readonly #secure: ((plain: RawConnection) => Promise<RawConnection>) | undefined
 
-  /** @param secure starts TLS; left out where TLS is not to be started */
+  /** Takes a connection over from its first byte. @param secure starts TLS; left out where TLS is not to be started */
   constructor(connection: RawConnection, secure?: (plain: RawConnection) => Promise<RawConnection>) {
     this.#connection = connection
     this.#reader = connection.readable.getReader()
@@ -36,7 +36,7 @@ export class Conversation {
     return this.#secure !== undefined
   }
 
-  /** Reads one line, without its end. @throws DestinationError */
+  /** Reads one line, without its end. @throws DestinationError where the line is too long, or the connection ends */
   async line(): Promise<string> {
     for (;;) {
       const end = this.#rest.indexOf(LINE_FEED)

@@ -23,7 +23,7 @@ interface ConnectionRequest {
 }
 
 interface OpenOptions extends ConnectionRequest, SocketBounds {
-  /** Begins to connect. */
+  /** Begins to connect to the destination. */
   readonly dial: () => Dialed
   /** Starts TLS; undefined where the connection has it already, or is to have none. */
   readonly secure: ((plain: Dialed['socket']) => Dialed) | undefined

@@ -19,9 +19,9 @@ interface QueryRequest {
 }
 
 export interface SecretQuery extends QueryRequest {
-  /** Ends the connection. */
+  /** Ends the connection to the database when it is aborted. */
   readonly signal: AbortSignal
-  /** Limit of the bytes that are read. */
+  /** Limit of the bytes that are read from the database. */
   readonly maxBytes: number
   /** Counts bytes that were read. @throws DestinationError where a check may read no more */
   readonly received: Pace
@@ -33,7 +33,7 @@ export interface QueryResult extends QueryAnswer {
 }
 
 const MOST_TEXT = 8 * 1024
-/** Size limit of an answer. */
+/** Size limit of a database's answer. */
 export const MOST_QUERY_BYTES = 1024 * 1024
 
 /**

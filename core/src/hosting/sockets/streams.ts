@@ -20,7 +20,7 @@ export interface RawSocket {
 /** A socket that began to connect. */
 export interface Dialed {
   readonly socket: RawSocket
-  /** The event that tells that it is connected. */
+  /** The event that tells that the socket is connected. */
   readonly connected: 'connect' | 'secureConnect'
 }
 
@@ -35,7 +35,7 @@ export interface RawConnection extends Socket {
 export type Pace = (bytes: number) => Promise<void> | undefined
 
 export interface SocketBounds {
-  /** Ends the connection. */
+  /** Ends the connection when it is aborted. */
   readonly signal: AbortSignal
   /** Limit of the bytes that are read. */
   readonly maxBytes: number
