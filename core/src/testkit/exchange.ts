@@ -8,7 +8,7 @@ import { isJsonObject, type JsonValue, jsonIn } from '../json.ts'
 
 export interface WholeRequest {
   readonly method: string
-  /** The path with its query. */
+  /** The path of the request with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer

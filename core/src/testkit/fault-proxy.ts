@@ -39,7 +39,7 @@ export interface StruckRequest {
 }
 
 export interface Strike {
-  /** Tells which routes are struck, by their keys. Defaults to all. */
+  /** Tells which routes are struck, by their keys. Defaults to all routes. */
   readonly on?: (key: string) => boolean
   readonly fault: (struck: StruckRequest) => void | Promise<void>
 }

@@ -152,7 +152,7 @@ function newestVerifier({ verifiers = [] }: PluginParts, action: string | undefi
   return named.toSorted((one, other) => Number(other.profile.version) - Number(one.profile.version))[0]
 }
 
-/** The places that the plugin's checks read, through connections and without one. */
+/** Finds the connections and the places that the plugin's checks read through them, or without one. */
 function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly string[]) {
   const types = new Map((parts.connections ?? []).map((type) => [type.provider, type]))
   const newest = new Map<string, string>()

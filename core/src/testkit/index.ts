@@ -1,4 +1,4 @@
-/** What @claimcheck/core/testkit offers to the author of a plugin: the conformance kit, and recordings of destinations. */
+/** Exports the conformance kit, and recordings of destinations, to the author of a plugin, as @claimcheck/core/testkit. */
 
 export { CHECKS } from './checks.ts'
 export { type RegisterTest, runConformance, type Tests, verifierConformance } from './conformance.ts'

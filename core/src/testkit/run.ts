@@ -17,7 +17,7 @@ export interface Run {
   set(situation: unknown): Promise<unknown>
   /** Makes a check, and looks for secrets in everything that it gives out. */
   check(lane: Lane, asked: CheckRequest): Promise<Outcome>
-  /** Tells whether one of these checks is to be made. */
+  /** Tells whether one of these checks of the kit is to be made. */
   wants(...names: readonly string[]): boolean
 }
 

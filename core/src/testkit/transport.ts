@@ -183,7 +183,7 @@ function limitedBody(
   const decoder = decoderFor(answer.headers['content-encoding'])
   const decoded = decoder ? answer.pipe(decoder) : answer
   if (decoder) answer.on('error', (error) => decoder.destroy(error))
-  // Errors before the reader reads are its to get, so that none is uncaught here.
+  // An error that comes before the stream is read is not uncaught: the reader gets it.
   for (const stream of [answer, decoded]) stream.on('error', () => {})
   const chunks = decoded[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let size = 0
