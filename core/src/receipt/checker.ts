@@ -28,7 +28,7 @@ export interface CheckOptions {
   readonly readConsistency?: ReadConsistency
 }
 
-/** The result of each check, in their order. */
+/** The result of each check of a receipt, in their order. */
 export interface Checks {
   readonly spec_version: boolean
   readonly schema: boolean

@@ -22,7 +22,7 @@ export interface Expected {
   readonly shows?: ActionProfile['shows'] | undefined
   readonly compared?: ActionProfile['compared'] | undefined
   readonly past?: ActionProfile['past'] | undefined
-  /** The `found` of its words, which are compared exactly if the profile has no `compared`. */
+  /** The member `found` of the profile's words. Its facts are compared exactly if the profile has no `compared`. */
   readonly found?: Readonly<Record<string, string>> | undefined
 }
 

@@ -48,7 +48,7 @@ export function seenIn({ observation }: ReadRecord): string {
   return observation.kind === 'absent' ? '' : `differs ${observation.differs.toSorted().join(' ')}`
 }
 
-/** Tells whether the claim was looked at so often since a moment, with time between the looks, whether or not they could read. */
+/** Tells whether the claim was looked at at least this often since a moment, with time between the looks, whether or not they could read. */
 export function hasLooks(checks: readonly CheckRecord[], from: Instant, least: 1 | 2): boolean {
   if (least === 1) return true
   const last = checks.at(-1)!
