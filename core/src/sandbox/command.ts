@@ -9,7 +9,7 @@ import { basename, dirname, join, sep } from 'node:path'
  */
 export type Isolation = 'full' | 'loopback' | 'open'
 
-/** All that a sandboxed process can read, by absolute real paths. */
+/** The files and folders that a sandboxed process can read, by absolute real paths. */
 export interface ReadableSet {
   /** Folders that can be read, with all that is in them. */
   readonly packages: readonly string[]
@@ -21,7 +21,7 @@ export interface ReadableSet {
 export interface PackageLink {
   /** The place of the link: the real path of its folder, and its name. */
   readonly path: string
-  /** The real path of the package that it leads to. */
+  /** The real path of the package that the link leads to. */
   readonly target: string
 }
 

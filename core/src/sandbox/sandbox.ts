@@ -155,7 +155,7 @@ function isInherited(handle: number): boolean {
  * what is named, so those are refused before. To resolve a package, it reads the link that leads there.
  */
 function permissions({ packages, files, links }: ReadableSet): readonly string[] {
-  // On Node 20 a path in a folder that is named, too, takes away the folder itself.
+  // A path in a folder that is named, too, takes away the folder itself on Node 20.
   const paths = outermost([...packages, ...files, ...links.map(({ path }) => path)])
   const wrong = paths.find((path) => path.includes('*'))
   // Node would let the process read every path that begins with what stands before the star.
