@@ -1,4 +1,4 @@
-/** Does the work, then claims it. */
+/** Runs a program's work, then claims that the work was done. */
 import type { NewClaim } from './claim-request.ts'
 import type { Client } from './client.ts'
 import { NotClaimedError } from './errors.ts'

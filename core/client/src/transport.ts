@@ -47,7 +47,7 @@ export function createTransport(options: TransportOptions): Transport {
   const send = options.fetch ?? globalThis.fetch
   if (typeof key === 'string') authorization(key)
 
-  /** Sends a request once. */
+  /** Sends a request once, without retries. */
   async function exchange(path: string, init: RequestInit, stop: AbortSignal | undefined): Promise<string> {
     // AbortSignal.any is not used: in Node 20 a long-lived signal keeps every signal that is made of it.
     const controller = new AbortController()
