@@ -1,4 +1,4 @@
-/** The service as the tools ask it, in the forms of the API: inside of it by its own code, elsewhere by its client. */
+/** Describes the service as the tools ask it, in the forms of the API: inside of the service by its own code, elsewhere by its client. */
 import type {
   ClaimList,
   ClaimQuery,

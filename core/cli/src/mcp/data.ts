@@ -27,7 +27,10 @@ export function shortText(text: string, longest = LONGEST_TEXT): string {
   return visible(cut)
 }
 
-/** @param data as `asData` returns it. Its mark is new each time, so that the data cannot contain the end of the block. */
+/**
+ * Writes data in a marked block.
+ * @param data the data as `asData` returns it. The block's mark is new each time, so that the data cannot contain the end of the block.
+ */
 export function dataBlock(data: unknown): string {
   const mark = randomBytes(8).toString('hex')
   return [

@@ -39,7 +39,7 @@ export interface Answer {
   readonly words: string
   /** Values that the service makes: ids, times, verdicts. */
   readonly facts: Readonly<Record<string, unknown>>
-  /** Texts that others wrote. */
+  /** Texts that others wrote, as the answer's data. */
   readonly data: Readonly<Record<string, unknown>>
 }
 
@@ -287,7 +287,7 @@ async function submit(backend: Backend, given: SubmitInput, { clientName }: Call
   const client_claim_id = input.client_claim_id ?? idFor({ ...input, agent_id })
   const now = await backend.now()
   const claimed_at = input.claimed_at ?? new Date(now).toISOString()
-  // Nothing measured the age of work whose time the agent names.
+  // The age is left out where the agent names the time of its work, because nothing measured it.
   const measured =
     input.claimed_at === undefined ? { claimed_ago_ms: Math.round(performance.now() - calledAt) } : undefined
   const { created, ...claim } = await backend.submit({ ...input, client_claim_id, agent_id, claimed_at, ...measured })

@@ -3,7 +3,7 @@
 export interface Repository {
   /** The host, with its port if the address is http or https. */
   readonly host: string
-  /** `owner/repo`, with groups between them where the host nests them. */
+  /** The repository's path, `owner/repo`, with groups between them where the host nests them. */
   readonly slug: string
   /** Tells that the address is one of ssh, which may know the host by another name. */
   readonly isSsh: boolean

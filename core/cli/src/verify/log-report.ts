@@ -78,7 +78,7 @@ const CONTRADICTIONS: Readonly<Record<Contradiction, string>> = {
   none: 'NOT valid, as a contradiction: a state is not signed by these keys, is of another log, or is in the other one.',
 }
 
-/** @param isVouched the keys are not those of the file */
+/** Reports a contradiction. @param isVouched true if the keys are not those of the file */
 export function contradictionReport(
   contradiction: Contradiction,
   isVouched: boolean,
