@@ -26,7 +26,7 @@ export const connectionType = defineConnectionType({
   trial: { title: 'Project', description: 'A project of which this token can read the tickets.', example: 'SHOP' },
   async probe({ base_url, token }, { http, target }) {
     const auth = bearer(token)
-    // This route says who asks, and so refuses a token that the server does not know: a public project would not.
+    // The route `/api/account` says who asks, and so refuses a token that the server does not know: a public project would not.
     const { value } = await http.json(`${base_url}/api/account`, { schema: Account, auth })
     const { scopes } = value
     const warnings = scopes.includes('tickets:write') ? ['This token can write: make one that only reads.'] : []
