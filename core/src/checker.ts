@@ -1,4 +1,4 @@
-/** What a reader of receipts needs: `@claimcheck/core/checker`. */
+/** Exports what a reader of receipts needs, as `@claimcheck/core/checker`. */
 
 export type { AnchorChecker, AnchorReading, ReadConsistency } from './anchor/checker.ts'
 export { checkConsistency, checkInclusion, checkTreeHead, type TreeHeadReport } from './log/checker.ts'

@@ -88,7 +88,7 @@ export interface Failure {
   readonly retryAt?: Instant
   /** The HTTP status of the answer, where there was one. */
   readonly status?: number
-  /** With `no_connection`, tells that the claim was submitted under a connection that its owner has removed since. */
+  /** Tells, with `no_connection`, that the claim was submitted under a connection that its owner has removed since. */
   readonly connectionRemoved?: true
   /** Tells that the check ended its plugin's process. It is not part of the published evidence. */
   readonly endedProcess?: true

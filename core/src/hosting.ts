@@ -1,4 +1,4 @@
-/** What a host of plugins needs beyond their contract: `@claimcheck/core/hosting`. */
+/** Exports what a host of plugins needs beyond their contract, as `@claimcheck/core/hosting`. */
 
 export {
   authHeader,

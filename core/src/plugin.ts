@@ -1,4 +1,4 @@
-/** What @claimcheck/core/plugin offers: what the author of a plugin needs, schemas included, and nothing that only a host uses. */
+/** Exports what the author of a plugin needs, schemas included, and nothing that only a host uses, as @claimcheck/core/plugin. */
 
 export {
   type Anchor,

@@ -65,7 +65,7 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
    */
   readonly shows?: Readonly<Record<string, Shown>>
   /**
-   * How the fact that shows a param or `target` is compared with the claim. A read whose facts contradict it is recorded as `verifier_error`,
+   * Comparisons of the facts that show params or `target` with the claim. A read whose facts contradict it is recorded as `verifier_error`,
    * and evidence with one is refused.
    */
   readonly compared?: Readonly<Record<string, Comparison | 'none'>>

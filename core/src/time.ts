@@ -1,4 +1,4 @@
-/** Moments as text: in UTC with exactly three fraction digits, so that the texts sort like the moments. */
+/** Writes and reads moments as text: in UTC with exactly three fraction digits, so that the texts sort like the moments. */
 import type { Instant } from './evidence.ts'
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -28,7 +28,7 @@ export interface Anchor {
   readonly blockTime: number
 }
 
-/** What the key document publishes about an anchorer, so that others recognize its anchors. */
+/** The part of the key document about an anchorer, by which others recognize its anchors. */
 export interface AnchorIdentity {
   /** The address of the account that attests. */
   readonly attester: string
@@ -36,7 +36,7 @@ export interface AnchorIdentity {
   readonly schema: string
 }
 
-/** A signed transaction. The host stores it before it is sent, so that there is never a second one that attests the same. It holds no secret. */
+/** A signed transaction. The host stores it before it is sent, so that no second one attests the same. It holds no secret. */
 export interface SignedAnchor {
   readonly txHash: string
   /** The nonce of the account's transaction. All transactions for one subject have the same, so that at most one of them gets into the chain. */
@@ -171,7 +171,7 @@ export interface Anchorer {
    */
   look(subject: AnchorSubject, signed: readonly SignedAnchor[], signal: AbortSignal): Promise<AnchorSighting>
   /**
-   * What the configured account attested of this log: a host compares its database with that before it signs. Only what a signature of the
+   * Finds what the configured account attested of this log: a host compares its database with that before it signs. Only what a signature of the
    * account proves counts, because it can stop the service. Makes a bounded number of requests: a host calls it again with `next`, and takes
    * "none" for an answer only at the end of the range.
    */

@@ -14,7 +14,7 @@ const State = Type.Enum(['queued', 'decided'], {
   description: '`queued` claims are checked again until their deadline.',
 })
 
-// The lengths are those of the published receipt schema, so that every accepted claim fits into a receipt.
+// The schema of a submitted claim. Its lengths are those of the published receipt schema, so that every accepted claim fits into a receipt.
 export const ClaimRequest = Type.Object(
   {
     client_claim_id: Type.String({

@@ -1,4 +1,4 @@
-/** What @claimcheck/core/api offers: the wire schemas. Validation, the OpenAPI description and the client's types are made from them. */
+/** Exports the wire schemas as @claimcheck/core/api. Validation, the OpenAPI description and the client's types are made from them. */
 export {
   ClaimList,
   ClaimQuery,

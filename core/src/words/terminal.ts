@@ -21,7 +21,7 @@ export function terminalText(text: string, colours = false): string {
     .join('\n')
 }
 
-/** Writes the same JSON, in characters that a terminal shows. */
+/** Writes JSON of the same value, in characters that a terminal shows. */
 export function terminalJson(json: string): string {
   return json.replace(RISKY_IN_JSON, jsonEscapes)
 }
