@@ -28,7 +28,7 @@ import { site } from './site.ts'
 export const urlStatus = defineVerifier({
   profile,
   providers: [site.provider],
-  // There may be two reads, and each may ask once more whether a redirect chose a language.
+  // The limit is for two reads, each of which may ask once more whether a redirect chose a language.
   limits: { requests: 2 * (MAX_REDIRECTS + 2) },
   anonymousSource({ target }) {
     const baseUrl = publicOrigin(target)
