@@ -89,7 +89,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         keeps: ecosystem.publicKeeps && place.isPublic,
         recordSince: found.recordSince ?? Number.NEGATIVE_INFINITY,
       }
-      // Without a record, only the look just after the submission shows that the version was not there yet: it keeps its own time.
+      // A look just after the submission gets no lag where there is no record: it alone shows that the version was not there yet.
       const isLate = sentAt >= inTimeUntil
       const hasRecord = ecosystem.publicKeeps && found.facts.package_listed
       const publicLagMs = place.isPublic && (hasRecord || isLate) ? ecosystem.publicLagMs : 0

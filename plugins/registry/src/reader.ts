@@ -13,7 +13,7 @@ export interface ReadInit<T> {
   /** The name of the kind of value, because one URL can be read as several. */
   readonly as: string
   readonly accept: string
-  /** Statuses for which there is no value. */
+  /** Statuses of answers that have no value, and are no errors. */
   readonly also?: readonly number[]
   /** Reads the answer's body. An error that is no DestinationError makes the answer an unexpected one. */
   parse(response: Response): T | Promise<T>

@@ -30,7 +30,7 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
     for (const spelling of names) {
       const read = await readIndex(spelling)
       if (!read) continue
-      // At another registry than crates.io the two spellings may be two crates.
+      // Registries other than crates.io may have two crates under the two spellings.
       if (!place.isPublic) throw new DestinationError('ambiguous_claim')
       return read
     }
@@ -47,7 +47,7 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
 
   const { clockBehindMs, isDoubtful } = read
   const { entries, isWhole } = read.value
-  // Of two lines for one version, Cargo takes the last.
+  // Cargo takes the last of two lines for one version.
   const entry = entries.findLast(({ vers }) => vers === version)
   if (!entry) {
     // Cargo takes versions that differ in nothing but the build for one, so that nothing tells which of them was meant.
@@ -63,7 +63,7 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
     isListed: true,
     isDoubtful,
     hasContent: integrity === undefined ? undefined : digest === integrity,
-    // Not every registry writes the time down.
+    // The time is missing at registries that do not write it down.
     published: logTime(entry.pubtime),
     ...recordOf(entries),
     clockBehindMs,

@@ -37,7 +37,7 @@ async function lookFor(
   if (manifest !== undefined && !isDestinationError(manifest)) return found(manifest, readRecord)
   const refused = manifest && { refusal: manifest }
 
-  // Only the document of a visible package can show that there is no such version.
+  // Absence of the version is shown by the document of a visible package alone.
   const packument = await readPackument()
   if (!packument) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })

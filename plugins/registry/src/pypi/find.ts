@@ -38,7 +38,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
     return foundFiles(files, release, query)
   }
 
-  // Only the listing of a visible project can show that there is no such version.
+  // Absence of the version is shown by the listing of a visible project alone.
   const listing = await cache.share(`${simple} ${name} ${version}`, () => readListing(simple, query, reader))
   if (!listing) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })

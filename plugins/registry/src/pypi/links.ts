@@ -12,14 +12,14 @@ const TOKEN =
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g
 
 /**
- * @param take is given each file that the page links
+ * Reads the links of a page. @param take gets each file that the page links
  * @returns whether the page was read to its end: links may be in a tag or a comment that has none
  */
 export async function readLinks(response: Response, take: (file: SimpleFile) => void): Promise<boolean> {
   const decoder = new TextDecoder('utf-8')
   let link: { readonly attributes: string; text: string } | undefined
   let rest = ''
-  // As in HTML, a link ends at the next one, too.
+  // The next link ends one that is open, as in HTML.
   const endLink = () => {
     const file = link && fileOf(link)
     if (file) take(file)
