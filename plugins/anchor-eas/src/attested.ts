@@ -61,7 +61,7 @@ async function* newestFirst(
       yield { events: events.toReversed(), fromBlock }
       toBlock = fromBlock - 1
     } catch (error) {
-      // Services word this in many ways, and some say of ranges that are too large that there were too many requests.
+      // Services word the refusal of a range in many ways, and some say of ranges that are too large that there were too many requests.
       if (error instanceof Refusal && blocks > FEWEST_BLOCKS) blocks /= 10
       else if (toBlock === latest) throw error
       else return

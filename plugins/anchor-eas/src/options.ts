@@ -1,4 +1,4 @@
-/** The plugin's options. */
+/** The schema of the options that an operator gives the plugin anchor-eas. */
 import { Type } from '@claimcheck/core/plugin'
 import { CHAINS } from './chains.ts'
 

@@ -61,7 +61,7 @@ export interface RpcOptions {
 }
 
 export interface RpcCallOptions {
-  /** Ends the request when it is aborted. */
+  /** Ends the request when the signal is aborted. */
   readonly signal: AbortSignal
   readonly maxAnswerBytes?: number
 }
