@@ -15,7 +15,7 @@ export interface TokenSettings {
   readonly pin: string
 }
 
-/** The calls by name, each with its request and its answer. */
+/** The calls to the token's process by name, each with its request and its answer. */
 export interface TokenCalls {
   keys: { readonly request: object; readonly answer: readonly BackendKey[] }
   generate: { readonly request: object; readonly answer: BackendKey }
