@@ -11,7 +11,7 @@ import type {
 } from '@claimcheck/core/plugin'
 import type { Comparable } from './comparable.ts'
 
-/** A kind of code host. Those of this plugin are in the list in `index.ts`; others' plugins bring their own. */
+/** A kind of code host. This plugin's kinds are in the list in `index.ts`; other plugins bring their own. */
 export interface Provider<A = unknown> {
   readonly connectionType: ConnectionType
   /** Takes what the readers need from a connection of this type: the address, and how requests are authorized. */
@@ -38,7 +38,7 @@ export function defineProvider<A>(provider: Provider<A>): Provider {
 }
 
 export interface RepositoryQuery {
-  /** `<owner>/<repo>`, with groups between them where the host nests them. */
+  /** The path of the repository, `<owner>/<repo>`, with groups between them where the host nests them. */
   readonly repository: string
   readonly claimedAt: Instant
   readonly submittedAt: Instant
@@ -166,9 +166,9 @@ export type Log<T> = 'cut' | readonly T[]
 export interface Held {
   /** The name of the branch, the beginning of a commit's id, or why it was closed; absent where the log does not tell it. */
   readonly value?: string
-  /** The time since when it had the value, by a clock that no user can set; absent where there is none. */
+  /** The time since when the thing had the value, by a clock that no user can set; absent where there is none. */
   readonly since?: LogTime
-  /** The time until when it had the value; absent while it has it, and where there is no such clock. */
+  /** The time until when the thing had the value; absent while it has it, and where there is no such clock. */
   readonly until?: LogTime
 }
 

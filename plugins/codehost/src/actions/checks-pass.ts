@@ -175,7 +175,7 @@ export const checksPass = defineAction({
     if (wasTakenAway(counted, found, query) || isTooLate(action, passed, query)) {
       return { kind: 'absent', facts, ageMs, ...MAY_HAVE_BEEN }
     }
-    // All checks are green at one time: when the last one ended says nothing of that time once one was red.
+    // The time of a pass is told only if no check was red before: then all are green from when the last one ended.
     const stays = passed && !wasRed(query) ? [{ appeared: passed }] : undefined
     return { kind: 'present', differs: [], facts, ageMs, stays }
   },

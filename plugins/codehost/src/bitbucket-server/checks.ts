@@ -18,7 +18,7 @@ export async function findChecks(
   context: CheckContext,
 ): Promise<FoundChecks> {
   const { repository: slug, sha, checks: wanted } = query
-  // Without a key, a server lists only what was posted about the commit in all its repositories together.
+  // A claim has to name a key: without one, a server lists only what was posted about the commit in all its repositories together.
   if (!wanted) throw new DestinationError('unsupported_target')
   const repository = openRepository(access, slug, context)
   const found = { ...(await repository.show()), ageMs: AGE_MS }

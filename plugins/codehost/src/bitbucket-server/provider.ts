@@ -1,4 +1,4 @@
-/** Connections to Bitbucket Data Center, which was Bitbucket Server. */
+/** Connects to Bitbucket Data Center, which was Bitbucket Server. */
 import { type Static, secret, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,

@@ -67,7 +67,10 @@ async function readChecks(
   }
 }
 
-/** Turns what was stopped red: accounts that may write can stop what is about to fail. Why it was stopped nothing tells, so that it spoils the commit and blames nobody. */
+/**
+ * Turns a stopped check red, because accounts that may write can stop what is about to fail. Nothing tells why it was stopped, so it spoils the
+ * commit and blames nobody.
+ */
 function reddenStopped(check: Check): Check {
   return check.outcome === 'skipped' ? withoutBlame({ ...check, outcome: 'failed' }) : check
 }

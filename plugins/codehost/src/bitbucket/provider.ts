@@ -1,4 +1,4 @@
-/** Connections to Bitbucket Cloud. */
+/** Connects to Bitbucket Cloud. */
 import { bearer, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
 import {
   baseUrl,

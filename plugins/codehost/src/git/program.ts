@@ -63,7 +63,7 @@ const LIMIT_MESSAGES = /^(?:out of memory|.*: cannot allocate memory|.*\bmmap fa
 const KILLED = 'fetch-pack: invalid index-pack output'
 
 function isOverLimit(signalName: NodeJS.Signals | null, stderr: string): boolean {
-  // What the server says proves nothing: git marks it `remote`.
+  // Messages of the server prove nothing: git marks them `remote`.
   const messages = [...stderr.matchAll(/^(?:fatal|error): (?!remote error)(.*)$/gm)].map(([, message]) => message!)
   const isKilled = messages.length === 1 && messages[0] === KILLED
   return isKilled || LIMIT_SIGNALS.includes(signalName) || messages.some((message) => LIMIT_MESSAGES.test(message))

@@ -41,7 +41,7 @@ export interface Job {
 export interface Runs {
   /** The newest run of each file, event and ref. */
   readonly runs: readonly Run[]
-  /** The jobs of those runs. */
+  /** The jobs of the newest runs. */
   readonly jobs: readonly Job[]
   /** Tells that some of the runs' jobs may be missing: of those that no runner has taken, or that are further back than is read. */
   readonly isPartial: boolean

@@ -41,7 +41,7 @@ export function reportersOf({ app: by }: Pick<CheckRun, 'app'>): readonly string
 /**
  * Tells whether the newest of these runs has not ended, and none of them passed: so the check has not, whatever other lists say.
  *
- * @param runs of one name and app
+ * @param runs the runs of one name and app
  */
 export function isUnderWay(runs: readonly CheckRun[]): boolean {
   const [newest] = [...runs].sort((one, other) => other.id - one.id)

@@ -55,8 +55,8 @@ export async function findCommit(
     return { shown, head: await open(shown).head(branch) }
   })
   const repository = open(shown)
-  // A branch has a commit by its own history alone: forks share objects, so a commit that was pushed to a fork only is answered under the upstream's
-  // name, too.
+  // Whether the branch has the commit follows from the branch's own history alone: forks share objects, so a commit that was pushed to a fork only is
+  // answered under the upstream's name, too.
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
   const look = { repository, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)

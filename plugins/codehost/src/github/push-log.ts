@@ -26,7 +26,7 @@ export interface PushLog {
 /** A period in which the branch had the commit, by the entries of its log. */
 export interface LoggedStay {
   readonly arrival: Arrival
-  /** The entry that removed it; absent while the branch has it. */
+  /** The entry that removed the commit; absent while the branch has it. */
   readonly removal?: LogEntry
 }
 
@@ -215,7 +215,7 @@ async function arrivalIn(
   const atEnd = await contains(tip)
   if (!atEnd) return atEnd === false ? null : undefined
 
-  // Here run[has] contains the commit; run[hasNot] does not, or is past the end of the run.
+  // `run[has]` contains the commit all along; `run[hasNot]` does not, or is past the end of the run.
   let has = 0
   let hasNot = run.length
   while (hasNot - has > 1) {
