@@ -5,11 +5,11 @@ import type { HostServices } from '../../host/container.ts'
 import type { Closing, LogState } from '../../storage/log-state.ts'
 import type { Writes } from '../../storage/storage.ts'
 import type { LogAgreement } from './agreement.ts'
-import { closedProblem } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
 import type { LogMemories } from './memory/memories.ts'
 import { lineageOf } from './memory/memory.ts'
+import { closedProblem } from './standing.ts'
 
 /** A backup in which the log goes on, or a copy. */
 export type Successor = Pick<Closing, 'epoch' | 'madeAt'>

@@ -8,8 +8,9 @@ import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type Storage, StorageError } from '../../storage/storage.ts'
-import { includes, isStoppedByClient } from './log-comparison.ts'
+import { includes } from './log-comparison.ts'
 import { headOf, isSigned, toHead } from './signing/signed-heads.ts'
+import { isStoppedByClient } from './standing.ts'
 
 interface ContradictionOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>

@@ -10,24 +10,15 @@ import type { HostConfig } from '../../config/config.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import type { Reads, Storage, Writes } from '../../storage/storage.ts'
-import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
+import type { LogAgreement } from './agreement.ts'
 import { settleContradiction } from './contradiction.ts'
 import { contradictionWriter } from './contradiction-file.ts'
-import { OTHER_FILE } from './file-binding.ts'
-import {
-  closedProblem,
-  compareHead,
-  compareRoot,
-  compareStored,
-  compareWritten,
-  includes,
-  isStoppedByClient,
-  readOnly,
-} from './log-comparison.ts'
+import { compareRoot, compareStored, includes, lackingOf } from './log-comparison.ts'
 import type { LostReceipts } from './lost-receipts.ts'
 import type { Head } from './memory/head-record.ts'
 import type { LogMemories } from './memory/memories.ts'
 import { HeadMemoryError } from './memory/memory.ts'
+import { type Findings, isStoppedByClient, movedProblem, readOnly, requireStanding, Waits } from './standing.ts'
 
 export type LogGuard = ReturnType<typeof createLogGuard>
 
@@ -42,25 +33,9 @@ interface LogGuardOptions {
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
 }
 
-/** These end by a command. */
-const FOR_OPERATOR: ReadonlySet<string> = new Set([OTHER_DATABASE, OTHER_FILE])
 const CHECK_EVERY_MS = 1000
 const COMPARED_AGAIN = 3
 const COMPARING = 'this host compares the log with what is remembered of it'
-const ASKING_CHAIN = 'this host asks the chain of the anchors what it has of the log'
-const UNBOUND =
-  'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
-const MEMORY_GONE =
-  'HEAD_MEMORY had a record of the log, and has none: it, or DATA_DIR with the database, was replaced or restored. This host signs as soon as the record is there again, or another host runs that remembers the log. Where HEAD_MEMORY is lost and the database is the newest, name another folder or URL. Otherwise restore the newest database, or begin another log with: claimcheck log new'
-const NOTHING_ELSE =
-  'nothing else remembers the log: this host signs when the chain has answered, or another host runs that remembers. Where the chain cannot answer for good, start this host once without the plugin of the anchors'
-
-/** Ends by itself, when others have answered. */
-class Waits extends ServiceError {
-  constructor(reason: string) {
-    super('read_only', reason)
-  }
-}
 
 export function createLogGuard(options: LogGuardOptions) {
   const { logMemories, lostReceipts, logAgreement, storage, clock, logger } = options
@@ -85,16 +60,14 @@ export function createLogGuard(options: LogGuardOptions) {
     if (!waits && problem !== error.message) logger.error(found, 'this host is read-only: it signs nothing')
     problem = error.message
     isWaiting = waits
-    isOwn = error.cause instanceof HeadMemoryError
+    isOwn = error instanceof HeadMemoryError && error.kind !== 'overtaken'
   }
 
   async function noting<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
+    return work().catch((error) => {
       note(error)
       throw error
-    }
+    })
   }
 
   function notingNow(work: () => void): void {
@@ -107,35 +80,27 @@ export function createLogGuard(options: LogGuardOptions) {
   }
 
   /** The database refuses an append where this does, and does not say why. */
-  async function checkOpen(log: LogState, rows: Reads['log']): Promise<void> {
+  async function checkOpen(log: LogState, rows: Reads['log'], more: Partial<Findings> = {}): Promise<void> {
     clock.logged(log.issuedAt)
-    compareWritten(log)
-    if (log.closedBy !== null) throw readOnly(closedProblem(log, log.closedBy))
-    logMemories.requireHere(log)
-    if (!logAgreement.isBound(log)) throw new Waits(UNBOUND)
+    const stored = { ...more, log, move: logMemories.movedTo(log), isBound: logAgreement.isBound(log) }
     // The chain may have answered since this host began.
-    await logMemories.compareChain(log, rows)
+    requireStanding({ ...stored, attested: await logMemories.attestedProblem(log, rows) })
   }
 
-  /** @param isWhole also derives the root of the stored tree @returns false where something is wrong, which is noted then */
-  async function compare(isWhole: boolean): Promise<boolean> {
-    try {
-      await noting(() => compareAgain(isWhole))
-      return true
-    } catch (error) {
-      if (error instanceof ServiceError) return false
-      throw error
-    }
-  }
-
-  /** Where another process of this host signs meanwhile, what that remembered is compared, too. @throws ServiceError */
-  async function compareAgain(isWhole: boolean, times = COMPARED_AGAIN): Promise<void> {
+  /**
+   * Where another process of this host signs meanwhile, what that remembered is compared, too.
+   * @param isWhole also derives the root of the stored tree @returns false where something is wrong, which is noted then
+   */
+  async function compare(isWhole: boolean, times = COMPARED_AGAIN): Promise<boolean> {
     try {
       await compareOnce(isWhole)
+      return true
     } catch (error) {
-      if (times === 0 || !isOvertaken(error)) throw error
       // The stored tree was derived before the record was found.
-      await compareAgain(false, times - 1)
+      if (isOvertaken(error) && times > 0) return compare(false, times - 1)
+      note(error)
+      if (error instanceof ServiceError) return false
+      throw error
     }
   }
 
@@ -148,19 +113,14 @@ export function createLogGuard(options: LogGuardOptions) {
     // What this host signed last is in a log that ended, or is lacking.
     if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
     clock.logged(seen.issuedAt)
-    // What this host remembers says more than the head of a client.
-    for (const head of heads) await compareHead(head, seen, rows)
-    if (isStoppedByClient(seen)) await writeContradiction(seen.witnessed!)
-    compareWritten(seen)
-    if (seen.closedBy?.last === 'made') logMemories.learn(seen)
-    if (seen.closedBy !== null) throw readOnly(closedProblem(seen, seen.closedBy))
-    logMemories.requireHere(seen)
-    // After what this host remembers, which stops all hosts.
-    await logMemories.compareChain(seen, rows).catch(async (error: unknown) => {
-      await lostReceipts.report()
-      throw error
-    })
-    if (logMemories.isAskingChain()) throw new Waits(ASKING_CHAIN)
+    const lacking = await lackingOf(heads, seen, rows)
+    if (lacking === undefined && isStoppedByClient(seen)) await writeContradiction(seen.witnessed!)
+    if (lacking === undefined && seen.closedBy?.last === 'made') logMemories.learn(seen)
+    const found = { log: seen, lacking, move: logMemories.movedTo(seen) }
+    requireStanding(found)
+    const attested = await logMemories.attestedProblem(seen, rows)
+    if (attested !== undefined) await lostReceipts.report()
+    requireStanding({ ...found, attested, isAskingChain: logMemories.isAskingChain() })
     if (isWhole) await compareStored(log, rows)
     const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
     const isGone = logMemories.isGone(log.logId)
@@ -168,7 +128,9 @@ export function createLogGuard(options: LogGuardOptions) {
     const proveNewest = apart.some(has)
     const knowLog = !isGone && heads.some(({ logId }) => logId === log.logId)
     const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
-    requireProof(waitsFor, { isGone, knowLog, isKnownElsewhere: round.isKnownElsewhere(log.logId) })
+    const isKnownElsewhere = round.isKnownElsewhere(log.logId)
+    const proof = { waitsFor, isGone, knowLog, isKnownElsewhere, chainProblem: logMemories.chainProblem() }
+    requireStanding({ ...found, proof })
     agreedFor = databaseOf(log)
     const remembered = isWhole ? undefined : heads.find((head) => has(head) && head.signed !== undefined)
     const head = remembered ?? (await withSignature(log))
@@ -177,19 +139,6 @@ export function createLogGuard(options: LogGuardOptions) {
     logMemories.learn(log)
     // What was signed meanwhile stays.
     if (newest?.logId !== head.logId || newest.treeSize <= head.treeSize) newest = head
-  }
-
-  /** @throws ServiceError, or what the host waits for, while nothing proves that the database has the newest head */
-  function requireProof(
-    waitsFor: string | undefined,
-    { isGone, knowLog, isKnownElsewhere }: Readonly<Record<'isGone' | 'knowLog' | 'isKnownElsewhere', boolean>>,
-  ): void {
-    // Where the database was restarted, too, this says what helps.
-    if (isGone && !isKnownElsewhere && (waitsFor === undefined || waitsFor === OTHER_DATABASE))
-      throw readOnly(MEMORY_GONE)
-    if (waitsFor !== undefined) throw FOR_OPERATOR.has(waitsFor) ? readOnly(waitsFor) : new Waits(waitsFor)
-    const unknown = logMemories.chainProblem()
-    if (unknown !== undefined && !knowLog && !isKnownElsewhere) throw new Waits(`${unknown}, and ${NOTHING_ELSE}`)
   }
 
   /** Writes into the database what it lacks. @returns the log as it is stored then */
@@ -233,11 +182,17 @@ export function createLogGuard(options: LogGuardOptions) {
       const remembered = await logMemories.readNow()
       if (!remembered) return { lacking, notices: [] }
       const { heads, log } = remembered
-      for (const head of heads) await compareHead(head, log, storage.read.log)
-      if (log.closedBy === null) logMemories.requireHere(log)
-      await logMemories.compareChain(log, storage.read.log)
+      const rows = storage.read.log
+      const move = log.closedBy === null ? logMemories.movedTo(log) : undefined
+      const reasons = [
+        await lackingOf(heads, log, rows),
+        move && movedProblem(move),
+        await logMemories.attestedProblem(log, rows),
+      ]
+      const reason = reasons.find((text) => text !== undefined)
+      if (reason !== undefined) lacking.push(`log: ${reason}`)
     } catch (error) {
-      if (!(error instanceof HeadMemoryError || error instanceof ServiceError)) throw error
+      if (!(error instanceof ServiceError)) throw error
       lacking.push(`log: ${error.message}`)
     }
     const unknown = logMemories.chainProblem()
@@ -280,10 +235,7 @@ export function createLogGuard(options: LogGuardOptions) {
      * @throws ServiceError `read_only` when this log does not continue what this host signed, or when that cannot be determined
      */
     check: (log: LogState, rows: Reads['log']) =>
-      noting(async () => {
-        await checkOpen(log, rows)
-        for (const head of logMemories.recall(log)) await compareHead(head, log, rows)
-      }),
+      noting(async () => checkOpen(log, rows, { lacking: await lackingOf(logMemories.recall(log), log, rows) })),
     /** Call it before storing what is not signed, with the log locked. @throws ServiceError `read_only` where nothing may be stored */
     checkOpen: (log: LogState, rows: Reads['log']) => noting(() => checkOpen(log, rows)),
     /** Compares the root of the stored tree with the signed root. @throws ServiceError `read_only` */
@@ -334,5 +286,5 @@ function databaseOf({ logId, answersAs }: LogState): string {
 }
 
 function isOvertaken(error: unknown): boolean {
-  return error instanceof ServiceError && error.cause instanceof HeadMemoryError && error.cause.code === 'overtaken'
+  return error instanceof HeadMemoryError && error.kind === 'overtaken'
 }

@@ -1,16 +1,13 @@
 /** Compares the log with what this host remembers once a second, also while it has nothing to sign: it may be the only one that knows. */
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import { createLoop, type Worker } from '../../base/worker.ts'
+import { createLoop } from '../../base/worker.ts'
 import type { LogAgreement } from './agreement.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { HostIdentity } from './memory/host-identity.ts'
 import type { LogMemories } from './memory/memories.ts'
 
-export interface LogWatch extends Worker {
-  /** Examines the log, and waits a while for those that this host asks: other hosts answer within a second. */
-  begin(): Promise<void>
-}
+export type LogWatch = ReturnType<typeof createLogWatch>
 
 interface LogWatchOptions {
   readonly logGuard: LogGuard
@@ -27,13 +24,7 @@ const LONGEST_BEGINNING_MS = 2000
 /** Of commands: by then the hosts that ran have compared, or are given up. */
 export const LONGEST_WAIT_MS = 25_000
 
-export function createLogWatch({
-  logGuard,
-  logAgreement,
-  logMemories,
-  hostIdentity,
-  logger,
-}: LogWatchOptions): LogWatch {
+export function createLogWatch({ logGuard, logAgreement, logMemories, hostIdentity, logger }: LogWatchOptions) {
   const worker = createLoop(
     async () => {
       // In an outage of the database no host signs.
@@ -41,17 +32,15 @@ export function createLogWatch({
       await logMemories.sync()
       return logGuard.isWaiting() ? WHILE_WAITING_MS : EVERY_MS
     },
-    {
-      firstMs: EVERY_MS,
-      end: () => logAgreement.leave().catch(() => {}),
-    },
+    { firstMs: EVERY_MS, end: () => logAgreement.leave().catch(() => {}) },
   )
 
   return {
     ...worker,
-    begin() {
+    /** Examines the log, and waits a while for those that this host asks: other hosts answer within a second. */
+    async begin(): Promise<void> {
       hostIdentity.begin()
-      return Promise.race([
+      await Promise.race([
         examineWhileWaiting(logGuard, LONGEST_BEGINNING_MS),
         setTimeout(LONGEST_BEGINNING_MS, undefined, { ref: false }),
       ])

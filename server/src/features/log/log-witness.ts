@@ -7,7 +7,6 @@ import { headField, LONGEST_HEAD_FIELD, readHeadField, type SignedTreeHead } fro
 import { toBase64url } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { TreeHeads } from '../../http/tree-heads.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type Storage, StorageError } from '../../storage/storage.ts'
 import { settleWitnessed, type WitnessOutcome } from './contradiction.ts'
@@ -33,12 +32,7 @@ export const WITNESS_OUTCOMES = [
 ] as const
 export type Outcome = (typeof WITNESS_OUTCOMES)[number]
 
-export interface LogWitness extends TreeHeads {
-  /** How often each outcome was found since the process began. */
-  totals(): ReadonlyMap<Outcome, number>
-  /** Resolves when nothing is looked at any more. */
-  idle(): Promise<void>
-}
+export type LogWitness = ReturnType<typeof createLogWitness>
 
 interface LogWitnessOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
@@ -60,7 +54,7 @@ const MOST_WAITING = 1000
 /** So long a finding counts: the database may be replaced by an older one. */
 const JUDGED_MS = 2000
 
-export function createLogWitness({ storage, logGuard, now, logger }: LogWitnessOptions): LogWitness {
+export function createLogWitness({ storage, logGuard, now, logger }: LogWitnessOptions) {
   const totals = new Map<Outcome, number>(WITNESS_OUTCOMES.map((outcome) => [outcome, 0]))
   const judged = new LRUCache<string, Outcome>({ max: MOST_WAITING, ttl: JUDGED_MS })
   /** By credential, so that none keeps out the heads of others. */
@@ -133,7 +127,7 @@ export function createLogWitness({ storage, logGuard, now, logger }: LogWitnessO
   }
 
   return {
-    newest() {
+    newest(): string | undefined {
       const head = logGuard.newest()
       if (head?.signed === undefined) return undefined
       if (announced?.head === head) return announced.text
@@ -141,7 +135,7 @@ export function createLogWitness({ storage, logGuard, now, logger }: LogWitnessO
       judged.set(announced.text, 'contained')
       return announced.text
     },
-    hear(text, spender) {
+    hear(text: string, spender: string) {
       if (text === announced?.text) return count('contained')
       if (text.length > LONGEST_HEAD_FIELD) return count('malformed')
       const known = judged.get(text)
@@ -154,8 +148,10 @@ export function createLogWitness({ storage, logGuard, now, logger }: LogWitnessO
       if (!before || before.head.body.tree_size < head.body.tree_size) waiting.set(spender, { text, head })
       schedule()
     },
-    totals: () => totals,
-    async idle() {
+    /** How often each outcome was found since the process began. */
+    totals: (): ReadonlyMap<Outcome, number> => totals,
+    /** Resolves when nothing is looked at any more. */
+    async idle(): Promise<void> {
       clearTimeout(timer)
       waiting.clear()
       await looking

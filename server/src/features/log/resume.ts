@@ -10,12 +10,13 @@ import type { LogState } from '../../storage/log-state.ts'
 import type { Reads, Writes } from '../../storage/storage.ts'
 import { type LogAgreement, OTHER_DATABASE, type RanHost } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
-import { closedProblem, compareHead, MOVED, movedProblem, readOnly } from './log-comparison.ts'
+import { lackingOf } from './log-comparison.ts'
 import type { LogGuard } from './log-guard.ts'
 import { examineWhileWaiting, LONGEST_WAIT_MS } from './log-watch.ts'
 import { isWrittenBy } from './memory/host-identity.ts'
 import type { LogMemories } from './memory/memories.ts'
 import { isClosing } from './memory/memory.ts'
+import { closedProblem, MOVED, movedProblem, readOnly } from './standing.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
@@ -104,7 +105,8 @@ async function requireProof(
   rows: Reads['log'],
 ): Promise<void> {
   const apart = logMemories.everyApart(log.logId).filter(({ logId }) => logId === log.logId)
-  for (const head of apart) await compareHead(head, log, rows)
+  const lacking = await lackingOf(apart, log, rows)
+  if (lacking !== undefined) throw readOnly(lacking)
   const exact = apart.filter(({ treeSize }) => treeSize === log.treeSize)
   const missing = ran
     ? ran.filter((host) => !exact.some(({ hosts = [] }) => isWrittenBy(hosts, host))).map(({ hostId }) => hostId)

@@ -18,6 +18,7 @@ import {
   type Memory,
   moveIn,
   PASSIVE,
+  RESTORE_FILE,
   type Taking,
   textOfMove,
 } from './memory.ts'
@@ -71,7 +72,7 @@ export function folderMemory({ dataDir, databaseUrl = '', headMemory }: FolderSe
       return use()
     } catch (error) {
       // The folder can be used, and what is in it counts.
-      const saysMore = error instanceof HeadMemoryError && error.code === 'overtaken'
+      const saysMore = error instanceof HeadMemoryError && error.kind === 'overtaken'
       if (!(isDefault && error instanceof HeadMemoryError) || saysMore) throw error
       problem = error.message
       return undefined
@@ -141,7 +142,7 @@ export function fileLock(path: string) {
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-      throw new HeadMemoryError('unreadable', `cannot read where the log goes on: ${code}`, { cause })
+      throw new HeadMemoryError('unreadable', `cannot read where the log goes on: ${code}. ${RESTORE_FILE}`, cause)
     }
   }
   return {
@@ -177,8 +178,8 @@ function otherFiles(folder: string, logId: string, own: string): readonly HeadFi
     return names.map((name) => headFile(join(folder, name), `HEAD_MEMORY/${name}`))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
-    const message = `cannot read the folder of HEAD_MEMORY: ${(cause as Error).message}`
-    throw new HeadMemoryError('unreadable', message, { cause })
+    const reason = `cannot read the folder of HEAD_MEMORY: ${(cause as Error).message}`
+    throw new HeadMemoryError('unreadable', `${reason}. ${RESTORE_FILE}`, cause)
   }
 }
 

@@ -1,9 +1,9 @@
 /** Remembers the newest head in one file, which several processes of a host use. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { writeNewFile } from '../../../base/files.ts'
 import { following, fromRecord, type Head, isBefore, isSame, readRetired, retiredBy, toRecord } from './head-record.ts'
-import { HeadMemoryError } from './memory.ts'
+import { HeadMemoryError, RESTORE_FILE } from './memory.ts'
 
 export type HeadFile = ReturnType<typeof headFile>
 
@@ -24,21 +24,20 @@ export function headFile(path: string, name: string, { keep = () => {}, isAlone 
 
   /** Keeps a later head, because commands use the same file while the server runs. @returns false where the file does not exist */
   function overwrite(next: Head, seen: Head | undefined): boolean {
-    const file = openExisting(path, 'r+')
-    if (file === undefined) return false
-    try {
-      const stored = fromRecord(readRecord(file))
-      if (stored && stored.logId !== next.logId) keep(stored)
-      else if (stored && isUnread(stored, next, seen)) {
-        latest = stored
-        throw new HeadMemoryError('overtaken', `another host has written ${name} meanwhile, which is compared first`)
-      }
-      const record = mergeRecords(next, stored)
-      if (record) writeRecord(file, record, stored)
-      return true
-    } finally {
-      closeSync(file)
+    const bytes = bytesIn(path)
+    if (!bytes) return false
+    const stored = headIn(bytes)
+    if (stored && stored.logId !== next.logId) keep(stored)
+    else if (stored && isUnread(stored, next, seen)) {
+      latest = stored
+      throw new HeadMemoryError('overtaken', `another host has written ${name} meanwhile, which is compared first`)
     }
+    const head = mergeRecords(next, stored)
+    const retired = head && stored && retiredBy(head, stored)
+    // Before its record is gone. The first line end closes a line that was written in part.
+    if (retired !== undefined) writeAt(path, Buffer.from(`\n${retired}\n`), bytes.length)
+    if (head) writeAt(path, toBytes(head), 0)
+    return true
   }
 
   /** Tells whether a record may be of another history than this process knows. */
@@ -47,21 +46,16 @@ export function headFile(path: string, name: string, { keep = () => {}, isAlone 
     return !isKnown && (isAlone || stored.treeSize === next.treeSize)
   }
 
-  function unusable(verb: 'read' | 'write', reason: string, cause?: unknown): HeadMemoryError {
-    const message = `cannot ${verb} ${name}, where this host remembers the last head that it signed: ${reason}`
-    return new HeadMemoryError(verb === 'read' ? 'unreadable' : 'unwritable', message, { cause })
-  }
-
   return {
     /** @throws HeadMemoryError `unreadable` */
     recall(): Head | undefined {
       try {
         // Another thread or process of this host may have signed in the meantime.
         const stored = read(path)
-        if (stored === 'damaged') throw unusable('read', 'the file is damaged')
         if (stored && !(latest && isBefore(stored, latest))) latest = stored
-      } catch (error) {
-        if (!latest) throw error instanceof HeadMemoryError ? error : unusable('read', reasonOf(error), error)
+      } catch (cause) {
+        const reason = `cannot read ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
+        if (!latest) throw new HeadMemoryError('unreadable', `${reason}. ${RESTORE_FILE}`, cause)
       }
       return latest
     },
@@ -85,8 +79,10 @@ export function headFile(path: string, name: string, { keep = () => {}, isAlone 
           if (!overwrite(next, seen)) throw new Error('the path is not a file')
         }
         isSynced = false
-      } catch (error) {
-        throw error instanceof HeadMemoryError ? error : unusable('write', reasonOf(error), error)
+      } catch (cause) {
+        if (cause instanceof HeadMemoryError) throw cause
+        const reason = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
+        throw new HeadMemoryError('unwritable', reason, cause)
       }
     },
     /** Has what was written outlive a loss of power. @throws Error after which it is tried again */
@@ -111,46 +107,43 @@ function mergeRecords(next: Head, stored: Head | undefined): Head | undefined {
   return isNamed ? undefined : following({ ...stored, hosts: next.hosts }, stored)
 }
 
-function writeRecord(file: number, head: Head, stored: Head | undefined): void {
-  const retired = stored && retiredBy(head, stored)
-  // Before its record is gone. The first line end closes a line that was written in part.
-  if (retired !== undefined) writeAll(file, Buffer.from(`\n${retired}\n`), fstatSync(file).size)
-  writeAll(file, toBytes(head), 0)
-}
-
-function writeAll(file: number, bytes: Buffer, at: number): void {
-  if (writeSync(file, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('only a part was written')
-}
-
 /** Leaves out the path, because the readiness endpoint shows this reason to anyone. */
 function reasonOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   return code ?? message
 }
 
-function read(path: string): Head | 'damaged' | undefined {
-  const file = openExisting(path, 'r')
-  if (file === undefined) return undefined
-  try {
-    // Reads it a second time when it is invalid: another process may have been writing it.
-    return fromRecord(readRecord(file)) ?? fromRecord(readRecord(file)) ?? 'damaged'
-  } finally {
-    closeSync(file)
+function read(path: string): Head | undefined {
+  // Reads it a second time when it is invalid: another process may have been writing it.
+  for (let times = 0; times < 2; times++) {
+    const bytes = bytesIn(path)
+    const head = bytes && headIn(bytes)
+    if (!bytes || head) return head
   }
+  throw new Error('the file is damaged')
 }
 
-function openExisting(path: string, flags: 'r' | 'r+'): number | undefined {
+/** @returns undefined where there is no file */
+function bytesIn(path: string): Buffer | undefined {
   try {
-    return openSync(path, flags)
+    return readFileSync(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }
 
-function readRecord(file: number): string {
-  const record = Buffer.alloc(RECORD_BYTES)
-  return record.toString('utf8', 0, readSync(file, record, 0, RECORD_BYTES, 0))
+function headIn(bytes: Buffer): Head | undefined {
+  return fromRecord(bytes.toString('utf8', 0, RECORD_BYTES))
+}
+
+function writeAt(path: string, bytes: Buffer, at: number): void {
+  const file = openSync(path, 'r+')
+  try {
+    if (writeSync(file, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('only a part was written')
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Of more hosts than find room, those that wrote last. */

@@ -5,7 +5,8 @@ import { isSharedDatabase } from '../../../config/database-url.ts'
 import type { LogState } from '../../../storage/log-state.ts'
 import type { Reads, Storage } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
-import { attestedProblem, behind, includes, movedProblem, RECOVERY, readOnly } from '../log-comparison.ts'
+import { includes } from '../log-comparison.ts'
+import { attestedProblem, behind, movedProblem, readOnly } from '../standing.ts'
 import { dataDirMemory, type FolderSettings, folderMemory } from './folder-memories.ts'
 import { type Head, isSame } from './head-record.ts'
 import type { HostIdentity } from './host-identity.ts'
@@ -56,8 +57,7 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
   let learned = ''
   let learning: Promise<void> | undefined
 
-  const recallIn = (some: readonly Memory[], logId: string) =>
-    reading(() => some.flatMap((memory) => memory.recall(logId)))
+  const recallIn = (some: readonly Memory[], logId: string) => some.flatMap((memory) => memory.recall(logId))
 
   function recall(log: MovedLog): readonly Head[] {
     seen = log
@@ -86,7 +86,7 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
       // may have been restored with the database.
       const isNewest = (head: Head) => head.logId === logId && head.treeSize === treeSize
       const isProven = loaded.get(memory) === logId || recallIn(apart, logId).some(isNewest)
-      if (!isProven) throw readOnly(`${error.message}. This host signs as soon as it can be read`, error)
+      if (!isProven) throw error
       unread = memory
     }
   }
@@ -96,7 +96,7 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
     const anchor = await anchors.newest(logId)
     const state = (await rows.state())!
     if (anchor && anchor.treeSize > state.treeSize && state.logId === logId)
-      throw readOnly(`${behind(state, anchor.treeSize)}: they are anchored. ${RECOVERY}`)
+      throw readOnly(behind(state, anchor.treeSize, ': they are anchored'))
   }
 
   /** Before the first signature this host waits for the answer. Later it knows the log by itself, and claims do not wait for a chain. */
@@ -115,7 +115,7 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
     const lineage = lineageOf(log)
     for (const memory of memories)
       for (const move of lineage) {
-        const next = reading(() => memory.moveAfter(move))
+        const next = memory.moveAfter(move)
         if (next !== undefined && !lineage.includes(next)) return next
       }
     return undefined
@@ -153,13 +153,15 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
     /** The same; of a file that cannot be read, none. */
     recallReadable,
     /** All that is apart from DATA_DIR, also of other data folders of this machine. @throws ServiceError `read_only` where one cannot be read */
-    everyApart: (logId: string) => reading(() => apart.flatMap((memory) => memory.recallAll(logId))),
+    everyApart: (logId: string) => apart.flatMap((memory) => memory.recallAll(logId)),
     /** Tells whether all memories have exactly this head, and no move of its log since. */
     isRemembered: (head: Head): boolean =>
       ifReadable(() => {
         const heads = recallIn(prompt, head.logId)
         return heads.length > 0 && heads.every((one) => isSame(one, head)) && movedTo() === undefined
       }) ?? false,
+    /** The move by which the log went on elsewhere, as a memory has it. @throws ServiceError `read_only` where that cannot be read */
+    movedTo,
     requireHere,
     /** The moves that memories know after the last one of this log. */
     movesAfter: (log: MovedLog) => movesAfter(memories, lineageOf(log).at(-1)!),
@@ -211,12 +213,11 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
         })
     },
     /** HEAD_MEMORY has no record of the log, and had one, as another memory remembers: it was not named just now. */
-    isGone: (logId: string) =>
-      reading(() => {
-        if (named?.isThere(logId) !== false) return false
-        const own = memories.filter(({ isApart }) => !isApart).flatMap((memory) => memory.recall(logId))
-        return own.some((head) => head.logId === logId && head.memory === named.id)
-      }),
+    isGone(logId: string): boolean {
+      if (named?.isThere(logId) !== false) return false
+      const own = memories.filter(({ isApart }) => !isApart)
+      return recallIn(own, logId).some((head) => head.logId === logId && head.memory === named.id)
+    },
     /** The signed heads that are remembered of the log, by all of its keys. */
     signed(logId: string): readonly string[] {
       const newest = recallReadable(logId).flatMap(({ signed }) => signed ?? [])
@@ -226,13 +227,8 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
     remember(given: Head): void {
       const entry = isSharedDatabase(config.databaseUrl ?? '') ? hostIdentity.entry() : undefined
       const head = entry === undefined ? given : { ...given, hosts: [entry] }
-      try {
-        for (const memory of memories)
-          memory.remember(!memory.isApart && named?.isThere(head.logId) ? { ...head, memory: named.id } : head)
-      } catch (error) {
-        if (!(error instanceof HeadMemoryError)) throw error
-        throw readOnly(error.message, error)
-      }
+      for (const memory of memories)
+        memory.remember(!memory.isApart && named?.isThere(head.logId) ? { ...head, memory: named.id } : head)
       // Who moves the log writes that before it reads what is remembered.
       if (seen?.logId === head.logId) requireHere()
     },
@@ -250,13 +246,13 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
     },
     /** Why the newest head is not remembered where it should be, where that stops no host. */
     problem,
-    /** Compares the log with what the chain answered; with nothing before that. @throws ServiceError `read_only` */
-    async compareChain(log: LogState, rows: Reads['log']): Promise<void> {
+    /** What the chain answered and the log lacks, in words; nothing before it answered. */
+    async attestedProblem(log: LogState, rows: Reads['log']): Promise<string | undefined> {
       for (const head of chainMemory.recall(log.logId)) {
-        if (included.has(head)) continue
-        if (!(await includes(log, head, rows))) throw readOnly(attestedProblem(log, head))
+        if (!included.has(head) && !(await includes(log, head, rows))) return attestedProblem(log, head)
         included.add(head)
       }
+      return undefined
     },
     /** The chain is asked for the first time, and the time that the answer may take is not over. */
     isAskingChain: () => isAskingChain,
@@ -265,21 +261,12 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
   }
 }
 
-function reading<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof HeadMemoryError)) throw error
-    throw readOnly(`${error.message}. Restore the file, or begin another log with: claimcheck log new`, error)
-  }
-}
-
 /** @returns undefined where a file cannot be read */
 function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch (error) {
-    if (error instanceof HeadMemoryError || error instanceof ServiceError) return undefined
+    if (error instanceof HeadMemoryError) return undefined
     throw error
   }
 }

@@ -4,13 +4,22 @@
  * backup is restored, to a copy, to another data folder. A database whose log does not know the move that followed is one from before it.
  */
 import { objectIn } from '@claimcheck/core/rules'
-import { CodedError } from '../../../base/errors.ts'
+import { ServiceError } from '../../../base/errors.ts'
 import type { LogState } from '../../../storage/log-state.ts'
 import type { Head } from './head-record.ts'
 
-export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable' | 'overtaken'> {
-  override readonly name = 'HeadMemoryError'
+/** A host is read-only that cannot remember, or read what it remembers. `overtaken`: another has written what is to be compared first. */
+export class HeadMemoryError extends ServiceError {
+  readonly kind: 'unreadable' | 'unwritable' | 'overtaken'
+
+  constructor(kind: HeadMemoryError['kind'], message: string, cause?: unknown) {
+    super('read_only', message, { cause })
+    this.kind = kind
+  }
 }
+
+/** How the operator goes on where a file cannot be read. */
+export const RESTORE_FILE = 'Restore the file, or begin another log with: claimcheck log new'
 
 export interface Memory {
   /**

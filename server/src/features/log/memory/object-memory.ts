@@ -109,8 +109,8 @@ export function objectMemory(settings: RemoteMemorySettings, { storage, logger }
         for (const move of lineageOf(log)) followed.set(move, await lockIn(store, move).read())
       } catch (cause) {
         problem = `HEAD_MEMORY cannot be read: ${reasonOf(cause)}`
-        const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}`
-        throw new HeadMemoryError('unreadable', message, { cause })
+        const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}. This host signs as soon as it can be read`
+        throw new HeadMemoryError('unreadable', message, cause)
       }
     },
     recall: (logId) => [stored.get(logId)?.head].filter((head) => head !== undefined),

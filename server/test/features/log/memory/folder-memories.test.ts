@@ -103,7 +103,7 @@ t.test('a record that is not whole is not believed', async (t) => {
   ]
   for (const text of broken) {
     writeFileSync(path, text)
-    t.throws(() => open().recall(HEAD.logId), { name: 'HeadMemoryError', code: 'unreadable' }, text.slice(0, 20))
+    t.throws(() => open().recall(HEAD.logId), { name: 'ServiceError', kind: 'unreadable' }, text.slice(0, 20))
   }
   writeFileSync(path, whole)
   t.strictSame(open().recall(HEAD.logId), [HEAD])
@@ -112,18 +112,18 @@ t.test('a record that is not whole is not believed', async (t) => {
 t.test('a file that cannot be read or written is told', async (t) => {
   const { open, path } = folder(t)
   symlinkSync('nowhere/at/all', path)
-  t.throws(() => open().remember(HEAD), { name: 'HeadMemoryError', code: 'unwritable' })
+  t.throws(() => open().remember(HEAD), { name: 'ServiceError', kind: 'unwritable' })
   const occupied = folder(t)
   mkdirSync(occupied.path)
-  t.throws(() => occupied.open().recall(HEAD.logId), { code: 'unreadable' })
-  t.throws(() => occupied.open().remember(HEAD), { code: 'unwritable' })
+  t.throws(() => occupied.open().recall(HEAD.logId), { name: 'ServiceError', kind: 'unreadable' })
+  t.throws(() => occupied.open().remember(HEAD), { name: 'ServiceError', kind: 'unwritable' })
 })
 
 t.test('what could not be written is still known to the process, and written the next time', async (t) => {
   const { open, path } = folder(t)
   const memory = open()
   mkdirSync(path)
-  t.throws(() => memory.remember(HEAD), { code: 'unwritable' })
+  t.throws(() => memory.remember(HEAD), { name: 'ServiceError', kind: 'unwritable' })
   t.strictSame(memory.recall(HEAD.logId), [HEAD])
   rmdirSync(path)
   memory.remember({ ...HEAD, treeSize: 1 })
@@ -243,7 +243,10 @@ t.test('hosts that share a folder say so in its record, and no other history rep
     treeSize: 3,
   })
   t.equal(hosts[0]!.recallApart(HEAD.logId)[0]!.hosts!.length, 3, 'a command writes no head that it signs later')
-  t.throws(() => hosts[1]!.remember({ ...HEAD, treeSize: 3, rootHash: new Uint8Array(32) }), { code: 'overtaken' })
+  t.throws(() => hosts[1]!.remember({ ...HEAD, treeSize: 3, rootHash: new Uint8Array(32) }), {
+    name: 'ServiceError',
+    kind: 'overtaken',
+  })
   for (let more = 0; more < 40; more++)
     open(`more-${more}`).remember({ ...LARGEST, signed: signedBy('k'.repeat(900), LARGEST.treeSize) })
   t.match(open('one').recallApart(HEAD.logId), [{ treeSize: LARGEST.treeSize }])
@@ -261,8 +264,12 @@ t.test(
     for (const store of [one, two]) t.match(store.recallApart(HEAD.logId), [{ treeSize: 1 }])
     one.remember({ ...HEAD, treeSize: 2 })
     const other = { ...HEAD, rootHash: new Uint8Array(32) }
-    t.throws(() => two.remember({ ...other, treeSize: 3 }), { code: 'overtaken' }, 'a longer one')
-    t.throws(() => open('three').remember({ ...other, treeSize: 2 }), { code: 'overtaken' }, 'another of this size')
+    t.throws(() => two.remember({ ...other, treeSize: 3 }), { name: 'ServiceError', kind: 'overtaken' }, 'a longer one')
+    t.throws(
+      () => open('three').remember({ ...other, treeSize: 2 }),
+      { name: 'ServiceError', kind: 'overtaken' },
+      'another of this size',
+    )
     t.match(open('one').recallApart(HEAD.logId), [{ treeSize: 2, rootHash: HEAD.rootHash }])
     two.recallApart(HEAD.logId)
     two.remember({ ...HEAD, treeSize: 3 })
@@ -271,7 +278,11 @@ t.test(
     const byDefault = () => openFolders({ dataDir: join(root, 'four'), headMemory: { ...headMemory, isDefault: true } })
     const [server, command] = [byDefault(), byDefault()]
     for (const treeSize of [1, 2]) server.remember({ ...HEAD, treeSize })
-    t.throws(() => command.remember({ ...other, treeSize: 2 }), { code: 'overtaken' }, 'also in the default folder')
+    t.throws(
+      () => command.remember({ ...other, treeSize: 2 }),
+      { name: 'ServiceError', kind: 'overtaken' },
+      'also in the default folder',
+    )
     t.equal(command.problem(), undefined)
   },
 )
