@@ -164,7 +164,7 @@ function statusOf<S extends { readonly key: string }>(repository: string, sha: s
 export function pipelineAnswer({ api, repository }: Shown, run: CheckRun) {
   const { sha, suite } = run
   const ref = suite.branch ?? repository.defaultBranch
-  const isPushed = suite.source === 'push'
+  const isPushed = suite.source === 'push' || suite.source === 'pull_request'
   const [section, pattern] = /^(branches|custom|tags|pull-requests)\/(.+)$/.exec(run.name)?.slice(1) ?? [
     isPushed ? 'branches' : 'custom',
     run.name,
@@ -179,13 +179,19 @@ export function pipelineAnswer({ api, repository }: Shown, run: CheckRun) {
     created_on: iso(run.createdAt),
     ...(run.endedAt === undefined ? {} : { completed_on: iso(run.endedAt) }),
     state: pipelineState(run),
-    target: {
-      type: 'pipeline_ref_target',
-      ref_type: section === 'tags' ? 'tag' : 'branch',
-      ref_name: ref,
-      selector,
-      commit: { type: 'commit', hash: sha },
-    },
+    target:
+      section === 'pull-requests'
+        ? {
+            ...{ type: 'pipeline_pullrequest_target', source: ref, destination: repository.defaultBranch, selector },
+            commit: { type: 'commit', hash: sha },
+          }
+        : {
+            type: 'pipeline_ref_target',
+            ref_type: section === 'tags' ? 'tag' : 'branch',
+            ref_name: ref,
+            selector,
+            commit: { type: 'commit', hash: sha },
+          },
     trigger: isPushed
       ? { type: 'pipeline_trigger_push', name: 'PUSH' }
       : { type: 'pipeline_trigger_manual', name: 'MANUAL' },

@@ -44,12 +44,19 @@ export interface CheckRun {
   readonly updatedAt: number
   /** 1 for the first; a re-run has the next number, the same suite and name, and another id. */
   readonly attempt: number
+  /** Of a re-run: the id of its first attempt. */
+  readonly first?: number
   /** Its failure does not count against its suite. */
   readonly mayFail: boolean
   /** It waits for somebody to start it. */
   readonly isManual: boolean
   /** A job posted it into the suite with its own token, under whatever name: it is no job. */
   readonly isPosted: boolean
+}
+
+/** Tells whether one is a later attempt of another. */
+export function isLaterAttempt(other: CheckRun, run: CheckRun): boolean {
+  return other.id > run.id && (other.first ?? other.id) === (run.first ?? run.id)
 }
 
 export type CheckOutcome =
@@ -159,7 +166,8 @@ export class Checks {
     const { outcome: _, startedAt: __, endedAt: ___, ...rest } = this.#latest(id)
     const again = this.#repository.host.nextId()
     const attempt = rest.attempt + 1
-    this.#runs.set(again, at, { ...rest, id: again, attempt, state: 'queued', createdAt: at, updatedAt: at })
+    const first = rest.first ?? rest.id
+    this.#runs.set(again, at, { ...rest, id: again, attempt, first, state: 'queued', createdAt: at, updatedAt: at })
     return again
   }
 

@@ -1,5 +1,5 @@
 /** GitHub's endpoints about checks: of commits, of workflow runs, and statuses that were posted. */
-import type { CheckRun, Suite } from './checks.ts'
+import { type CheckRun, isLaterAttempt, type Suite } from './checks.ts'
 import {
   appId,
   checkRunAnswer,
@@ -59,6 +59,10 @@ export async function checkSuites(call: Call): Promise<Reply> {
 const isLater = (other: CheckRun, run: CheckRun) =>
   other.suite.id === run.suite.id && other.name === run.name && other.id > run.id
 
+/** Two jobs of a workflow can have one name. */
+const lastAttempts = (runs: readonly CheckRun[]) =>
+  runs.filter((run) => !runs.some((other) => isLaterAttempt(other, run)))
+
 export function workflowRuns(call: Call): Reply {
   const { state, query } = call
   const [suite, sha, branch, event, created, actor] = FILTERS.map((name) => query.get(name))
@@ -106,7 +110,7 @@ export function jobs(call: Call): Reply {
   if (!suite) return no(404, 'Not Found')
   const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
   const path = workflowOf(suite, runs)!
-  const found = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  const found = query.get('filter') === 'all' ? runs : lastAttempts(runs)
   const { slice, link } = paged(query, 30)
   const shown = slice(found).map((run) => jobAnswer(api, repository, run, path))
   const url = `${api}/repositories/${repository.id}/actions/runs/${params.run_id}/jobs`
@@ -124,7 +128,7 @@ function runOf({ api, repository, state }: Call, suite: Suite) {
   const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
   const path = workflowOf(suite, runs)
   if (path === undefined) return undefined
-  const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
+  const latest = lastAttempts(runs)
   const branch = suite.branch ?? branchOf(state, suite, repository.defaultBranch)
   const commit = repository.pool.show(suite.sha)
   return workflowRunAnswer(api, repository, { suite, path, runs: latest, commit, branch })
