@@ -23,6 +23,10 @@ export interface PostedReport {
   /** The first of the identifiers of a check. */
   readonly by: string
   readonly name: string
+  /** A run of a branch's own file can report it, too: that it comes proves nothing of who sent it. */
+  readonly foundsNothing?: boolean
+  /** A bot posted it. */
+  readonly isOfBot?: boolean
 }
 
 export type Report = RunReport | PostedReport
@@ -69,10 +73,21 @@ export function awaitedReports(
   const awaitedRuns = runs.filter((run) => {
     const ofEvent = begun.filter(({ event, ref }) => event === run.event && (!isTold || ref === run.ref))
     if (ofEvent.some(({ file }) => file === run.file)) return false
+    if (run.isChained) return isInTime
     // Of an event the host starts all runs together: what it left out was filtered out.
-    return run.isChained ? isInTime : ofEvent.length === 0
+    return ofEvent.length === 0 && (isInTime || begun.length === 0 || isMissed(run, { commits, begun }))
   })
   return isInTime ? [...awaitedRuns, ...awaitedPosts(commits, posted)] : awaitedRuns
+}
+
+/**
+ * Tells whether a commit lacks what it should have had: all comparable commits of the kind had a run of that event, and no other event has started
+ * its file here. A branch of another name, or one whose pull request came first, has other events.
+ */
+function isMissed({ file, event, ref }: RunReport, { commits, begun }: Pick<Comparable, 'commits' | 'begun'>): boolean {
+  if (begun.some((one) => one.file === file)) return false
+  const ofKind = commits.filter(({ refs, reports }) => refs.includes(ref) && reports.some(isRun))
+  return ofKind.every(({ reports }) => reports.some((one) => isRun(one) && one.event === event && one.ref === ref))
 }
 
 function awaitedPosts(commits: readonly ComparableCommit[], posted: readonly PostedReport[]): PostedReport[] {
@@ -88,7 +103,7 @@ function awaitedPosts(commits: readonly ComparableCommit[], posted: readonly Pos
 /** Tells whether somebody reported a check who reports on other commits too, and who did not push this one. */
 export function isKnownReporter({ by }: { readonly by: readonly string[] }, { commits, owners }: Comparable): boolean {
   if (by.some((one) => owners.some((owner) => isSame(owner, one)))) return false
-  const known = postsOf(commits).filter((report) => by.some((one) => isSame(one, report.by)))
+  const known = postsOf(commits).filter((report) => !report.foundsNothing && by.some((one) => isSame(one, report.by)))
   return known.some((report) => !isByPerson(report.by, commits))
 }
 
@@ -157,13 +172,22 @@ export async function comparableCommits(
 ): Promise<ComparableCommit[]> {
   const isOwn = (one: string) => owners.some((owner) => isSame(owner, one))
   const byOthers = (candidate: Candidate) => !candidate.owners.some(isOwn)
+  // What a bot says of its own commits, it says of no others.
+  const isOfItself = (report: Report, candidate: Candidate) =>
+    !isRun(report) &&
+    report.isOfBot === true &&
+    !isOwn(report.by) &&
+    candidate.owners.some((owner) => isSame(owner, report.by))
   const inOrder = [...candidates.filter(byOthers), ...candidates.filter((candidate) => !byOthers(candidate))]
   const found: ComparableCommit[] = []
   for (let next = 0; next < Math.min(inOrder.length, mostRead) && found.length < most; ) {
     const part = inOrder.slice(next, Math.min(next + most - found.length, mostRead))
     next += part.length
     const reported = await Promise.all(
-      part.map(async (candidate) => ({ refs: candidate.refs, reports: await read(candidate) })),
+      part.map(async (candidate) => {
+        const reports = (await read(candidate)).filter((report) => !isOfItself(report, candidate))
+        return { refs: candidate.refs, reports }
+      }),
     )
     found.push(...reported.filter(({ reports }) => reports.some((report) => isRun(report) || !isOwn(report.by))))
   }
@@ -184,14 +208,22 @@ export function comparableAmong(
   return comparableCommits(others, { owners }, async (candidate) => (candidate as KnownCommit).reports)
 }
 
-/** The kinds of refs that a commit has. @param isTip it is the newest commit of the default branch @param isOpen of an open pull request */
+export type PullSource = 'here' | 'fork'
+
+/**
+ * The kinds of refs that a commit has.
+ *
+ * @param isTip it is the newest commit of the default branch
+ * @param openFrom where the open pull requests come from whose newest commit it is: what a fork's branch runs is the fork's
+ */
 export function refsOf(
   begun: readonly RunReport[],
-  { isTip, isOpen }: { readonly isTip: boolean; readonly isOpen: boolean },
+  { isTip, openFrom }: { readonly isTip: boolean; readonly openFrom: readonly PullSource[] },
 ): RefKind[] {
   const ofTip: readonly RefKind[] = isTip ? ['default'] : []
-  const ofHead: readonly RefKind[] = isOpen ? ['branch', 'pull_request'] : []
-  return [...new Set([...begun.map(({ ref }) => ref), ...ofTip, ...ofHead])]
+  const ofHead: readonly RefKind[] = openFrom.length > 0 ? ['pull_request'] : []
+  const ofBranch: readonly RefKind[] = openFrom.includes('here') ? ['branch'] : []
+  return [...new Set([...begun.map(({ ref }) => ref), ...ofTip, ...ofHead, ...ofBranch])]
 }
 
 /** The window's start in steps of ten minutes, so that claims of about the same time compare with the same commits. */

@@ -2,12 +2,14 @@
 import { shareOf, shortened, shortenedCount } from '../../support/extent.ts'
 import { addressLives } from './addresses.ts'
 import { answerLives } from './answers.ts'
+import { belongingLives } from './belonging.ts'
 import { botLives } from './bots.ts'
 import { clientClockLives } from './client-clocks.ts'
 import { comparableLives } from './comparable.ts'
 import { comparableElsewhereLives } from './comparable-elsewhere.ts'
 import { cutLogLives } from './cut-logs.ts'
 import { gitLives } from './git.ts'
+import { headLives } from './heads.ts'
 import { forgeLagLives, lagLives } from './lags.ts'
 import { laterRunLives } from './later-runs.ts'
 import { forgeLies } from './lies.ts'
@@ -35,6 +37,8 @@ const atForges: readonly LifeRow[] = [
   ...comparableElsewhereLives,
   ...replacedLives,
   ...laterRunLives,
+  ...belongingLives,
+  ...headLives,
   ...clientClockLives,
   ...cutLogLives,
   ...pushLogLives,
@@ -53,7 +57,7 @@ export interface Part {
 
 export const AT_GITHUB: Part = chosen(
   atForges.filter(({ place }) => place === 'github'),
-  280,
+  320,
 )
 /** What hosts have in common is played at an eighth of the others unless all is. */
 export const AT_OTHER_FORGES: Part = chosen(
@@ -62,7 +66,7 @@ export const AT_OTHER_FORGES: Part = chosen(
     0,
     8,
   ),
-  85,
+  95,
 )
 export const ELSEWHERE: Part = chosen(
   [...registryLives, ...recordLives, ...lagLives, ...webLives, ...wallLives, ...addressLives, ...gitLives],

@@ -51,7 +51,15 @@ export const PullRequestAnswer = Type.Object({
 export const PullRequestsAnswer = Type.Object({ values: Type.Array(Type.Object({ id: Type.Integer() })) })
 
 export const HeadsAnswer = Type.Object({
-  values: Type.Array(Type.Object({ source: Type.Object({ commit: orNull(Type.Object({ hash: Hash })) }) })),
+  values: Type.Array(
+    Type.Object({
+      source: Type.Object({
+        commit: orNull(Type.Object({ hash: Hash })),
+        repository: orNull(Type.Object({ uuid: Type.String() })),
+      }),
+      destination: Type.Object({ repository: orNull(Type.Object({ uuid: Type.String() })) }),
+    }),
+  ),
 })
 
 /** Size of the pages of statuses and of pipelines. A larger one would cost more than the limits of pages allow. */

@@ -1,4 +1,4 @@
-/** Finds the commits at Bitbucket Cloud with which a claimed one is compared: the newest of the main branch, by their statuses and runs. */
+/** Finds the commits at Bitbucket Cloud with which a claimed one is compared: the newest of the main branch, and heads that were merged, by their statuses and runs. */
 import type { CheckContext } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
@@ -6,6 +6,8 @@ import {
   comparableAmong,
   comparableBefore,
   type KnownCommit,
+  type PullSource,
+  type Report,
   type RunReport,
   refsOf,
 } from '../comparable.ts'
@@ -18,8 +20,9 @@ import type { Repository } from './repository.ts'
 import { isOfRun, readStatuses, statusName } from './statuses.ts'
 
 const MOST_COMMITS = 5
+const MOST_HEADS = 3
 /** Limit of the commits that are read to find comparable ones: of those that were pushed together, all but the last have no statuses. */
-const MOST_READ = 15
+const MOST_READ = 12
 const LIST = 30
 const RUNS = 100
 const FILE = 'bitbucket-pipelines.yml'
@@ -34,17 +37,35 @@ export async function comparableTo(
   const begun = runs.filter(isStarted).map((run) => toReport(run, mainBranch))
   if (mainBranch === undefined) return { commits: [], begun, refs: [], owners: [] }
   const isTip = (await repository.branch(mainBranch)).tip === sha
-  const refs = refsOf(begun, { isTip, isOpen: await isOpen(repository, sha) })
+  const refs = refsOf(begun, { isTip, openFrom: await findOpenFrom(repository, sha) })
   const before = comparableBefore(query)
   const key = `bitbucket ${slug} comparable ${before}`
-  const known = await keptForLong(context, key, () => readKnown(repository, { slug, mainBranch, before }))
-  return { commits: await comparableAmong(known, { sha, owners: [] }), begun, refs, owners: [] }
+  const readRuns = () => keptForLong(context, `${key} runs`, () => readRunsBefore(repository, before))
+  const list = { slug, mainBranch, before, readRuns }
+  const known = await keptForLong(context, key, () => readKnown(repository, list))
+  const commits = await comparableAmong(known, { sha, owners: [] })
+  if (refs.includes('pull_request') || refs.includes('branch')) {
+    const heads = await keptForLong(context, `${key} heads`, () => readKnownHeads(repository, list))
+    commits.push(...(await comparableAmong(heads, { sha, owners: [] })))
+  }
+  return { commits, begun, refs, owners: [] }
 }
 
-/** Tells whether a commit is the newest one of an open pull request. */
-async function isOpen({ api, root }: Repository, sha: string): Promise<boolean> {
+interface Listed {
+  readonly slug: string
+  readonly mainBranch: string
+  readonly before: number
+  /** Reads the newest runs of all commits, as far as the host started them. */
+  readRuns(): Promise<readonly Pipeline[]>
+}
+
+/** Tells where the open pull requests come from of which it is the newest commit. */
+async function findOpenFrom({ api, root }: Repository, sha: string): Promise<readonly PullSource[]> {
   const { value } = await api.find(`${root}/pullrequests?state=OPEN&pagelen=50`, HeadsAnswer, [401, 403, 404])
-  return (value?.values ?? []).some(({ source }) => source.commit && sha.startsWith(source.commit.hash))
+  const own = (value?.values ?? []).filter(({ source }) => source.commit && sha.startsWith(source.commit.hash))
+  return own.map(({ source, destination }) =>
+    source.repository?.uuid === destination.repository?.uuid ? 'here' : 'fork',
+  )
 }
 
 /** Tells whether the host started a run for what was pushed. */
@@ -59,29 +80,56 @@ function toReport({ target }: Pipeline, mainBranch: string | undefined): RunRepo
   return { file: FILE, event: 'push', ref: target.ref_name === mainBranch ? 'default' : 'branch' }
 }
 
-async function readKnown(
-  repository: Repository,
-  { slug, mainBranch, before }: { readonly slug: string; readonly mainBranch: string; readonly before: number },
-): Promise<readonly KnownCommit[]> {
+async function readKnown(repository: Repository, listed: Listed): Promise<readonly KnownCommit[]> {
+  const { mainBranch } = listed
   const { api, root } = repository
   const tip = (await repository.branch(mainBranch)).tip
   if (tip === undefined) return []
   const { value: commits } = await api.get(`${root}/commits/${tip}?pagelen=${LIST}`, CommitsAnswer)
-  const { value: list } = await api.find(`${root}/pipelines?sort=-created_on&pagelen=${RUNS}`, PipelinesAnswer)
-  const runs = (list?.values ?? []).filter((run) => isStarted(run) && isBefore(run.created_on, before))
+  const runs = await listed.readRuns()
   const known: KnownCommit[] = []
   for (const { hash: sha } of commits.values.slice(0, MOST_READ)) {
-    const statuses = ((await readStatuses(repository, sha)) ?? []).filter((one) => isBefore(one.created_on, before))
-    const own = runs.filter(({ target }) => target.commit && sha.startsWith(target.commit.hash))
-    const posted = statuses.filter((one) => !isOfRun(one, slug))
-    const reports = [
-      ...own.map((run) => toReport(run, mainBranch)),
-      ...posted.map((one) => ({ by: keyed(one.key), name: statusName(one) })),
-    ]
+    const reports = await readReports(repository, sha, runs, listed)
     if (reports.length > 0) known.push({ sha, refs: ['default'], owners: [], reports })
     if (known.length === MOST_COMMITS) break
   }
   return known
+}
+
+/** Reads the newest commits of the last pull requests that were merged: one that was squashed is not in the branch's history. */
+async function readKnownHeads(repository: Repository, listed: Listed): Promise<readonly KnownCommit[]> {
+  const { api, root } = repository
+  const list = `${root}/pullrequests?state=MERGED&sort=-updated_on&pagelen=${LIST}`
+  const { value } = await api.find(list, HeadsAnswer, [401, 403, 404])
+  const heads = (value?.values ?? []).flatMap(({ source }) => source.commit?.hash ?? []).slice(0, MOST_HEADS)
+  const runs = heads.length > 0 ? await listed.readRuns() : []
+  const known: KnownCommit[] = []
+  for (const hash of heads) {
+    const sha = await repository.expand(hash)
+    const reports = sha === undefined ? [] : await readReports(repository, sha, runs, listed)
+    if (reports.length > 0) known.push({ sha: sha!, refs: ['branch', 'pull_request'], owners: [], reports })
+  }
+  return known
+}
+
+async function readRunsBefore({ api, root }: Repository, before: number): Promise<readonly Pipeline[]> {
+  const { value } = await api.find(`${root}/pipelines?sort=-created_on&pagelen=${RUNS}`, PipelinesAnswer)
+  return (value?.values ?? []).filter((run) => isStarted(run) && isBefore(run.created_on, before))
+}
+
+async function readReports(
+  repository: Repository,
+  sha: string,
+  runs: readonly Pipeline[],
+  { slug, mainBranch, before }: Listed,
+): Promise<readonly Report[]> {
+  const statuses = ((await readStatuses(repository, sha)) ?? []).filter((one) => isBefore(one.created_on, before))
+  const own = runs.filter(({ target }) => target.commit && sha.startsWith(target.commit.hash))
+  const posted = statuses.filter((one) => !isOfRun(one, slug))
+  return [
+    ...own.map((run) => toReport(run, mainBranch)),
+    ...posted.map((one) => ({ by: keyed(one.key), name: statusName(one) })),
+  ]
 }
 
 /** Tells whether a time is before a moment; what has no time may be newer. */

@@ -73,8 +73,14 @@ export const PullRequestAnswer = Type.Object({
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
-/** The heads of open pull requests. */
-export const HeadsAnswer = Type.Array(Type.Object({ head: Type.Object({ sha: Type.String() }) }))
+/** The heads of pull requests, with their authors. */
+export const HeadsAnswer = Type.Array(
+  Type.Object({
+    head: Type.Object({ sha: Type.String(), repo_id: Type.Optional(Type.Integer()) }),
+    merged_at: orNull(Time),
+    user: orNull(Type.Object({ id: Type.Integer() })),
+  }),
+)
 
 export const NumbersAnswer = Type.Array(Type.Object({ number: Id }))
 

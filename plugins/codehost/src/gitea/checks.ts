@@ -94,10 +94,18 @@ async function findNamedChecks(
   return [...posted, ...checks]
 }
 
-/** The checks of a commit. What is red without a job spoils it, and is blamed on nobody; what is green without one counts as skipped. */
+/**
+ * The checks of a commit. What is red without a job spoils it, and is blamed on nobody, like what an account posted where the host shows another
+ * one's pass since; what is green without a job counts as skipped.
+ */
 function allChecks(statuses: readonly StatusAnswer[], listed: ListedRuns): Check[] {
   const { checks, orphans } = jobChecks(statuses.filter(isRunner), jobsIn(listed))
-  const known = [...postedChecks(statuses, ({ context }) => context), ...checks]
+  const shown = latestBy(statuses, ({ context }) => context)
+  const isLifted = ({ name }: Check) => outcomeOf(shown.get(name)!) === 'passed'
+  const posted = postedChecks(statuses, ({ context }) => context).map((check) =>
+    isLifted(check) ? withoutBlame(check) : check,
+  )
+  const known = [...posted, ...checks]
   const isUntold = typeof listed === 'string' || known.length === 0
   if (orphans.length > 0 && isUntold && !known.some(isRed)) throw unknownRuns(listed)
   const newest = [...latestBy(orphans, ({ context }) => context).values()]

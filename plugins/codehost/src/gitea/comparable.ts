@@ -1,4 +1,4 @@
-/** Finds the commits at Gitea and Forgejo with which a claimed one is compared: those of the default branch that have statuses from before. */
+/** Finds the commits at Gitea and Forgejo with which a claimed one is compared: those of the default branch, and heads that were merged, that have statuses from before. */
 import { type CheckContext, isDestinationError } from '@claimcheck/core/plugin'
 import type { ChecksQuery } from '../code-host.ts'
 import {
@@ -6,6 +6,7 @@ import {
   comparableAmong,
   comparableBefore,
   type KnownCommit,
+  type PullSource,
   type RefKind,
   type Report,
   type RunReport,
@@ -21,6 +22,7 @@ import { BY_HAND, type Run } from './runs.ts'
 import { isRunner, namesOf, ownersOf, readStatuses } from './statuses.ts'
 
 const MOST_COMMITS = 5
+const MOST_HEADS = 5
 /** Limit of the commits that are read to find comparable ones: of those that were pushed together, all but the last have no statuses. */
 const MOST_READ = 15
 const LIST = 30
@@ -50,11 +52,16 @@ export async function comparableTo(
   }
   const owners = [...new Set([...authors, ...pushers])]
   const isTip = (await readTip(repository, branch)) === sha
-  const refs = refsOf(begun, { isTip, isOpen: await isOpen(repository, sha) })
+  const refs = refsOf(begun, { isTip, openFrom: await findOpenFrom(repository, sha) })
   const before = comparableBefore(query)
   const key = `gitea ${repository.id} comparable ${before}`
   const known = await keptForLong(context, key, () => readKnown(repository, { branch, before }))
-  return { commits: await comparableAmong(known, { sha, owners }), begun, refs, owners }
+  const commits = await comparableAmong(known, { sha, owners })
+  if (refs.includes('pull_request') || refs.includes('branch')) {
+    const heads = await keptForLong(context, `${key} heads`, () => readKnownHeads(repository, before))
+    commits.push(...(await comparableAmong(heads, { sha, owners })))
+  }
+  return { commits, begun, refs, owners }
 }
 
 const NOT_OF_COMMITS: ReadonlySet<string> = new Set([BY_HAND, 'schedule'])
@@ -80,10 +87,11 @@ async function pushersBy(repository: Repository, sha: string): Promise<readonly 
   }
 }
 
-/** Tells whether a commit is the newest one of an open pull request. */
-async function isOpen({ find }: Repository, sha: string): Promise<boolean> {
+/** Tells where the open pull requests come from of which it is the newest commit. */
+async function findOpenFrom({ find, id }: Repository, sha: string): Promise<readonly PullSource[]> {
   const { value = [] } = await find(`/pulls?state=open&limit=${LIST}`, HeadsAnswer, [403, 404])
-  return value.some(({ head }) => head.sha === sha)
+  const own = value.filter(({ head }) => head.sha === sha)
+  return own.map(({ head: { repo_id = id } }) => (repo_id === id ? 'here' : 'fork'))
 }
 
 async function readKnown(
@@ -94,23 +102,47 @@ async function readKnown(
   const { value = [] } = await repository.find(list, CommitsAnswer, [404, 409])
   const known: KnownCommit[] = []
   for (const commit of value.slice(0, MOST_READ)) {
-    const statuses = await readStatuses(repository, commit.sha)
-    const reports = statuses.filter(({ created_at }) => logTime(created_at).notAfter <= before).flatMap(reportOf)
+    const reports = await readReports(repository, { sha: commit.sha, kind: 'default', before })
     if (reports.length > 0) known.push({ sha: commit.sha, refs: ['default'], owners: ownersOf(commit), reports })
     if (known.length === MOST_COMMITS) break
   }
   return known
 }
 
+/** Reads the newest commits of the last pull requests that were merged: one that was squashed is not in the branch's history. */
+async function readKnownHeads(repository: Repository, before: number): Promise<readonly KnownCommit[]> {
+  const list = `/pulls?state=closed&sort=recentupdate&limit=${LIST}`
+  const { value = [] } = await repository.find(list, HeadsAnswer, [403, 404])
+  const isBefore = ({ head, merged_at }: (typeof value)[number]) =>
+    head.sha !== '' && !!merged_at && logTime(merged_at).notAfter <= before
+  const known: KnownCommit[] = []
+  for (const { head, user } of value.filter(isBefore).slice(0, MOST_HEADS)) {
+    const reports = await readReports(repository, { sha: head.sha, kind: 'branch', before })
+    const owners = user ? [accountId(user.id)] : []
+    if (reports.length > 0) known.push({ sha: head.sha, refs: ['branch', 'pull_request'], owners, reports })
+  }
+  return known
+}
+
+/** @param kind of the refs whose pushes ran something for the commit */
+async function readReports(
+  repository: Repository,
+  { sha, kind, before }: { readonly sha: string; readonly kind: RefKind; readonly before: number },
+): Promise<Report[]> {
+  const statuses = await readStatuses(repository, sha)
+  const known = statuses.filter(({ created_at }) => logTime(created_at).notAfter <= before)
+  return known.flatMap((status) => reportsOf(status, kind))
+}
+
 /** Matches the name of a job's status: `workflow / job (event)`. */
 const JOB = /^(.+?) \/ .+ \(([a-z_]+)\)$/
 
-function reportOf(status: StatusAnswer): Report[] {
+function reportsOf(status: StatusAnswer, kind: RefKind): Report[] {
   const { context } = status
   const [by = ''] = namesOf(status)
   if (!isRunner(status)) return [{ by, name: context }]
   const [, file, event] = JOB.exec(context) ?? []
   if (file === undefined || event === undefined) return [{ by, name: context }]
   if (!isStarted({ event })) return []
-  return [{ file, event, ref: event.startsWith('pull_request') ? 'pull_request' : 'default' }]
+  return [{ file, event, ref: event.startsWith('pull_request') ? 'pull_request' : kind }]
 }

@@ -71,7 +71,12 @@ export const PullsAnswer = Type.Array(
     closed_at: orNull(Time),
     merged_at: orNull(Time),
     user: orNull(Account),
-    head: Type.Object({ sha: Sha, ref: Type.Optional(Type.String()) }),
+    head: Type.Object({
+      sha: Sha,
+      ref: Type.Optional(Type.String()),
+      // Null where the fork was deleted.
+      repo: orNull(Type.Object({ id: Id })),
+    }),
     base: Type.Object({ ref: Type.String() }),
   }),
 )

@@ -33,6 +33,11 @@ export function isOfActions(run: CheckRun): boolean {
   return run.app?.slug === ACTIONS_APP
 }
 
+/** Tells the check run of a job from what a job posted with its token: of that, GitHub shows a page of another kind. */
+export function isJob(run: CheckRun): boolean {
+  return isOfActions(run) && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
+}
+
 /** The identifiers of the app that reported a run: anything that runs in a workflow can report as the app of workflows. */
 export function reportersOf({ app: by }: Pick<CheckRun, 'app'>): readonly string[] {
   return [...(by?.id === undefined ? [] : [appId(by.id)]), ...(by?.slug === undefined ? [] : [app(by.slug)])]
@@ -129,18 +134,18 @@ function checkOf(
   ofWorkflow: WorkflowRun | undefined,
   isOvertaken: boolean,
 ): Check {
-  const isJob = isOfActions(run) && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
+  const isRunByHost = isJob(run)
   return {
     name: run.name,
     // The workflow is for claims that name no checks: what a claim names by its workflow is looked for among the jobs alone.
     by: [...reportersOf(run), ...(ofWorkflow ? [workflow(fileOf(ofWorkflow))] : [])],
     // A green workflow as a whole is what nobody can post.
-    isRunByHost: isJob && ofWorkflow?.conclusion === 'success',
+    isRunByHost: isRunByHost && ofWorkflow?.conclusion === 'success',
     isByHand: ofWorkflow !== undefined && isByHand(ofWorkflow),
     outcome: outcomeOf(run),
     // An app can change how its run ended; a job is run again as another one.
-    passedBefore: passedBefore || isJob ? passedBefore : undefined,
-    ...(isJob && ofWorkflow && !isOvertaken && timesOf(ofWorkflow)),
+    passedBefore: passedBefore || isRunByHost ? passedBefore : undefined,
+    ...(isRunByHost && ofWorkflow && !isOvertaken && timesOf(ofWorkflow)),
   }
 }
 
@@ -187,13 +192,21 @@ const BEGINS_WITHIN_MS = 10 * 60_000
 
 /**
  * The checks that accounts posted. A status replaces the one before it of the same context, whoever posted that. What one account posted as
- * passed has not, when another one posted since that it has not.
+ * passed has not, when another one posted since that it has not. What one posted as failed stays so; of a claim that names none it is blamed on
+ * nobody where GitHub shows another account's pass in its place.
  */
-export function checksOfStatuses(statuses: readonly PostedStatus[]): Check[] {
+export function checksOfStatuses(
+  statuses: readonly PostedStatus[],
+  { isNamed }: { readonly isNamed: boolean },
+): Check[] {
   const newestFirst = [...statuses].sort((one, other) => other.id - one.id)
-  return [...groupBy(newestFirst, ({ context }) => context).values()].flatMap((posted) =>
-    [...groupBy(posted, ({ creator }) => creator?.id).values()].map((own) => checkOfStatuses(own, posted[0]!)),
-  )
+  return [...groupBy(newestFirst, ({ context }) => context).values()].flatMap((posted) => {
+    const [current] = posted as [PostedStatus]
+    const checks = [...groupBy(posted, ({ creator }) => creator?.id).values()].map((own) =>
+      checkOfStatuses(own, current),
+    )
+    return isNamed || STATES[current.state] !== 'passed' ? checks : checks.map(withoutBlame)
+  })
 }
 
 /** Makes the check of one context and account. @param own the account's statuses, the newest first @param current the newest status of the context */

@@ -45,7 +45,7 @@ async function findAllChecks(lists: CommitLists, theirNow: Instant): Promise<Com
   ])
   const checks = [
     ...checksOfRuns(known.entries, workflows, begun.entries),
-    ...checksOfStatuses(posted.entries),
+    ...checksOfStatuses(posted.entries, { isNamed: false }),
     ...checksOfSuites(begun.entries, theirNow),
   ]
   const isCut = [known, posted, begun, workflows].some(({ isCut }) => isCut)

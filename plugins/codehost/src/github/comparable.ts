@@ -19,9 +19,17 @@ import { account, accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { AuthoredCommitAnswer, CommitsAnswer, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import { entriesOf, readLatestCheckRuns, readStatuses } from './check-lists.ts'
-import { isOfActions, reportersOf } from './check-runs.ts'
+import { isJob, isOfActions, reportersOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
-import { fileOf, isByHand, isOfPull, refKindOf, type WorkflowRuns } from './workflow-runs.ts'
+import {
+  ACTIONS_APP,
+  fileOf,
+  isByHand,
+  isOfAnotherCommit,
+  isOfPull,
+  refKindOf,
+  type WorkflowRuns,
+} from './workflow-runs.ts'
 
 const RUNS_PAGE = 100
 const COMMITS_PAGE = 20
@@ -61,19 +69,23 @@ export async function comparableTo(
 ): Promise<Comparable> {
   const { repository } = claimed
   const { defaultBranch } = repository
-  const own = runs.all.filter((run) => !isByHand(run) && run.event !== 'schedule' && isOfCommits(run))
+  const isOwn = (run: WorkflowRun) => !isByHand(run) && run.event !== 'schedule' && isOfCommits(run)
+  const own = runs.all.filter((run) => isOwn(run) && !isOfAnotherCommit(run, runs.all))
   const kinds = new Set(own.map((run) => refKindOf(run, defaultBranch)))
   const isOnDefault = kinds.has('default') && !kinds.has('pull_request')
   const [written, pulls] = await Promise.all([readAuthors(claimed, sha), isOnDefault ? [] : readPulls(claimed, sha)])
   const heads = pulls.filter(({ head }) => head.sha === sha)
   const isHead = heads.length > 0 || kinds.has('pull_request')
-  const isDefault = kinds.has('default') || (!isHead && (await isContained(claimed, sha)))
+  const isDefault = kinds.has('default') || (await (isHead ? isTip : isContained)(claimed, sha))
   const untold: RefKind = isDefault && !isHead ? 'default' : 'branch'
   const tags = await tagsAmong(claimed, own)
   const begun = own.map((run) => reportOf(run, kindOf(run, tags, refKindOf(run, defaultBranch) ?? untold)))
   const refs = new Set(begun.map(({ ref }) => ref))
-  refs.add(isDefault ? 'default' : 'branch')
-  if (isHead) refs.add('pull_request').add('branch')
+  const isOfFork = heads.length > 0 && heads.every(({ head }) => head.repo?.id !== repository.id)
+  if (isDefault) refs.add('default')
+  if (isHead) refs.add('pull_request')
+  // What a fork's branch runs is the fork's.
+  if ((isHead || !isDefault) && !isOfFork) refs.add('branch')
   const owners = [
     ...own.flatMap(({ actor }) => identify(actor)),
     ...written,
@@ -87,7 +99,7 @@ export async function comparableTo(
   const most = bases.length === 1 ? MOST_OF_BRANCH : MOST_OF_BASE
   const ofBranches = await Promise.all(
     bases.map(async (branch) => {
-      const all = await reader.ofBranch(branch, branch === defaultBranch ? 'default' : 'branch')
+      const all = await reader.ofBranch(branch)
       const candidates = all.filter((candidate) => candidate.sha !== sha)
       return comparableCommits(candidates, { owners, most, mostRead: most + 2 }, reader.reports)
     }),
@@ -139,6 +151,10 @@ async function tagsAmong(
   return new Set(tags.flat())
 }
 
+async function isTip({ repository }: ClaimedRepository, sha: string): Promise<boolean> {
+  return (await repository.head(repository.defaultBranch)) === sha
+}
+
 async function isContained({ repository }: ClaimedRepository, sha: string): Promise<boolean> {
   const tip = await repository.head(repository.defaultBranch)
   return tip !== undefined && (tip === sha || (await repository.contains(sha, tip)) === true)
@@ -158,6 +174,9 @@ async function readPulls({ api, repository }: ClaimedRepository, sha: string) {
 }
 
 const REFUSALS = [403, 404, 409, 422] as const
+
+/** The kind of the commits of any base: what it runs for a push, heads of pull requests do not have to. */
+const BASE: readonly RefKind[] = ['default']
 
 /**
  * Creates the reader of what was there before a moment, which keeps it.
@@ -186,7 +205,7 @@ function createReader(
   }
 
   /** Finds the commits of a branch that GitHub ran something for, and where these are few also others of it. */
-  async function ofBranch(branch: string, kind: RefKind): Promise<readonly Candidate[]> {
+  async function ofBranch(branch: string): Promise<readonly Candidate[]> {
     const found = await keep(`runs of ${branch}${isQueued ? ' and its queue' : ''}`, async () => {
       const created = `created=${encodeURIComponent(`<=${until}`)}`
       const runs = (await runsOf(`branch=${encodeURIComponent(branch)}&${created}`)).filter(
@@ -202,11 +221,11 @@ function createReader(
     for (const run of found.runs) ofRuns.set(run.head_sha, found.runs)
     const ran = [...new Set(found.runs.map(({ head_sha }) => head_sha))].map((sha) => ({
       sha,
-      refs: [kind],
+      refs: BASE,
       owners: found.runs.filter(({ head_sha }) => head_sha === sha).flatMap(({ actor }) => identify(actor)),
     }))
     const rest = found.listed.filter(({ sha }) => !ran.some((one) => one.sha === sha))
-    return [...ran, ...rest.map(({ sha, owners }) => ({ sha, refs: [kind], owners }))]
+    return [...ran, ...rest.map(({ sha, owners }) => ({ sha, refs: BASE, owners }))]
   }
 
   async function commitsOf(branch: string) {
@@ -249,7 +268,7 @@ function createReader(
     if (runs === 'hidden' || statuses === 'hidden') throw new DestinationError('forbidden', { status: 403 })
     // Accounts that may write can post statuses by the thousand, and hide what there was before.
     if (statuses?.isCut) throw new DestinationError('too_large')
-    const ofApps = (runs ?? []).filter((run) => !isOfActions(run))
+    const ofApps = (runs ?? []).filter((run) => !isJob(run))
     const ofAccounts = entriesOf(statuses).filter(
       ({ creator, created_at }) => creator && (created_at === undefined || isBefore(created_at)),
     )
@@ -257,13 +276,21 @@ function createReader(
       ...ofApps.flatMap((run) =>
         reportersOf(run)
           .slice(0, 1)
-          .map((by) => ({ by, name: run.name })),
+          .map((by) => ({ by, name: run.name, foundsNothing: isOfActions(run) || undefined })),
       ),
-      ...ofAccounts.map(({ creator, context: name }) => ({ by: accountId(creator!.id), name })),
+      ...ofAccounts.map(({ creator, context: name }) => ({
+        ...{ by: accountId(creator!.id), name },
+        isOfBot: isBot(creator!.login) || undefined,
+      })),
     ]
   }
 
   return { ofBranch, heads, reports }
+}
+
+/** Tells a bot that opens pull requests and reports on them, as those that update dependencies. Workflows have an account of this kind, too. */
+function isBot(login: string): boolean {
+  return login.endsWith('[bot]') && login !== `${ACTIONS_APP}[bot]`
 }
 
 /** Takes the members of a run that are kept. */

@@ -10,9 +10,17 @@ import { unexpectedAnswer } from '../rest.ts'
 import { notAfter } from '../times.ts'
 import { Job, JobsAnswer, type WorkflowRun } from './answers.ts'
 import { requireReadable } from './check-lists.ts'
-import { outcomeOf } from './check-runs.ts'
+import { groupBy, outcomeOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
-import { ACTIONS_APP, fileOf, isAkin, isByHand, isStoppedDuplicate, type WorkflowRuns } from './workflow-runs.ts'
+import {
+  ACTIONS_APP,
+  fileOf,
+  isAkin,
+  isByHand,
+  isStoppedDuplicate,
+  isTooEarly,
+  type WorkflowRuns,
+} from './workflow-runs.ts'
 
 const JOBS_PAGE = 50
 /** Limit of the runs whose jobs one check reads: those of the others are for the next checks. */
@@ -42,8 +50,9 @@ export async function readJobs(
   claimed: ClaimedRepository,
   { all, latest }: WorkflowRuns,
   { names, isWanted }: WantedJobs,
-  context: Pick<CheckContext, 'cache'>,
+  context: Pick<CheckContext, 'cache' | 'now'>,
 ): Promise<FoundJobs> {
+  const theirNow = context.now() - (claimed.repository.clockBehindMs ?? 0)
   const reader = createJobReader(claimed, context)
   const wanted = latest.filter(isWanted)
   const unread = await reader.read(wanted)
@@ -58,7 +67,9 @@ export async function readJobs(
   await reader.read(all.filter((run) => !wanted.includes(run) && red.some((one) => isAkin(one, run))))
   const checks = wanted.flatMap((run) => {
     const akin = all.filter((other) => isAkin(run, other)).map((other) => ({ run: other, jobs: jobsIn(other) }))
-    return checksOf(run, jobsIn(run) ?? [], akin, isStoppedDuplicate(run, all))
+    const jobs = checksOf(run, jobsIn(run) ?? [], akin, isStoppedDuplicate(run, all))
+    if (!isTooEarly(run, all, theirNow)) return jobs
+    return jobs.map((job): JobCheck => withoutBlame(job.outcome === 'passed' ? { ...job, outcome: 'pending' } : job))
   })
   return { checks, unread }
 }
@@ -119,10 +130,7 @@ function checksOf(
   akin: readonly { readonly run: WorkflowRun; readonly jobs: readonly Job[] | undefined }[],
   isDuplicate: boolean,
 ): JobCheck[] {
-  const lastAttempts = new Map<string, number>()
-  for (const job of jobs) lastAttempts.set(job.name, Math.max(attemptOf(job), lastAttempts.get(job.name) ?? 0))
-  // Two jobs of one workflow can have the same name: each counts.
-  const latest = jobs.filter((job) => attemptOf(job) === lastAttempts.get(job.name))
+  const latest = lastAttemptsOf(run, jobs)
   const hasPassed = (name: string, all: readonly Job[]) =>
     all.some((job) => job.name === name && outcomeOf(job) === 'passed')
   return latest.map((job): JobCheck => {
@@ -148,6 +156,20 @@ function checksOf(
       begunAt: isOvertaken ? undefined : notAfter(run.created_at),
     }
     return isDuplicate && job.conclusion === 'cancelled' ? withoutBlame(check) : check
+  })
+}
+
+/**
+ * The last attempts of jobs. Two jobs of one workflow can have the same name: each counts. Where one of them alone ran again, the other one's
+ * failure stands, as the run itself tells.
+ */
+function lastAttemptsOf({ conclusion }: WorkflowRun, jobs: readonly Job[]): readonly Job[] {
+  return [...groupBy(jobs, ({ name }) => name).values()].flatMap((own) => {
+    const attempts = [...groupBy(own, attemptOf).entries()].sort(([one], [other]) => other - one)
+    const [[, last], ...earlier] = attempts as [[number, Job[]], ...[number, Job[]][]]
+    if (conclusion === 'success') return last
+    const others = earlier.filter(([, all]) => all.length > last.length).flatMap(([, all]) => all)
+    return [...last, ...others.filter((job) => outcomeOf(job) === 'failed')]
   })
 }
 

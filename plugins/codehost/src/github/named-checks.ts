@@ -39,7 +39,7 @@ export async function findNamedChecks(
   const posted = wanted.filter((one) => isOfAccount(one) && !isIn(reported.checks, one))
   const statuses = posted.length > 0 ? await lists.statuses(namesOf(posted)) : NONE
   if (statuses === undefined) return undefined
-  const checks = [...reported.checks, ...checksOfStatuses(entriesOf(statuses))]
+  const checks = [...reported.checks, ...checksOfStatuses(entriesOf(statuses), { isNamed: true })]
   // A red check stays red, whatever was left out.
   const hasRed = checks.some((check) => check.outcome === 'failed' && wanted.some((one) => isNamed(check, one)))
   const isLeftOut = (one: WantedCheck) =>

@@ -1,5 +1,6 @@
 /** Reads the runs of workflows that GitHub has for a commit, and tells which of them count, and which a newer one has replaced. */
 
+import type { Instant } from '@claimcheck/core/plugin'
 import type { RefKind } from '../comparable.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { type ListedPull, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
@@ -44,8 +45,63 @@ export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string):
   const red = all.filter((run) => isOfPull(run) && run.conclusion !== 'success' && isReplaced(run))
   const pulls = await readPullsFrom(claimed, new Set(red.flatMap(({ head_branch }) => head_branch ?? [])))
   const ofOthers = new Set(red.filter((run) => mayBeOfOtherBase(run, pulls.get(run.head_branch ?? ''))))
-  return { all, latest: all.filter((run) => ofOthers.has(run) || !isReplaced(run)), isCut: first.isCut }
+  const latest = all.filter((run) => (ofOthers.has(run) || !isReplaced(run)) && !isBesideThePoint(run, all))
+  return { all, latest, isCut: first.isCut }
 }
+
+/** Tells a run that another one of its file and event speaks for: it was skipped, as after a label, or is of another commit. */
+function isBesideThePoint(run: WorkflowRun, all: readonly WorkflowRun[]): boolean {
+  const others = all.filter(
+    (other) => other.id !== run.id && other.event === run.event && fileOf(other) === fileOf(run),
+  )
+  if (isOfAnotherCommit(run, all)) return others.some((other) => !isOfAnotherCommit(other, all))
+  return (
+    run.conclusion === 'skipped' && others.some((other) => other.conclusion !== 'skipped' && isOfOneRef(run, other))
+  )
+}
+
+function isOfOneRef(one: WorkflowRun, other: WorkflowRun): boolean {
+  return !isOfTheCommit(one) || refOf(one) === refOf(other)
+}
+
+/** The time by which GitHub may date the end of a run later than what it starts. */
+const END_MS = 10_000
+
+/**
+ * Tells whether what the end of a run started (`workflow_run`) came before all runs of this commit had ended: then it is of the commit before, or
+ * of a pull request. GitHub lists all of them with the newest commit of the default branch.
+ */
+export function isOfAnotherCommit({ event, created_at }: WorkflowRun, all: readonly WorkflowRun[]): boolean {
+  if (event !== CHAINED || !created_at) return false
+  return all.some(
+    (run) => BEFORE_CHAINED.has(run.event) && !isRunAgain(run) && Date.parse(created_at) < endOf(run) - END_MS,
+  )
+}
+
+/** Tells a run whose first end is not told any more. */
+function isRunAgain({ run_attempt = 1 }: WorkflowRun): boolean {
+  return run_attempt > 1
+}
+
+function endOf({ status, updated_at }: WorkflowRun): Instant {
+  return status === 'completed' ? Date.parse(updated_at) : Number.POSITIVE_INFINITY
+}
+
+const CHAINED = 'workflow_run'
+const BEFORE_CHAINED: ReadonlySet<string> = new Set(['push', 'merge_group'])
+
+/**
+ * Tells a run of another commit that stands for one of this commit, as far as is known yet.
+ *
+ * @param theirNow by GitHub's clock
+ */
+export function isTooEarly(run: WorkflowRun, all: readonly WorkflowRun[], theirNow: Instant): boolean {
+  const ends = all.filter(({ event }) => BEFORE_CHAINED.has(event)).map(endOf)
+  return isOfAnotherCommit(run, all) && theirNow - Math.max(...ends) < CHAINED_WITHIN_MS
+}
+
+/** The time after the end of a run by which GitHub has begun what it starts. Milliseconds. */
+const CHAINED_WITHIN_MS = 60_000
 
 /** Reads all pull requests from branches of the repository. It has no entry for a branch from which there may be others. */
 async function readPullsFrom(
@@ -97,9 +153,17 @@ export function isByHand({ event }: Pick<WorkflowRun, 'event'>): boolean {
   return BY_HAND.has(event)
 }
 
+/** The events, beside those of pull requests, of which a newer run is another try of the same. Any other lists a run with this commit that may be of something else: of the end of a run for a pull request, a second deployment, a comment. */
+const OF_THE_COMMIT: ReadonlySet<string> = new Set(['push', 'merge_group', 'schedule', 'dynamic', 'release', 'create'])
+
+function isOfTheCommit(run: WorkflowRun): boolean {
+  return isOfPull(run) || OF_THE_COMMIT.has(run.event)
+}
+
 /** Tells whether a run replaces an older one of the very same file. A run whose jobs were all skipped, as after a label, replaces none. */
 function replaces(newer: WorkflowRun, older: WorkflowRun): boolean {
-  if (newer.id <= older.id || newer.conclusion === 'skipped' || isByHand(newer) || isByHand(older)) return false
+  if (newer.id <= older.id || newer.conclusion === 'skipped') return false
+  if (!isOfTheCommit(newer)) return false
   const ref = refOf(newer)
   return ref !== undefined && ref === refOf(older) && newer.event === older.event && fileOf(newer) === fileOf(older)
 }

@@ -30,6 +30,8 @@ export const ParentsAnswer = Type.Object({ id: Sha, parent_ids: Type.Array(Sha) 
 export const MergeRequestsOfAnswer = Type.Array(
   Type.Object({
     iid: Id,
+    // Null where the fork was deleted.
+    source_project_id: orNull(Id),
     target_project_id: Id,
     target_branch: Type.String(),
     state: Type.String(),

@@ -10,7 +10,7 @@ import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { comparableTo } from './comparable.ts'
-import { mergedResults, mergeRequestsOf } from './merged-results.ts'
+import { isOfFork, mergedResults, mergeRequestsOf } from './merged-results.ts'
 import {
   EXTERNAL,
   openPipelines,
@@ -66,6 +66,8 @@ async function readChecks(
       source,
       await mergedResults(api, project, { sha, mergeRequests: await mergeRequests() }, repository),
     )
+  // What the fork of a merge request ran is shown with it, and is not this project's.
+  if (listed.length === 0 && (await mergeRequests()).some(isOfFork)) throw new DestinationError('forbidden')
   // Owners can delete pipelines.
   if (wanted)
     return { ...found, checks: await findNamedChecks(source, { pipelines, more }, wanted), canBeDeleted: true }

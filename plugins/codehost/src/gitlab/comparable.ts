@@ -14,6 +14,7 @@ import { keptForLong } from '../lately.ts'
 import { accountId } from '../reporters.ts'
 import { EventsAnswer, MergedAnswer, type MergeRequestOf, PipelinesAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
+import { isOfFork } from './merged-results.ts'
 import {
   BY_HOST,
   EXTERNAL,
@@ -67,9 +68,9 @@ export async function comparableTo(
   if (!branch || !isTold) return { commits: [], begun, refs: [], owners: [] }
   const authors = mergeRequests.flatMap(({ author }) => author?.id ?? [])
   const owners = [...new Set([...pusher, ...authors])].map(accountId)
-  const isOpen = mergeRequests.some(({ state }) => state === 'opened')
+  const open = mergeRequests.filter(({ state }) => state === 'opened')
   const isTip = (await compared.repository.head(branch)) === sha
-  const refs = refsOf(begun, { isTip, isOpen })
+  const refs = refsOf(begun, { isTip, openFrom: open.map((one) => (isOfFork(one) ? 'fork' : 'here')) })
   const before = comparableBefore(query)
   const known = await keptForLong(context, `gitlab ${project.id} comparable ${before}`, () =>
     readKnown(compared, before),

@@ -22,6 +22,11 @@ export async function mergeRequestsOf(
   return (value ?? []).filter((one) => one.sha === sha && one.target_project_id === id).slice(0, MOST_REQUESTS)
 }
 
+/** Tells whether a merge request comes from a fork, for which GitLab runs the fork's pipelines. */
+export function isOfFork({ source_project_id: from, target_project_id }: MergeRequestOf): boolean {
+  return from !== undefined && from !== target_project_id
+}
+
 /**
  * Reads the pipelines of merges, newest first. Only merges that have the commit as parent, into a protected branch, count: other pipelines run what
  * anybody wrote there.
