@@ -28,7 +28,7 @@ interface Voice {
   readonly last: Reading
 }
 
-/** The least difference of clocks that counts as a step: a clock was set, or the machine stood still. */
+/** The difference of clocks beyond which one made a step: a clock was set, or the machine stood still. */
 export const STEP_MS = 2000
 /** The fastest slew: clocks are slewed by 500 ppm, and by chrony by a tenth at most. A clock that moves faster was set in small steps. */
 const LARGEST_SLEW = 0.1

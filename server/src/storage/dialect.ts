@@ -88,7 +88,8 @@ export interface MigrationStatements {
   /** Statements after which no row of this table changes, and only rows below the number in the head's row can be deleted. */
   keepFrom(table: string, number: string, head: string, first: string): readonly string[]
   /**
-   * Makes statements for an append-only table after which rows change in this one way where the condition is true of OLD, and with an UPDATE of NEW.
+   * Makes statements for an append-only table after which its rows may be changed, or deleted, where the condition is true of OLD, and with an UPDATE
+   * of NEW.
    */
   allowErasure(table: string, change: 'UPDATE' | 'DELETE', condition: string): readonly string[]
   /** Statements after which these columns are compared byte by byte. */

@@ -42,7 +42,7 @@ export interface Examination {
   readonly examineAnchor: AnchorExaminer
 }
 
-/** Derives rows from other rows, and adds a sentence for each that differs. Hosts may write meanwhile. */
+/** Derives from other rows what rows should hold, and adds a sentence for each that differs. Hosts may write meanwhile. */
 export type Examine = (examination: Examination) => Promise<void>
 
 /** The tables of a feature, with their migrations and examination. */

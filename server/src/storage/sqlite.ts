@@ -91,7 +91,7 @@ export const sqlite: Dialect = {
   },
   refusesRows: (error) => String((error as { code?: unknown }).code).startsWith('SQLITE_CONSTRAINT'),
   migrations: {
-    // Transactions begin with the lock.
+    // Every transaction of SQLite begins with the lock, so migrations need no other.
     lock: [],
     takeTables: () => [],
     appendOnly: (table) =>

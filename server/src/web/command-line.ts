@@ -4,7 +4,7 @@ import type { HostConfig } from '../config/config.ts'
 export interface CommandLine {
   /** The beginning of the commands. */
   readonly program: string
-  /** The place of the program, to follow "on the command line, ". */
+  /** The place or tool that the commands need, to follow "on the command line, ". */
   readonly where: string
 }
 

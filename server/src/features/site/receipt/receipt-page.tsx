@@ -30,7 +30,7 @@ export interface ReceiptLinks {
   readonly document: string
   /** The command that checks the document. */
   readonly verify: string
-  /** The place of the command's program, to follow "on the command line, ". */
+  /** The place or tool that the command needs, to follow "on the command line, ". */
   readonly verifyWhere: string
 }
 
