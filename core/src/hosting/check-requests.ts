@@ -233,6 +233,6 @@ function lostInAddress(text: string): string | undefined {
   if (DOT_SEGMENT.test(path)) return 'a segment . or .. in its path'
   if (path.includes('\\')) return 'a backslash in its path'
   if (fragment !== undefined) return 'a fragment, after #'
-  // Parsers of URLs remove this white space.
+  // Parsers of URLs remove tabs and line ends anywhere, and white space around an address.
   return /[\t\n\r]|^[\0- ]|[\0- ]$/.test(text) ? 'white space that is not encoded' : undefined
 }

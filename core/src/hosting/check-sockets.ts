@@ -44,7 +44,8 @@ export function guardSockets<A>(guard: RequestGuard, transport: Transport<A>, us
       const { secure } = transport
       return usage.counted(async (_, id) => {
         const sentAt = now()
-        // Set while nothing has come since the last write or the opening. The host itself reads the greeting of a protocol that it speaks.
+        // The number of what the next bytes answer, set while nothing has come since the last write or the opening. The host itself reads the
+        // greeting of a protocol that it speaks.
         let asked: number | undefined = grant.protocol === 'custom' ? id : undefined
         const socket = await openSocket({
           ...connection,

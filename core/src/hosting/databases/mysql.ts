@@ -4,7 +4,7 @@ import { refusal } from '../failures.ts'
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
 import { type DatabaseAddress, type DriverSocket, runBounded, STATEMENT_TIMEOUT_MS } from './bounds.ts'
 
-/** The used part of `mysql2`. */
+/** The used part of the driver `mysql2`. */
 export interface MysqlDriver {
   createConnection(options: object): Connection
 }

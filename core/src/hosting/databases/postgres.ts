@@ -2,7 +2,7 @@
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
 import { type DatabaseAddress, runBounded, STATEMENT_TIMEOUT_MS } from './bounds.ts'
 
-/** The used part of `pg`. */
+/** The used part of the driver `pg`. */
 export interface PostgresDriver {
   readonly Client: new (
     options: object,

@@ -187,7 +187,7 @@ async function byAssertion(credential: JwtBearerCredential, host: SchemeHost): P
     iss: issuer,
     sub: host.value(credential.subject) ?? issuer,
     aud: textIn(credential.audience, host) ?? url.href,
-    // Google reads the scope here, RFC 7521 has it in the request.
+    // Google reads the scope in the signed claims; RFC 7521 has it in the request.
     ...(scope !== undefined && { scope }),
     ...lifetime(host),
     jti: host.nonce(),

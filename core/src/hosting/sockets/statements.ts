@@ -7,25 +7,25 @@ import type { Statement, StatementGrant } from '../../contract/socket.ts'
  */
 const WORDS: ReadonlySet<string> = new Set(
   [
-    // Words of the language, and types with a length
+    // Allowed words of the language, and types with a length
     'all and any array as between by case cube distinct else except exists filter from group having in index intersect is join lateral like',
     'ilike limit not offset on or ordinality over partition rollup row select sets some then union using values when where with within',
     'binary bit char character decimal float interval numeric time timestamp varbinary varchar varying datetime',
-    // Functions of sets of rows
+    // Allowed functions of sets of rows
     'count sum min max avg every bool_and bool_or any_value array_agg string_agg group_concat row_number rank dense_rank percent_rank',
     'cume_dist ntile lag lead first_value last_value nth_value unnest cardinality array_length array_position array_to_string grouping',
-    // Functions of one value
+    // Allowed functions of one value
     'coalesce nullif ifnull isnull if greatest least cast convert abs ceil ceiling floor round trunc truncate mod sign',
-    // Functions of texts and bytes
+    // Allowed functions of texts and bytes
     'lower upper trim ltrim rtrim btrim length char_length character_length octet_length bit_length substring substr left right position',
     'strpos locate instr replace translate concat concat_ws split_part starts_with reverse overlay ascii chr md5 sha1 sha2 sha224 sha256',
     'sha384 sha512 encode decode convert_from convert_to hex unhex to_hex to_base64 from_base64 bin_to_uuid uuid_to_bin',
-    // Functions of times
+    // Allowed functions of times
     'now current_time current_timestamp localtime localtimestamp transaction_timestamp statement_timestamp clock_timestamp date date_trunc',
     'date_part extract age to_timestamp to_date to_char to_number make_date make_timestamp make_timestamptz make_interval timestampdiff',
     'timestampadd datediff date_add date_sub date_format str_to_date unix_timestamp from_unixtime utc_timestamp convert_tz year month day',
     'hour minute second microsecond last_day pg_xact_commit_timestamp pg_last_committed_xact',
-    // Functions of JSON
+    // Allowed functions of JSON
     'json_extract json_unquote json_value json_query json_exists json_contains json_length json_type json_object json_array json_arrayagg',
     'json_objectagg json_agg jsonb_agg json_object_agg jsonb_object_agg json_build_object jsonb_build_object json_build_array',
     'jsonb_build_array json_array_length jsonb_array_length json_array_elements jsonb_array_elements json_array_elements_text',
@@ -61,7 +61,7 @@ export function statementProblem(
   { text, parameters = [] }: Statement,
   protocol: StatementGrant['protocol'],
 ): string | undefined {
-  // Without backslashes, a quotation ends where it seems to.
+  // Backslashes are refused: without them, a quotation ends where it seems to.
   if (text.includes('\\')) return 'has a backslash'
   // A backquote is an operator in Postgres, behind which a quotation would hide what it runs.
   if (protocol === 'postgres' && text.includes('`')) return 'has a backquote'

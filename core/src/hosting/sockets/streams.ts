@@ -37,7 +37,7 @@ export type Pace = (bytes: number) => Promise<void> | undefined
 export interface SocketBounds {
   /** Ends the connection when it is aborted. */
   readonly signal: AbortSignal
-  /** Limit of the bytes that are read. */
+  /** Limit of the bytes that are read from the connection. */
   readonly maxBytes: number
 }
 
