@@ -194,7 +194,7 @@ function publishedDifferences({ claim, rules }: Case, published: PublishedProfil
   ]
 }
 
-/** Finds contradictions of reads: of each that has its facts, and of the two that must have them. */
+/** Finds contradictions of reads: of each that has its facts in the evidence, and always of the last read and the one that the verdict rests on. */
 function contradictions(
   { target = '', params = {} }: Partial<Said>,
   { rules, checks }: Case,
