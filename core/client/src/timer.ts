@@ -1,4 +1,4 @@
-/** Runs timers of any length. */
+/** Runs timers of any length, also beyond the limit of the platform's. */
 
 /** The longest time of a timer: beyond some 25 days, those of the platform end at once. */
 const LONGEST_MS = 2 ** 31 - 1
