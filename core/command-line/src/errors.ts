@@ -13,7 +13,7 @@ export type CommandErrorCode =
   | 'no_push'
   /** `not_signed_in`: the sign-in was not completed. */
   | 'not_signed_in'
-  /** Codes for the answer of a service, or for its absence. */
+  /** The next codes are for the answer of a service, or for its absence. */
   | 'unauthorized'
   | 'refused'
   | 'not_found'
@@ -21,7 +21,7 @@ export type CommandErrorCode =
   | 'unreachable'
   | 'unexpected_answer'
 
-/** The refusal of a command itself. */
+/** The error of a command that refuses its input, or cannot do its work. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly code: CommandErrorCode
@@ -37,7 +37,7 @@ export interface Failure {
   /** A code of a closed list for each class of errors; `internal_error` for unexpected errors. */
   readonly code: string
   readonly message: string
-  /** The text for a person; undefined if it is printed already. */
+  /** The message for a person; undefined if it is printed already. */
   readonly text: string | undefined
 }
 

@@ -35,7 +35,7 @@ export function repositoryOf(remote: string): Repository | undefined {
   return { host: firstName(found.host), slug: parts.join('/'), isSsh: found.isSsh }
 }
 
-/** The name by which a code host is known. */
+/** The first of a code host's names, by which the host is known. */
 export function firstName(host: string): string {
   const name = host.toLowerCase()
   return Object.hasOwn(SECOND_NAMES, name) ? SECOND_NAMES[name]! : name
