@@ -25,7 +25,7 @@ export interface TrialInput {
   readonly claim: JsonObject
   readonly connection: JsonObject | undefined
   readonly provider: string | undefined
-  /** The options of the plugin. */
+  /** The options of the plugin, as the file of `--with` has them. */
   readonly with: JsonObject
 }
 
