@@ -56,7 +56,7 @@ export type Observation<F = JsonObject> =
       /** The profile's required fields that do not match; empty when the outcome is there as claimed. */
       readonly differs: readonly string[]
     })
-  /** The destination was read, and the outcome is not there. */
+  /** `absent`: the destination was read, and the outcome is not there. */
   | (ObservationBase<F> & { readonly kind: 'absent' })
 
 /** Reasons why a verifier could not read its destination. */
