@@ -59,7 +59,7 @@ const WALLS: readonly Wall[] = [
   { by: 'Imperva', markup: /<script\b[^>]{0,300}\/_Incapsula_Resource\b/i, isBare: true },
   { by: 'HUMAN', markup: /<div\b[^>]{0,300}\bid=["']?px-captcha/i },
   { by: 'DDoS-Guard', header: ['server', /^ddos-guard/i], markup: /<title>\s*ddos-guard\s*<\/title>/i },
-  // github.com/kyprizel/testcookie-nginx-module, and InfinityFree: a script that works out a cookie
+  // Source for a script that works out a cookie: github.com/kyprizel/testcookie-nginx-module, and InfinityFree
   {
     by: 'testcookie',
     markup: /<script\b[^>]{0,300}>(?:(?!<\/script)[\s\S]){0,2000}document\.cookie\s*=[^<]{0,80}\bslowAES\.decrypt\(/i,
