@@ -11,7 +11,7 @@ interface Items {
   readonly items: (item: unknown) => boolean
 }
 
-/** Limit of the wanted bytes. */
+/** Limit of the bytes of all wanted parts together. */
 const MAX_KEPT = 512 * 1024
 const MAX_NESTING = 64
 

@@ -1,4 +1,4 @@
-/** A Cargo registry with a sparse index: crates.io or another one. */
+/** Reads a Cargo registry with a sparse index: crates.io or another one. */
 import { type Auth, defineConnectionType, header, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { addressOf, baseUrl, common, fitsClaim, registryName } from '../connection.ts'
 import type { Ecosystem } from '../ecosystem.ts'

@@ -1,4 +1,4 @@
-/** PyPI, or another index that has its JSON API. */
+/** Reads PyPI, or another index that has its JSON API. */
 import { type Auth, basic, defineConnectionType, type Static, secret, statusError, Type } from '@claimcheck/core/plugin'
 import { addressOf, baseUrl, common, fitsClaim, registryName } from '../connection.ts'
 import type { Ecosystem } from '../ecosystem.ts'
