@@ -48,7 +48,7 @@ export interface KeptParts {
   short<T>(key: string, read: () => Promise<T>, isOpen?: (value: T) => boolean): Promise<T>
 }
 
-/** Keeps parts of the looks of claims that wait. Nothing is kept for others, and they take nothing that was. */
+/** Keeps parts of the looks of claims that wait. The looks of other claims keep nothing, and use nothing that was kept. */
 export function keepParts(context: KeepingContext, isWaiting: boolean): KeptParts {
   if (!isWaiting) {
     const shared = <T>(key: string, read: () => Promise<T>) => context.cache.share(key, read)

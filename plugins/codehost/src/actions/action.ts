@@ -20,7 +20,7 @@ import { atLast } from '../times.ts'
 /** A host that is read without credentials, for claims of workspaces that have no connection. */
 export interface PublicHost {
   readonly provider: Provider
-  /** The access that the provider's readers take. */
+  /** The address and the credentials, in the form that the provider's readers take. */
   readonly access: unknown
   readonly baseUrl: string
   /** The names that `params.host` may give this host. */

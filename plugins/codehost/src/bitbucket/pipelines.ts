@@ -74,7 +74,7 @@ function nameOf({ target: { selector } }: Pipeline): string {
  * The checks of one definition: the newest run counts. One by hand, with variables of its own, replaces none: what is red before it spoils the commit, and is blamed on
  * nobody.
  *
- * @param runs of one definition and ref, the newest first
+ * @param runs all runs of the definition and ref, the newest first
  */
 function toChecks(runs: readonly Pipeline[]): Check[] {
   const counting = runs.slice(0, runs.findIndex((run) => !isByHand(run)) + 1 || runs.length)

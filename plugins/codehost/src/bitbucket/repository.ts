@@ -69,7 +69,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   /** Tells whether Bitbucket has a commit. `false` is certain. `true` does not mean that it was pushed to this repository: it can be a fork's. */
   async function isKnown(sha: string): Promise<boolean> {
     const { value: commit } = await api.find(`${root}/commit/${sha}`, CommitAnswer)
-    // A branch may be called like a commit.
+    // A branch may be called like a commit, and then the answer is of the branch's tip.
     if (commit && commit.hash !== sha) throw unexpectedAnswer()
     return commit !== undefined
   }

@@ -14,7 +14,7 @@ import { type GiteaAccess, type Repository, readShared, readTip } from './reposi
 
 /** The most pages of the feed that are read to find the branch's state at the end of the tolerance. */
 const MAX_PAGES = 3
-/** The most tips that are searched for the commit. */
+/** Limit of the tips that are searched for the commit. */
 const MAX_SEARCHES = 8
 
 interface CommitLook {

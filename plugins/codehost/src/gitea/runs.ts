@@ -13,7 +13,7 @@ import type { Repository } from './repository.ts'
 /** Size of a page of runs, with which Forgejo sends the payload of each run's event. */
 const PAGE = 30
 const MOST_PAGES = 4
-/** The most runs whose jobs one check reads. */
+/** Limit of the runs whose jobs one check reads. */
 const MOST_RUNS = 25
 
 export interface Run {

@@ -134,7 +134,7 @@ async function readActivities(
  * Takes the entries up to the first gap: what happened in the gap is unknown.
  *
  * @param activities newest first
- * @param isWhole the host has no older entries
+ * @param isWhole true if the host has no older entries
  */
 export function toPushLog(activities: ActivityAnswer, isWhole: boolean): PushLog {
   const gap = activities.findIndex(({ before }, i) => i + 1 < activities.length && before !== activities[i + 1]!.after)

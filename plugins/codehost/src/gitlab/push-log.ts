@@ -8,7 +8,7 @@ import { EventsAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import { isOwnTime, type Project } from './project.ts'
 
-/** One move of a branch. */
+/** A move of a branch from one tip to another. */
 export interface Move {
   /** The moved branch; `undefined` for several branches that the event does not name. */
   readonly branch: string | undefined
