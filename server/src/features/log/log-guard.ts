@@ -186,7 +186,7 @@ export function createLogGuard(options: LogGuardOptions) {
       const move = log.closedBy === null ? logMemories.movedTo(log) : undefined
       const reasons = [
         await lackingOf(heads, log, rows),
-        move && movedProblem(move),
+        move === undefined ? undefined : movedProblem(move),
         await logMemories.attestedProblem(log, rows),
       ]
       const reason = reasons.find((text) => text !== undefined)

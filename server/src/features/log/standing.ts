@@ -65,7 +65,7 @@ const ROWS: readonly (readonly [kind: 'stops' | 'waits', reason: (found: Finding
   ['stops', ({ lacking }) => lacking],
   ['stops', ({ log }) => log.contradictedBy !== null && contradictionProblem(log, log.contradictedBy)],
   ['stops', ({ log }) => log.closedBy && closedProblem(log, log.closedBy)],
-  ['stops', ({ move }) => move && movedProblem(move)],
+  ['stops', ({ move }) => move !== undefined && movedProblem(move)],
   ['waits', ({ isBound }) => isBound === false && UNBOUND],
   // After what hosts remember, which stops all hosts.
   ['stops', ({ attested }) => attested],

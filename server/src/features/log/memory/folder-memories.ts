@@ -79,14 +79,25 @@ export function folderMemory({ dataDir, databaseUrl = '', headMemory }: FolderSe
     }
   }
 
+  /** @returns undefined where nobody can use the default folder; a place in one that can be used, and cannot be read, may say that the log moved */
+  function ifUsable<T>(use: () => T): T | undefined {
+    try {
+      return use()
+    } catch (error) {
+      if (isDefault && !isUsable(folder)) return undefined
+      throw error
+    }
+  }
+
   function lock(move: string) {
     const place = fileLock(join(folder, isClosing(move) ? `${move}.json` : `${move}.next`))
     // Versions before wrote beside the head from which the log was moved.
     const earlier = fileLock(join(folder, `${ownName(move)}.moved`))
     return {
       ...place,
-      read: () => quietly(() => place.read() ?? earlier.read()),
+      read: () => ifUsable(() => place.read() ?? earlier.read()),
       take: (next: string): Taking => (isDefault && !isUsable(folder) ? 'had' : place.take(next)),
+      release: (next: string) => ifUsable(() => place.release(next)),
     }
   }
 

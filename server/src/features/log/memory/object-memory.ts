@@ -45,8 +45,7 @@ export function objectMemory(settings: RemoteMemorySettings, { storage, logger }
   let nextAt = 0
   let problem: string | undefined
 
-  async function read(logId: string): Promise<Stored> {
-    const keys = await storage.read.log.signingKeys()
+  async function read(logId: string, keys: readonly SigningKeyRow[]): Promise<Stored> {
     const { text, condition } = await store.read(logId)
     if (text === undefined) return { head: undefined, retired: [], condition }
     const found = signedHeads(text, logId, keys)
@@ -54,17 +53,19 @@ export function objectMemory(settings: RemoteMemorySettings, { storage, logger }
     return { ...found, condition }
   }
 
+  const readAnew = async (logId: string) => read(logId, await storage.read.log.signingKeys())
+
   /** What another host wrote in between is compared with the log before it is written over: it may be of another branch. */
   async function write(head: Head): Promise<void> {
     const { logId } = head
-    const known = stored.get(logId) ?? (await read(logId))
+    const known = stored.get(logId) ?? (await readAnew(logId))
     stored.set(logId, known)
     if (known.head && !isBefore(known.head, head)) return
     const next = following(head, known.head)
     const replaced = known.head && retiredBy(next, known.head)
     const retired = replaced === undefined ? known.retired : [...known.retired, replaced]
     const { condition } = await store.write(logId, [toRecord(next), ...retired].join('\n'), known.condition)
-    stored.set(logId, condition ? { head: next, retired, condition } : await read(logId))
+    stored.set(logId, condition ? { head: next, retired, condition } : await readAnew(logId))
   }
 
   function writeNewest(): Promise<void> {
@@ -104,8 +105,10 @@ export function objectMemory(settings: RemoteMemorySettings, { storage, logger }
       isThere: (logId) => (stored.has(logId) ? stored.get(logId)!.condition['if-match'] !== undefined : undefined),
     },
     async load(log) {
+      // Where the database is away, the memory is not: what was asked is asked again.
+      const keys = await storage.read.log.signingKeys()
       try {
-        await oneAtATime(async () => stored.set(log.logId, await read(log.logId)))
+        await oneAtATime(async () => stored.set(log.logId, await read(log.logId, keys)))
         for (const move of lineageOf(log)) followed.set(move, await lockIn(store, move).read())
       } catch (cause) {
         problem = `HEAD_MEMORY cannot be read: ${reasonOf(cause)}`

@@ -21,6 +21,8 @@ export interface Chunk {
 }
 
 export interface CheckedChunk {
+  /** The number of the first leaf. */
+  readonly start: number
   /** Of each leaf of the chunk, one after the other, 32 bytes: the hash of its entry. */
   readonly derived: Uint8Array
   /** The same, as stored. */
@@ -55,8 +57,9 @@ export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): Ch
 
   return async ({ logId, segments, signatures }) => {
     const keys = signatures ? createKeyRing(await log.signingKeys()) : undefined
-    const start = segments[0]?.start ?? 0
-    const end = segments.at(-1)?.end ?? 0
+    // Damaged heads may be out of order.
+    const start = Math.min(segments[0]?.start ?? 0, ...segments.map((segment) => segment.start))
+    const end = Math.max(start, ...segments.map((segment) => segment.end))
     const derived = new Uint8Array((end - start) * HASH_BYTES)
     const stored = new Uint8Array(derived.length)
     const missing = new Set(Array.from({ length: end - start }, (_, index) => start + index))
@@ -81,6 +84,6 @@ export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): Ch
         stored.set(asStored.length === HASH_BYTES ? asStored : leafHash, (leaf - start) * HASH_BYTES)
         missing.delete(leaf)
       }
-    return { derived, stored, missing, problems: problems.list }
+    return { start, derived, stored, missing, problems: problems.list }
   }
 }

@@ -26,8 +26,7 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
   let rootDiffers = false
   const expected = new Set<string>()
 
-  /** @param first the first leaf of the chunk */
-  async function takeLeaves({ start, end }: Step, chunk: CheckedChunk, first: number): Promise<void> {
+  async function takeLeaves({ start, end }: Step, chunk: CheckedChunk): Promise<void> {
     for (let leaf = start; leaf < end; leaf++) {
       if (chunk.missing.has(leaf)) {
         problems.add(`receipts: leaf ${leaf} is missing`)
@@ -36,7 +35,7 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
         stored.push(hash)
         continue
       }
-      const at = (leaf - first) * HASH_BYTES
+      const at = (leaf - chunk.start) * HASH_BYTES
       derived.push(chunk.derived.subarray(at, at + HASH_BYTES))
       stored.push(chunk.stored.subarray(at, at + HASH_BYTES))
     }
@@ -81,7 +80,7 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
     async add(steps, chunk) {
       const tiles: Tile[] = []
       for (const step of steps) {
-        await takeLeaves(step, chunk, steps[0]!.start)
+        await takeLeaves(step, chunk)
         if (step.head) tiles.push(...takeHead(step.head))
       }
       await checkTiles(tiles)

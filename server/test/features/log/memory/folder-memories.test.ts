@@ -2,6 +2,7 @@
 import {
   appendFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
@@ -198,11 +199,19 @@ t.test(
     t.strictSame(store.moves(HEAD.logId), ['first', 'first'])
     t.strictSame(openFolders({ dataDir: join(root, 'two'), headMemory }).moves(HEAD.logId), [undefined, 'first'])
 
+    const [file] = readdirSync(join(root, 'home', 'memory')).filter((name) => name.endsWith('.next'))
+    rmSync(join(root, 'home', 'memory', file!))
+    mkdirSync(join(root, 'home', 'memory', file!))
+    t.throws(() => store.moves(HEAD.logId), /cannot read where the log goes on/, 'it may say that the log moved')
+    rmdirSync(join(root, 'home', 'memory', file!))
+
     const folder = join(root, 'named')
     mkdirSync(folder)
     writeFileSync(join(folder, `${HEAD.logId}.moved`), '{"restore":"folder"}')
     const named = openFolders({ dataDir: join(root, 'one'), headMemory: { folder, isDefault: false } })
     t.strictSame(named.moves(HEAD.logId), ['first', 'folder'])
+    writeFileSync(join(folder, `${HEAD.logId}.next`), '')
+    t.strictSame(named.moves(HEAD.logId), ['first', ''], 'an empty file says so, too')
   },
 )
 

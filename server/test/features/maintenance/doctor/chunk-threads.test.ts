@@ -38,6 +38,19 @@ t.test('threads find what one thread finds, chunk by chunk', async (t) => {
   t.strictSame(byThreads[6]!.problems, [])
 })
 
+t.test('heads out of order end no examination', async (t) => {
+  const { read, close } = await openSqlite(kept.file)
+  t.teardown(close)
+  const { logId } = (await read.log.state())!
+  const bounds = { keyId: undefined, notBefore: 0, notAfter: Number.MAX_SAFE_INTEGER }
+  const segments = [
+    { ...bounds, start: 8, end: 4 },
+    { ...bounds, start: 4, end: 6 },
+  ]
+  const { start, derived, missing } = await chunkChecker(read)({ logId, segments, signatures: false })
+  t.match({ start, bytes: derived.length, missing: missing.size }, { start: 4, bytes: 64, missing: 0 })
+})
+
 t.test('whoever asks threads that could not open the database hears why', async (t) => {
   const threads = startThreads(t, join(t.testdir(), 'no folder', 'claimcheck.db'))
   const nothing = { logId: '', segments: [], signatures: false }
