@@ -1,5 +1,5 @@
 /**
- * Characters that look alike, of Unicode 17.0.0: made by `npm run confusables` from `confusables.txt` of UTS 39, under the licence in
+ * What looks alike, of Unicode 17.0.0: made by `npm run confusables` from `confusables.txt` of UTS 39, under the licence in
  * `LICENSE-unicode`. Each word is a prototype and all that looks like it, in hexadecimal.
  */
 export const CONFUSABLES_VERSION = '17.0.0'
