@@ -71,13 +71,21 @@ export function awaitedReports(
     ({ ref }) => !isTold || refs.includes(ref),
   )
   const awaitedRuns = runs.filter((run) => {
-    const ofEvent = begun.filter(({ event, ref }) => event === run.event && (!isTold || ref === run.ref))
+    const ofEvent = begun.filter((one) => beginsWith(run, one) && (!isTold || one.ref === run.ref))
     if (ofEvent.some(({ file }) => file === run.file)) return false
     if (run.isChained) return isInTime
     // Of an event the host starts all runs together: what it left out was filtered out.
     return ofEvent.length === 0 && (isInTime || begun.length === 0 || isMissed(run, { commits, begun }))
   })
   return isInTime ? [...awaitedRuns, ...awaitedPosts(commits, posted)] : awaitedRuns
+}
+
+/**
+ * Tells whether the host starts a run when it starts the other one. A conflict with the base, or `[skip ci]`, stops what runs for `pull_request`, and
+ * not what runs for `pull_request_target`.
+ */
+function beginsWith({ event }: RunReport, other: RunReport): boolean {
+  return other.event === event || (event === 'pull_request_target' && other.event === 'pull_request')
 }
 
 /**

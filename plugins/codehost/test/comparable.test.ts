@@ -14,6 +14,7 @@ import t from 'tap'
 
 const run = (file: string, event = 'push', ref: RunReport['ref'] = 'default'): RunReport => ({ file, event, ref })
 const chained = (file: string): RunReport => ({ ...run(file, 'workflow_run'), isChained: true })
+const ofPulls = (file: string, event = 'pull_request') => run(file, event, 'pull_request')
 const by = (by: string, name = 'unit') => ({ by, name })
 const onMain = (...reports: Report[]): ComparableCommit => ({ refs: ['default'], reports })
 const ofPull = (...reports: Report[]): ComparableCommit => ({ refs: ['branch', 'pull_request'], reports })
@@ -46,6 +47,23 @@ const ROWS: readonly Row[] = [
     told: { commits: [onMain(run('ci.yml'), run('scan.yml', 'check_suite'))], begun: [run('scan.yml', 'check_suite')] },
     awaited: [run('ci.yml')],
     afterTolerance: [run('ci.yml')],
+  },
+  {
+    name: 'a labeler began, which runs where conflicts or the message stop what a pull request runs',
+    told: {
+      commits: [ofPull(ofPulls('ci.yml'), ofPulls('label.yml', 'pull_request_target'))],
+      ...{ begun: [ofPulls('label.yml', 'pull_request_target')], refs: ['branch', 'pull_request'] },
+    },
+    awaited: [ofPulls('ci.yml')],
+    afterTolerance: [ofPulls('ci.yml')],
+  },
+  {
+    name: 'what a pull request runs began, and its labeler has not: its paths are filtered',
+    told: {
+      commits: [ofPull(ofPulls('ci.yml'), ofPulls('label.yml', 'pull_request_target'))],
+      ...{ begun: [ofPulls('ci.yml')], refs: ['branch', 'pull_request'] },
+    },
+    awaited: [],
   },
   {
     name: 'a deployment of the default branch, at the head of a pull request',

@@ -41,6 +41,8 @@ function report(
     })
 }
 
+const isOfPull = ({ source }: Ran) => source?.startsWith('pull_request') === true
+
 const CI: Ran = { workflow: 'ci' }
 const LINT: Ran = { workflow: 'lint' }
 const onMain = (ran: Ran): Ran => ({ branch: 'main', ...ran })
@@ -73,7 +75,7 @@ async function mergedHeads(place: ForgePlace, ...reports: readonly Ran[]): Promi
       report(
         place,
         head,
-        { branch: `feature-${index}`, ...(one.source === 'pull_request' ? { pull: number } : {}), ...one },
+        { branch: `feature-${index}`, ...(isOfPull(one) ? { pull: number } : {}), ...one },
         merged - START - HOUR / 2,
       )
     }
@@ -293,12 +295,7 @@ function ofPull(
         params: { sha: scene.head },
         happens: reports.map(([ran, ms = -MINUTE]) =>
           at(ms, 'ci', () =>
-            report(
-              scene,
-              scene.head,
-              { branch: 'topic', ...(ran.source === 'pull_request' ? { pull } : {}), ...ran },
-              ms,
-            ),
+            report(scene, scene.head, { branch: 'topic', ...(isOfPull(ran) ? { pull } : {}), ...ran }, ms),
           ),
         ),
         ...(cameMs === undefined ? {} : { cameMs }),
@@ -309,6 +306,7 @@ function ofPull(
 }
 
 const PR: Ran = { workflow: 'ci', source: 'pull_request' }
+const LABELER: Ran = { workflow: 'label', source: 'pull_request_target' }
 const DEPLOY: Ran = { workflow: 'deploy' }
 
 const heads: readonly ForgeLife[] = [
@@ -330,6 +328,26 @@ const heads: readonly ForgeLife[] = [
       return { here: [[PR]] }
     },
     SOON,
+  ),
+  ofPull(
+    'a labeler beside its tests',
+    VERIFIED,
+    async (scene) => {
+      each(scene, CI)
+      await mergedHeads(scene, PR, LABELER)
+      return { here: [[PR], [LABELER]] }
+    },
+    SOON,
+  ),
+  ofPull(
+    'its tests never run, as after a conflict, and a labeler runs all the same',
+    NOT_VERIFIED,
+    async (scene) => {
+      each(scene, CI)
+      await mergedHeads(scene, PR, LABELER)
+      return { here: [[LABELER]] }
+    },
+    { truth: 'never' },
   ),
   ofPull(
     'outside CI alone, and a deployment on main alone',

@@ -42,17 +42,10 @@ const MOST_HEADS = 4
 const LEAST_OF_RUNS = 5
 
 /** The events for which GitHub starts runs of commits. Runs that time or a person starts for one commit need not come for the next. */
-const EVENTS: Readonly<Record<string, string>> = {
-  push: 'push',
-  pull_request: 'pull_request',
-  // `pull_request` and `pull_request_target` both begin with the pull request.
-  pull_request_target: 'pull_request',
-  merge_group: 'merge_group',
-  workflow_run: 'workflow_run',
-  deployment: 'deployment',
-  deployment_status: 'deployment_status',
-  dynamic: 'dynamic',
-}
+const EVENTS: ReadonlySet<string> = new Set([
+  ...['push', 'pull_request', 'pull_request_target', 'merge_group'],
+  ...['workflow_run', 'deployment', 'deployment_status', 'dynamic'],
+])
 /** The default setup of code scanning, which begins some time after a push. */
 const SCANNING = 'dynamic/github-code-scanning/'
 const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status', 'dynamic'])
@@ -125,8 +118,7 @@ function identify(one: { readonly login?: string; readonly id?: number } | null 
 }
 
 function reportOf(run: WorkflowRun, ref: RefKind): RunReport {
-  const event = EVENTS[run.event] ?? run.event
-  return { file: fileOf(run), event, ref, isChained: CHAINED.has(run.event) || undefined }
+  return { file: fileOf(run), event: run.event, ref, isChained: CHAINED.has(run.event) || undefined }
 }
 
 /** Tells runs of commits from what the host runs for itself: an update of dependencies need not come for the next commit. */
@@ -200,7 +192,7 @@ function createReader(
     const answer = await api.find(path, WorkflowRunsAnswer, [404])
     const runs = 'refused' in answer ? [] : answer.value.workflow_runs
     return runs
-      .filter((run) => run.repository.id === repository.id && run.event in EVENTS && isOfCommits(run))
+      .filter((run) => run.repository.id === repository.id && EVENTS.has(run.event) && isOfCommits(run))
       .map(shortenRun)
   }
 
