@@ -100,8 +100,11 @@ async function knowsClients(t: Test, { proxy }: Behind): Promise<void> {
     const headers = { authorization: 'Bearer svc_sk_wrong', 'x-forwarded-for': FORGED }
     return (await proxy.ask('/v1/whoami', { headers, from })).status
   }
-  for (let number = 0; number < REFUSALS; number++) t.equal(await refused('127.0.0.2'), 401)
-  t.equal(await refused('127.0.0.2'), 429, 'what it forged changes nothing')
+  const statuses: number[] = []
+  // Refusals are counted by the minute, and a new one may begin between them.
+  while (statuses.at(-1) !== 429 && statuses.length <= 2 * REFUSALS) statuses.push(await refused('127.0.0.2'))
+  t.ok(statuses.length > REFUSALS, `${statuses}`)
+  t.equal(statuses.at(-1), 429, 'what it forged changes nothing')
   t.equal(await refused('127.0.0.3'), 401, 'and another client is another one')
 }
 
