@@ -16,6 +16,8 @@ export interface RunReport {
   readonly ref: RefKind
   /** The end of another run started it, so that it may begin long after the commit was pushed. */
   readonly isChained?: boolean
+  /** The host has one file for the runs of all refs, which have other jobs for each. */
+  readonly isOnlyFile?: boolean
 }
 
 /** A status, or what an app reported. */
@@ -92,10 +94,17 @@ function beginsWith({ event }: RunReport, other: RunReport): boolean {
  * Tells whether a commit lacks what it should have had: all comparable commits of the kind had a run of that event, and no other event has started
  * its file here. A branch of another name, or one whose pull request came first, has other events.
  */
-function isMissed({ file, event, ref }: RunReport, { commits, begun }: Pick<Comparable, 'commits' | 'begun'>): boolean {
-  if (begun.some((one) => one.file === file)) return false
+function isMissed(run: RunReport, { commits, begun }: Pick<Comparable, 'commits' | 'begun'>): boolean {
+  const { event, ref } = run
+  if (begun.some((one) => standsFor(one, run))) return false
   const ofKind = commits.filter(({ refs, reports }) => refs.includes(ref) && reports.some(isRun))
   return ofKind.every(({ reports }) => reports.some((one) => isRun(one) && one.event === event && one.ref === ref))
+}
+
+/** Tells whether a run of the same file may have come in place of another. What tags and pull requests run says nothing of the default branch. */
+function standsFor(one: RunReport, { file, ref, isOnlyFile }: RunReport): boolean {
+  if (one.file !== file) return false
+  return !isOnlyFile || one.ref === ref || (ref !== 'default' && one.ref !== 'tag')
 }
 
 function awaitedPosts(commits: readonly ComparableCommit[], posted: readonly PostedReport[]): PostedReport[] {

@@ -15,6 +15,7 @@ import t from 'tap'
 const run = (file: string, event = 'push', ref: RunReport['ref'] = 'default'): RunReport => ({ file, event, ref })
 const chained = (file: string): RunReport => ({ ...run(file, 'workflow_run'), isChained: true })
 const ofPulls = (file: string, event = 'pull_request') => run(file, event, 'pull_request')
+const only = (report: RunReport): RunReport => ({ ...report, isOnlyFile: true })
 const by = (by: string, name = 'unit') => ({ by, name })
 const onMain = (...reports: Report[]): ComparableCommit => ({ refs: ['default'], reports })
 const ofPull = (...reports: Report[]): ComparableCommit => ({ refs: ['branch', 'pull_request'], reports })
@@ -137,6 +138,22 @@ const ROWS: readonly Row[] = [
     name: 'an app on one of many',
     told: { commits: [onMain(by('app-id:5')), onMain(run('ci.yml')), onMain(run('ci.yml'))], begun: [run('ci.yml')] },
     awaited: [by('app-id:5')],
+  },
+  ...([run('all.yml', 'push', 'tag'), run('all.yml', 'merge_request', 'pull_request')] as const).map(
+    (begun): Row => ({
+      name: `the one file of the host, which ran for a ${begun.ref} alone`,
+      told: { commits: [onMain(only(run('all.yml')))], begun: [only(begun)], refs: ['default', begun.ref] },
+      awaited: [only(run('all.yml'))],
+      afterTolerance: [only(run('all.yml'))],
+    }),
+  ),
+  {
+    name: 'the one file of the host, which ran for a pull request, and no more for its branch',
+    told: {
+      commits: [ofPull(only(run('all.yml', 'push', 'branch')), only(ofPulls('all.yml')))],
+      ...{ begun: [only(ofPulls('all.yml'))], refs: ['branch', 'pull_request'] },
+    },
+    awaited: [only(run('all.yml', 'push', 'branch'))],
   },
   { name: 'nothing is comparable', told: {}, awaited: [] },
 ]

@@ -276,6 +276,30 @@ const heads: readonly ForgeLife[] = [
   ),
 ]
 
+/** Nothing runs on main for the last commit, as the push asked for none. */
+const skipped: readonly ForgeLife[] = [
+  checkingAll(
+    'main: nothing runs, and then a tag of the commit runs a release',
+    NOT_VERIFIED,
+    async (scene) => {
+      each(scene, CI)
+      await scene.repository.tag('v1.0.0', scene.base)
+      return [here(scene, { name: 'release', branch: 'v1.0.0' })]
+    },
+    NEVER,
+  ),
+  checkingAll(
+    'main: a tag of the commit runs a release beside what main runs',
+    VERIFIED,
+    async (scene) => {
+      each(scene, CI)
+      await scene.repository.tag('v1.0.0', scene.base)
+      return [here(scene, CI), here(scene, { name: 'release', branch: 'v1.0.0' })]
+    },
+    SOON,
+  ),
+]
+
 const RED: Ran = { name: 'build', outcome: 'failure' }
 const ofCi = (place: ForgePlace, ran: Partial<Ran>, ms: number) =>
   at(ms, 'ci', () => {
@@ -387,6 +411,6 @@ const gone: readonly ForgeLife[] = [
 const honest = { about: 'settled greens', truth: 'in_time' } as const
 
 export const comparableElsewhereLives = [
-  ...livesAt([GITLAB, GITEA, FORGEJO, BITBUCKET], honest, [...onMain, ...pushes, ...heads, ...replacing]),
+  ...livesAt([GITLAB, GITEA, FORGEJO, BITBUCKET], honest, [...onMain, ...skipped, ...pushes, ...heads, ...replacing]),
   ...livesAt([GITEA, FORGEJO], honest, gone),
 ]

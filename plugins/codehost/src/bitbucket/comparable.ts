@@ -75,9 +75,10 @@ function isStarted(run: Pipeline): boolean {
 
 /** Describes what started a run: a push starts one, by the definition that fits its branch best; a pull request one of its own. */
 function toReport({ target }: Pipeline, mainBranch: string | undefined): RunReport {
-  if (target.source) return { file: FILE, event: 'pull-request', ref: 'pull_request' }
-  if (target.ref_type === 'tag' || target.selector?.type === 'tags') return { file: FILE, event: 'push', ref: 'tag' }
-  return { file: FILE, event: 'push', ref: target.ref_name === mainBranch ? 'default' : 'branch' }
+  const file = { file: FILE, isOnlyFile: true }
+  if (target.source) return { ...file, event: 'pull-request', ref: 'pull_request' }
+  if (target.ref_type === 'tag' || target.selector?.type === 'tags') return { ...file, event: 'push', ref: 'tag' }
+  return { ...file, event: 'push', ref: target.ref_name === mainBranch ? 'default' : 'branch' }
 }
 
 async function readKnown(repository: Repository, listed: Listed): Promise<readonly KnownCommit[]> {

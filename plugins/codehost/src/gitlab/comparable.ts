@@ -92,7 +92,7 @@ function isStarted({ source, status }: Pipeline): boolean {
 
 function runOf({ id, ref, source }: Pipeline, runs: readonly Run[], project: Project): RunReport {
   const isOfTag = runs.some((run) => run.pipeline === id && run.isOfTag)
-  return { file: FILE, event: source, ref: isOfTag ? 'tag' : kindOf({ ref, source }, project) }
+  return { file: FILE, isOnlyFile: true, event: source, ref: isOfTag ? 'tag' : kindOf({ ref, source }, project) }
 }
 
 function kindOf({ ref, source }: Pick<Pipeline, 'ref' | 'source'>, { answer }: Project): RefKind {
