@@ -14,8 +14,10 @@ export interface RunReport {
   readonly file: string
   readonly event: string
   readonly ref: RefKind
-  /** The end of another run started it, so that it may begin long after the commit was pushed. */
+  /** The end of another run or a deployment started it, perhaps of another commit: it may begin late, and tells nothing of what a push starts. */
   readonly isChained?: boolean
+  /** It may begin long after the commit was pushed. */
+  readonly isLate?: boolean
   /** The host has one file for the runs of all refs, which have other jobs for each. */
   readonly isOnlyFile?: boolean
 }
@@ -75,9 +77,9 @@ export function awaitedReports(
   const awaitedRuns = runs.filter((run) => {
     const ofEvent = begun.filter((one) => beginsWith(run, one) && (!isTold || one.ref === run.ref))
     if (ofEvent.some(({ file }) => file === run.file)) return false
-    if (run.isChained) return isInTime
+    if (run.isChained || run.isLate) return isInTime
     // Of an event the host starts all runs together: what it left out was filtered out.
-    return ofEvent.length === 0 && (isInTime || begun.length === 0 || isMissed(run, { commits, begun }))
+    return ofEvent.length === 0 && (isInTime || !begun.some(isOfPush) || isMissed(run, { commits, begun }))
   })
   return isInTime ? [...awaitedRuns, ...awaitedPosts(commits, posted)] : awaitedRuns
 }
@@ -97,7 +99,7 @@ function beginsWith({ event }: RunReport, other: RunReport): boolean {
 function isMissed(run: RunReport, { commits, begun }: Pick<Comparable, 'commits' | 'begun'>): boolean {
   const { event, ref } = run
   if (begun.some((one) => standsFor(one, run))) return false
-  const ofKind = commits.filter(({ refs, reports }) => refs.includes(ref) && reports.some(isRun))
+  const ofKind = commits.filter(({ refs, reports }) => refs.includes(ref) && reports.some(isOfPush))
   return ofKind.every(({ reports }) => reports.some((one) => isRun(one) && one.event === event && one.ref === ref))
 }
 
@@ -129,6 +131,10 @@ function isByPerson(by: string, commits: readonly ComparableCommit[]): boolean {
   if (!/^(?:account|account-id|key):/.test(by) || commits.length < LEAST_TO_TELL) return false
   const isOf = ({ reports }: ComparableCommit) => reports.some((report) => !isRun(report) && isSame(report.by, by))
   return commits.filter(isOf).length === 1
+}
+
+function isOfPush(report: Report): boolean {
+  return isRun(report) && !report.isChained
 }
 
 export function isRun(report: Report): report is RunReport {

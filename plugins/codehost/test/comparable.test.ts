@@ -21,6 +21,7 @@ const onMain = (...reports: Report[]): ComparableCommit => ({ refs: ['default'],
 const ofPull = (...reports: Report[]): ComparableCommit => ({ refs: ['branch', 'pull_request'], reports })
 
 const NONE: Comparable = { commits: [], begun: [], refs: ['default'], owners: [] }
+const SCAN: RunReport = { ...run('scan', 'dynamic'), isLate: true }
 const CODECOV = by('account-id:9', 'codecov/patch')
 
 interface Row {
@@ -97,6 +98,20 @@ const ROWS: readonly Row[] = [
       begun: [run('ci.yml'), run('x.yml', 'workflow_run')],
     },
     awaited: [chained('e2e.yml')],
+  },
+  {
+    name: 'the end of a run of another commit started one here, as on a commit before for which nothing ran',
+    told: {
+      commits: [onMain(run('ci.yml')), onMain(chained('comment.yml'))],
+      begun: [chained('comment.yml')],
+    },
+    awaited: [run('ci.yml')],
+    afterTolerance: [run('ci.yml')],
+  },
+  {
+    name: 'code scanning began, and what paths filter has not, as on a commit before',
+    told: { commits: [onMain(run('ci.yml'), SCAN), onMain(SCAN)], begun: [SCAN] },
+    awaited: [run('ci.yml')],
   },
   {
     name: 'an app that reports on comparable commits: awaited until the tolerance ends',

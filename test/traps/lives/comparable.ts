@@ -214,6 +214,21 @@ const onDefault: readonly ForgeLife[] = [
     (scene) => [...each(scene, CI), here(scene, { ...CI, source: 'workflow_dispatch' })],
     { truth: 'never' },
   ),
+  ...(['workflow_run', 'issue_comment', 'deployment_status'] as const).map((source) =>
+    checkingAll(
+      `main: nothing runs for this commit and for one before, and what ${source} runs for others is listed with each`,
+      NOT_VERIFIED,
+      (scene) => {
+        const other: Ran = { workflow: 'comment', source }
+        before(
+          scene,
+          scene.past.map((_, index) => (index === 1 ? [other] : [CI, other])),
+        )
+        return [here(scene, other)]
+      },
+      { truth: 'never' },
+    ),
+  ),
   checkingAll(
     'nothing is comparable: the first commit with anything reported',
     UNVERIFIABLE,

@@ -21,15 +21,7 @@ import { AuthoredCommitAnswer, CommitsAnswer, PullsAnswer, type WorkflowRun, Wor
 import { entriesOf, readLatestCheckRuns, readStatuses } from './check-lists.ts'
 import { isJob, isOfActions, reportersOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
-import {
-  ACTIONS_APP,
-  fileOf,
-  isByHand,
-  isOfAnotherCommit,
-  isOfPull,
-  refKindOf,
-  type WorkflowRuns,
-} from './workflow-runs.ts'
+import { ACTIONS_APP, fileOf, isOfAnotherCommit, isOfPull, refKindOf, type WorkflowRuns } from './workflow-runs.ts'
 
 const RUNS_PAGE = 100
 const COMMITS_PAGE = 20
@@ -48,7 +40,7 @@ const EVENTS: ReadonlySet<string> = new Set([
 ])
 /** The default setup of code scanning, which begins some time after a push. */
 const SCANNING = 'dynamic/github-code-scanning/'
-const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status', 'dynamic'])
+const CHAINED: ReadonlySet<string> = new Set(['workflow_run', 'deployment', 'deployment_status'])
 
 /** Finds the comparable commits. @throws DestinationError `forbidden` where what is needed may not be read */
 export async function comparableTo(
@@ -62,7 +54,8 @@ export async function comparableTo(
 ): Promise<Comparable> {
   const { repository } = claimed
   const { defaultBranch } = repository
-  const isOwn = (run: WorkflowRun) => !isByHand(run) && run.event !== 'schedule' && isOfCommits(run)
+  // Comments and the like list runs with the newest commit of the default branch, whatever they are of.
+  const isOwn = (run: WorkflowRun) => EVENTS.has(run.event) && isOfCommits(run)
   const own = runs.all.filter((run) => isOwn(run) && !isOfAnotherCommit(run, runs.all))
   const kinds = new Set(own.map((run) => refKindOf(run, defaultBranch)))
   const isOnDefault = kinds.has('default') && !kinds.has('pull_request')
@@ -118,7 +111,9 @@ function identify(one: { readonly login?: string; readonly id?: number } | null 
 }
 
 function reportOf(run: WorkflowRun, ref: RefKind): RunReport {
-  return { file: fileOf(run), event: run.event, ref, isChained: CHAINED.has(run.event) || undefined }
+  const { event } = run
+  const isLate = event === 'dynamic' || undefined
+  return { file: fileOf(run), event, ref, isChained: CHAINED.has(event) || undefined, isLate }
 }
 
 /** Tells runs of commits from what the host runs for itself: an update of dependencies need not come for the next commit. */
@@ -248,7 +243,7 @@ function createReader(
       const own = runs.filter((run) => run.head_sha === sha && isBefore(run.created_at ?? run.updated_at))
       const asked = own.map((run) => {
         const ref = refKindOf(run, repository.defaultBranch) ?? kind!
-        const isOfKind = CHAINED.has(run.event) || (!isHead && run.event !== 'merge_group')
+        const isOfKind = CHAINED.has(run.event) || run.event === 'dynamic' || (!isHead && run.event !== 'merge_group')
         return reportOf(run, isOfKind ? kind! : ref)
       })
       return unique([...asked, ...(await postedOn(sha))])
