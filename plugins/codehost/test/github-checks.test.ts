@@ -373,6 +373,28 @@ t.test('a workflow whose other jobs wait for those that passed has not passed', 
   }
 })
 
+t.test('what the end of a run started counts while another run waits for an approval', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  const id = repository.checks.run({ sha, name: 'build', workflow: CI, source: 'workflow_run' })
+  const check_suite_id = repository.checks.get(id, NOON + MINUTE)!.suite.id
+  const time = (ms: number) => new Date(NOON - ms).toISOString()
+  const workflow = (id: number, path: string, change: JsonObject) => ({
+    ...{ id, path, event: 'push', head_sha: sha, status: 'completed', conclusion: 'success', check_suite_id: id },
+    ...{ created_at: time(20 * MINUTE), updated_at: time(10 * MINUTE), repository: { id: repository.id }, ...change },
+  })
+  const chained = workflow(1, CI, { event: 'workflow_run', created_at: time(10 * MINUTE), check_suite_id })
+  const seen = async (status: string) => {
+    const deploy = workflow(3, NIGHTLY, { status, conclusion: null })
+    const workflow_runs = [chained, workflow(2, '.github/workflows/first.yml', {}), deploy]
+    github.faults.inject({ fault: json({ workflow_runs }), on: /actions\/runs\?/, times: 1 })
+    const ended = { id, run_id: 1, run_attempt: 1, name: 'build', head_sha: sha, status: 'completed' }
+    github.faults.inject({ fault: json({ jobs: [{ ...ended, conclusion: 'success' }] }), on: /jobs/, times: 1 })
+    return outcome(look(PASS, { sha, ...BY_FILE }))
+  }
+  t.equal(await seen('waiting'), 'as claimed')
+  t.not(await seen('in_progress'), 'as claimed', 'one of this commit may still come')
+})
+
 t.test('two jobs of one name, one of which failed', async (t) => {
   const { github, repository, base: sha, look } = await atGitHub(t)
   const id = repository.checks.run({ sha, name: 'build', workflow: CI })

@@ -85,6 +85,30 @@ const strange: readonly ForgeLife[] = [
     },
     { ...HONEST, bars: { seconds: 90 } },
   ),
+  ...[checkingAll, checking].map((kind, index) =>
+    kind(
+      `${index ? 'named: ' : ''}the end of its CI starts a run in green, beside a slow workflow of the push that ends later`,
+      VERIFIED,
+      (scene) => {
+        before(scene, {}, { file: 'slow' }, E2E)
+        const slow = running(scene, -10 * MINUTE, -5 * SECOND, { file: 'slow' })
+        const own = runs(scene, -5 * MINUTE, index ? { ...E2E, ...build } : E2E)
+        return [...running(scene, -10 * MINUTE, -5 * MINUTE - 3 * SECOND), ...slow, own]
+      },
+      { ...HONEST, bars: { seconds: 90 } },
+    ),
+  ),
+  checking(
+    'named: a slow one of the commit before ends as its linter does, in green, and its own is red after its CI',
+    NOT_VERIFIED,
+    (scene) => {
+      const foreign = runs(scene, -2 * MINUTE, { ...E2E, ...build })
+      const own = runs(scene, 6 * MINUTE + 4 * SECOND, { ...E2E, ...build, ...RED })
+      const lint = running(scene, -3 * MINUTE, -2 * MINUTE, { file: 'lint' })
+      return [...running(scene, -3 * MINUTE, 6 * MINUTE), ...lint, foreign, own]
+    },
+    ELSEWHERE,
+  ),
 ]
 
 const chainedNamed: readonly ForgeLife[] = (

@@ -19,6 +19,7 @@ import {
   isByHand,
   isStoppedDuplicate,
   isTooEarly,
+  mayBeOfAnotherCommit,
   type WorkflowRuns,
 } from './workflow-runs.ts'
 
@@ -68,7 +69,7 @@ export async function readJobs(
   const checks = wanted.flatMap((run) => {
     const akin = all.filter((other) => isAkin(run, other)).map((other) => ({ run: other, jobs: jobsIn(other) }))
     const jobs = checksOf(run, jobsIn(run) ?? [], akin, isStoppedDuplicate(run, all))
-    if (!isTooEarly(run, all, theirNow)) return jobs
+    if (!isTooEarly(run, all, theirNow)) return mayBeOfAnotherCommit(run, all) ? jobs.map(withoutBlame) : jobs
     return jobs.map((job): JobCheck => withoutBlame(job.outcome === 'passed' ? { ...job, outcome: 'pending' } : job))
   })
   return { checks, unread }

@@ -68,14 +68,23 @@ function isOfOneRef(one: WorkflowRun, other: WorkflowRun): boolean {
 const END_MS = 10_000
 
 /**
- * Tells whether what the end of a run started (`workflow_run`) came before all runs of this commit had ended: then it is of the commit before, or
- * of a pull request. GitHub lists all of them with the newest commit of the default branch.
+ * Tells whether what the end of a run started (`workflow_run`) came before all runs of this commit had ended, and not as one of them ended: then it
+ * is of the commit before, or of a pull request. GitHub lists all of them with the newest commit of the default branch.
  */
-export function isOfAnotherCommit({ event, created_at }: WorkflowRun, all: readonly WorkflowRun[]): boolean {
+export function isOfAnotherCommit(run: WorkflowRun, all: readonly WorkflowRun[]): boolean {
+  const isAtEnd = (end: Instant) => Math.abs(Date.parse(run.created_at!) - end) <= END_MS
+  return mayBeOfAnotherCommit(run, all) && !before(all).map(endOf).some(isAtEnd)
+}
+
+/** Tells whether what the end of a run started came before all runs of this commit had ended, so that the run may have been of another one. */
+export function mayBeOfAnotherCommit({ event, created_at }: WorkflowRun, all: readonly WorkflowRun[]): boolean {
   if (event !== CHAINED || !created_at) return false
-  return all.some(
-    (run) => BEFORE_CHAINED.has(run.event) && !isRunAgain(run) && Date.parse(created_at) < endOf(run) - END_MS,
-  )
+  return before(all).some((run) => Date.parse(created_at) < endOf(run) - END_MS)
+}
+
+/** The runs of the commit that may have started a chained one, as far as their first end is told. */
+function before(all: readonly WorkflowRun[]): readonly WorkflowRun[] {
+  return all.filter((run) => BEFORE_CHAINED.has(run.event) && !isRunAgain(run))
 }
 
 /** Tells a run whose first end is not told any more. */
@@ -91,13 +100,13 @@ const CHAINED = 'workflow_run'
 const BEFORE_CHAINED: ReadonlySet<string> = new Set(['push', 'merge_group'])
 
 /**
- * Tells a run of another commit that stands for one of this commit, as far as is known yet.
+ * Tells a run that may be of another commit, while one of this commit may still come. A run that waits for somebody to approve it is not awaited.
  *
  * @param theirNow by GitHub's clock
  */
 export function isTooEarly(run: WorkflowRun, all: readonly WorkflowRun[], theirNow: Instant): boolean {
-  const ends = all.filter(({ event }) => BEFORE_CHAINED.has(event)).map(endOf)
-  return isOfAnotherCommit(run, all) && theirNow - Math.max(...ends) < CHAINED_WITHIN_MS
+  const ends = all.filter(({ event, status }) => BEFORE_CHAINED.has(event) && status !== 'waiting').map(endOf)
+  return mayBeOfAnotherCommit(run, all) && theirNow - Math.max(...ends) < CHAINED_WITHIN_MS
 }
 
 /** The time after the end of a run by which GitHub has begun what it starts. Milliseconds. */
