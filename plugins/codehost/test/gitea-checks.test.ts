@@ -75,6 +75,23 @@ t.test('looks that wait for a status of an account read the statuses anew', asyn
   t.equal(await count({ pending: 0, passed: 1 }), 4)
 })
 
+t.test('looks that wait for a status recall nothing of those that wait for another', async (t) => {
+  const { clock, look, repository, base: sha } = await atGitea(t)
+  const { checks } = repository
+  const job = checks.queue({ sha, name: 'build' })
+  checks.start(job)
+  checks.post({ sha, context: 'unit', state: 'pending', by: 'jenkins' })
+  const cache = createCache()
+  const seen = async (wanted: readonly { readonly name: string; readonly by: string }[]) => {
+    clock.now += MINUTE
+    return look(ACTION, { sha, checks: wanted }, { cache, previous: WAITING })
+  }
+  t.match(await seen(RUNNER), { facts: { pending: 1 } })
+  checks.post({ sha, context: 'unit', state: 'success', by: 'jenkins' })
+  const unit = { name: 'unit', by: 'account:jenkins' }
+  t.match(await seen([unit, ...RUNNER]), { facts: { pending: 1, passed: 1 } })
+})
+
 t.test('a status that only looks like a job is no reason to wait with what was read before', async (t) => {
   const { clock, look, repository, base: sha, ways } = await atGitea(t)
   const { checks } = repository

@@ -59,7 +59,9 @@ async function readChecks(
   const isOpen = (all: readonly StatusAnswer[]) =>
     [...latestBy(named(all), sourceOf).values()].some((status) => outcomeOf(status) === 'failed') ||
     overrule(postedChecks(named(all), sourceOf), named(all)).some(isRed)
-  const key = `gitea ${repository.id} statuses ${sha}`
+  // What another claim names may be open here.
+  const names = wanted?.map(({ name }) => name).sort()
+  const key = `gitea ${repository.id} statuses ${sha} ${JSON.stringify(names)}`
   const statuses = await parts.short(key, () => readStatuses(repository, sha), isOpen)
   const runs = () =>
     context.cache.share(`gitea ${repository.id} runs ${sha} ${isWaiting}`, () =>
