@@ -373,6 +373,26 @@ t.test('a workflow whose other jobs wait for those that passed has not passed', 
   }
 })
 
+t.test('one of two jobs of a name ran again and passed, and the run is red for another job', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  const id = repository.checks.run({ sha, name: 'build', workflow: CI })
+  const check_suite_id = repository.checks.get(id, NOON + MINUTE)!.suite.id
+  const ended = { head_sha: sha, status: 'completed', conclusion: 'failure' }
+  const time = (ms: number) => new Date(NOON - ms).toISOString()
+  const red = {
+    ...{ ...ended, id: 1, path: CI, event: 'push', run_attempt: 2, repository: { id: repository.id } },
+    ...{ check_suite_id, created_at: time(20 * MINUTE), updated_at: time(10 * MINUTE) },
+  }
+  const job = (change: JsonObject) => ({ ...ended, run_id: 1, run_attempt: 1, name: 'build', ...change })
+  const passed = { conclusion: 'success' }
+  const jobs = [job({ id: id + 1 }), job({ id: id + 2, ...passed }), job({ id, ...passed, run_attempt: 2 })]
+  github.faults.inject({ fault: json({ workflow_runs: [red] }), on: /actions\/runs\?/, times: 1 })
+  github.faults.inject({ fault: json({ jobs }), on: /jobs/, times: 1 })
+  const seen = await look(PASS, { sha, ...BY_FILE })
+  t.match(seen, { differs: ['checks'], ...counts({ passed: 1, failed: 1 }) })
+  t.equal(seen.stays, undefined, 'the failed one may be the one that passed since')
+})
+
 t.test('what the end of a run started counts while another run waits for an approval', async (t) => {
   const { github, repository, base: sha, look } = await atGitHub(t)
   const id = repository.checks.run({ sha, name: 'build', workflow: CI, source: 'workflow_run' })

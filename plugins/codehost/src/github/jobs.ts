@@ -156,7 +156,9 @@ function checksOf(
       changedAt: isOvertaken ? undefined : endedAt,
       begunAt: isOvertaken ? undefined : notAfter(run.created_at),
     }
-    return isDuplicate && job.conclusion === 'cancelled' ? withoutBlame(check) : check
+    // One of its name ran again, and perhaps in its place.
+    const isOfEarlier = jobs.some((other) => other.name === job.name && attemptOf(other) > attemptOf(job))
+    return isOfEarlier || (isDuplicate && job.conclusion === 'cancelled') ? withoutBlame(check) : check
   })
 }
 
