@@ -456,6 +456,22 @@ t.test('looks that wait for a status read the statuses anew, and pipelines every
   t.equal(await count({ pending: 0, failed: 1 }), 5, 'all is read anew')
 })
 
+t.test('looks that wait for a named status recall nothing of those that wait for all', async (t) => {
+  const { repository, base: sha, lookAtChecks, clock } = await atBitbucket(t)
+  const { checks } = repository
+  const [run, slow] = ['branches/main', 'branches/slow'].map((name) => checks.queue({ sha, name })) as [number, number]
+  const cache = createCache()
+  const previous = [{ sentAt: NOON, observation: { kind: 'absent', facts: { pending: 1 } } }] as const
+  const seen = (params: object) => {
+    clock.now += MINUTE
+    return lookAtChecks({ sha, ...params }, { cache, previous })
+  }
+  t.match(await seen({}), { facts: { pending: 2 } })
+  checks.end(run, 'success')
+  const named = [run, slow].map((id) => ({ name: `Pipeline #${id} for main`, by: `key:-${id}` }))
+  t.match(await seen({ checks: named }), { facts: { pending: 1, passed: 1 } })
+})
+
 t.test('a red run that is the first under its number never passed, and of another one nothing is told', async (t) => {
   const { repository, base: sha, lookAtChecks, clock } = await atBitbucket(t)
   const { checks } = repository

@@ -38,7 +38,8 @@ async function readChecks(
   const statuses = wanted?.every(isOfPipelines)
     ? []
     : await parts.short(
-        `bitbucket ${slug} statuses ${sha}`,
+        // What is not open to a claim that names none may be what another one names.
+        `bitbucket ${slug} statuses ${sha}${wanted ? ' of names' : ''}`,
         async () => ((await isKnown()) ? readStatuses(repository, sha) : undefined),
         // The list of runs tells what became of those, of a claim that names none.
         (all) => all?.some((one) => one.state !== SUCCESSFUL && (wanted || !isOfRun(one, slug))) === true,
