@@ -7,7 +7,7 @@ export class ClaimcheckError extends Error {
   override readonly name: string = 'ClaimcheckError'
 }
 
-/** The error of a service that could not be reached, or whose answer broke off. */
+/** Says that the client could not reach the service, or that its answer broke off. */
 export class ConnectionError extends ClaimcheckError {
   override readonly name = 'ConnectionError'
 }

@@ -195,7 +195,7 @@ export async function comparableCommits(
 ): Promise<ComparableCommit[]> {
   const isOwn = (one: string) => owners.some((owner) => isSame(owner, one))
   const byOthers = (candidate: Candidate) => !candidate.owners.some(isOwn)
-  // What a bot says of its own commits, it says of no others.
+  // A bot's reports on its own commits need not come for the commits of others.
   const isOfItself = (report: Report, candidate: Candidate) =>
     !isRun(report) &&
     report.isOfBot === true &&

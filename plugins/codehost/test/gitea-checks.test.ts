@@ -33,7 +33,7 @@ for (const flavour of ['gitea', 'forgejo'] as const) {
   })
 }
 
-/** As after a look that saw something pending. */
+/** The earlier checks of a claim that waits: one look, which saw something pending. */
 const WAITING = [{ sentAt: NOON, observation: { kind: 'absent', facts: { pending: 1 } } }] as const
 
 for (const params of [{}, { checks: RUNNER }]) {

@@ -253,7 +253,7 @@ async function checkedTreeHead(text: string, source: string, options: VerifyOpti
   return { report, lines: treeHeadReport(report, JSON.parse(head), paintFor(process.stdout)) }
 }
 
-/** The keys in the file are those of whoever made it: the issuer's own have to vouch for them. */
+/** Checks a contradiction by the named keys, or by those in the file, which only its maker vouches for. */
 async function checkedContradiction(text: string, source: string, { keys: named }: VerifyOptions): Promise<Checked> {
   const own = JSON.stringify(objectIn(text).keys ?? null)
   const keys = readKeys(named === undefined ? own : await readSource(named), named ?? source)

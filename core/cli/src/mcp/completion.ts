@@ -7,7 +7,7 @@ import type { ToolScope } from './scopes.ts'
 
 /** The protocol's limit of the values in one answer. */
 const MOST_VALUES = 100
-/** Number of the newest claims whose targets and ids are offered. */
+/** The number of claims, the newest ones, whose targets and ids the completion offers. */
 const NEWEST = 100
 
 interface Source {

@@ -50,7 +50,7 @@ function writeHeads(file: string, heads: ReadonlyMap<string, string>): void {
     writeFileSync(draft, `${JSON.stringify(Object.fromEntries(heads), undefined, 2)}\n`, { flag: 'wx', mode: 0o600 })
     renameSync(draft, file)
   } catch {
-    // A head that cannot be stored fails no command, whose work is done by now.
+    // The command has done its work by now, so it does not fail where the head cannot be stored.
   } finally {
     rmSync(draft, { force: true })
   }

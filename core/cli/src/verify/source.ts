@@ -83,7 +83,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** Reads an issuer's words about a receipt whose content it erased. Anyone may have written them. */
+/** Reads the text with which an issuer says that it erased a receipt's content. It proves nothing: anyone may have written it. */
 function detailIn(body: Buffer): string {
   const { detail } = objectIn(body.toString())
   return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'

@@ -7,7 +7,7 @@ export type Paint = (tone: Tone, text: string) => string
 
 const FORMATS = { good: ['bold', 'green'], bad: ['bold', 'red'], doubtful: 'yellow', open: ['bold', 'gray'] } as const
 
-/** The used part of a stream of Node, whose `hasColors` follows NO_COLOR, FORCE_COLOR and what the terminal can show. */
+/** The members of a Node stream that decide on colours. `hasColors` follows NO_COLOR, FORCE_COLOR and the terminal. */
 interface OutputStream {
   readonly isTTY?: boolean | undefined
   hasColors?(): boolean

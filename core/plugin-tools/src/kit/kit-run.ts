@@ -11,7 +11,7 @@ const BEAT_MS = 1000
 export async function runKitHere(): Promise<never> {
   const [definition, folder] = process.argv.slice(2) as [string, string]
   const command = new Socket({ fd: 3, readable: true, writable: true })
-  // The handle ends when the command is gone, and nobody waits for the report any more.
+  // When the command is gone, the handle ends: nobody waits for the report.
   command.resume().on('end', () => process.exit())
   command.unref()
   setInterval(() => command.write('\n'), BEAT_MS).unref()

@@ -38,7 +38,7 @@ async function readChecks(
   const statuses = wanted?.every(isOfPipelines)
     ? []
     : await parts.short(
-        // What is not open to a claim that names none may be what another one names.
+        // A claim that names none may keep an answer for which one that names checks still waits.
         `bitbucket ${slug} statuses ${sha}${wanted ? ' of names' : ''}`,
         async () => ((await isKnown()) ? readStatuses(repository, sha) : undefined),
         // The list of runs tells what became of those, of a claim that names none.

@@ -31,7 +31,7 @@ const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
 }
 
 export function findChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
-  // What only looks like a job's status may be from an earlier look.
+  // A status that only looks like that of a job may be from an earlier look.
   const isFresh = ({ isRunByHost, by }: Check) => isRunByHost || by !== RUNNERS
   return whileWaiting(query, (isWaiting) => readChecks(access, query, context, isWaiting), isFresh)
 }
@@ -59,7 +59,7 @@ async function readChecks(
   const isOpen = (all: readonly StatusAnswer[]) =>
     [...latestBy(named(all), sourceOf).values()].some((status) => outcomeOf(status) === 'failed') ||
     overrule(postedChecks(named(all), sourceOf), named(all)).some(isRed)
-  // What another claim names may be open here.
+  // Claims that name other checks keep their own answer: a check that is open for one may be none of another's.
   const names = wanted?.map(({ name }) => name).sort()
   const key = `gitea ${repository.id} statuses ${sha} ${JSON.stringify(names)}`
   const statuses = await parts.short(key, () => readStatuses(repository, sha), isOpen)

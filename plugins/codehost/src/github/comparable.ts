@@ -70,7 +70,7 @@ export async function comparableTo(
   const isOfFork = heads.length > 0 && heads.every(({ head }) => head.repo?.id !== repository.id)
   if (isDefault) refs.add('default')
   if (isHead) refs.add('pull_request')
-  // What a fork's branch runs is the fork's.
+  // Runs for a fork's branch are the fork's own, and not listed here.
   if ((isHead || !isDefault) && !isOfFork) refs.add('branch')
   const owners = [
     ...own.flatMap(({ actor }) => identify(actor)),

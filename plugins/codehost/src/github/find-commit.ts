@@ -55,8 +55,8 @@ export async function findCommit(
     return { shown, head: await open(shown).head(branch) }
   })
   const repository = open(shown)
-  // Whether the branch has the commit follows from the branch's own history alone: forks share objects, so a commit that was pushed to a fork only is
-  // answered under the upstream's name, too.
+  // Only the branch's own history tells that it has the commit: forks share objects, so GitHub also answers under the upstream's name for a commit
+  // that was pushed to a fork alone.
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
   const look = { repository, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)

@@ -162,7 +162,10 @@ export function isByHand({ event }: Pick<WorkflowRun, 'event'>): boolean {
   return BY_HAND.has(event)
 }
 
-/** The events, beside those of pull requests, of which a newer run is another try of the same. Any other lists a run with this commit that may be of something else: of the end of a run for a pull request, a second deployment, a comment. */
+/**
+ * The events, beside those of pull requests, of which a newer run is another try of the same. Runs of other events are listed with this commit and
+ * may be of something else: of the end of a run for a pull request, of a second deployment, of a comment.
+ */
 const OF_THE_COMMIT: ReadonlySet<string> = new Set(['push', 'merge_group', 'schedule', 'dynamic', 'release', 'create'])
 
 function isOfTheCommit(run: WorkflowRun): boolean {

@@ -66,7 +66,7 @@ async function readChecks(
       source,
       await mergedResults(api, project, { sha, mergeRequests: await mergeRequests() }, repository),
     )
-  // What the fork of a merge request ran is shown with it, and is not this project's.
+  // GitLab shows the pipelines of a merge request's fork with it, which are not this project's.
   if (listed.length === 0 && (await mergeRequests()).some(isOfFork)) throw new DestinationError('forbidden')
   // Owners can delete pipelines.
   if (wanted)

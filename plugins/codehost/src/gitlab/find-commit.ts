@@ -59,7 +59,7 @@ export async function findCommit(
   requireCode(project)
   const repository = openRepository(api, project, context)
   const head = await repository.head(query.branch)
-  // Whether the branch has the commit follows from the branch's own history alone: forks share objects.
+  // Only the branch's own history tells that it has the commit: forks share objects.
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
   const look = { api, project, repository, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)

@@ -227,7 +227,7 @@ export function createAdjudication({
     decisions.checked(claim, record)
     const checks = [...history, record]
     const at = record.answeredAt
-    // What was read is judged by the rules of its plugin alone. Without these the claim waits, and ends as one for which nothing was read.
+    // Only its plugin's rules judge a read. Without them the claim waits, and ends as one for which nothing was read.
     const judged = rules ? checks : checks.filter((check) => !isRead(check))
     const decision = decide(rules ?? UNSUPPORTED_RULES, claim, judged, at, settings)
     const next = decision ? null : nextCheck(rules ?? UNSUPPORTED_RULES, claim, judged, settings, claim.watched === 1)

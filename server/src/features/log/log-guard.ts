@@ -88,7 +88,7 @@ export function createLogGuard(options: LogGuardOptions) {
   }
 
   /**
-   * Where another process of this host signs meanwhile, what that remembered is compared, too.
+   * Compares the log with what is remembered of it, and again where another process of this host signs meanwhile.
    * @param isWhole also derives the root of the stored tree @returns false where something is wrong, which is noted then
    */
   async function compare(isWhole: boolean, times = COMPARED_AGAIN): Promise<boolean> {

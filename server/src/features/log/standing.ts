@@ -16,7 +16,7 @@ export interface Findings {
   readonly move?: string | undefined
   /** Hosts agreed that this database is the newest, as it is now. */
   readonly isBound?: boolean
-  /** What the chain of the anchors has that the database lacks, in words. */
+  /** A sentence on the entries that the chain of the anchors attests and the database lacks. */
   readonly attested?: string | undefined
   readonly isAskingChain?: boolean
   readonly proof?: Proof

@@ -1,7 +1,7 @@
 /**
- * What the chain of the anchors has of the log: the account's attestations, which no database brings back to an older state. They say nothing
- * of what was signed after the last one, and name no key of the log: they stop this host, and are not written into the database. Other hosts
- * ask the chain themselves.
+ * A memory on the chain of the anchors: the account's attestations, which no restored database takes back. They say nothing of what was signed
+ * after the last one, and name no key of the log. So they stop this host and are not written into the database: other hosts ask the chain
+ * themselves.
  */
 import type { Anchorer, AttestedRoot, AttestedSearch } from '@claimcheck/core/plugin'
 import type { FastifyBaseLogger } from 'fastify'
