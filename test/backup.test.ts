@@ -2,6 +2,7 @@
 /** Backups of a running installation, and how it goes on after a loss. Threat O6 of `security.md`. */
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { newId } from '@claimcheck/server/base/ids'
 import t, { type Test } from 'tap'
@@ -67,7 +68,7 @@ async function isProven(host: Host, receiptId: string) {
 async function becomesReady(t: Test, host: Host) {
   for (const end = Date.now() + 10_000; Date.now() < end; ) {
     if ((await host.request('/readyz')).status === 200) break
-    await new Promise((done) => setTimeout(done, 50))
+    await setTimeout(50)
   }
   t.match(await host.request('/readyz'), { status: 200 })
 }
@@ -139,7 +140,7 @@ for (const dialect of DIALECTS) {
       t.match(await there.get(`/v1/claims/${kept.claim_id}`), { body: { state: 'decided' } })
       t.match(await run(source, ['signing-key', 'rotate'], env), { code: 1, value: { error: { code: 'read_only' } } })
 
-      await new Promise((done) => setTimeout(done, 3000))
+      await setTimeout(3000)
       t.strictSame(mailbox.mails, [], 'a rehearsal writes to nobody')
 
       t.match(await run(source, ['log', 'new', '--yes'], env), { code: 0, value: { ended_tree_size: value.tree_size } })
@@ -168,6 +169,13 @@ t.test('restore --begin has hosts take claims at once, and what was restored sta
     await isSound(t, source, env)
   }
 })
+
+/** Waits until the first host has learned what another signed. */
+async function untilRemembers({ config: { dataDir } }: Installation, treeSize: number) {
+  const head = join(dataDir, 'log-head.json')
+  const isLearned = () => readFileSync(head, 'utf8').includes(`"tree_size":${treeSize}`)
+  for (const end = Date.now() + 10_000; Date.now() < end && !isLearned(); ) await setTimeout(100)
+}
 
 /** A backup, and the only copy of all that was stored since is gone. */
 async function backedUp(t: Test, dialect: Dialect) {
@@ -242,9 +250,7 @@ t.test('where hosts shared a database, the record of each that ran is needed', a
   t.match(await run(source, ['backup', folder]), { code: 0, value: { tree_size: 4 } })
   const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
   const [own, others] = [source.config.dataDir, other.config.dataDir].map((dataDir) => join(dataDir, 'log-head.json'))
-  // The first may not have learned yet what the second signed.
-  for (const end = Date.now() + 10_000; Date.now() < end && !/"tree_size":4/.test(readFileSync(own!, 'utf8')); )
-    await new Promise((done) => setTimeout(done, 100))
+  await untilRemembers(source, 4)
   const env = { ...(await elsewhere(t, 'postgres')), HEAD_MEMORY: memory }
   t.match(await run(source, ['restore', folder], env), { code: 0 })
   mkdirSync(memory)
@@ -268,6 +274,7 @@ t.test('with the records of all hosts that shared a database, the log goes on', 
   const folder = join(newFolder(t), 'shared')
   t.match(await run(source, ['backup', folder]), { code: 0, value: { tree_size: 4 } })
   const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
+  await untilRemembers(source, 4)
   await source.stop()
   const env = { ...(await elsewhere(t, 'postgres')), HEAD_MEMORY: memory }
   t.match(await run(source, ['restore', folder], env), { code: 0 })
