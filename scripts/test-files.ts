@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type FileTime, fileTimes } from './file-time.ts'
+import { fileTimes } from './file-time.ts'
 
 export interface Counts {
   readonly total: number
@@ -44,15 +44,19 @@ const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const SLOWEST = 10
 
-/** Resolves to true when every file passed, and to undefined when the run was interrupted. */
+/** With more failures than these it is not the machine that was busy. */
+const MOST_SECOND_TRIES = 2
+
+/**
+ * A few processes that fail beside others run a second time, alone: a busy machine makes tests that are about moments miss theirs. What passes then
+ * is told apart at the end. Resolves to true when every file passed, and to undefined when the run was interrupted.
+ */
 export async function runFiles(files: readonly TestProcess[], options: Options): Promise<boolean | undefined> {
   const running = new Set<ChildProcess>()
   const waiting = [...files]
+  const outcomes = new Map<TestProcess, Outcome>()
   let isInterrupted = false
   let done = 0
-  let counts = NOTHING
-  const times: (FileTime & { readonly database: string })[] = []
-  const failures: string[] = []
   const interrupt = () => {
     isInterrupted = true
     waiting.length = 0
@@ -60,39 +64,60 @@ export async function runFiles(files: readonly TestProcess[], options: Options):
   }
   for (const signal of STOPPING) process.on(signal, interrupt)
   const startedAt = Date.now()
-  console.log(`TAP version 14\n1..${files.length}`)
+  console.log('TAP version 14')
 
-  async function work(): Promise<void> {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const { output, counts: own, problem, ms } = await runFile(file, options, running)
-      const isGood = problem === undefined
-      counts = sum(counts, own)
-      times.push(...fileTimes(output).map((time) => ({ ...time, database: file.database })))
-      // A problem that no test has counted is one failure.
-      if (!isGood && own.fail === 0) counts = sum(counts, { ...NOTHING, total: 1, fail: 1 })
-      console.log(`# Subtest: ${file.name}`)
-      console.log(output.trimEnd().replace(/^/gm, '    '))
-      done += 1
-      console.log(`${isGood ? 'ok' : 'not ok'} ${done} - ${file.name} # time=${ms}ms`)
-      if (isGood) continue
-      console.log(`  ---\n  problem: ${problem}\n  ...`)
-      failures.push(`${file.name}: ${problem}`, ...failuresOf(output))
-    }
+  async function run(file: TestProcess): Promise<void> {
+    const outcome = await runFile(file, options, running)
+    const { output, problem, ms } = outcome
+    outcomes.set(file, outcome)
+    console.log(`# Subtest: ${file.name}`)
+    console.log(output.trimEnd().replace(/^/gm, '    '))
+    console.log(`${problem === undefined ? 'ok' : 'not ok'} ${++done} - ${file.name} # time=${ms}ms`)
+    if (problem !== undefined) console.log(`  ---\n  problem: ${problem}\n  ...`)
   }
 
+  async function work(): Promise<void> {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await run(file)
+  }
+
+  const failures = () =>
+    [...outcomes].flatMap(([{ name }, { problem, output }]) =>
+      problem === undefined ? [] : [`${name}: ${problem}`, ...failuresOf(output)],
+    )
+
   await Promise.all(Array.from({ length: options.jobs }, work))
+  const failed = [...outcomes.keys()].filter((file) => outcomes.get(file)!.problem !== undefined)
+  const atFirst = failures()
+  if (failed.length <= MOST_SECOND_TRIES && failed.length < files.length) waiting.push(...(isInterrupted ? [] : failed))
+  await work()
   for (const signal of STOPPING) process.off(signal, interrupt)
+
+  console.log(`1..${done}`)
+  const times = [...outcomes].flatMap(([{ database }, { output }]) =>
+    fileTimes(output).map((time) => ({ ...time, database })),
+  )
   console.log(`# the ${Math.min(SLOWEST, times.length)} slowest files:`)
   for (const { path, database, ms, processorMs } of times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
     console.log(`#   ${seconds(ms)} s, processor ${seconds(processorMs)} s  ${path} on ${database}`)
   }
-  if (failures.length > 0) console.log('# failed:')
-  for (const line of failures) console.log(`#   ${line}`)
-  const { total, pass, fail, skip } = counts
+  const hasPassed = failed.some((file) => outcomes.get(file)!.problem === undefined)
+  if (hasPassed) tell('failed beside others, and ran once more alone', atFirst)
+  tell('failed', failures())
+  const { total, pass, fail, skip } = [...outcomes.values()].map(countOf).reduce(sum, NOTHING)
   console.log(`# { total: ${total}, pass: ${pass}, fail: ${fail}, skip: ${skip} }`)
   const processorMs = times.reduce((sum, time) => sum + time.processorMs, 0)
   console.log(`# time=${Date.now() - startedAt}ms, processor ${Math.round(processorMs)} ms`)
   return isInterrupted ? undefined : fail === 0
+}
+
+function tell(what: string, lines: readonly string[]): void {
+  if (lines.length > 0) console.log(`# ${what}:`)
+  for (const line of lines) console.log(`#   ${line}`)
+}
+
+/** A problem that no test has counted is one failure. */
+function countOf({ counts, problem }: Outcome): Counts {
+  return problem !== undefined && counts.fail === 0 ? sum(counts, { ...NOTHING, total: 1, fail: 1 }) : counts
 }
 
 function seconds(ms: number): string {

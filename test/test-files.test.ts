@@ -87,6 +87,36 @@ t.test('what failed is told once more at the end, each with what it says', async
   t.match(text, end.map((line) => `# ${line}\n`).join(''))
 })
 
+t.test(
+  'a file that fails beside others runs once more alone, and what it said at first is told at the end',
+  async (t) => {
+    const tried = join(t.testdir(), 'tried')
+    const code = `import { existsSync, writeFileSync } from 'node:fs'
+    const isFirst = !existsSync(${JSON.stringify(tried)})
+    writeFileSync(${JSON.stringify(tried)}, '')
+    console.log(isFirst ? 'not ok 1 - moment\\n# { total: 1, pass: 0, fail: 1 }' : 'ok 1 - moment\\n# { total: 1, pass: 1 }')`
+    const text = await (await run(t, { 'late.mjs': code, 'good.mjs': PASSING })).ended
+    t.match(
+      text,
+      /# failed beside others, and ran once more alone:\n# {3}late\.mjs: tests failed\n# {3}not ok 1 - moment\n/,
+    )
+    t.match(text, /\n# \{ total: 2, pass: 2, fail: 0, skip: 0 \}\n.*passed: true\n$/s)
+    t.notMatch(text, '# failed:')
+  },
+)
+
+t.test('a file alone, and more than two that fail, get no second try', async (t) => {
+  const FAILING = `console.log('# { total: 1, pass: 0, fail: 1 }')`
+  for (const files of [
+    { 'bad.mjs': FAILING },
+    { 'one.mjs': FAILING, 'two.mjs': FAILING, 'three.mjs': FAILING, 'good.mjs': PASSING },
+  ]) {
+    const text = await (await run(t, files)).ended
+    t.match(text, `\n1..${Object.keys(files).length}\n`)
+    t.match(text, 'passed: false')
+  }
+})
+
 t.test('an interruption ends the files, too', async (t) => {
   const begun = join(t.testdir(), 'begun')
   const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(begun)}, ''); setInterval(() => {}, 500)`
