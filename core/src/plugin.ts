@@ -55,6 +55,7 @@ export {
   statusError,
 } from './contract/http.ts'
 export { readJson } from './contract/json-answer.ts'
+export { isOldCopy } from './contract/old-copies.ts'
 export {
   type DavMethod,
   definePlugin,

@@ -1,5 +1,5 @@
 /** Reads an address once: one GET, its redirects within the site, and the body. */
-import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, isOldCopy, parseUrl, statusError } from '@claimcheck/core/plugin'
 import { isSameSite, prefixOf, withoutQuery } from './address.ts'
 import { type Content, charsetOf, type Form, type TakenAnswer, takeAnswer } from './fingerprint.ts'
 import { isLanguage } from './languages.ts'
@@ -61,7 +61,7 @@ export async function readUrl(question: Question, context: ReadingContext): Prom
   requireConclusive(last, status, context.now())
   if (answers.some(isWall)) throw new DestinationError('forbidden', { status: last.status })
   const relation = await relationOf(url, asked, context)
-  return toUrlAnswer(answers, locationOf(last, url) ?? url, relation, form)
+  return toUrlAnswer(answers, locationOf(last, url) ?? url, leadsOn(last, url) ? 'elsewhere' : relation, form)
 }
 
 /** The target of a redirect; undefined for any other answer. */
@@ -72,6 +72,19 @@ function locationOf({ status, headers }: Pick<TakenAnswer, 'status' | 'headers'>
   if (next === undefined) throw unexpected({ status })
   next.hash = ''
   return next
+}
+
+/** Seconds after which a page that leads on to another one has been there to read. */
+const LONGEST_STOPOVER_S = 10
+/** Matches a time to wait and an address, as the HTML standard reads them (shared declarative refresh steps). */
+const REFRESH = /^\s*(?=[\d.])(\d*)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?["']?([^"']+)/i
+
+/** Tells whether an answer is a redirect by other means: browsers show it and soon go on to another page. */
+function leadsOn({ status, headers }: Pick<TakenAnswer, 'status' | 'headers'>, from: URL): boolean {
+  const [, seconds, address = ''] = REFRESH.exec(headers.get('refresh') ?? '') ?? []
+  const next = parseUrl(inUtf8(address.trim()), from.href)
+  if (!isSuccess(status) || seconds === undefined || next === undefined) return false
+  return Number(seconds) <= LONGEST_STOPOVER_S && prefixOf(next, from) !== ''
 }
 
 /** Decodes a header as browsers do: it is read byte by byte, and sites write other letters in UTF-8. */
@@ -129,24 +142,11 @@ function toUrlAnswer(
     finalUrl: withoutQuery(finalUrl),
     redirected: answers.length > 1,
     isElsewhere: relation === 'elsewhere',
-    isOld: isOldCopy(headers),
+    isOld: isOldCopy(headers, OLD_S),
     isExact: tellsItsEnd(headers) && isAsAsked(headers, form) && content.hasMark !== true,
     isShared: relation !== 'translated' && answers.every((answer) => isForAll(answer.headers)),
     hasValidator: headers.has('etag') || headers.has('last-modified'),
   }
-}
-
-/**
- * Headers by which caches that send no `Age` say at least that they answered with a copy: `X-Cache: TCP_HIT` (Azure), `X-Nextjs-Cache: STALE`,
- * `CDN-Cache: HIT` (Bunny), `Cache-Status: edge; hit` (RFC 9211), and nginx by any name.
- */
-const CACHE = /cache(?:-(?:status|lookup|remote))?$/
-const COPY = /(?<![a-z])hit(?![a-z])|^(?:stale|updating)$/i
-
-function isOldCopy(headers: Headers): boolean {
-  const age = headers.get('age')
-  if (age !== null) return !(Number(age) <= OLD_S)
-  return [...headers].some(([name, value]) => CACHE.test(name) && COPY.test(value))
 }
 
 /**

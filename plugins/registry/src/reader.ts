@@ -4,6 +4,7 @@ import {
   clockBehindMs,
   DestinationError,
   isDestinationError,
+  isOldCopy,
   type ProbeContext,
   statusError,
 } from '@claimcheck/core/plugin'
@@ -29,7 +30,8 @@ interface Remembered {
   readonly value: unknown
 }
 
-const MOST_COUNTED_MS = 60_000
+/** The greatest age, in seconds, that the host counts in answers of a registry that is not public. */
+const MOST_COUNTED_S = 60
 
 /** The longest remembered value, in characters of its JSON: the cache limits how many entries it has, and not their size. */
 const MAX_REMEMBERED_LENGTH = 32 * 1024
@@ -59,7 +61,7 @@ export class RegistryReader {
     const response = await fetch(url, { headers: { accept, ...(known && { 'if-none-match': known.etag }) }, auth })
     const { status, headers } = response
     const behindMs = clockBehindMs(headers, now())
-    const isOld = isOldCopy(headers, isPublic)
+    const isOld = isTooOld(headers, isPublic)
     if (status === 304 && known) return { value: known.value as T, clockBehindMs: behindMs, isDoubtful: isOld }
     if (status !== 200) {
       await response.body?.cancel()
@@ -86,10 +88,12 @@ export function isAnswer(error: unknown): error is DestinationError {
   return isDestinationError(error) && error.status !== undefined && error.code !== 'rate_limited'
 }
 
-/** Tells whether an answer is too old to count. The host counts any age of a public registry's answers, but only a minute of others'. */
-export function isOldCopy(headers: Headers, isPublic: boolean): boolean {
-  const ageMs = Number(headers.get('age') ?? 0) * 1000
-  return isPublic ? Number.isNaN(ageMs) : !(ageMs <= MOST_COUNTED_MS)
+/**
+ * Tells whether an answer is too old to count. The host counts any age of a public registry's answers, whose lag without one is known, but only a
+ * minute of others'.
+ */
+export function isTooOld(headers: Headers, isPublic: boolean): boolean {
+  return isPublic ? Number.isNaN(Number(headers.get('age'))) : isOldCopy(headers, MOST_COUNTED_S)
 }
 
 /** Tells whether an answer says where it ends. Otherwise a broken connection makes a part look like the whole. */

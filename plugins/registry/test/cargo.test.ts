@@ -146,6 +146,16 @@ t.test('at another index than the public one, an old copy shows what is there, n
     ['the version', { [PATH]: aged('301', line('1.0.0')) }, 'as claimed'],
     ['no version', { [PATH]: aged('301', line('0.9.0')) }, 'unexpected_response'],
     ['no version, in a copy of a minute', { [PATH]: aged('60', line('0.9.0')) }, 'absent'],
+    [
+      'no crate, by a cache',
+      { [PATH]: { status: 404, headers: { 'x-cache-status': 'HIT' } }, ...CONFIG },
+      'unexpected_response',
+    ],
+    [
+      'no crate, which a cache confirmed',
+      { [PATH]: { status: 404, headers: { 'x-cache-status': 'REVALIDATED' } }, ...CONFIG },
+      'absent',
+    ],
     ['no crate', { [PATH]: { status: 404, headers: { age: '301' } }, ...CONFIG }, 'unexpected_response'],
     [
       'no crate, in a copy of a copy',

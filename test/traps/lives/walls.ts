@@ -93,6 +93,22 @@ const COPIES: readonly Headers[] = [
   { 'x-drupal-cache': 'HIT' },
   { 'cdn-cache': 'HIT' },
   { 'x-fastcgi-cache': 'UPDATING' },
+  { 'x-cache': 'TCP_REFRESH_FAIL_HIT from a23-1 (AkamaiGHost/22)' },
+  { 'x-cache': 'TCP_REFRESH_FAIL_OLD' },
+  { 'x-cache': 'TCP_NEGATIVE_HIT' },
+  { 'x-cache': 'MISS, HIT' },
+  { 'x-cache-hits': '0, 3' },
+  { 'x-varnish': '32770 3' },
+  { 'x-rack-cache': 'fresh' },
+  { 'x-symfony-cache': 'GET /page: fresh' },
+  { 'x-symfony-cache': 'stale-while-revalidate' },
+  { 'x-magento-cache-debug': 'HIT' },
+  { 'server-timing': 'cdn-cache; desc=HIT, edge; dur=1' },
+  { warning: '110 - "Response is Stale"' },
+  { warning: '199 - "Miscellaneous", 111 cache "Revalidation Failed"' },
+  { 'x-nextjs-cache': 'HIT', 'x-nextjs-prerender': '1', 'cache-control': 's-maxage=31536000' },
+  // The age is that of the cache before it.
+  { 'x-litespeed-cache': 'hit', age: '0' },
 ]
 const NO_COPIES: readonly Headers[] = [
   { 'x-cache': 'Error from cloudfront' },
@@ -102,6 +118,30 @@ const NO_COPIES: readonly Headers[] = [
   { 'x-nextjs-cache': 'MISS', 'x-cache-hits': '0, 0' },
   { 'cache-control': 'max-age=60, stale-while-revalidate=60' },
   { 'x-cache-key': 'site.example/hit' },
+  { 'x-cache': 'TCP_REFRESH_HIT from a23-1 (AkamaiGHost/22)' },
+  { 'x-cache': 'RefreshHit from cloudfront' },
+  { 'x-cache': 'TCP_EXPIRED_HIT' },
+  { 'x-cache': 'hit-for-pass' },
+  { 'x-rack-cache': 'stale, valid, store' },
+  { 'x-symfony-cache': 'GET /page: miss, store; GET /_fragment: fresh' },
+  { 'x-drupal-dynamic-cache': 'HIT' },
+  { 'x-drupal-cache': 'MISS', 'x-drupal-dynamic-cache': 'UNCACHEABLE (404, sub-request: HIT)' },
+  {
+    ...{ 'x-nextjs-cache': 'HIT', 'x-nextjs-prerender': '1' },
+    'cache-control': 'private, no-cache, no-store, max-age=0, must-revalidate',
+  },
+  { 'x-varnish': '32770', 'server-timing': 'cdn-cache; desc=MISS' },
+  { warning: '299 - "Deprecated"' },
+]
+
+/** Each is shown for a moment, and leads on to another page. */
+const STOPOVERS = ['0; url=/sign-in', '0;URL="https://other.example/"', "3, url='/sign-in'", '5 /sign-in']
+const NO_STOPOVERS = [
+  '0',
+  '5; url=/page',
+  '0; url=https://www.site.example/page/',
+  '30; url=/next',
+  'soon; url=/sign-in',
 ]
 
 const LANGUAGES = ['en', 'de-AT', 'pt-BR', 'zh_Hans', 'zh-Hant-TW', 'es-419']
@@ -193,6 +233,26 @@ export const wallLives: readonly LifeRow[] = [
     row(kind('replicas'), `a claimed 404 that no cache has kept, by ${JSON.stringify(headers)}`, (since) =>
       page([since(says(404, '', headers), 0)], { status: 404 }),
     ),
+  ),
+
+  ...STOPOVERS.flatMap((refresh) => [
+    row(signIn, `a page that leads on by Refresh: ${refresh}`, (since) =>
+      page([since(says(200, 'A page', { refresh }))]),
+    ),
+    row({ ...wall, about: 'redirects' }, `another content, which leads on by Refresh: ${refresh}`, (since) =>
+      page([since(says(200, 'A page', { ...SHARED, refresh }))], CONTENT),
+    ),
+    row(kind('redirects'), `the claimed content, which leads on by Refresh: ${refresh}`, (since) =>
+      page([since(says(200, TRUE_PAGE, { refresh }), 0)], CONTENT),
+    ),
+  ]),
+  ...NO_STOPOVERS.map((refresh) =>
+    row(kind('redirects'), `a page that stays, with Refresh: ${refresh}`, (since) =>
+      page([since(says(200, 'A page', { refresh }), 0)]),
+    ),
+  ),
+  row(kind('redirects'), 'a page that is gone, and leads home', (since) =>
+    page([since(says(404, '', { refresh: '3; url=/' }), 0)], { status: 404 }),
   ),
 
   ...LANGUAGES.map((language) =>

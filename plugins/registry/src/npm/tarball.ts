@@ -2,7 +2,7 @@
 import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
 import type { Place } from '../ecosystem.ts'
 import { algorithmOf } from '../integrity.ts'
-import { isOldCopy, type RegistryValue, tellsItsEnd } from '../reader.ts'
+import { isTooOld, type RegistryValue, tellsItsEnd } from '../reader.ts'
 import type { Manifest } from './answers.ts'
 
 /** The beginning of every package's file, which tells it from a page that says that there is none right now. */
@@ -38,7 +38,7 @@ export async function hashTarball(
   if (status !== 200) throw statusError({ status, headers }, now())
   if (!start.startsWith(GZIP)) throw new DestinationError('unexpected_response', { status })
   const value = `${algorithm}-${digests[algorithm]}`
-  const isDoubtful = isOldCopy(headers, place.isPublic) || !tellsItsEnd(headers)
+  const isDoubtful = isTooOld(headers, place.isPublic) || !tellsItsEnd(headers)
   // A publisher that says nothing of a file leaves nothing to show that another one is there now.
   const isDeclared = declaredDigest !== undefined || shasum !== undefined
   if (!isDoubtful && isDeclared) cache.set(key, { declared, value, isConfirmed: isKnown && known.value === value })
