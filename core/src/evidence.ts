@@ -127,6 +127,10 @@ export interface ReadRecord extends CheckTimes {
   readonly clockOffsetMs: number
   /** Tells whether the destination stated its time. Otherwise nothing bounds the offset, and its log gives no points in time. */
   readonly dated?: boolean
+  /** Milliseconds by which the destination's clock was ahead of ours at least; below 0, behind it. Absent if neither is certain. */
+  readonly clockAheadMs?: number
+  /** Milliseconds by which our clock was set since the claim's submission, against a monotonic clock; absent if it was not. */
+  readonly clockSetMs?: number
   /** Largest age of the answer in milliseconds. Defaults to 0. */
   readonly ageMs?: number
   readonly source?: Source

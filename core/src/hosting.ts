@@ -41,7 +41,7 @@ export { BreachError, failureWords, refusal, toDestinationError } from './hostin
 export { declaredHosts, grantOf } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
 export { type ReadObservation, readObservation, UNHEARD } from './hosting/observation.ts'
-export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
+export { clockOffset, clockReading, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
 export {
   createMemoryRefreshes,
   type MemoryRefreshes,

@@ -34,6 +34,8 @@ const looks = (look: (at: number) => CheckRecord, ...first: number[]): CheckReco
   return [...times, L].map(look)
 }
 const LOOKED = looks(absent, 1, 3)
+/** A destination's clock that is so far ahead, or behind if it is below 0. */
+const off = (ahead: number) => ({ clockAheadMs: ahead, clockOffsetMs: Math.abs(ahead) + 600 })
 /** A log that is read only once it is green: the end of what is left, long before the claim. */
 const GREEN = log({ appeared: { notAfter: -HOUR } })
 const red = (at: number) => differs(at, ['sha'])
@@ -208,6 +210,41 @@ const clocks: readonly Case[] = [
     'a cache keeps its date',
     [...LOOKED, absent(D + 90_000, { offset: 100_000, ageMs: 90_000 })],
     { now: D + 90_100 },
+  ],
+  [
+    AMBIGUOUS,
+    'a clock that was as far behind as it is ahead now jumped',
+    [...LOOKED.map((read) => ({ ...read, ...off(-30_000) })), absent(D, { offset: 30_500, ahead: 29_900 })],
+  ],
+  [
+    FAILED,
+    'one that is on the same side is steady',
+    [...LOOKED.map((read) => ({ ...read, ...off(-30_000) })), absent(D, { offset: 30_500, ahead: -29_900 })],
+  ],
+  [
+    FAILED,
+    'five seconds either way are no jump',
+    [...LOOKED.map((read) => ({ ...read, ...off(-4900) })), absent(D, { offset: 5000, ahead: 5000 })],
+  ],
+  [
+    FAILED,
+    'nor is the date of a kept answer',
+    [
+      ...LOOKED.map((read) => ({ ...read, ...off(500) })),
+      absent(D + 90_000, { offset: 90_500, ahead: -90_000, ageMs: 90_000 }),
+    ],
+    { now: D + 90_100 },
+  ],
+  [
+    AMBIGUOUS,
+    'our own clock was set, where the place tells no time',
+    [...LOOKED, absent(D, { dated: false, set: 10_001 })],
+  ],
+  [FAILED, 'by little', [...LOOKED, absent(D, { dated: false, set: 10_000 })]],
+  [
+    AMBIGUOUS,
+    'what came late by a clock that was set may have come in time',
+    [...LOOKED, present(L + 1000, { set: 60_000 }), present(D)],
   ],
 ]
 

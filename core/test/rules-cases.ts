@@ -72,10 +72,14 @@ interface Shape {
   readonly took?: number
   readonly ageMs?: number
   readonly dated?: boolean
+  /** How far the destination's clock was ahead for certain. */
+  readonly ahead?: number
+  /** By how much our clock was set since the submission. */
+  readonly set?: number
 }
 
 function read(sentAt: number, observation: Observation, shape: Shape): CheckRecord {
-  const { stays, mark, offset = 0, took = 100, ageMs = 0, dated = true } = shape
+  const { stays, mark, offset = 0, took = 100, ageMs = 0, dated = true, ahead, set } = shape
   const told = { ...(stays ? { stays } : {}), ...(mark ? { mark } : {}) }
   return {
     sentAt,
@@ -83,6 +87,8 @@ function read(sentAt: number, observation: Observation, shape: Shape): CheckReco
     observation: { ...observation, ...told },
     clockOffsetMs: offset,
     dated,
+    ...(ahead === undefined ? {} : { clockAheadMs: ahead }),
+    ...(set === undefined ? {} : { clockSetMs: set }),
     ageMs,
   }
 }

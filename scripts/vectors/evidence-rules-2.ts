@@ -112,6 +112,34 @@ const CHEATS: readonly CheatRow[] = [
     NOT_BLAMED,
     { 'document.checks.1.clock_offset_ms': 11_201 },
   ],
+  [
+    'blame-across-a-turn-of-clocks',
+    'The destination was behind the issuer at one read, and as far ahead of it at another.',
+    NOT_BLAMED,
+    {
+      'document.checks.0.clock_ahead_ms': -600,
+      'document.checks.1.clock_offset_ms': 9900,
+      'document.checks.1.clock_ahead_ms': 9800,
+    },
+  ],
+  [
+    'blame-by-a-clock-that-was-set',
+    "The issuer's clock was set by more than ten seconds since the submission.",
+    NOT_BLAMED,
+    { 'document.checks.1.clock_set_ms': 10_001 },
+  ],
+  [
+    'blame-by-a-clock-that-was-set-by-little',
+    "The issuer's clock was set by ten seconds since the submission.",
+    follows('published'),
+    { 'document.checks.1.clock_set_ms': 10_000 },
+  ],
+  [
+    'ahead-by-more-than-the-offset',
+    "The destination's clock was ahead by more than it is off.",
+    cheated('clock_ahead_ms'),
+    { 'document.checks.1.clock_ahead_ms': 1201 },
+  ],
   ['answers-below-none', 'A number of answers that there is not.', FORM, { 'document.checks.0.answers': -1 }],
   [
     'answers-not-counted',

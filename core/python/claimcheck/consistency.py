@@ -74,6 +74,8 @@ def _limit_problem(read: Read) -> Optional[str]:
         return "answers"
     if read.age_ms > _MAX_AGE_MS:
         return "age_ms"
+    if read.clock_ahead_ms is not None and not (read.dated and 0 < abs(read.clock_ahead_ms) <= read.clock_offset_ms):
+        return "clock_ahead_ms"
     if read.mark is not None and read.shows_outcome:
         return "mark"
     if read.differs is not None and len(set(read.differs)) < len(read.differs):

@@ -273,6 +273,8 @@ def _check_of(check: Mapping[str, Any]) -> Check:
         stays=[_stay_of(stay) for stay in check["stays"]] if "stays" in check else None,
         facts=check.get("facts", {}),
         answers=check.get("answers"),
+        clock_ahead_ms=check.get("clock_ahead_ms"),
+        clock_set_ms=check.get("clock_set_ms", 0),
     )
 
 
@@ -361,6 +363,6 @@ _DOCUMENTS = {
         2,
         lambda value: _is_claim_2(value) and _FRESH[value["fresh_by"]] is value["fresh"],
         _failure_2,
-        {**_read_optional, "answers": integer(1)},
+        {**_read_optional, "answers": integer(1), "clock_ahead_ms": integer(-SAFE), "clock_set_ms": integer(1)},
     ),
 }

@@ -46,6 +46,10 @@ class Read(Check):
     facts: Mapping[str, Any]
     #: Of the source's origin. None where they were not counted.
     answers: Optional[int] = None
+    #: At least so far was the destination's clock ahead of ours; below 0, behind it. None where neither is certain. Milliseconds.
+    clock_ahead_ms: Optional[int] = None
+    #: Our own clock was set by so much since the submission. Milliseconds.
+    clock_set_ms: int = 0
 
     @property
     def shows_outcome(self) -> bool:

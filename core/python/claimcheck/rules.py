@@ -242,8 +242,14 @@ class _Rules1:
         """No clock, ours or the destination's, jumped between the reads."""
         dated = [read for read in self.reads if read.dated]
         least = min((read.clock_offset_ms for read in dated), default=0)
+        if self.jump_ms() > self.largest_jump_ms:
+            return False
         # A cache keeps the date of what it holds.
         return all(read.clock_offset_ms - read.age_ms - least <= self.largest_jump_ms for read in dated)
+
+    def jump_ms(self) -> int:
+        """The largest jump of a clock that the reads tell, besides what the size of the clocks' difference tells."""
+        return 0
 
     def is_confirmed(self, basis: Check) -> bool:
         """Another read saw the same."""
@@ -301,6 +307,15 @@ class _Rules2(_Rules1):
             largest = max(largest, min(read.answered_at, self.in_time_until) - since)
             since = min(read.shown_at, self.in_time_until)
         return max(largest, self.in_time_until - since)
+
+
+    def jump_ms(self) -> int:
+        """Of our clock against a monotonic one, or of either, where the destination's was ahead of ours for certain at one read, and behind it at
+        another. A cache keeps the date of what it holds, which makes a clock seem behind."""
+        most_ahead = max((read.clock_ahead_ms or 0 for read in self.reads), default=0)
+        most_behind = max((-(read.clock_ahead_ms or 0) - read.age_ms for read in self.reads), default=0)
+        turned = most_ahead + most_behind if most_ahead > 0 and most_behind > 0 else 0
+        return max([turned, *(read.clock_set_ms for read in self.reads)])
 
 
 def _agreed_absences(reads: Sequence[Read]) -> Tuple[List[int], List[Instant]]:

@@ -147,6 +147,18 @@ const EvidenceRead = Type.Object(
     sent_at: Timestamp,
     answered_at: Timestamp,
     clock_offset_ms: lengthMs,
+    clock_ahead_ms: Type.Optional(
+      Type.Integer({
+        description:
+          "By how many milliseconds the destination's clock was ahead of the issuer's at least; below 0, behind it. Absent if neither is certain.",
+      }),
+    ),
+    clock_set_ms: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: "By how many milliseconds the issuer's clock was set since the submission.",
+      }),
+    ),
     dated: Type.Boolean({ description: 'The destination told its time.' }),
     age_ms: Type.Integer({ minimum: 0, description: 'How old the answer may be. Milliseconds.' }),
     answers: Type.Optional(

@@ -1,5 +1,5 @@
 /** Readings of a check's answers: the destination's clock, the answers' age, and tokens that they could repeat. */
-import type { Instant } from '../evidence.ts'
+import type { Instant, ReadRecord } from '../evidence.ts'
 
 export interface Readings {
   /** Time just before the first request; undefined while there was none. */
@@ -78,4 +78,13 @@ function earliest(one: Instant | undefined, other: Instant | undefined): Instant
 export function clockOffset({ ahead, isUndated }: Readings): number | undefined {
   if (!ahead || isUndated) return undefined
   return Math.max(Math.abs(ahead.least), Math.abs(ahead.most))
+}
+
+/** The part of a record that says how the destination's clock compares with ours. */
+export function clockReading(readings: Readings): Pick<ReadRecord, 'clockOffsetMs' | 'dated' | 'clockAheadMs'> {
+  const offset = clockOffset(readings)
+  if (offset === undefined) return { clockOffsetMs: 0, dated: false }
+  const { least, most } = readings.ahead!
+  const certain = least > 0 ? least : Math.min(most, 0)
+  return { clockOffsetMs: offset, dated: true, ...(certain !== 0 && { clockAheadMs: certain }) }
 }

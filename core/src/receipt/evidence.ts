@@ -119,13 +119,15 @@ function toWireCheck(check: CheckRecord, version: EvidenceVersion, withFacts: bo
     }
     return { answered_at: answeredAt, failure, sent_at: sentAt }
   }
-  const { observation, clockOffsetMs, dated = false, ageMs = 0, source, answers } = check
+  const { observation, clockOffsetMs, dated = false, ageMs = 0, source, answers, clockAheadMs, clockSetMs } = check
   const { kind, facts, mark, stays } = observation
   return {
     age_ms: ageMs,
     answered_at: answeredAt,
     ...(version === 1 || answers === undefined ? {} : { answers }),
+    ...(version === 1 || clockAheadMs === undefined ? {} : { clock_ahead_ms: clockAheadMs }),
     clock_offset_ms: clockOffsetMs,
+    ...(version === 1 || clockSetMs === undefined ? {} : { clock_set_ms: clockSetMs }),
     dated,
     ...(observation.kind === 'present' ? { differs: observation.differs } : {}),
     ...(withFacts ? { facts } : {}),
@@ -192,7 +194,8 @@ function fromWireCheck(check: WireCheck): CheckRecord {
     }
     return { sentAt, answeredAt, failure }
   }
-  const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, answers, facts = {} } = check
+  const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, facts = {} } = check
+  const { answers, clock_ahead_ms, clock_set_ms } = check
   const observed = {
     facts,
     ...(mark === undefined ? {} : { mark }),
@@ -209,6 +212,8 @@ function fromWireCheck(check: WireCheck): CheckRecord {
     ageMs: age_ms,
     ...(source ? { source: fromWireSource(source as WireSource) } : {}),
     ...(answers === undefined ? {} : { answers }),
+    ...(clock_ahead_ms === undefined ? {} : { clockAheadMs: clock_ahead_ms }),
+    ...(clock_set_ms === undefined ? {} : { clockSetMs: clock_set_ms }),
   }
 }
 

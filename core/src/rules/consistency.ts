@@ -37,7 +37,15 @@ export interface Said {
 }
 
 /** The contradicted part, by its name in evidence or in the body of a receipt. */
-export type ContradictedPart = 'order' | 'answers' | 'age_ms' | 'stays' | 'mark' | 'differs' | 'observation.facts'
+export type ContradictedPart =
+  | 'order'
+  | 'answers'
+  | 'age_ms'
+  | 'clock_ahead_ms'
+  | 'stays'
+  | 'mark'
+  | 'differs'
+  | 'observation.facts'
 
 export interface Contradiction {
   readonly of: ContradictedPart
@@ -87,12 +95,14 @@ function byRules1(
 
 /** Finds a contradiction within a read, whatever was claimed. */
 function limitProblem(read: ReadRecord): Contradiction | undefined {
-  const { sentAt, answeredAt, ageMs = 0, answers, observation } = read
+  const { sentAt, answeredAt, ageMs = 0, answers, observation, dated = false, clockOffsetMs, clockAheadMs } = read
   const { mark, stays = [] } = observation
   if (answeredAt - sentAt > LONGEST_CHECK_MS) return contradiction('order', 'the check took too long')
   if (answers === undefined ? answeredAt >= COUNTED_SINCE : answers < 1)
     return contradiction('answers', 'no answer of the source is counted')
   if (ageMs > MAX_AGE_MS) return contradiction('age_ms', 'the answer is older than a day')
+  if (clockAheadMs !== undefined && !(dated && clockAheadMs !== 0 && Math.abs(clockAheadMs) <= clockOffsetMs))
+    return contradiction('clock_ahead_ms', "the destination's clock is off by more than it can be")
   if (mark !== undefined && observation.kind === 'present' && observation.differs.length === 0)
     return contradiction('mark', 'a mark is given with what is there as claimed')
   if (observation.kind === 'present' && new Set(observation.differs).size < observation.differs.length)

@@ -25,6 +25,8 @@ import { graceEnd, hasLooks, isApart, largestAge, seenIn, shownAt, toleranceEnd 
 export interface Version {
   /** Milliseconds by which a clock may jump between two reads of one claim, before they are worthless for absence. */
   readonly largestJumpMs: number
+  /** The largest jump of a clock that the reads tell, besides what the size of the clocks' difference tells, in milliseconds. */
+  jumpMs?(reads: readonly ReadRecord[]): number
   /** Number of looks after its deadline that a claim gets before it ends undecided. */
   readonly leastLooks: 1 | 2
   /** Selects the stays that are believed: those that verify an outcome and bound its time. */
@@ -221,6 +223,7 @@ function saysSinceWhen(read: ReadRecord, { staysOf }: ClaimEvidence): boolean {
 function isSteady({ reads, version }: ClaimEvidence): boolean {
   const offsets = reads.filter(({ dated }) => dated).map(({ clockOffsetMs, ageMs = 0 }) => ({ clockOffsetMs, ageMs }))
   const least = Math.min(...offsets.map(({ clockOffsetMs }) => clockOffsetMs))
+  if ((version.jumpMs?.(reads) ?? 0) > version.largestJumpMs) return false
   // A cache repeats the date of the answer that it holds.
   return offsets.every(({ clockOffsetMs, ageMs }) => clockOffsetMs - ageMs - least <= version.largestJumpMs)
 }

@@ -18,10 +18,24 @@ const LAG_MS = 60_000
 
 export const RULES_2: Version = {
   largestJumpMs: 10_000,
+  jumpMs,
   leastLooks: 2,
   believedStays,
   wasLookedFor,
   largestGapMs,
+}
+
+/**
+ * The largest jump of a clock: of ours against a monotonic one, or of either, if the destination's was ahead of ours for certain at one read, and
+ * behind it at another.
+ */
+function jumpMs(reads: readonly ReadRecord[]): number {
+  const ahead = reads.map(({ clockAheadMs = 0 }) => Math.max(clockAheadMs, 0))
+  // A cache repeats the date of the answer that it holds, which makes the destination's clock seem behind.
+  const behind = reads.map(({ clockAheadMs = 0, ageMs = 0 }) => Math.max(-clockAheadMs - ageMs, 0))
+  const [mostAhead, mostBehind] = [Math.max(...ahead), Math.max(...behind)]
+  const turned = mostAhead > 0 && mostBehind > 0 ? mostAhead + mostBehind : 0
+  return Math.max(turned, ...reads.map(({ clockSetMs = 0 }) => clockSetMs))
 }
 
 /** Selects the stays that no looks contradict, and that begin before the answer that tells of them. */

@@ -1,7 +1,7 @@
 /** Decides a case's claim by the rules, over all the checks that the schedule makes of it, and records outcomes as a host does. */
 import type { Claim } from '../contract/verifier.ts'
 import { type CheckRecord, isRead, type Observation, type ReadRecord } from '../evidence.ts'
-import { clockOffset } from '../hosting/readings.ts'
+import { clockReading } from '../hosting/readings.ts'
 import type { ActionProfile } from '../profile.ts'
 import { type Contradiction, contradictionOf, expectedOf } from '../rules/consistency.ts'
 import { decide } from '../rules/decide.ts'
@@ -88,6 +88,7 @@ const CONTRADICTED: Readonly<Record<Contradiction['of'], ObservationProblem['nam
   order: 'observation.form',
   answers: 'observation.form',
   age_ms: 'observation.form',
+  clock_ahead_ms: 'observation.form',
   stays: 'observation.stays',
   mark: 'observation.mark',
   differs: 'observation.differs',
@@ -107,13 +108,11 @@ function readOf(
   answeredAt: number,
 ): ReadRecord | undefined {
   if (observationProblem(profile, observation) || answers === 0) return undefined
-  const offset = clockOffset(readings)
   return {
     sentAt,
     answeredAt,
     observation,
-    clockOffsetMs: offset ?? 0,
-    dated: offset !== undefined,
+    ...clockReading(readings),
     ageMs: Math.max(profile.ageMs ?? 0, observation.ageMs ?? 0) + readings.ageMs,
     answers,
   }

@@ -9,7 +9,8 @@ import type { Storage } from '../storage/storage.ts'
 import { steadyClock } from './steady-clock.ts'
 import { createTimekeeper, type Measurement, STEP_MS, type Timekeeper } from './timekeeper.ts'
 
-export interface Clock extends Pick<Timekeeper, 'heard' | 'remembers' | 'logged' | 'turn' | 'isSuspected'> {
+export interface Clock
+  extends Pick<Timekeeper, 'heard' | 'remembers' | 'logged' | 'turn' | 'setSince' | 'isSuspected'> {
   readonly now: () => Instant
   /** Says why the time is in doubt, and what to do; undefined while it is certain. In doubt a host decides and signs nothing. */
   doubt(): string | undefined

@@ -22,6 +22,11 @@ interface Reading {
   readonly at: number
 }
 
+type Ahead = Omit<Reading, 'at'>
+
+/** The clock of a destination of which nothing is remembered, taken for right. */
+const NOT_OFF: Ahead = { least: 0, most: 0 }
+
 interface Voice {
   /** A destination's last reading before its clock jumped; undefined until two agree: one alone may be the odd one. */
   readonly usual?: Reading | undefined
@@ -36,6 +41,8 @@ const LARGEST_SLEW = 0.1
 const LARGEST_DIFFERENCE_MS = 30_000
 /** The most by which a clock drifts while this host is down. A clock that moved by more was set. */
 const LARGEST_DRIFT_MS = 5_000
+/** The most steps of the clock that are remembered. */
+const MOST_STEPS = 100
 /** The age after which the time that a destination told counts no more. */
 const REMEMBERED_MS = 10 * 60_000
 
@@ -67,10 +74,12 @@ export function createTimekeeper({
   let isContradicted = false
   let newestInLog = Number.NEGATIVE_INFINITY
   let turns = 0
+  /** The steps of the time that is told: by how much, and the latest time that was told before. */
+  const steps: { readonly before: Instant; readonly byMs: number }[] = []
   let wasDoubted = false
   const voices = new Map<string, Voice>()
-  /** The most by which the clock of each origin was off before the start. */
-  const remembered = new Map<string, number>()
+  /** How far the clock of each origin was ahead before the start. */
+  const remembered = new Map<string, Ahead>()
 
   function now(): Instant {
     const at = Math.floor(steady() + offsetMs)
@@ -113,7 +122,12 @@ export function createTimekeeper({
   }
 
   function follow(nextOffsetMs: number): void {
-    if (Math.abs(nextOffsetMs - offsetMs) > STEP_MS) turns++
+    const byMs = nextOffsetMs - offsetMs
+    if (Math.abs(byMs) > STEP_MS) {
+      turns++
+      steps.push({ before: now(), byMs })
+      if (steps.length > MOST_STEPS) steps.shift()
+    }
     offsetMs = nextOffsetMs
     step = undefined
     refutedMs = undefined
@@ -183,7 +197,7 @@ export function createTimekeeper({
       const before = remembered.get(origin)
       return {
         isKnown: before !== undefined,
-        direction: directionOf(last, offsetMs, (before ?? 0) + LARGEST_DRIFT_MS),
+        direction: directionFrom(before ?? NOT_OFF, last, offsetMs),
       }
     })
     const directions = new Set(heard.map(({ direction }) => direction))
@@ -225,11 +239,12 @@ export function createTimekeeper({
      */
     heard,
     /**
-     * Takes the most by which a listed destination's clock was off before the start. The monotonic clock of that time is gone, so that destinations
-     * alone tell whether the clock that this host goes by was set meanwhile.
+     * Takes how far a listed destination's clock was ahead before the start. The monotonic clock of that time is gone, so that destinations alone
+     * tell whether the clock that this host goes by was set meanwhile.
      */
-    remembers(origin: string, mostMs: number) {
-      remembered.set(origin, Math.min(mostMs, remembered.get(origin) ?? Number.POSITIVE_INFINITY))
+    remembers(origin: string, { least, most }: Ahead) {
+      const before = remembered.get(origin) ?? { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY }
+      remembered.set(origin, { least: Math.max(least, before.least), most: Math.min(most, before.most) })
     },
     /** Takes the newest time in the log. */
     logged(at: Instant) {
@@ -239,6 +254,12 @@ export function createTimekeeper({
     doubt,
     /** Returns a number that changes when a doubt begins and when the time is stepped: what began before it was timed by another clock. */
     turn: () => turns,
+    /**
+     * Returns by how many milliseconds the time was stepped, in whichever direction, since a moment that this host or another one told. A step back
+     * makes moments come twice: then it counts.
+     */
+    setSince: (moment: Instant) =>
+      steps.reduce((sum, { before, byMs }) => sum + (moment <= before ? Math.abs(Math.round(byMs)) : 0), 0),
     /** Tells whether a destination contradicts the time; one alone proves nothing. */
     isSuspected: () => doDestinationsContradict(1),
   }
@@ -249,9 +270,15 @@ function apart(byMs: number): string {
 }
 
 /** Tells which way a destination's clock is off for certain: 1 when it is ahead, -1 when it is behind. */
-function directionOf({ least, most }: Reading, offsetMs: number, largestMs = LARGEST_DIFFERENCE_MS): 1 | 0 | -1 {
-  if (least - offsetMs > largestMs) return 1
-  return most - offsetMs < -largestMs ? -1 : 0
+function directionOf({ least, most }: Reading, offsetMs: number): 1 | 0 | -1 {
+  if (least - offsetMs > LARGEST_DIFFERENCE_MS) return 1
+  return most - offsetMs < -LARGEST_DIFFERENCE_MS ? -1 : 0
+}
+
+/** Tells which way a destination's clock moved for certain since before, by more than a clock drifts. */
+function directionFrom(before: Ahead, { least, most }: Reading, offsetMs: number): 1 | 0 | -1 {
+  if (least - offsetMs > before.most + LARGEST_DRIFT_MS) return 1
+  return most - offsetMs < before.least - LARGEST_DRIFT_MS ? -1 : 0
 }
 
 function usualOf(before: Voice | undefined, last: Reading): Reading | undefined {

@@ -9,6 +9,9 @@ const DAY_MS = 24 * HOUR_MS
 const NOON = Date.UTC(2026, 8, 25, 12)
 
 /** True time in which a host keeps time by a clock that may be set, a monotonic clock that may stand still, and destinations. */
+/** A clock that was off by so much at most, either way. */
+const within = (ms: number) => ({ least: -ms, most: ms })
+
 class World {
   time = NOON
   /** How far the clock that the host goes by is off. */
@@ -370,7 +373,7 @@ t.test(
   async (t) => {
     for (const setMs of [8 * SECOND_MS, 40 * SECOND_MS, -40 * SECOND_MS]) {
       const world = new World(setMs)
-      world.keeper.remembers('https://forge.example', 1000)
+      world.keeper.remembers('https://forge.example', within(1000))
       t.notOk(world.isDoubted, 'nothing was heard yet')
       world.hear('https://forge.example')
       t.match(world.keeper.doubt(), /was set while this host was down.*forge\.example/, `${setMs}`)
@@ -386,19 +389,19 @@ t.test(
 
 t.test('a destination whose own clock moved while the host was down casts no lasting doubt', async (t) => {
   const slow = new World()
-  slow.keeper.remembers('https://forge.example', 1000)
+  slow.keeper.remembers('https://forge.example', within(1000))
   slow.hear('https://forge.example', 4 * SECOND_MS)
   t.notOk(slow.isDoubted, 'by little')
 
   const refuted = new World()
-  refuted.keeper.remembers('https://forge.example', 1000)
+  refuted.keeper.remembers('https://forge.example', within(1000))
   refuted.hear('https://forge.example', 20 * SECOND_MS)
   t.ok(refuted.isDoubted)
   refuted.hear('https://right.example')
   t.notOk(refuted.isDoubted, 'another one says that the time is right')
 
   const alone = new World()
-  alone.keeper.remembers('https://forge.example', 1000)
+  alone.keeper.remembers('https://forge.example', within(1000))
   alone.hear('https://forge.example', 20 * SECOND_MS)
   for (let minute = 0; minute < 11; minute++) {
     alone.pass(MINUTE_MS)
@@ -407,7 +410,46 @@ t.test('a destination whose own clock moved while the host was down casts no las
   t.notOk(alone.isDoubted, 'it is believed after ten minutes')
 
   const known = new World()
-  known.keeper.remembers('https://forge.example', 20 * SECOND_MS)
+  known.keeper.remembers('https://forge.example', within(20 * SECOND_MS))
   known.hear('https://forge.example', 20 * SECOND_MS)
   t.notOk(known.isDoubted, 'it was off before')
 })
+
+t.test('a step that is followed is remembered, for what was timed before', async (t) => {
+  const world = new World()
+  world.pass(MINUTE_MS)
+  const before = world.keeper.now()
+  t.equal(world.keeper.setSince(before), 0)
+  world.set(-60 * SECOND_MS)
+  t.ok(world.isDoubted)
+  t.equal(world.keeper.setSince(before), 0, 'nothing says yet which clock is right')
+  world.pass(SECOND_MS)
+  world.hear('https://forge.example', -60 * SECOND_MS)
+  t.notOk(world.isDoubted)
+  const set = world.keeper.setSince(before)
+  t.ok(Math.abs(set - 60 * SECOND_MS) <= 2, `${set}`)
+  t.equal(world.keeper.setSince(before - 5 * MINUTE_MS), set)
+  t.equal(world.keeper.setSince(world.keeper.now()), set, 'a moment that comes twice')
+  world.pass(2 * MINUTE_MS)
+  t.equal(world.keeper.setSince(world.keeper.now()), 0)
+})
+
+t.test(
+  'a clock that was set while the host was down is noticed by where it was before, not by how much it is off',
+  async (t) => {
+    for (const [before, after] of [
+      [-30, 29],
+      [29, -30],
+    ] as const) {
+      const world = new World()
+      const ms = before * SECOND_MS
+      world.keeper.remembers('https://forge.example', { least: ms - 500, most: ms + 500 })
+      world.hear('https://forge.example', after * SECOND_MS)
+      t.match(world.keeper.doubt(), 'was set while this host was down')
+    }
+    const steady = new World()
+    steady.keeper.remembers('https://forge.example', { least: 28_500, most: 29_500 })
+    steady.hear('https://forge.example', 29 * SECOND_MS)
+    t.notOk(steady.isDoubted)
+  },
+)

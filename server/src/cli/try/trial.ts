@@ -77,7 +77,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
       budgets: createRateLimitBudgets({ now }),
       connections: { openById: async () => connection, refreshesOf: () => refreshes },
       activity: { connectionRead() {} },
-      clock: { heard() {}, turn: () => 0 },
+      clock: { heard() {}, turn: () => 0, setSince: () => 0 },
       now,
       config,
       logger: logger as never,

@@ -3,7 +3,7 @@
  * else.
  */
 
-import { clockOffset, requireOrigin, type SecretValues, UNHEARD, withoutSecretValues } from '@claimcheck/core/hosting'
+import { clockReading, requireOrigin, type SecretValues, UNHEARD, withoutSecretValues } from '@claimcheck/core/hosting'
 import { type Claim, type Connection, DestinationError } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
@@ -45,7 +45,7 @@ interface CheckRunnerOptions {
   readonly budgets: Pick<RateLimitBudgets, 'forCheck'>
   readonly now: () => Instant
   readonly sources: Sources
-  readonly clock: Pick<Clock, 'heard' | 'turn'>
+  readonly clock: Pick<Clock, 'heard' | 'turn' | 'setSince'>
   readonly config: Pick<ClaimsConfig, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
@@ -219,14 +219,14 @@ export function createCheckRunner({
       return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
     // A cached answer has a `Date` as old as itself.
     if (hasVoice && readings.ageMs === 0) clock.heard(requireOrigin(baseUrl), readings, turn)
-    const clockOffsetMs = clockOffset(readings)
+    const setMs = clock.setSince(claim.submittedAt)
     const read: ReadRecord = {
       // A check that joined a shared read was made when that read was sent.
       sentAt: Math.max(sentAt, Math.min(readings.sentAt ?? sentAt, answeredAt)),
       answeredAt,
       observation: observed,
-      clockOffsetMs: clockOffsetMs ?? 0,
-      dated: clockOffsetMs !== undefined,
+      ...clockReading(readings),
+      ...(setMs > 0 && { clockSetMs: setMs }),
       ageMs: Math.min(placeAgeMs + Math.min(readings.ageMs, mostAgeMs), MAX_AGE_MS),
       answers,
       source: recorded,

@@ -10,6 +10,9 @@ const MOST_READ = 500
 export async function rememberClocks({ read }: Pick<Storage, 'read'>, clock: Pick<Clock, 'remembers'>): Promise<void> {
   for (const check of await read.claims.lastChecks(MOST_READ)) {
     if (!isRead(check) || !check.dated || !check.source?.listed) continue
-    clock.remembers(requireOrigin(check.source.baseUrl), check.clockOffsetMs)
+    const { clockOffsetMs, clockAheadMs = 0, ageMs = 0, source } = check
+    // A cache repeats the date of the answer that it holds.
+    const most = clockAheadMs < 0 ? clockAheadMs + ageMs : clockOffsetMs
+    clock.remembers(requireOrigin(source.baseUrl), { least: clockAheadMs > 0 ? clockAheadMs : -clockOffsetMs, most })
   }
 }

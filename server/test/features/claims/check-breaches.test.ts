@@ -69,7 +69,7 @@ async function run(t: Test, { manifest, baseUrl, moved, check, destination, targ
     budgets: createRateLimitBudgets({ now }),
     now,
     sources: createSources({ config: { sources: {} } }),
-    clock: { heard() {}, turn: () => 0 },
+    clock: { heard() {}, turn: () => 0, setSince: () => 0 },
     logger,
     config: { checks: { timeoutMs: 5000, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
   })

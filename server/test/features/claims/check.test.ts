@@ -69,7 +69,7 @@ function runner(
     openById?: (id: string) => Promise<OpenConnection | undefined>
     /** The operator's public places of the provider. */
     listed?: string[]
-    clock?: Pick<Clock, 'heard' | 'turn'>
+    clock?: Pick<Clock, 'heard' | 'turn' | 'setSince'>
     /** The profile compares the fact `seen` with the param `list`, and has rules of this version. */
     heldBy?: 1 | 2
     /** The check of version 2 of the profile, where that is loaded. */
@@ -127,7 +127,7 @@ function runner(
     budgets: createRateLimitBudgets({ now }),
     now,
     sources: createSources({ config: { sources: { test: over.listed ?? [] } } }),
-    clock: over.clock ?? { heard() {}, turn: () => 0 },
+    clock: over.clock ?? { heard() {}, turn: () => 0, setSince: () => 0 },
     logger,
     config: {
       checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
@@ -415,6 +415,24 @@ t.test("how far the destination's clock is off is recorded with what it answered
   })
 })
 
+t.test('so is which way it is off, where that is certain, and whether our own clock was set', async (t) => {
+  for (const [offMs, clockAheadMs] of [
+    [60_000, 60_000],
+    [-60_000, -59_001],
+    [0, undefined],
+  ] as const) {
+    const { run } = await readAt(t, at(offMs))
+    const record = await run(claim, [])
+    t.equal('observation' in record && record.clockAheadMs, clockAheadMs)
+    t.notOk('clockSetMs' in record)
+  }
+  const asked: unknown[] = []
+  const setSince = (moment: number) => asked.push(moment) * 12_000
+  const { run } = await readAt(t, {}, { clock: { heard() {}, turn: () => 0, setSince } })
+  t.match(await run(claim, []), { dated: false, clockSetMs: 12_000 })
+  t.strictSame(asked, [claim.submittedAt])
+})
+
 t.test('an answer that does not tell its time is recorded as undated', async (t) => {
   for (const headers of [{}, { date: 'yesterday' }]) {
     const { run } = await readAt(t, headers)
@@ -541,7 +559,7 @@ t.test('a check that joins a read is made when that read is sent, and not before
 
 t.test('the clock hears what listed places say of the time, and no others', async (t) => {
   const heard: unknown[][] = []
-  const clock = { heard: (...said: unknown[]) => heard.push(said), turn: () => 7 }
+  const clock = { heard: (...said: unknown[]) => heard.push(said), turn: () => 7, setSince: () => 0 }
   await (await readAt(t, at(120_000), { clock, listed: [] })).run(claim, [])
   t.match(heard, [[/^http:\/\/127\.0\.0\.1:\d+$/, { ahead: { least: 120_000 }, isUndated: false }, 7]])
   const { host, run } = await readAt(t, at(120_000), { clock })

@@ -38,7 +38,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
     budgets: createRateLimitBudgets({ now }),
     now,
     sources: createSources({ config: { sources: {} } }),
-    clock: { heard() {}, turn: () => 0 },
+    clock: { heard() {}, turn: () => 0, setSince: () => 0 },
     logger: SILENT,
     config: { checks: { timeoutMs: 1000, firstAnswerMs: 1000, concurrency: 1, closingMs: 1000, graceMs: 1000 } },
   })
