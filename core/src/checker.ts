@@ -2,6 +2,7 @@
 
 export type { AnchorChecker, AnchorReading, ReadConsistency } from './anchor/checker.ts'
 export { checkConsistency, checkInclusion, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
+export { type Contradiction, checkContradiction } from './log/contradiction.ts'
 export { compareHeads, consistencyPath, headsPath, type TreeHeadFinding, treeSizeIn } from './log/head-binding.ts'
 export { newerHeadField, TREE_HEAD_FIELD } from './log/head-field.ts'
 export type { Consistency, Inclusion } from './log/merkle.ts'

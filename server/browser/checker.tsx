@@ -4,6 +4,7 @@ import {
   type Bundle,
   checkBundle,
   checkConsistency,
+  checkContradiction,
   checkInclusion,
   checkTreeHead,
   isUnvouched,
@@ -11,7 +12,7 @@ import {
   type Proof,
   parseKeySet,
 } from '@claimcheck/core/checker'
-import { firstFailure, UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
+import { CONTRADICTION_WORDS, firstFailure, UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import {
   type DocumentKind,
   documentProblem,
@@ -40,10 +41,11 @@ const NAMES: Readonly<Record<DocumentKind, string>> = {
   tree_head: 'tree head',
   inclusion: 'inclusion proof',
   consistency: 'consistency proof',
+  contradiction: 'how a log contradicts itself',
   profiles: 'rules and words',
 }
 
-const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion'>, keyof Bundle>> = {
+const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion' | 'contradiction'>, keyof Bundle>> = {
   entry: 'receipt',
   evidence: 'evidence',
   keys: 'keys',
@@ -53,7 +55,7 @@ const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion'>, ke
 }
 
 /** The newest of each kind counts; keys that were given by themselves count before those of a bundle. */
-let given: Partial<Bundle> & { readonly inclusion?: string } = {}
+let given: Partial<Bundle> & { readonly inclusion?: string; readonly contradiction?: string } = {}
 let hasOwnKeys = false
 /** The key document that the person says is the issuer's, apart from what came with the receipt. */
 let trusted: string | undefined
@@ -68,7 +70,7 @@ const result = document.querySelector<HTMLElement>('#result')!
 
 function take(text: string): DocumentKind {
   const kind = kindOf(text)
-  if (kind === 'inclusion') given = { ...given, inclusion: text }
+  if (kind === 'inclusion' || kind === 'contradiction') given = { ...given, [kind]: text }
   else if (kind !== 'bundle') given = { ...given, [MEMBERS[kind]]: text }
   else {
     const { keys = given.keys } = hasOwnKeys ? given : (readBundle(text) ?? {})
@@ -170,8 +172,9 @@ async function pageOf(): Promise<ComponentChildren> {
 
 /** Documents of a log alone. */
 function logDocuments(): ComponentChildren {
-  const { tree_head, inclusion, consistency } = given
+  const { tree_head, inclusion, consistency, contradiction } = given
   const keys = trusted ?? given.keys
+  if (contradiction !== undefined) return contradictionLine(contradiction)
   if (inclusion !== undefined)
     return <Line holds={checkInclusion(inclusion).valid}>The tree with this root has this leaf</Line>
   if (consistency !== undefined && tree_head === undefined) {
@@ -190,6 +193,18 @@ function logDocuments(): ComponentChildren {
   ) : (
     <Missing>A key in these documents signed this state of the log. {UNVOUCHED_WORDS}</Missing>
   )
+}
+
+/** Checks how a log contradicts itself by the keys that the person trusts, or else by those in the file, for which only the pinned key vouches. */
+function contradictionLine(text: string): ComponentChildren {
+  const { keys: own = null, tree_head_of_client: client, tree_head_of_log: log } = JSON.parse(text)
+  const found = checkContradiction(text, parseKeySet(trusted ?? JSON.stringify(own)))
+  const words = CONTRADICTION_WORDS[found]
+  if (found === 'none') return <p class="notice problem">{words}</p>
+  const pinned = pin.value.trim()
+  if (pinned !== '' && [client, log].some(({ signature }) => signature.key_id !== pinned))
+    return <Line holds={false}>The key above signed both states of the log</Line>
+  return <Missing>{trusted === undefined && pinned === '' ? `${words} ${UNVOUCHED_WORDS}` : words}</Missing>
 }
 
 function changeWords(isValid: boolean, fails: boolean): string {

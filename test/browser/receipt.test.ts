@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { signTreeHead } from '@claimcheck/core/log'
+import { type SignedTreeHead, signTreeHead } from '@claimcheck/core/log'
 import { type BundleReport, checkBundle, type Receipt } from '@claimcheck/core/receipts'
 import { bundleText, readBundle } from '@claimcheck/core/words/document'
 import t from 'tap'
@@ -202,6 +202,47 @@ t.test('receipts in a browser', async (t) => {
     await page.locator('.tone-verified').waitFor()
     await page.getByLabel('Files').setInputFiles(join(folder, 'forged.json'))
     await page.getByText('Not valid').waitFor()
+  })
+
+  await t.test('the offline checker takes the file in which a log contradicts itself', async (t) => {
+    const log: SignedTreeHead = (await installation.request('/v1/log/head')).body.tree_head
+    const keys = (await installation.request('/.well-known/poaw-keys.json')).body
+    const { log_id: logId, tree_size: treeSize } = log.body
+    const signer = await installation.claimcheck.signingKeys.latest()
+    const other = await signTreeHead(signer, { logId, treeSize, rootHash: new Uint8Array(32), issuedAt: Date.now() })
+    const fileOf = (head: SignedTreeHead) =>
+      JSON.stringify({ tree_head_of_client: head, tree_head_of_log: log, keys }, null, 2)
+    const context = await browser.newContext({ offline: true })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    page.on('pageerror', (error) => t.fail(error.message))
+    await page.goto(CHECKER)
+    const result = page.locator('#result')
+    const give = async (text: string) => {
+      await page.getByLabel('Or paste one document').fill(text)
+      await page.getByRole('button', { name: 'Check', exact: true }).click()
+    }
+    await give(fileOf(other))
+    await result.getByText('two different states of the same size. Nothing vouches for the key').waitFor()
+    t.equal(await page.locator('#have li').last().innerText(), 'pasted text: how a log contradicts itself')
+    await page.getByLabel('The key that must have signed it').fill(signer.keyId)
+    await result.getByText(/two different states of the same size\.$/).waitFor()
+    await page.getByLabel('The key that must have signed it').fill(`ed25519:${'A'.repeat(43)}`)
+    await result.getByText('The key above signed both states of the log: DOES NOT HOLD').waitFor()
+    await page.getByLabel('The key that must have signed it').fill('')
+    const trust = (document: object) =>
+      page.getByLabel('Or the issuer’s key document').setInputFiles({
+        name: 'keys.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(JSON.stringify(document)),
+      })
+    await trust(keys)
+    await result.getByText(/two different states of the same size\.$/).waitFor()
+    await give(fileOf(log))
+    await result.getByText('NOT valid, as a contradiction').waitFor()
+    await give(fileOf(other))
+    await trust({ ...keys, keys: [] })
+    await result.getByText('NOT valid, as a contradiction').waitFor()
   })
 
   await t.test(`all vectors and ${MUTATIONS} mutations have the same report in Node and in the browser`, async (t) => {

@@ -1,5 +1,6 @@
 /** Says what the checks of a receipt found, in words that the command line and the pages share. */
 import type { AnchorProblem } from '../anchor/checker.ts'
+import type { Contradiction } from '../log/contradiction.ts'
 import type { TreeHeadFinding } from '../log/head-binding.ts'
 import type { Report } from '../receipt/checker.ts'
 import type { EvidenceFinding } from '../receipt/evidence-checker.ts'
@@ -94,6 +95,14 @@ export function evidenceFails(finding: EvidenceFinding): boolean {
 /** A sentence for readers of a receipt whose checks all hold, though nothing vouches for its key. */
 export const UNVOUCHED_WORDS =
   'Nothing vouches for the key that signed this: anybody can make such a file, in the name of any issuer.'
+
+/** Says of the file in which a log contradicts itself whether it does. */
+export const CONTRADICTION_WORDS: Readonly<Record<Contradiction, string>> = {
+  other_root: 'Holds: the log signed two different states of the same size.',
+  shrank: 'Holds: the log signed a smaller state after a larger one.',
+  open: 'Both states are signed, and the state of the log is the older one: its newest tree head shows whether it lost the other.',
+  none: 'NOT valid, as a contradiction: a state is not signed by these keys, is of another log, or is in the other one.',
+}
 
 type HeadProblem = Exclude<TreeHeadFinding['tree_head'], 'holds'>
 

@@ -9,6 +9,7 @@ export type DocumentKind =
   | 'tree_head'
   | 'inclusion'
   | 'consistency'
+  | 'contradiction'
   | 'bundle'
   | 'evidence'
   | 'keys'
@@ -17,6 +18,7 @@ export type DocumentKind =
 /** Signs of each kind of document; the first that fits counts. A document that fits none is taken for an entry, and refused as one. */
 const SIGNS: readonly (readonly [DocumentKind, (document: Readonly<Record<string, JsonValue>>) => boolean])[] = [
   ['bundle', ({ bundle }) => bundle === BUNDLE_FORMAT],
+  ['contradiction', ({ tree_head_of_client }) => tree_head_of_client !== undefined],
   // `/v1/log/head` answers with the tree head and its anchor.
   ['tree_head', ({ tree_head }) => tree_head !== undefined],
   ['inclusion', ({ leaf_hash, inclusion }) => leaf_hash !== undefined && inclusion !== undefined],
@@ -70,7 +72,7 @@ const JSON_PROBLEMS: Readonly<Record<JsonErrorCode, string>> = {
 const OTHER_FILE = 'this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document'
 
 /** The kinds of documents besides entries that a checker reads by themselves. */
-const CHECKED: ReadonlySet<DocumentKind> = new Set(['tree_head', 'inclusion', 'consistency'])
+const CHECKED: ReadonlySet<DocumentKind> = new Set(['tree_head', 'inclusion', 'consistency', 'contradiction'])
 
 /** Says why the text tells nothing of whether a document is valid: it is another file, or a part of one. Undefined for a document, valid or not. */
 export function notADocument(text: string): string | undefined {

@@ -114,7 +114,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
   }
   const text = await readSource(source)
-  const kind = 'tree_head_of_client' in objectIn(text) ? 'contradiction' : kindOf(text)
+  const kind = kindOf(text)
   if (kind === 'tree_head' || kind === 'inclusion' || kind === 'consistency' || kind === 'contradiction') {
     refuseOptions(options, kind === 'tree_head' || kind === 'contradiction' ? OF_ENTRIES : OF_SIGNED)
     return LOG_DOCUMENTS[kind](text, source, options)

@@ -3,6 +3,7 @@
 import type { Contradiction, TreeHeadReport } from '@claimcheck/core/log'
 import { isTreeHead } from '@claimcheck/core/receipts'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
+import { CONTRADICTION_WORDS } from '@claimcheck/core/words/checks'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { factLines } from './facts.ts'
 import type { Paint } from './style.ts'
@@ -71,13 +72,6 @@ export function consistencyReport(isValid: boolean, document: JsonValue, paint: 
   ]
 }
 
-const CONTRADICTIONS: Readonly<Record<Contradiction, string>> = {
-  other_root: 'Holds: the log signed two different states of the same size.',
-  shrank: 'Holds: the log signed a smaller state after a larger one.',
-  open: 'Both states are signed, and the state of the log is the older one: its newest tree head shows whether it lost the other.',
-  none: 'NOT valid, as a contradiction: a state is not signed by these keys, is of another log, or is in the other one.',
-}
-
 /** Reports a contradiction. @param isVouched true if the keys are not those of the file */
 export function contradictionReport(
   contradiction: Contradiction,
@@ -85,7 +79,7 @@ export function contradictionReport(
   document: JsonValue,
   paint: Paint,
 ): string[] {
-  const words = CONTRADICTIONS[contradiction]
+  const words = CONTRADICTION_WORDS[contradiction]
   if (contradiction === 'none') return [paint('bad', words)]
   const { tree_head_of_client: client, tree_head_of_log: log } = document as JsonObject
   const stated = [client, log].map((head) => {

@@ -42,8 +42,8 @@ function CheckerPage({ script, style }: { readonly script: string; readonly styl
           <h1>Check a receipt without a network</h1>
           <p>
             Drop the files here: a receipt and what its issuer publishes about it (keys, evidence, tree head), or the
-            one file with all of it that the page of a receipt offers. This page sends nothing anywhere: its policy
-            forbids it.
+            one file with all of it that the page of a receipt offers; or the file in which a log contradicts itself.
+            This page sends nothing anywhere: its policy forbids it.
           </p>
           <form id="give" class="give">
             <p>
