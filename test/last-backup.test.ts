@@ -18,6 +18,7 @@ import { logCloser } from '@claimcheck/server/features/log/closing'
 import { fileLock } from '@claimcheck/server/features/log/memory/folder-memories'
 import { makeBackup } from '@claimcheck/server/features/maintenance/backup'
 import { readManifest, writeManifest } from '@claimcheck/server/features/maintenance/backup-format'
+import { restoreBackup } from '@claimcheck/server/features/maintenance/restore'
 import { withProgress } from '@claimcheck/server/host/terminal/progress'
 import t, { type Test } from 'tap'
 import { backUp, backUpStopped } from './support/backup.ts'
@@ -342,6 +343,33 @@ t.test('a log goes on after a last backup that was stopped, at once or by its co
   await t.rejects(makes, { code: 'interrupted' })
   await becomesReady(t, source.host)
   t.match(await client.submit(), { body: { verdict: 'verified' } }, 'it was undone')
+})
+
+t.test('a restore that is stopped after its last step leaves the log closed, and its command goes on', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  await submitMany(await source.client('acme'), 2)
+  const folder = join(newFolder(t), 'last')
+  t.match(await run(source, ['backup', folder, '--last']), { code: 0 })
+  const env = await elsewhere(t, 'sqlite')
+  const config = configOf(source, env.DATABASE_URL, env)
+  const restored = withProgress('rows', (update) =>
+    restoreBackup({
+      from: folder,
+      config,
+      schema: SCHEMA,
+      onProgress(done, all) {
+        update(done, all)
+        // Both receipts are examined.
+        if (done === 2 && all === 2) process.emit('SIGINT', 'SIGINT')
+      },
+    }),
+  )
+  await t.rejects(restored, { code: 'interrupted', message: /SIGINT/ })
+  t.equal(fileLock(join(folder, 'restored.json')).read(), undefined)
+  const host = await startHost(t, config)
+  await says(t, host, /restored from the backup/)
+  await host.stop()
+  t.match(await run(source, ['restore', folder], env), { code: 0, value: { goes_on: true } })
 })
 
 t.test('a last backup of which memories were told goes on where its command is run again', async (t) => {
