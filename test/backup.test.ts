@@ -274,7 +274,6 @@ t.test('with the records of all hosts that shared a database, the log goes on', 
   const folder = join(newFolder(t), 'shared')
   t.match(await run(source, ['backup', folder]), { code: 0, value: { tree_size: 4 } })
   const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
-  await untilRemembers(source, 4)
   await source.stop()
   const env = { ...(await elsewhere(t, 'postgres')), HEAD_MEMORY: memory }
   t.match(await run(source, ['restore', folder], env), { code: 0 })
@@ -285,6 +284,19 @@ t.test('with the records of all hosts that shared a database, the log goes on', 
   ] as const)
     cpSync(join(dataDir, 'log-head.json'), join(memory, `${name}.json`))
   t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 4 } })
+})
+
+t.test('a host that ends remembers what another one has just signed', async (t) => {
+  const source = await startSource(t, 'postgres')
+  const client = await source.client('acme')
+  const other = await source.addHost()
+  for (let size = 1; size <= 3; size++) {
+    t.match(await client.at(other).submit(), { body: { state: 'decided' } })
+    await source.stop()
+    for (const { dataDir } of [source.config, other.config])
+      t.match(readFileSync(join(dataDir, 'log-head.json'), 'utf8'), `"tree_size":${size},`)
+    await source.resume()
+  }
 })
 
 t.test('where a folder remembers more, only another log helps', async (t) => {

@@ -32,7 +32,15 @@ export function createLogWatch({ logGuard, logAgreement, logMemories, hostIdenti
       await logMemories.sync()
       return logGuard.isWaiting() ? WHILE_WAITING_MS : EVERY_MS
     },
-    { firstMs: EVERY_MS, end: () => logAgreement.leave().catch(() => {}) },
+    {
+      firstMs: EVERY_MS,
+      // What others signed last is remembered by this host, too: it tells later that this one signed no more.
+      end: () =>
+        logGuard
+          .examine()
+          .then(() => logAgreement.leave())
+          .catch(() => {}),
+    },
   )
 
   return {
