@@ -2,6 +2,7 @@
 /** No host continues a log behind what it has signed. Threat O6 of `security.md`. */
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TREE_HEAD_FIELD } from '@claimcheck/core/log'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
@@ -367,6 +368,12 @@ t.test('one host that remembers stops all, also those that remember nothing, and
   await signsAgain(t, started, 'the newest database')
 })
 
+async function becomes({ installation }: Started, problem: RegExp) {
+  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((done) => setTimeout(done, 50)))
+    if (problem.test(String((await installation.request('/readyz')).body.problems))) return
+  throw new Error(`not in time: ${problem}`)
+}
+
 /** A host with a new folder, alone on the restored database after a host that remembers has seen it. */
 async function stopsNewHosts(t: Test, started: Started, restore: () => Promise<void>, what: string) {
   const { installation, client } = started
@@ -524,18 +531,28 @@ function snapshot(folder: string): () => void {
 t.test('a disk that is restored on a machine with an empty HEAD_MEMORY signs nothing', async (t) => {
   const { apart, started } = await startApart(t)
   const { installation } = started
-  await receiptOf(started)
+  const kept = await receiptOf(started)
   await installation.stop()
-  const restore = snapshot(installation.config.dataDir)
+  const { dataDir: DATA_DIR } = installation.config
+  const restore = snapshot(DATA_DIR)
   await installation.resume()
-  await receiptOf(started)
+  const lost = await started.client.submit()
   await installation.stop()
   restore()
   const remembered = readdirSync(apart).map((name) => [join(apart, name), readFileSync(join(apart, name))] as const)
   for (const [path] of remembered) rmSync(path)
   await installation.resume()
   await isReadOnly(t, started, 'the record is gone')
-  t.match((await installation.request('/readyz')).body.problems, [/HEAD_MEMORY had a record of the log, and has none/])
+  const isGone = /HEAD_MEMORY had a record of the log, and has none/
+  t.match((await installation.request('/readyz')).body.problems, [isGone])
+  const command = (...args: string[]) => runClaimcheck(installation.folder, args, { DATA_DIR, HEAD_MEMORY: apart })
+  t.match(await command('signing-key', 'rotate'), { code: 1, stderr: isGone }, 'it would make the record')
+  const erase = ['receipt', 'erase', kept, '--rule', 'court_order', '--reference', '1', '--yes']
+  t.match(await command(...erase), { code: 1, stderr: isGone })
+  t.match(await command('doctor'), { code: 1, stdout: isGone })
+  await started.client.request('/v1/whoami', { headers: { [TREE_HEAD_FIELD]: lost.headers.get(TREE_HEAD_FIELD)! } })
+  await becomes(started, /a client has a signed head/)
+  t.match(await command('log', 'acknowledge', '--yes'), { code: 1, stderr: isGone }, 'nothing else tells who is right')
   for (const [path, content] of remembered) writeFileSync(path, content)
   await isReadOnly(t, started, 'the record is back, and tells that more was signed')
   await beginLog(started)

@@ -18,7 +18,15 @@ import type { LostReceipts } from './lost-receipts.ts'
 import type { Head } from './memory/head-record.ts'
 import type { LogMemories } from './memory/memories.ts'
 import { HeadMemoryError } from './memory/memory.ts'
-import { type Findings, isStoppedByClient, movedProblem, readOnly, requireStanding, Waits } from './standing.ts'
+import {
+  type Findings,
+  isStoppedByClient,
+  MEMORY_GONE,
+  movedProblem,
+  readOnly,
+  requireStanding,
+  Waits,
+} from './standing.ts'
 
 export type LogGuard = ReturnType<typeof createLogGuard>
 
@@ -129,7 +137,8 @@ export function createLogGuard(options: LogGuardOptions) {
     const knowLog = !isGone && heads.some(({ logId }) => logId === log.logId)
     const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
     const isKnownElsewhere = round.isKnownElsewhere(log.logId)
-    const proof = { waitsFor, isGone, knowLog, isKnownElsewhere, chainProblem: logMemories.chainProblem() }
+    const chainProblem = logMemories.chainProblem()
+    const proof = { waitsFor, isGone: isGone && !isKnownElsewhere, knowLog, isKnownElsewhere, chainProblem }
     requireStanding({ ...found, proof })
     agreedFor = databaseOf(log)
     const remembered = isWhole ? undefined : heads.find((head) => has(head) && head.signed !== undefined)
@@ -175,19 +184,22 @@ export function createLogGuard(options: LogGuardOptions) {
     return examining
   }
 
-  /** What is remembered or anchored of the log, and is not in the database: a sentence each. Changes nothing. */
+  /** What is remembered or anchored of the log, and is not in the database, or remembered no more: a sentence each. Changes nothing. */
   async function findLacking(): Promise<{ readonly lacking: readonly string[]; readonly notices: readonly string[] }> {
     const lacking: string[] = []
     try {
+      const round = await logAgreement.begin()
       const remembered = await logMemories.readNow()
       if (!remembered) return { lacking, notices: [] }
       const { heads, log } = remembered
       const rows = storage.read.log
       const move = log.closedBy === null ? logMemories.movedTo(log) : undefined
+      const isGone = logMemories.isGone(log.logId) && !round.isKnownElsewhere(log.logId)
       const reasons = [
         await lackingOf(heads, log, rows),
         move === undefined ? undefined : movedProblem(move),
         await logMemories.attestedProblem(log, rows),
+        isGone ? MEMORY_GONE : undefined,
       ]
       const reason = reasons.find((text) => text !== undefined)
       if (reason !== undefined) lacking.push(`log: ${reason}`)
@@ -271,7 +283,7 @@ export function createLogGuard(options: LogGuardOptions) {
     /** In the transaction that ends the log: the receipts that are known to be lost. */
     lost: (tx: Writes, logId: string): Promise<readonly LostReceiptRow[]> => lostReceipts.end(tx, logId),
     findLacking,
-    /** Call it in a command that changes what an old database would bring back. @throws ServiceError `read_only` where something is lacking */
+    /** Call it in a command by which an operator lets a log go on. @throws ServiceError `read_only` where something is lacking */
     async requireNewest(): Promise<void> {
       const { lacking } = await findLacking()
       if (lacking.length > 0) throw readOnly(lacking.join('\n'))

@@ -6,6 +6,7 @@ import type { LogAgreement } from './agreement.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { HostIdentity } from './memory/host-identity.ts'
 import type { LogMemories } from './memory/memories.ts'
+import { readOnly } from './standing.ts'
 
 export type LogWatch = ReturnType<typeof createLogWatch>
 
@@ -54,6 +55,13 @@ export function createLogWatch({ logGuard, logAgreement, logMemories, hostIdenti
       ])
     },
   }
+}
+
+/** Call it in a command that signs or erases: it may do so where a host would. @throws ServiceError `read_only` where none would */
+export async function requireSigning(logGuard: LogGuard): Promise<void> {
+  await examineWhileWaiting(logGuard, LONGEST_WAIT_MS)
+  const problem = logGuard.problem()
+  if (problem !== undefined) throw readOnly(problem)
 }
 
 /** Examines the log until the hosts that this one waits for have answered, or the time is over. */

@@ -26,7 +26,7 @@ export interface Findings {
 export interface Proof {
   /** What has to be agreed with other hosts, or proven of the file, before this host signs. */
   readonly waitsFor: string | undefined
-  /** HEAD_MEMORY has lost its record. */
+  /** HEAD_MEMORY has lost its record, and no other host runs that remembers the log. */
   readonly isGone: boolean
   readonly knowLog: boolean
   /** Another host runs that remembers the log. */
@@ -49,7 +49,7 @@ export const DAMAGED =
 const ASKING_CHAIN = 'this host asks the chain of the anchors what it has of the log'
 const UNBOUND =
   'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
-const MEMORY_GONE =
+export const MEMORY_GONE =
   'HEAD_MEMORY had a record of the log, and has none: it, or DATA_DIR with the database, was replaced or restored. This host signs as soon as the record is there again, or another host runs that remembers the log. Where HEAD_MEMORY is lost and the database is the newest, name another folder or URL. Otherwise restore the newest database, or begin another log with: claimcheck log new'
 const NOTHING_ELSE =
   'nothing else remembers the log: this host signs when the chain has answered, or another host runs that remembers. Where the chain cannot answer for good, start this host once without the plugin of the anchors'
@@ -71,7 +71,7 @@ const ROWS: readonly (readonly [kind: 'stops' | 'waits', reason: (found: Finding
   ['stops', ({ attested }) => attested],
   ['waits', ({ isAskingChain }) => isAskingChain && ASKING_CHAIN],
   // Where the database was restarted, too, this says what helps.
-  ['stops', ({ proof }) => isUnproven(proof) && MEMORY_GONE],
+  ['stops', ({ proof }) => proof && isUnproven(proof) && MEMORY_GONE],
   ['stops', ({ proof }) => FOR_OPERATOR.find((reason) => reason === proof?.waitsFor)],
   ['waits', ({ proof }) => proof?.waitsFor],
   ['waits', ({ proof }) => proof && isUnknown(proof) && `${proof.chainProblem}, and ${NOTHING_ELSE}`],
@@ -99,9 +99,8 @@ export function requireStanding(found: Findings): void {
   if (standing) throw standing.kind === 'waits' ? new Waits(standing.reason) : readOnly(standing.reason)
 }
 
-function isUnproven(proof: Proof | undefined): boolean {
-  if (!proof?.isGone || proof.isKnownElsewhere) return false
-  return proof.waitsFor === undefined || proof.waitsFor === OTHER_DATABASE
+function isUnproven({ isGone, waitsFor }: Proof): boolean {
+  return isGone && (waitsFor === undefined || waitsFor === OTHER_DATABASE)
 }
 
 function isUnknown({ chainProblem, knowLog, isKnownElsewhere }: Proof): boolean {

@@ -9,12 +9,13 @@ import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
 import { OPERATOR_RULES, ruleWords } from '../../../storage/erasure-rules.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
+import { requireSigning } from '../../log/log-watch.ts'
 import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
 import { type ErasureCandidate, type ErasureOutcome, type ErasureService, readReason } from '../erasure.ts'
 
 interface Services {
   readonly erasure: ErasureService
-  readonly logGuard: Pick<LogGuard, 'requireNewest'>
+  readonly logGuard: LogGuard
 }
 
 const RULES = Object.keys(OPERATOR_RULES).join(', ')
@@ -43,7 +44,7 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
       const { erased, same } = await withServices(async ({ erasure, logGuard }) => {
         const candidate = await erasure.find(id)
         // On an old database an erasure would be lost: the newest one, when it is back, would hold the content again.
-        await logGuard.requireNewest()
+        await requireSigning(logGuard)
         if (!candidate.erased && !options.yes) await confirm(meaningOf(candidate), 'Erase it?')
         return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
       }, ASKS_CHAIN)

@@ -6,11 +6,12 @@ import { byCommand } from '../../../base/actor.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogGuard } from '../log-guard.ts'
+import { requireSigning } from '../log-watch.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 
 interface Services {
   readonly clockWatch: ClockWatch
-  readonly logGuard: Pick<LogGuard, 'requireNewest'>
+  readonly logGuard: LogGuard
   readonly signingKeys: SigningKeys
 }
 
@@ -30,7 +31,7 @@ export function addSigningKeyCommands(program: Command, withServices: WithServic
       const place = options.stored ? 'stored' : 'configured'
       const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, logGuard, signingKeys }) => {
         await clockWatch.requireTime()
-        await logGuard.requireNewest()
+        await requireSigning(logGuard)
         return signingKeys.rotate(byCommand(), place)
       }, ASKS_CHAIN)
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
