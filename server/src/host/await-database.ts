@@ -45,36 +45,34 @@ export async function awaitDatabase<T>(
     listening ??= room.listen({ host, port })
     return listening
   }
-  async function takePort(): Promise<Server | undefined> {
-    stopTimers()
-    const isListening = await listening?.then(() => true).catch(() => false)
-    const taken = room
+  async function endRoom(keepsPort = false): Promise<Server | undefined> {
+    for (const timer of timers) clearTimeout(timer)
+    await listening?.catch(() => undefined)
+    const ended = room
     room = listening = undefined
     // Several servers listen at the addresses of localhost.
-    if (taken && isListening && host !== 'localhost') {
-      setTimeout(() => taken.server.closeAllConnections(), LAST_ANSWERS_MS).unref()
-      return taken.server
+    if (keepsPort && ended?.server.listening && host !== 'localhost') {
+      setTimeout(() => ended.server.closeAllConnections(), LAST_ANSWERS_MS).unref()
+      return ended.server
     }
-    await taken?.close()
+    await ended?.close()
     return undefined
   }
 
-  // Opening goes on meanwhile. Failure to listen here is ignored: the host itself reports it when it listens.
-  const slow = setTimeout(() => void listen().catch(() => undefined), SLOW_MS)
-  const verySlow = setTimeout(() => onWait(SLOW), SAY_SLOW_MS)
-  function stopTimers(): void {
-    clearTimeout(slow)
-    clearTimeout(verySlow)
-  }
+  const timers = [
+    // Opening goes on meanwhile. Failure to listen here is ignored: the host itself reports it when it listens.
+    setTimeout(() => void listen().catch(() => undefined), SLOW_MS),
+    setTimeout(() => onWait(SLOW), SAY_SLOW_MS),
+  ]
   const said = new Set<string>()
   try {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(1.5 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        return await start(takePort)
+        return await start(() => endRoom(true))
       } catch (error) {
         const problem = waitingReason(error)
         if (problem === undefined) throw error
-        stopTimers()
+        for (const timer of timers) clearTimeout(timer)
         await listen()
         if (!said.has(problem)) onWait(problem)
         said.add(problem)
@@ -82,9 +80,7 @@ export async function awaitDatabase<T>(
       await pause(pauseMs)
     }
   } finally {
-    stopTimers()
-    await listening?.catch(() => undefined)
-    await room?.close()
+    await endRoom()
   }
 }
 
@@ -94,8 +90,7 @@ export async function awaitDatabase<T>(
  */
 function waitingReason(error: unknown): string | undefined {
   const { code, cause, message } = error as NodeJS.ErrnoException
-  if (error instanceof StorageError && error.mayReturn) return message
-  if (code === 'ENOSPC' || code === 'EDQUOT') return message
+  if ((error instanceof StorageError && error.mayReturn) || code === 'ENOSPC' || code === 'EDQUOT') return message
   return cause === undefined ? undefined : waitingReason(cause)
 }
 
@@ -104,10 +99,8 @@ function waitingReason(error: unknown): string | undefined {
  * each network pays for itself.
  */
 function waitingRoom(config: HostConfig): App {
-  const { publicUrl, ...options } = config
   const { app } = openFrame({
-    ...options,
-    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...config,
     counters: createCounters({ storage: { shared: undefined }, now: Date.now }),
     meters: createMeters(),
     logger: openLogger(config).logger,

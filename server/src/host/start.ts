@@ -56,23 +56,11 @@ export async function startServer(services: HostServices, takePort?: TakePort): 
 
 async function createApp(services: HostServices): Promise<App> {
   const { config, counters, meters, tracing, logger, features: active } = services
-  const { publicUrl } = config
   const accesses = active.map((feature) => feature.access?.(services) ?? {})
   const securitySchemes = Object.assign({}, ...accesses.map((access) => access.securitySchemes))
   const access = Object.assign({}, ...accesses, { securitySchemes }) as Access
   const routes = await Promise.all(active.map((feature) => feature.routes?.(services) ?? []))
-  return buildApp({
-    access,
-    routes: routes.flat(),
-    rateLimits: config.rateLimits,
-    connections: config.connections,
-    counters,
-    meters,
-    tracing,
-    trustProxy: config.trustProxy,
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    logger,
-  })
+  return buildApp({ ...config, access, routes: routes.flat(), counters, meters, tracing, logger })
 }
 
 /**
