@@ -1,5 +1,4 @@
 /** The page of the second step: setting it up with an authenticator app, its recovery codes, and switching it off. */
-import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Code, Time } from '../../../web/parts/values.tsx'
@@ -18,7 +17,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
     show: async ({ user, refused }) => {
       const problem = refused?.problem
       const state = await secondSteps.find(user.id)
-      if (state) return <Change state={state} problem={problem} />
+      if (state) return <Change {...state} problem={problem} />
       if (!user.hasPassword) return <NoPassword problem={problem} />
       return settingUp(await secondSteps.begin(user), problem)
     },
@@ -27,7 +26,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
       countAttempt: limitAttempts(counters, config.signInLimit),
       answer: async ({ user, session, form: { ticket = '', code = '' }, by }) => {
         const answer = await secondSteps.confirm(user, session.id, { ticket, code }, by)
-        if (!('secret' in answer)) return { page: <NewCodes codes={answer} />, status: 201 }
+        if (!('secret' in answer)) return newCodes(answer)
         const problem = 'the code is not right: type the one that your app shows now, and check the time of your phone'
         return { page: await settingUp(answer, problem), status: 422 }
       },
@@ -35,10 +34,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
     forms: {
       [paths.recoveryCodes]: {
         freshSignIn: true,
-        answer: async ({ user, by }) => {
-          const codes = await secondSteps.replaceCodes(user, by)
-          return { page: <NewCodes codes={codes} />, status: 201 }
-        },
+        answer: async ({ user, by }) => newCodes(await secondSteps.replaceCodes(user, by)),
       },
       [paths.secondStepOff]: {
         freshSignIn: true,
@@ -50,34 +46,24 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
   })
 }
 
-async function settingUp(setUp: SetUp, problem: string | undefined): Promise<VNode> {
-  // The library is loaded on first use: few pages show a code.
-  const { encode } = await import('uqr')
-  const { data } = encode(setUp.uri, { ecc: 'M', border: 4 })
-  return <SettingUp setUp={setUp} matrix={data} problem={problem} />
-}
-
-interface PageProps {
-  readonly problem?: string | undefined
-}
-
-function SettingUp({ setUp, matrix, problem }: PageProps & { readonly setUp: SetUp; readonly matrix: Matrix }) {
+async function settingUp({ secret, uri, ticket }: SetUp, problem: string | undefined) {
+  const qrCode = await drawQrCode(uri)
   return (
     <ConsolePage title="Set up a second step" section="account" problem={problem}>
       <ol>
         <li>Open an authenticator app on your phone, and add an account.</li>
         <li>
           Scan this picture, or type the key below it.
-          <QrCode matrix={matrix} label="The key of your second step, for an authenticator app" />
-          <Code text={setUp.secret} label="the key" />
+          {qrCode}
+          <Code text={secret} label="the key" />
           <p class="help">
-            Time-based, SHA-1, 6 digits, every 30 seconds. On the phone itself: <a href={setUp.uri}>open in the app</a>.
+            Time-based, SHA-1, 6 digits, every 30 seconds. On the phone itself: <a href={uri}>open in the app</a>.
           </p>
         </li>
         <li>Type the code that the app shows now.</li>
       </ol>
       <PostForm action={paths.secondStep}>
-        <input type="hidden" name="ticket" value={setUp.ticket} />
+        <input type="hidden" name="ticket" value={ticket} />
         <Field
           name="code"
           label="Code"
@@ -93,8 +79,22 @@ function SettingUp({ setUp, matrix, problem }: PageProps & { readonly setUp: Set
   )
 }
 
-function NewCodes({ codes }: { readonly codes: readonly string[] }) {
+/** Draws the key as a picture. The library is loaded on first use: few pages show one. */
+async function drawQrCode(uri: string) {
+  const { encode } = await import('uqr')
+  const { data, size } = encode(uri, { ecc: 'M', border: 4 })
+  const dark = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+  const label = 'The key of your second step, for an authenticator app'
   return (
+    <svg class="qr" role="img" aria-label={label} viewBox={`0 0 ${size} ${size}`} shape-rendering="crispEdges">
+      <rect width={size} height={size} fill="#fff" />
+      <path d={dark.join('')} fill="#000" />
+    </svg>
+  )
+}
+
+function newCodes(codes: readonly string[]) {
+  const page = (
     <ConsolePage title="Your recovery codes" section="account">
       <p class="notice warning">
         <strong>Keep these codes now: they are not shown again.</strong> Print them, or put them into a password
@@ -112,10 +112,10 @@ function NewCodes({ codes }: { readonly codes: readonly string[] }) {
       </p>
     </ConsolePage>
   )
+  return { page, status: 201 }
 }
 
-function Change({ state, problem }: PageProps & { readonly state: SecondStep }) {
-  const { createdAt, lastUsedAt, codesLeft } = state
+function Change({ createdAt, lastUsedAt, codesLeft, problem }: SecondStep & { readonly problem: string | undefined }) {
   return (
     <ConsolePage title="Your second step" section="account" problem={problem}>
       <p>
@@ -144,7 +144,7 @@ function Change({ state, problem }: PageProps & { readonly state: SecondStep }) 
   )
 }
 
-function NoPassword({ problem }: PageProps) {
+function NoPassword({ problem }: { readonly problem: string | undefined }) {
   return (
     <ConsolePage title="Second step" section="account" problem={problem}>
       <p>
@@ -152,19 +152,5 @@ function NoPassword({ problem }: PageProps) {
         <a href={paths.account}>Back to the account</a>
       </p>
     </ConsolePage>
-  )
-}
-
-/** The rows of modules of a QR code; true is dark. */
-type Matrix = readonly (readonly boolean[])[]
-
-function QrCode({ matrix, label }: { readonly matrix: Matrix; readonly label: string }) {
-  const size = matrix.length
-  const dark = matrix.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
-  return (
-    <svg class="qr" role="img" aria-label={label} viewBox={`0 0 ${size} ${size}`} shape-rendering="crispEdges">
-      <rect width={size} height={size} fill="#fff" />
-      <path d={dark.join('')} fill="#000" />
-    </svg>
   )
 }
