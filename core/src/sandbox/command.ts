@@ -1,6 +1,6 @@
 /** The command that starts a program in a sandbox of Linux, made by tools of util-linux alone. */
 import { existsSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 
 /**
  * `full`: its own network, processes, mounts and IPC, and a root folder that holds the system's libraries and what is given to it.
@@ -25,21 +25,15 @@ export interface PackageLink {
   readonly target: string
 }
 
-export interface Command {
-  readonly file: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-}
-
 /** The user `nobody`, as whom a plugin runs when the host is root. */
 export const NOBODY = 65534
 /** The programs that a sandbox is made with. `mount`, `mkdir` and `ln` are called by name, in the script below. */
-const TOOLS = ['setpriv', 'prlimit', 'env'] as const
+const TOOLS = ['setpriv', 'prlimit', 'env']
 /** The niceness of plugins, because the service itself comes first. More would leave a plugin next to nothing on a busy machine. */
 const NICENESS = 5
-const FULL_TOOLS = [...TOOLS, 'unshare', 'mount', 'chroot'] as const
+const FULL_TOOLS = [...TOOLS, 'unshare', 'mount', 'chroot']
 /** Tools, each of which can start a loopback. Debian has perl everywhere, and others ip. */
-const LOOPBACK_TOOLS = ['ip', 'perl'] as const
+const LOOPBACK_TOOLS = ['ip', 'perl']
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 const LIBRARY_FOLDERS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/share']
 const DEVICES = ['/dev/null', '/dev/urandom']
@@ -57,8 +51,7 @@ const PERL_LOOPBACK =
  * Makes the root folder in the mount namespace of the sandbox alone, so that nothing of it is left when the process ends. It lies over
  * /sys, a folder that every Linux has and that nothing is taken from. There is no /proc in it: Node runs without.
  *
- * `mount -o bind,ro` makes two calls, the second of which sets the options of the bind. What is nobody's program is `noexec`, too, which
- * also keeps the options of a file system that the host mounted so: a user namespace may not take them away.
+ * `mount -o bind,ro` makes two calls, the second of which sets the options of the bind.
  */
 const SCRIPT = `set -e
 umask 022
@@ -69,11 +62,8 @@ while [ "$1" != -- ]; do
   case $1 in
     ip) "$2" link set lo up; shift 2;;
     perl) "$2" -e '${PERL_LOOPBACK}'; shift 2;;
-    system) into "$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
-    folder) into "$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
-    program) into "\${2%/*}"; : > "$root$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
-    file) into "\${2%/*}"; : > "$root$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
-    device) into "\${2%/*}"; : > "$root$2"; mount -o bind,ro,nosuid,noexec "$2" "$root$2"; shift 2;;
+    folder) into "$3"; mount -o "bind,ro,nosuid,$2" "$3" "$root$3"; shift 3;;
+    file) into "\${3%/*}"; : > "$root$3"; mount -o "bind,ro,nosuid,$2" "$3" "$root$3"; shift 3;;
     link) into "\${3%/*}"; ln -s "$2" "$root$3"; shift 3;;
   esac
 done
@@ -84,13 +74,12 @@ exec chroot "$root" "$@"`
 /** The tools that this system lacks. */
 export function missingTools(isolation: Isolation): readonly string[] {
   const needed = ['nice', ...(isolation === 'open' ? TOOLS : FULL_TOOLS)]
-  const missing = needed.filter((name) => pathOf(name) === undefined)
-  const isWithoutLoopback = isolation === 'loopback' && loopbackTool() === undefined
-  return isWithoutLoopback ? [...missing, LOOPBACK_TOOLS.join(' or ')] : missing
+  const missing = needed.filter((name) => !pathOf(name))
+  return isolation === 'loopback' && !loopbackTool() ? [...missing, LOOPBACK_TOOLS.join(' or ')] : missing
 }
 
-function loopbackTool(): (typeof LOOPBACK_TOOLS)[number] | undefined {
-  return LOOPBACK_TOOLS.find((name) => pathOf(name) !== undefined)
+function loopbackTool(): string | undefined {
+  return LOOPBACK_TOOLS.find(pathOf)
 }
 
 /**
@@ -101,15 +90,14 @@ function loopbackTool(): (typeof LOOPBACK_TOOLS)[number] | undefined {
 export function sandboxCommand(
   program: readonly string[],
   { readable, dataMib, isolation }: { readable: ReadableSet; dataMib: number; isolation: Isolation },
-): Command {
+): { file: string; args: readonly string[]; env: Record<string, string> } {
   // Systems other than Linux have neither the tools nor these limits.
   if (process.platform !== 'linux') return { file: program[0]!, args: program.slice(1), env: {} }
-  const limited = [...limits(isolation, dataMib), ...program]
   // When the host's thread ends, however it ends, so does what it started. A change of user forgets this, so it is said again inside.
+  const start = ['-n', String(NICENESS), tool('setpriv'), '--pdeathsig=KILL']
   const around = isolation === 'open' ? [] : spaces(readable, isolation)
-  const args = ['--pdeathsig=KILL', ...around, ...limited]
-  const nice = ['-n', String(NICENESS), tool('setpriv'), ...args]
-  return { file: tool('nice'), args: nice, env: { PATH: TOOL_FOLDERS.join(':'), LC_ALL: 'C' } }
+  const args = [...start, ...around, ...limits(isolation, dataMib), ...program]
+  return { file: tool('nice'), args, env: { PATH: TOOL_FOLDERS.join(':'), LC_ALL: 'C' } }
 }
 
 /** The command line that drops privileges, clears the environment and sets limits. */
@@ -118,8 +106,7 @@ function limits(isolation: Isolation, dataMib: number): readonly string[] {
   // In a user namespace of its own, a plain user has every capability.
   const bounds = isolation === 'open' ? [] : ['--bounding-set=-all']
   const without = [...user, ...bounds, '--inh-caps=-all', '--no-new-privs', '--pdeathsig=KILL']
-  const data = dataMib * 1024 * 1024
-  const most = [`--data=${data}`, '--core=0', `--nofile=${MOST_HANDLES}`, `--nproc=${MOST_THREADS}`]
+  const most = [`--data=${dataMib * 1024 * 1024}`, '--core=0', `--nofile=${MOST_HANDLES}`, `--nproc=${MOST_THREADS}`]
   return [tool('env'), '-i', tool('setpriv'), ...without, tool('prlimit'), ...most]
 }
 
@@ -128,39 +115,45 @@ function spaces(readable: ReadableSet, isolation: Isolation): readonly string[] 
   const user = mayMount(isolation) ? [] : ['--user', '--map-root-user']
   const own = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL']
   const name = isolation === 'loopback' ? loopbackTool() : undefined
-  const loopback = name === undefined ? [] : [name, tool(name)]
-  const args = [...loopback, ...view(readable), '--']
-  return [tool('unshare'), ...user, ...own, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', ...args]
+  const loopback = name ? [name, tool(name)] : []
+  const script = ['/bin/sh', '-c', SCRIPT, 'sandbox', ...loopback, ...view(readable), '--']
+  return [tool('unshare'), ...user, ...own, '--', ...script]
 }
 
-/** Arguments of the script that name all that the sandbox's root folder holds. */
+/**
+ * Arguments of the script that name all that the sandbox's root folder holds. What is nobody's program is `noexec`, too, which also keeps the
+ * options of a file system that the host mounted so: a user namespace may not take them away.
+ */
 function view({ packages, files, links }: ReadableSet): readonly string[] {
   const present = LIBRARY_FOLDERS.filter(existsSync)
   const system = present.filter((folder) => realpathSync(folder) === folder)
   const aliases = present.filter((folder) => !system.includes(folder))
   const folders = outermost(packages).filter((folder) => !isWithin(folder, system))
   const isNew = (path: string) => !isWithin(path, [...system, ...folders])
+  const mounted = (kind: 'folder' | 'file', options: string, paths: readonly string[]) =>
+    paths.flatMap((path) => [kind, options, path])
   return [
-    ...system.flatMap((folder) => ['system', folder]),
-    ...aliases.flatMap((alias) => ['link', aliasTarget(alias), alias]),
-    ...[...TOOLS.map(tool), process.execPath].filter(isNew).flatMap((path) => ['program', path]),
-    ...DEVICES.flatMap((path) => ['device', path]),
-    ...folders.flatMap((folder) => ['folder', folder]),
-    ...[...new Set(files)].filter(isNew).flatMap((path) => ['file', path]),
+    ...mounted('folder', 'nodev', system),
+    ...aliases.flatMap((alias) => ['link', resolve(dirname(alias), readlinkSync(alias)), alias]),
+    ...mounted('file', 'nodev', [...TOOLS.map(tool), process.execPath].filter(isNew)),
+    ...mounted('file', 'noexec', DEVICES),
+    ...mounted('folder', 'nodev,noexec', folders),
+    ...mounted('file', 'nodev,noexec', [...new Set(files)].filter(isNew)),
     // A link within a folder above comes with it.
     ...links.filter(({ path }) => isNew(path)).flatMap(({ path, target }) => ['link', target, path]),
   ]
 }
 
-function aliasTarget(alias: string): string {
-  const target = readlinkSync(alias)
-  return target.startsWith(sep) ? target : join(dirname(alias), target)
-}
-
 /** Selects the folders that are in no other one of the list. */
 export function outermost(folders: readonly string[]): readonly string[] {
   const all = [...new Set(folders)]
-  return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, [other])))
+  return all.filter(
+    (folder) =>
+      !isWithin(
+        folder,
+        all.filter((other) => other !== folder),
+      ),
+  )
 }
 
 /** Tells whether a path is one of the folders or in one of them. */
@@ -195,8 +188,8 @@ const NET_ADMIN = 1n << 12n
 /** The capabilities of this process; all, where the system does not tell. */
 function effectiveCapabilities(): bigint {
   try {
-    const [, mask] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
-    return mask === undefined ? -1n : BigInt(`0x${mask}`)
+    const [, mask] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))!
+    return BigInt(`0x${mask}`)
   } catch {
     return -1n
   }
@@ -208,7 +201,7 @@ function tool(name: string): string {
 }
 
 function pathOf(name: string): string | undefined {
-  const path = TOOL_FOLDERS.map((folder) => join(folder, name)).find(existsSync)
+  const folder = TOOL_FOLDERS.find((folder) => existsSync(join(folder, name)))
   // The tool's folder is by its real path, as /bin may be a link; its name stays, as it may be a link to a program of many names.
-  return path === undefined ? undefined : join(realpathSync(dirname(path)), basename(path))
+  return folder && join(realpathSync(folder), name)
 }
