@@ -29,10 +29,10 @@ export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefi
   const { clock, findings, lanes, options } = run
   const place = { case: row.name }
   const lane = lanes[0]!
-  const prepare = async () => prepareCase(row, await run.set(row.situation), { ...run, verifierFor: lane.verifierFor })
+  const prepare = async () => prepareCase(run, row, await run.set(row.situation))
   const prepared = await prepare()
   if (!prepared) return undefined
-  clock.set(prepared.submittedAt)
+  clock.set(prepared.claim.submittedAt)
   const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
   const asked: CheckRequest = { claim: prepared.claim, connection, doing: { check: 'case.sees', case: row.name } }
   // The first of all checks sees the earlier situation: what a plugin remembers of it is old from then on.
@@ -60,7 +60,7 @@ export async function runCase(run: Run, row: Case): Promise<CheckedCase | undefi
     const isRepeated = again !== undefined && isSame(again.claim, prepared.claim)
     const problem = 'the same situation gave another claim: `set` must repeat itself'
     findings.tell('case.claim', isRepeated ? undefined : problem, place)
-    clock.set(prepared.submittedAt)
+    clock.set(prepared.claim.submittedAt)
     await runUnchanged(run, { ...checked, seen: observation, before })
   }
   if (run.wants('case.verdict', 'words.fill', 'observation.answered')) await runVerdict(run, prepared, asked)
@@ -183,7 +183,7 @@ function verdictProblem(verdict: Verdict | undefined, expected: string): string 
 
 async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckRequest): Promise<void> {
   const { check, clock, findings, lanes, set } = run
-  const { row, verifier, claim, submittedAt } = prepared
+  const { row, verifier, claim } = prepared
   const changes = (row.changes ?? []).toSorted((one, other) => one.afterMs - other.afterMs)
   const store = createCacheStore()
   let reached = 0
@@ -191,7 +191,6 @@ async function runVerdict(run: Run, prepared: PreparedCase, asked: CheckRequest)
   const verdict = await verdictOf({
     profile: verifier.profile,
     claim,
-    submittedAt,
     clock,
     async reach() {
       for (; reached < changes.length && clock.now() >= claim.claimedAt + changes[reached]!.afterMs; reached++) {

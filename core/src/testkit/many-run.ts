@@ -58,7 +58,7 @@ function groupsOf(served: readonly CheckedCase[]): Group[] {
 async function runGroup(run: Run, group: Group): Promise<void> {
   const { clock, findings } = run
   const place = { case: group.map(({ row }) => row.name).join(' + ') }
-  clock.set(Math.max(...group.map(({ submittedAt }) => submittedAt)))
+  clock.set(Math.max(...group.map(({ claim }) => claim.submittedAt)))
   await run.set(group[0]!.row.situation)
   const called = await callMany(run, group, 'many.order')
   for (const [name, problem] of resultProblems(called, group)) findings.tell(name, problem, place)

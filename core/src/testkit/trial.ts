@@ -166,8 +166,7 @@ async function checkOnce(
   const answeredAt = MACHINE.now()
   const record = withStatus(recordOf(outcome, { profile, claim }, sentAt, answeredAt), outcome)
   const fault = wrongIn(outcome, { profile, claim }, sentAt, answeredAt)
-  const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt: claim.submittedAt }
-  const decision = decide(profile, times, [record], answeredAt)
+  const decision = decide(profile, claim, [record], answeredAt)
   const origin = requests[0] && new URL(requests[0].url).origin
   const earlier = given.recording
   const recorded = exchanges.map((one) => withoutSecrets(one, outcome.secrets))
@@ -176,7 +175,7 @@ async function checkOnce(
     claim,
     record,
     decision,
-    nextCheckAt: decision ? undefined : nextCheck(profile, times, [record], CLOSING).at,
+    nextCheckAt: decision ? undefined : nextCheck(profile, claim, [record], CLOSING).at,
     requests,
     log: [...log, ...outcome.logs.map(logLine), ...problemOf(outcome, fault)],
     secrets: outcome.secrets,

@@ -22,28 +22,25 @@ export const MOST_CHECKS = 400
 export async function verdictOf({
   profile,
   claim,
-  submittedAt,
   clock,
   check,
   reach,
 }: {
   readonly profile: ActionProfile
   readonly claim: Claim
-  readonly submittedAt: number
   readonly clock: KitClock
   check(previous: CheckRecord[]): Promise<Outcome>
   reach(): Promise<void>
 }): Promise<Verdict | undefined> {
-  const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt }
   const records: CheckRecord[] = []
   while (records.length < MOST_CHECKS) {
-    const { at } = nextCheck(profile, times, records, CLOSING)
-    clock.set(Math.max(at, (records.at(-1)?.answeredAt ?? submittedAt) + 1))
+    const { at } = nextCheck(profile, claim, records, CLOSING)
+    clock.set(Math.max(at, (records.at(-1)?.answeredAt ?? claim.submittedAt) + 1))
     await reach()
     const sentAt = clock.now()
     const outcome = await check(records)
     records.push(recordOf(outcome, { profile, claim }, sentAt, Math.max(sentAt, clock.now())))
-    const decision = decide(profile, times, records, clock.now())
+    const decision = decide(profile, claim, records, clock.now())
     if (decision) return decision.verdict
   }
   return undefined
