@@ -11,7 +11,7 @@ import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
 import { profilesOf } from '../claims/claim-words.ts'
-import { EXPORT_FORMATS, exported, exportType } from '../claims/export.ts'
+import { EXPORT_FORMATS, EXPORT_FORMS, exported } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -85,7 +85,7 @@ function addExport(app: App, services: ConsoleDependencies): void {
       receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
     })
     return reply
-      .type(exportType(format))
+      .type(EXPORT_FORMS[format].type)
       .header('content-disposition', `attachment; filename="claims-${dayOf(now())}.${format}"`)
       .send(Readable.from(rows))
   })
