@@ -16,23 +16,8 @@ export type Spender = Pick<Lane, 'payer' | 'connectionId' | 'origin'>
 
 export type RateLimitBudgets = ReturnType<typeof createRateLimitBudgets>
 
-export interface SpendingCheck {
-  readonly isDeciding: boolean
-  /** True for a claim that was checked before. */
-  readonly isAgain: boolean
-  /** False for a connection that reads without credentials, as everybody may. */
-  readonly hasCredentials: boolean
-}
-
-export interface Spending {
-  /**
-   * Counts a request that is sent now. The result takes the headers of its answer, or nothing when there was none.
-   * @throws DestinationError `rate_limited`, without a time, when this check may send no more
-   */
-  count(): (headers?: Headers) => void
-  /** Tells whether a request of the check was refused. */
-  isRefused(): boolean
-}
+/** The requests of one check. */
+export type Spending = ReturnType<RateLimitBudgets['forCheck']>
 
 /** The divisor of a limit that gives the requests kept for checks that decide. */
 const KEPT = 4
@@ -53,43 +38,48 @@ const LONGEST_WINDOW_MS = 60 * 60_000
 type Kind = keyof typeof WEIGHTS
 
 interface Window {
-  readonly limit: number
+  /** The number of requests that are kept for checks that decide. */
+  readonly kept: number
   readonly remaining: number
   readonly resetAt: Instant
 }
 
-interface RateLimitBudget {
-  /** The current window; undefined when the answers tell of none. */
-  window: Window | undefined
-  /** The time when the budget was last told, or a check ended without it; undefined until a check has ended. */
-  heardAt: Instant | undefined
-  /** The number of checks that are under way. */
-  running: number
-  /** The number of requests that are not answered yet, or set aside. */
-  pending: number
-  /** Requests in this window, including those that are set aside. */
-  spent: Readonly<Record<Kind, Places>>
-  /** The number of requests for looking again in this window. */
-  spentAgain: number
+function newWindow() {
+  return {
+    /** The current window; undefined when the answers tell of none. */
+    window: undefined as Window | undefined,
+    /** The time when the budget was last told, or a check ended without it; undefined until a check has ended. */
+    heardAt: undefined as Instant | undefined,
+    /** Requests in this window, including those that are set aside. */
+    spent: { looking: new Places(), deciding: new Places() },
+    /** The number of requests for looking again in this window. */
+    spentAgain: 0,
+  }
 }
 
+function newBudget() {
+  return {
+    ...newWindow(),
+    /** The number of checks that are under way. */
+    running: 0,
+    /** The number of requests that are not answered yet, or set aside. */
+    pending: 0,
+  }
+}
+
+type RateLimitBudget = ReturnType<typeof newBudget>
+
 export function createRateLimitBudgets({ now }: { readonly now: () => Instant }) {
-  const budgets = new LRUCache<string, RateLimitBudget>({ max: MAX_ALLOWANCES })
+  const budgets = new LRUCache<string, RateLimitBudget>({ max: MAX_ALLOWANCES, memoMethod: newBudget })
   /** Connections that read without credentials. */
   const anonymous = new LRUCache<string, true>({ max: MAX_ALLOWANCES })
 
   const isShared = ({ connectionId }: Spender) => connectionId === null || anonymous.has(connectionId)
 
   function budgetOf(spender: Spender): RateLimitBudget {
-    const name = isShared(spender) ? `anonymous ${spender.origin}` : spender.connectionId!
-    const known = budgets.get(name)
-    if (known) {
-      endWindow(known, now())
-      return known
-    }
-    const created = newBudget()
-    budgets.set(name, created)
-    return created
+    const budget = budgets.memo(isShared(spender) ? `anonymous ${spender.origin}` : spender.connectionId!)
+    if (budget.window && now() >= budget.window.resetAt) Object.assign(budget, newWindow())
+    return budget
   }
 
   function mayUse({ spent }: RateLimitBudget, spender: Spender, kind: Kind, free: number): boolean {
@@ -106,12 +96,12 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       const isUnknown = heardAt === undefined || (!window && now() - heardAt > UNTOLD_MS)
       if (isUnknown) return !isShared(spender) || running < MOST_BEFORE_FIRST_ANSWER
       if (!window) return true
-      return mayUse(budget, spender, 'looking', window.remaining - keptOf(window) - pending)
+      return mayUse(budget, spender, 'looking', window.remaining - window.kept - pending)
     },
     /** Sets requests aside for a check that begins. The returned function ends the check. */
     begin(spender: Spender, isDeciding: boolean): () => void {
       const budget = budgetOf(spender)
-      const kind = kindOf(isDeciding)
+      const kind = isDeciding ? 'deciding' : 'looking'
       const setAside = budget.window ? PER_CHECK : 0
       budget.running++
       budget.pending += setAside
@@ -133,108 +123,83 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       anonymous.delete(connectionId)
     },
     /** Counts the requests of a check. */
-    forCheck(spender: Spender, { isDeciding, isAgain, hasCredentials }: SpendingCheck): Spending {
+    forCheck(
+      spender: Spender,
+      check: {
+        readonly isDeciding: boolean
+        /** True for a claim that was checked before. */
+        readonly isAgain: boolean
+        /** False for a connection that reads without credentials, as everybody may. */
+        readonly hasCredentials: boolean
+      },
+    ) {
+      const { isDeciding, isAgain, hasCredentials } = check
       if (spender.connectionId !== null && !hasCredentials) anonymous.set(spender.connectionId, true)
-      const kind = kindOf(isDeciding)
       let isRefused = false
+
+      function mayCount(budget: RateLimitBudget, { remaining, kept }: Window): boolean {
+        if (isDeciding) return mayUse(budget, spender, 'deciding', remaining)
+        // Requests were set aside for this check.
+        return remaining > kept && (!isAgain || mayTake(budget.spentAgain, remaining, AGAIN_WEIGHT))
+      }
+
       return {
+        /** Tells whether a request of the check was refused. */
         isRefused: () => isRefused,
-        count() {
+        /**
+         * Counts a request that is sent now. The result takes the headers of its answer, or nothing when there was none.
+         * @throws DestinationError `rate_limited`, without a time, when this check may send no more
+         */
+        count(): (headers?: Headers) => void {
           const budget = budgetOf(spender)
           const { window } = budget
-          if (window && !mayCount(budget, window, kind)) {
+          if (window && !mayCount(budget, window)) {
             isRefused = true
             throw new DestinationError('rate_limited')
           }
           budget.pending++
-          if (window) budget.spent[kind].add(spender.payer, 1)
+          if (window) budget.spent[isDeciding ? 'deciding' : 'looking'].add(spender.payer, 1)
           const counts = window !== undefined && isAgain && !isDeciding
           if (counts) budget.spentAgain++
-          return (headers) => answered(budget, counts, headers, now())
+          return (headers) => {
+            budget.pending--
+            const before = budget.window?.remaining
+            if (headers) hear(budget, headers, now())
+            const after = budget.window?.remaining
+            // Unchanged pages are free at some destinations.
+            const isFree = before !== undefined && after !== undefined && after >= before
+            if (counts && isFree && budget.spentAgain > 0) budget.spentAgain--
+          }
         },
-      }
-
-      function mayCount(budget: RateLimitBudget, window: Window, kind: Kind): boolean {
-        if (kind === 'looking' && isAgain && !mayTake(budget.spentAgain, window.remaining, AGAIN_WEIGHT)) return false
-        // Requests were set aside for this check.
-        if (kind === 'looking') return window.remaining > keptOf(window)
-        return window.remaining > 0 && mayUse(budget, spender, kind, window.remaining)
       }
     },
   }
 }
 
-function newBudget(): RateLimitBudget {
-  return { window: undefined, heardAt: undefined, running: 0, pending: 0, spent: nothingSpent(), spentAgain: 0 }
-}
-
-/**
- * Takes the answer of a counted request.
- * @param counts true if the request counts against looking again
- */
-function answered(budget: RateLimitBudget, counts: boolean, headers: Headers | undefined, now: Instant): void {
-  budget.pending--
-  const before = budget.window?.remaining
-  if (headers) hear(budget, headers, now)
-  const after = budget.window?.remaining
-  // Unchanged pages are free at some destinations.
-  const isFree = before !== undefined && after !== undefined && after >= before
-  if (counts && isFree && budget.spentAgain > 0) budget.spentAgain--
-}
-
 function hear(budget: RateLimitBudget, headers: Headers, now: Instant): void {
   budget.heardAt = now
-  const told = readAllowance(headers, now)
-  if (!told) return
+  const told = readWindow(headers, now)
   // A window keeps its end while it goes on: some destinations tell an end that moves with every answer.
-  budget.window = { ...told, resetAt: budget.window?.resetAt ?? told.resetAt }
-}
-
-function kindOf(isDeciding: boolean): Kind {
-  return isDeciding ? 'deciding' : 'looking'
-}
-
-function keptOf({ limit }: Window): number {
-  return Math.ceil(limit / KEPT)
-}
-
-function nothingSpent(): Readonly<Record<Kind, Places>> {
-  return { looking: new Places(), deciding: new Places() }
-}
-
-function endWindow(budget: RateLimitBudget, now: Instant): void {
-  if (!budget.window || now < budget.window.resetAt) return
-  budget.window = undefined
-  budget.heardAt = undefined
-  budget.spent = nothingSpent()
-  budget.spentAgain = 0
-}
-
-/** Reads GitHub's and Gitea's `X-RateLimit-*`, or the `RateLimit-*` of IETF drafts and GitLab. The end is a time in seconds, or seconds from now. */
-function readAllowance(headers: Headers, now: Instant): Window | undefined {
-  for (const prefix of ['x-ratelimit', 'ratelimit']) {
-    const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-      seconds(headers, `${prefix}-${name}`),
-    )
-    if (limit === undefined || remaining === undefined || reset === undefined) continue
-    // GitHub counts searches and the like apart.
-    if ((headers.get(`${prefix}-resource`) ?? 'core') !== 'core') return undefined
-    const resetAt = reset > A_TIME ? timeOf(reset, headers, now) : now + reset * 1000
-    return resetAt > now ? { limit, remaining, resetAt: Math.min(resetAt, now + LONGEST_WINDOW_MS) } : undefined
-  }
-  return undefined
+  if (told) budget.window = { ...told, resetAt: budget.window?.resetAt ?? told.resetAt }
 }
 
 /** The number from which seconds are a time, and no length of time. */
 const A_TIME = 1_000_000_000
 
-/** Converts a time by the destination's clock, which its `Date` tells. */
-function timeOf(reset: number, headers: Headers, now: Instant): Instant {
-  const theirNow = Date.parse(headers.get('date') ?? '') || now
-  return now + (reset * 1000 - theirNow)
-}
-
-function seconds(headers: Headers, name: string): number | undefined {
-  const text = headers.get(name)
-  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined
+/** Reads GitHub's and Gitea's `X-RateLimit-*`, or the `RateLimit-*` of IETF drafts and GitLab. The end is a time in seconds, or seconds from now. */
+function readWindow(headers: Headers, now: Instant): Window | undefined {
+  for (const prefix of ['x-ratelimit', 'ratelimit']) {
+    const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
+      const text = headers.get(`${prefix}-${name}`) ?? ''
+      return /^\d{1,12}$/.test(text) ? Number(text) : undefined
+    })
+    if (limit === undefined || remaining === undefined || reset === undefined) continue
+    // GitHub counts searches and the like apart.
+    if ((headers.get(`${prefix}-resource`) ?? 'core') !== 'core') return undefined
+    // A time is one by the destination's clock, which its `Date` tells.
+    const from = reset > A_TIME ? Date.parse(headers.get('date') ?? '') || now : 0
+    const leftMs = Math.min(reset * 1000 - from, LONGEST_WINDOW_MS)
+    return leftMs > 0 ? { kept: Math.ceil(limit / KEPT), remaining, resetAt: now + leftMs } : undefined
+  }
+  return undefined
 }
