@@ -15,14 +15,6 @@ export interface Entry {
   readonly shared: Promise<boolean> | undefined
 }
 
-interface AdmissionOptions {
-  readonly config: Pick<ClaimsConfig, 'checks'>
-  readonly destinations: Destinations
-  readonly budgets: RateLimitBudgets
-  readonly slots: ConcurrencyLimit
-  readonly now: () => Instant
-}
-
 /** The most refused names that are kept. Beyond it the earliest are forgotten, and refused once more. */
 const MAX_BUSY = 1000
 /** The most checks that share an outcome. Each takes no slot, but some kilobytes of memory. */
@@ -30,7 +22,14 @@ const MAX_SHARING = 5000
 
 export type Admission = ReturnType<typeof createAdmission>
 
-export function createAdmission({ config, destinations, budgets, slots, now }: AdmissionOptions) {
+export function createAdmission(parts: {
+  readonly config: Pick<ClaimsConfig, 'checks'>
+  readonly destinations: Destinations
+  readonly budgets: RateLimitBudgets
+  readonly slots: ConcurrencyLimit
+  readonly now: () => Instant
+}) {
+  const { config, destinations, budgets, slots, now } = parts
   const breakers = createCircuitBreakers({ timeoutMs: config.checks.timeoutMs, now })
   /** The claim that was refused last, by kind and by name. */
   const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = {
@@ -70,7 +69,10 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
     if (busy[kind].size > MAX_BUSY) busy[kind].delete(busy[kind].keys().next().value!)
   }
 
-  function share(shared: Promise<boolean>, kind: DueKind): Entry {
+  /** Has a check share an outcome, which takes no slot. @param again shares also after a shared check */
+  function share(read: DueRead, kind: DueKind, again = false): Entry | undefined {
+    const shared = mayShare(kind) ? breakers.toShare(read, again) : undefined
+    if (!shared) return undefined
     sharing++
     return { kind, shared, end: () => void sharing-- }
   }
@@ -80,13 +82,10 @@ export function createAdmission({ config, destinations, budgets, slots, now }: A
     enter(due: DueClaim, kind: DueKind): Entry | undefined {
       const read = readOf(due)
       if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
-      const first = mayShare(kind) ? breakers.toShare(read) : undefined
-      if (first) return share(first, kind)
+      const sharer = share(read, kind)
+      if (sharer) return sharer
       const release = slots.take(askerOf(read.lane), kind)
-      if (typeof release === 'string') {
-        const outcome = mayShare(kind) ? breakers.toShare(read, true) : undefined
-        return outcome ? share(outcome, kind) : refuse(due, kind, release)
-      }
+      if (typeof release === 'string') return share(read, kind, true) ?? refuse(due, kind, release)
       const endReading = budgets.begin(read.lane, kind === 'deciding')
       const endTry = breakers.begin(read)
       return {
