@@ -3,7 +3,7 @@
  * an account that is gone.
  */
 
-import { type CheckCache, DestinationError } from '@claimcheck/core/plugin'
+import { type CheckCache, DestinationError, parseUrl } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
 import type { KeptParts } from '../lately.ts'
 import { unexpectedAnswer } from '../rest.ts'
@@ -23,9 +23,10 @@ export interface Run {
   /** The event as in the name of a status: `push`, `pull_request`. */
   readonly event: string
   readonly ref: string
-  readonly isEnded: boolean
-  /** Tells whether all jobs of the run were skipped, as after a label. */
-  readonly isSkipped: boolean
+  /** The outcome of the run: `skipped` if all its jobs were, as after a label. */
+  readonly outcome: Check['outcome']
+  /** The state of the run, which changes with each attempt, and when the run ends; undefined where the host lists no runs. */
+  readonly state?: string
   /** The number of the account that started the run, where the host tells it. */
   readonly actor?: number
   /** The path of the run's page, to which the statuses of its jobs lead. */
@@ -41,10 +42,8 @@ export interface Job {
 export interface Runs {
   /** The newest run of each file, event and ref. */
   readonly runs: readonly Run[]
-  /** The jobs of the newest runs. */
+  /** The jobs of the newest runs. Where the host lists none, those that runners have lately taken. */
   readonly jobs: readonly Job[]
-  /** Tells that some of the runs' jobs may be missing: of those that no runner has taken, or that are further back than is read. */
-  readonly isPartial: boolean
 }
 
 /** Reads the runs of a commit. `unlisted`: this version of the host lists none. `hidden`: it does not list them for these credentials. */
@@ -54,21 +53,23 @@ export async function readRuns(
   cache: CheckCache,
   parts: KeptParts,
 ): Promise<Runs | 'unlisted' | 'hidden'> {
-  const hasFailed = (all: Awaited<ReturnType<typeof readShownRuns>>) =>
-    typeof all !== 'string' && all.some(({ outcome }) => outcome === 'failed')
   const list = `gitea ${repository.id} list ${sha}`
-  const shown = await parts.short(list, () => readShownRuns(repository, sha), hasFailed)
+  const shown = await parts.short(
+    list,
+    () => readShownRuns(repository, sha),
+    (all) => typeof all !== 'string' && all.some(({ outcome }) => outcome === 'failed'),
+  )
   if (typeof shown === 'string') return (await readTasks(repository, sha)) ?? shown
   const runs = newest(shown)
   if (runs.length > MOST_RUNS) throw new DestinationError('too_large')
   const jobs: Job[] = []
-  for (const { run, state } of runs) {
-    const found = await readJobs(repository, run, state, cache)
+  for (const run of runs) {
+    const found = await readJobs(repository, run, cache)
     // Forgejo lists the jobs of a run since version 16.
     if (!found) return (await readTasks(repository, sha)) ?? 'unlisted'
     jobs.push(...found)
   }
-  return { runs: runs.map(({ run }) => run), jobs, isPartial: false }
+  return { runs, jobs }
 }
 
 /** Events of pull requests that have no status of their own: a push to one, a label. */
@@ -82,158 +83,131 @@ function eventOf(event: string): string {
   return PULL_REQUEST.test(event) ? 'pull_request' : event
 }
 
-interface ShownRun {
-  readonly run: Run
-  readonly outcome: Check['outcome']
-  /** The state of the run, which changes with each attempt, and when the run ends. */
-  readonly state: string
-}
-
-async function readShownRuns(
-  repository: Repository,
-  sha: string,
-): Promise<readonly ShownRun[] | 'unlisted' | 'hidden'> {
+async function readShownRuns(repository: Repository, sha: string): Promise<readonly Run[] | 'unlisted' | 'hidden'> {
   let status = 0
-  const list = await collectPages<RunAnswer>(async (page) => {
-    const path = `/actions/runs?head_sha=${sha}&page=${page}&limit=${PAGE}`
+  const list = await readPages<RunAnswer>(async (page) => {
+    const path = `/actions/runs?head_sha=${sha}&${page}`
     const answer = await repository.find(path, RunsAnswer, [401, 403, 404, 405])
     status = answer.status
-    return answer.value && { entries: answer.value.workflow_runs, total: answer.value.total_count }
+    return answer.value
   })
   if (!list) return status === 404 || status === 405 ? 'unlisted' : 'hidden'
-  if (list.isCut) throw new DestinationError('too_large')
-  return list.entries.filter((run) => isOf(run, repository, sha)).map(toRun)
+  // The server may not know the filter.
+  const isOfCommit = ({ head_sha, commit_sha, repository: of }: RunAnswer) =>
+    (head_sha ?? commit_sha) === sha && (!of || of.id === repository.id)
+  return list.filter(isOfCommit).map(toRun)
 }
 
 interface ListPage<T> {
-  readonly entries: readonly T[] | null | undefined
-  readonly total: number | undefined
+  readonly total_count?: number
+  readonly workflow_runs?: readonly T[] | null
 }
 
-/** Reads the pages of a list until one brings nothing new, or all are there; undefined where one is refused. `isCut` tells that there may be more. */
-async function collectPages<T extends { readonly id: number }>(
-  read: (page: number) => Promise<ListPage<T> | undefined>,
-): Promise<{ readonly entries: readonly T[]; readonly isCut: boolean } | undefined> {
+/**
+ * Reads the pages of a list until one brings nothing new, or all are there; undefined where one is refused.
+ * @param mayBeCut true for a list whose first pages will do
+ * @throws DestinationError `too_large`
+ */
+async function readPages<T extends { readonly id: number }>(
+  read: (page: string) => Promise<ListPage<T> | undefined>,
+  mayBeCut = false,
+): Promise<readonly T[] | undefined> {
   const byId = new Map<number, T>()
   for (let page = 1; page <= MOST_PAGES; page++) {
-    const found = await read(page)
+    const found = await read(`page=${page}&limit=${PAGE}`)
     if (!found) return undefined
+    const { workflow_runs, total_count = Number.POSITIVE_INFINITY } = found
     const before = byId.size
-    for (const entry of found.entries ?? []) byId.set(entry.id, entry)
-    const isWhole = byId.size === before || byId.size >= (found.total ?? Number.POSITIVE_INFINITY)
-    if (isWhole) return { entries: [...byId.values()], isCut: false }
+    for (const entry of workflow_runs ?? []) byId.set(entry.id, entry)
+    if (byId.size === before || byId.size >= total_count) return [...byId.values()]
   }
-  return { entries: [...byId.values()], isCut: true }
+  if (!mayBeCut) throw new DestinationError('too_large')
+  return [...byId.values()]
 }
 
-/** Tells whether a run is of the commit: the server may not know the filter. */
-function isOf({ head_sha, commit_sha, repository }: RunAnswer, { id }: Repository, sha: string): boolean {
-  return (head_sha ?? commit_sha) === sha && (!repository || repository.id === id)
-}
-
-function toRun(answer: RunAnswer): ShownRun {
-  const { id, status, conclusion, html_url, prettyref, head_branch } = answer
+function toRun(answer: RunAnswer): Run {
+  const { id, status, conclusion, run_attempt, completed_at, stopped, updated } = answer
   // Gitea has the file with the ref: `ci.yml@refs/heads/main`.
   const [, path = '', ref] = /^(.*?\.ya?ml)@(.*)$/i.exec(answer.path ?? '') ?? [undefined, answer.path]
-  const file = (answer.workflow_id ?? path).split('/').at(-1)!
-  const outcome = outcomeOf(answer)
   return {
-    outcome,
-    run: {
-      ...{ id, file, event: eventOf(answer.trigger_event || answer.event), ref: ref ?? prettyref ?? head_branch ?? '' },
-      isEnded: outcome !== 'pending',
-      isSkipped: outcome === 'skipped',
-      page: html_url ? pathOf(html_url) : undefined,
-      actor: (answer.actor ?? answer.trigger_user)?.id,
-    },
-    state: JSON.stringify([
-      answer.run_attempt,
-      status,
-      conclusion,
-      answer.completed_at,
-      answer.stopped,
-      answer.updated,
-    ]),
+    id,
+    file: (answer.workflow_id ?? path).split('/').at(-1)!,
+    event: eventOf(answer.trigger_event || answer.event),
+    ref: ref ?? answer.prettyref ?? answer.head_branch ?? '',
+    outcome: outcomeOf(answer),
+    state: JSON.stringify([run_attempt, status, conclusion, completed_at, stopped, updated]),
+    page: pathOf(answer.html_url),
+    actor: (answer.actor ?? answer.trigger_user)?.id,
   }
 }
 
 /** The path of an address, or of a path with a query. */
-export function pathOf(link: string): string | undefined {
-  return URL.canParse(link, 'https://host.invalid') ? new URL(link, 'https://host.invalid').pathname : undefined
+export function pathOf(link: string | undefined): string | undefined {
+  return link ? parseUrl(link, 'https://host.invalid')?.pathname : undefined
 }
 
 /**
  * Takes the newest of each kind. A run is replaced by a newer one of the same file, event and ref, and not by one that was skipped. One that a person started has an event of
  * its own.
  */
-function newest<T extends { readonly run: Run }>(all: readonly T[]): readonly T[] {
-  const latest = new Map<string, T>()
-  for (const one of [...all].sort((a, b) => a.run.id - b.run.id)) {
-    const { file, event, ref, isSkipped } = one.run
-    const key = JSON.stringify([file, event, ref])
-    if (!isSkipped || !latest.has(key)) latest.set(key, one)
+function newest(all: readonly Run[]): readonly Run[] {
+  const latest = new Map<string, Run>()
+  for (const run of all.toSorted((one, other) => one.id - other.id)) {
+    const key = JSON.stringify([run.file, run.event, run.ref])
+    if (run.outcome !== 'skipped' || !latest.has(key)) latest.set(key, run)
   }
   return [...latest.values()]
 }
 
 /** Reads the jobs of a run; undefined where this version does not list them. */
-async function readJobs(
-  { find, id }: Repository,
-  run: Run,
-  state: string,
-  cache: CheckCache,
-): Promise<readonly Job[] | undefined> {
-  const key = `gitea ${id} jobs ${run.id} ${state}`
-  const known = run.isEnded ? cache.get(key) : undefined
+async function readJobs({ find, id }: Repository, run: Run, cache: CheckCache): Promise<readonly Job[] | undefined> {
+  const key = `gitea ${id} jobs ${run.id} ${run.state}`
+  const isEnded = run.outcome !== 'pending'
+  const known = isEnded ? cache.get(key) : undefined
   if (Array.isArray(known)) return known as Job[]
-  const list = await collectPages<JobAnswer>(async (page) => {
-    const { value } = await find(`/actions/runs/${run.id}/jobs?page=${page}&limit=${PAGE}`, JobsAnswer, [404, 405])
+  const list = await readPages<JobAnswer>(async (page) => {
+    const { value } = await find(`/actions/runs/${run.id}/jobs?${page}`, JobsAnswer, [404, 405])
     // Forgejo lists all jobs of a run at once.
-    if (Array.isArray(value)) return { entries: value, total: value.length }
-    return value && { entries: value.jobs, total: value.total_count }
+    if (Array.isArray(value)) return { workflow_runs: value, total_count: value.length }
+    return value && { ...value, workflow_runs: value.jobs }
   })
   if (!list) return undefined
-  if (list.isCut) throw new DestinationError('too_large')
-  if (list.entries.some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpectedAnswer()
-  const jobs = list.entries.map((job): Job => ({ name: job.name, run, outcome: outcomeOf(job) }))
-  if (run.isEnded && !jobs.some(({ outcome }) => outcome === 'pending')) cache.set(key, jobs)
+  if (list.some(({ run_id }) => run_id !== undefined && run_id !== run.id)) throw unexpectedAnswer()
+  const jobs = list.map((job): Job => ({ name: job.name, run, outcome: outcomeOf(job) }))
+  if (isEnded && !jobs.some(({ outcome }) => outcome === 'pending')) cache.set(key, jobs)
   return jobs
 }
 
 /** Reads the jobs that runners have taken of all commits, the newest first; undefined where this version does not list them. */
 async function readTasks({ find }: Repository, sha: string): Promise<Runs | undefined> {
-  const list = await collectPages<TaskAnswer>(async (page) => {
-    const { value } = await find(`/actions/tasks?page=${page}&limit=${PAGE}`, TasksAnswer, [401, 403, 404, 405])
-    return value && { entries: value.workflow_runs, total: value.total_count }
-  })
+  const list = await readPages<TaskAnswer>(
+    async (page) => (await find(`/actions/tasks?${page}`, TasksAnswer, [401, 403, 404, 405])).value,
+    true,
+  )
   if (!list) return undefined
-  const tasks = list.entries.filter(({ head_sha }) => head_sha === sha).sort((one, other) => one.id - other.id)
+  const tasks = list.filter(({ head_sha }) => head_sha === sha).sort((one, other) => one.id - other.id)
   // A job that is run again is another task of the same name.
   const latest = new Map(tasks.map((task) => [JSON.stringify([task.run_number, task.name]), task]))
   const jobs = [...latest.values()].map((task): Job => {
-    const { run_number: id, workflow_id: file, event, head_branch: ref = '', url } = task
-    const page = url ? pathOf(url) : undefined
-    const run = { id, file, event: eventOf(event), ref, isEnded: false, isSkipped: false, page }
-    return { name: task.name, run, outcome: outcomeOf(task) }
+    const { name, run_number: id, workflow_id: file, head_branch: ref = '', url } = task
+    const run: Run = { id, file, event: eventOf(task.event), ref, outcome: 'pending', page: pathOf(url) }
+    return { name, run, outcome: outcomeOf(task) }
   })
-  const runs = newest(jobs).map(({ run }) => run)
-  const isNewest = ({ run }: Job) => runs.some(({ id }) => id === run.id)
-  return { runs, jobs: jobs.filter(isNewest), isPartial: true }
+  const runs = newest(jobs.map(({ run }) => run))
+  return { runs, jobs: jobs.filter(({ run }) => runs.some(({ id }) => id === run.id)) }
 }
 
-const OUTCOMES: ReadonlyMap<string, Check['outcome']> = new Map([
-  ['success', 'passed'],
-  ['failure', 'failed'],
-  ['cancelled', 'failed'],
+/** The states of runs and jobs, by their outcome. */
+const STATES: readonly (readonly [outcome: Check['outcome'], ...states: string[]])[] = [
+  ['passed', 'success'],
+  ['failed', 'failure', 'cancelled'],
   ['skipped', 'skipped'],
-  ...['queued', 'pending', 'waiting', 'blocked', 'running', 'in_progress', 'cancelling'].map(
-    (status) => [status, 'pending'] as const,
-  ),
-])
+  ['pending', 'queued', 'pending', 'waiting', 'blocked', 'running', 'in_progress', 'cancelling'],
+]
 
 /** The outcome of a run or a job. @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
 function outcomeOf({ status, conclusion }: { readonly status: string; readonly conclusion?: string | null }) {
-  const outcome = OUTCOMES.get(conclusion || status)
+  const [outcome] = STATES.find(([, ...states]) => states.includes(conclusion || status)) ?? []
   if (outcome === undefined) throw unexpectedAnswer()
   return outcome
 }
