@@ -1,10 +1,12 @@
 /** The wire format of receipts, and the making of a receipt from a decided claim. */
+import type { DeepReadonly } from '../api/primitives.ts'
+import type { Receipt as DescribedReceipt } from '../api/receipt.ts'
 import type { Instant, Interval, PluginName, Source } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { Signature } from '../signing/message.ts'
 import { formatInstant } from '../time.ts'
 import type { ReasonCode, Verdict, VerdictValue } from '../verdict.ts'
-import { type SubmittedClaim, toWireClaim, type WireClaim } from './digest.ts'
+import { type SubmittedClaim, toWireClaim } from './digest.ts'
 import { canonicalize } from './jcs.ts'
 
 export type Receipt = {
@@ -14,94 +16,42 @@ export type Receipt = {
   readonly proof?: Proof
 }
 
-export type ReceiptBody = {
-  readonly spec_version: 'poaw/0.1' | 'poaw/0.2'
-  readonly receipt_id: string
-  readonly issued_at: string
-  readonly issuer: { readonly key_id: string; readonly name?: string }
-  readonly agent: {
-    readonly id: string
-    /** True if the workspace lets only certain keys speak for the agent, and the claim came through one of them. An addition of Claimcheck's. */
-    readonly bound?: boolean
-  } & AgentNames
-  readonly claim: ReceiptClaim
+type DescribedBody = DeepReadonly<DescribedReceipt>['body']
+
+/** The body of a receipt. Other issuers may leave out the client's id of the claim, which Claimcheck always writes. */
+export type ReceiptBody = Omit<DescribedBody, 'claim' | 'observation' | 'verdict'> & {
+  readonly claim: Omit<DescribedBody['claim'], 'client_claim_id'> & { readonly client_claim_id?: string }
   readonly observation: ReceiptObservation
   readonly verdict: { readonly value: VerdictValue; readonly reason_code?: ReasonCode }
-  readonly trust_level: number
+}
+
+export type ReceiptObservation = Omit<DescribedBody['observation'], 'source'> & {
+  /** The place that the host read. Absent if nothing was read. */
+  readonly source?: WireSource
 }
 
 /**
  * Names that distinguish an agent whose keys the workspace bound to it from those of other workspaces. Other issuers may mean something else by these
  * members.
  */
-export type AgentNames = {
-  /** A pseudonym that is the same in every receipt of this issuer for this agent of this workspace, and in no other; base64url, 32 bytes. */
-  readonly pseudonym?: string
-  /** A domain as DNS writes it, which the workspace proved to be its own. */
-  readonly domain?: string
-}
+export type AgentNames = Pick<ReceiptBody['agent'], 'pseudonym' | 'domain'>
 
-type ReceiptClaim = Omit<WireClaim, 'client_claim_id'> & {
-  /** The client's id of the claim. Claimcheck always writes it; other issuers may leave it out. */
-  readonly client_claim_id?: string
-  readonly claim_digest: string
-}
-
-export type ReceiptObservation = {
-  readonly verifier: WireVerifier
-  readonly observed_at: string
-  readonly deadline_at: string
-  readonly attempts: number
-  readonly facts: JsonObject
-  /** The interval in which the outcome appeared, if a read showed it. */
-  readonly appeared?: {
-    readonly not_before?: string
-    readonly not_after: string
-    readonly source: Interval['source']
-  }
-  /** Milliseconds for which the outcome may have been there in time between two looks, if blame rests on looks alone. */
-  readonly largest_gap_ms?: number
-  /** The place that the host read. Absent if nothing was read. */
-  readonly source?: WireSource
-  /** base64url(SHA-256) of the evidence, which is published with the receipt. */
-  readonly evidence_digest?: string
-}
-
-/** The action, the version of its rules, and the code of the plugin that made the check on which the verdict rests. */
-export type WireVerifier = {
-  readonly id: string
-  readonly version: string
-  /** The plugin's package, an addition of Claimcheck's as `package_version`: other issuers may mean something else by them. */
-  readonly package?: string
-  readonly package_version?: string
-  readonly code_hash?: string
-}
+/**
+ * The action, the version of its rules, and the code of the plugin that made the check on which the verdict rests. The plugin's package and version are
+ * additions of Claimcheck's: other issuers may mean something else by them.
+ */
+export type WireVerifier = ReceiptObservation['verifier']
 
 export type WireSource =
   | { readonly provider: string; readonly listed: boolean; readonly base_url: string }
   | { readonly provider: string; readonly listed: false; readonly source_id: string }
 
 /** A proof that a receipt is in the log. Hashes are base64url. */
-export type Proof = {
-  readonly log_id: string
-  readonly leaf_index: number
-  readonly tree_size: number
-  readonly root_hash: string
-  readonly inclusion: readonly string[]
-  readonly anchor?: ProofAnchor
-}
-
+export type Proof = Required<DeepReadonly<DescribedReceipt>>['proof']
 export type AnchoredProof = Required<Proof>
 
 /** The attestation of the log's root on a public chain. */
-export type ProofAnchor = {
-  /** The chain by its CAIP-2 id. */
-  readonly chain: string
-  readonly scheme: 'eas'
-  readonly uid: string
-  readonly tx_hash: string
-  readonly tree_size: number
-}
+export type ProofAnchor = AnchoredProof['anchor']
 
 /** A claim with its verdict: everything from which a receipt is made. */
 export interface DecidedClaim {
@@ -136,6 +86,7 @@ const TRUST_LEVEL = 2
 export function receiptBody(decided: DecidedClaim): ReceiptBody {
   const { receiptId, issuedAt, issuer, claim, observation, verdict } = decided
   const { action, target, params, claimed_at, client_claim_id } = toWireClaim(claim)
+  const { value, reasonCode } = verdict
   // The members here and below are in canonical order, so that nothing has to be sorted.
   return {
     agent: toWireAgent(decided),
@@ -146,15 +97,19 @@ export function receiptBody(decided: DecidedClaim): ReceiptBody {
     receipt_id: receiptId,
     spec_version: 'poaw/0.1',
     trust_level: TRUST_LEVEL,
-    verdict: toWireVerdict(verdict),
+    verdict: reasonCode === undefined ? { value } : { reason_code: reasonCode, value },
   }
 }
 
 function toWireAgent({ agentId, agentBound, agentNames = {} }: DecidedClaim): ReceiptBody['agent'] {
   if (!agentBound) return { id: agentId }
   const { domain, pseudonym } = agentNames
-  const agent = domain === undefined ? { bound: true, id: agentId } : { bound: true, domain, id: agentId }
-  return pseudonym === undefined ? agent : { ...agent, pseudonym }
+  return {
+    bound: true,
+    ...(domain !== undefined && { domain }),
+    id: agentId,
+    ...(pseudonym !== undefined && { pseudonym }),
+  }
 }
 
 const PSEUDONYM = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
@@ -168,11 +123,9 @@ export function isDomain(text: string): boolean {
 
 /** The names of a bound agent that have the form in which Claimcheck writes them. */
 export function agentNames({ bound, pseudonym, domain }: ReceiptBody['agent']): AgentNames {
-  const hasForm = (text: unknown, form: RegExp): text is string => typeof text === 'string' && form.test(text)
-  return {
-    ...(bound === true && hasForm(pseudonym, PSEUDONYM) ? { pseudonym } : {}),
-    ...(bound === true && hasForm(domain, DOMAIN) ? { domain } : {}),
-  }
+  const hasForm = (text: unknown, form: RegExp): text is string =>
+    bound === true && typeof text === 'string' && form.test(text)
+  return { ...(hasForm(pseudonym, PSEUDONYM) && { pseudonym }), ...(hasForm(domain, DOMAIN) && { domain }) }
 }
 
 /** The text that a leaf of the log hashes: body and signature in canonical JSON, without the proof. */
@@ -189,14 +142,14 @@ export function aroundBody(signature: Signature): readonly [before: string, afte
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
   const { verifier, observedAt, deadlineAt, attempts, facts, appeared, largestGapMs, source, evidenceDigest } = observed
   return {
-    ...(appeared ? { appeared: toWireInterval(appeared) } : {}),
+    ...(appeared && { appeared: toWireInterval(appeared) }),
     attempts,
     deadline_at: formatInstant(deadlineAt),
-    ...(evidenceDigest === undefined ? {} : { evidence_digest: evidenceDigest }),
+    ...(evidenceDigest !== undefined && { evidence_digest: evidenceDigest }),
     facts,
-    ...(largestGapMs === undefined ? {} : { largest_gap_ms: largestGapMs }),
+    ...(largestGapMs !== undefined && { largest_gap_ms: largestGapMs }),
     observed_at: formatInstant(observedAt),
-    ...(source ? { source: toWireSource(source) } : {}),
+    ...(source && { source: toWireSource(source) }),
     verifier: toWireVerifier(verifier),
   }
 }
@@ -205,10 +158,10 @@ function toWireVerifier({ id, version, plugin }: DecidedClaim['observation']['ve
   if (!plugin) return { id, version }
   const { package: name, version: package_version, codeHash: code_hash } = plugin
   return {
-    ...(code_hash === undefined ? {} : { code_hash }),
+    ...(code_hash !== undefined && { code_hash }),
     id,
     package: name,
-    ...(package_version === undefined ? {} : { package_version }),
+    ...(package_version !== undefined && { package_version }),
     version,
   }
 }
@@ -220,14 +173,10 @@ export function toWireSource(source: Source): WireSource {
     : { listed: false, provider, source_id: source.sourceId }
 }
 
-function toWireVerdict({ value, reasonCode }: Verdict): ReceiptBody['verdict'] {
-  return reasonCode === undefined ? { value } : { reason_code: reasonCode, value }
-}
-
 export function toWireInterval({ notBefore, notAfter, source }: Interval) {
   return {
     not_after: formatInstant(notAfter),
     source,
-    ...(notBefore === undefined ? {} : { not_before: formatInstant(notBefore) }),
+    ...(notBefore !== undefined && { not_before: formatInstant(notBefore) }),
   }
 }

@@ -15,16 +15,8 @@ export interface SubmittedClaim {
   readonly clientClaimId: string
 }
 
-/** A claim as in a receipt, without its digest, which is made from it. */
-export type WireClaim = {
-  readonly action: string
-  readonly target: string
-  readonly params: JsonObject
-  readonly claimed_at: string
-  readonly client_claim_id: string
-}
-
-export function toWireClaim({ action, target, params, claimedAt, clientClaimId }: SubmittedClaim): WireClaim {
+/** Writes a claim as in a receipt, without its digest, which is made from it. */
+export function toWireClaim({ action, target, params, claimedAt, clientClaimId }: SubmittedClaim) {
   // The members are in canonical order, so that nothing has to be sorted.
   return { action, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId, params, target }
 }
