@@ -1,5 +1,5 @@
 /** Looks for a version at PyPI or another index: by PyPI's JSON API, or else by the simple API. Its times and digests are the index's own. */
-import { type CheckContext, DestinationError, type LogTime } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
@@ -21,7 +21,8 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   async function readRelease(): Promise<RegistryValue<Release> | undefined> {
     try {
       const read = await reader.get(url, { ...json('pypi release', Release), also: [404] })
-      if (read && !isAsked(read.value, query)) throw unexpected()
+      const info = read?.value.info
+      if (info && !(normalizeProject(info.name) === name && isSamePep440(info.version, version))) throw unexpected()
       return read
     } catch (error) {
       if (place.isPublic || !isAnswer(error)) throw error
@@ -34,7 +35,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
     const { urls } = release.value
     // A release without files has nothing but its name.
     if (urls.length === 0) return { isListed: false, isEmptied: true, facts: { package_listed: true } }
-    const files = urls.map(({ digests, upload_time_iso_8601: at, yanked }) => ({ sha256: digests.sha256, at, yanked }))
+    const files = urls.map(({ digests, upload_time_iso_8601: at, yanked }) => ({ ...digests, at, yanked }))
     return foundFiles(files, release, query)
   }
 
@@ -47,38 +48,27 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   }
   const { files, hasVersion, isEmptied, isWhole } = listing.value
   if (files.length > 0) {
-    const listed = files.map(({ hashes, 'upload-time': at, yanked }) => ({ sha256: hashes.sha256, at, yanked }))
+    const listed = files.map(({ hashes, 'upload-time': at, yanked }) => ({ ...hashes, at, yanked }))
     return foundFiles(listed, listing, query)
   }
   // The version was published while we were reading, or is not known to every replica yet: the next read will tell.
   if (hasVersion || !isWhole) throw unexpected()
-  return {
-    isListed: false,
-    ...(isEmptied && { isEmptied: true }),
-    isDoubtful: listing.isDoubtful,
-    facts: { package_listed: true },
-  }
+  return { isListed: false, isEmptied, isDoubtful: listing.isDoubtful, facts: { package_listed: true } }
 }
 
 /**
  * The addresses of the two APIs below a base address, which may be that of the simple API, as pip's `index-url` names it. devpi has it at `+simple`.
  */
 export function rootsOf(baseUrl: string): { readonly simple: string; readonly root: string } {
-  const [suffix] = /\/\+?simple$/.exec(baseUrl) ?? []
-  return suffix === undefined
-    ? { simple: `${baseUrl}/simple`, root: baseUrl }
-    : { simple: baseUrl, root: baseUrl.slice(0, -suffix.length) }
+  const root = baseUrl.replace(/\/\+?simple$/, '')
+  return { simple: root === baseUrl ? `${root}/simple` : baseUrl, root }
 }
 
 interface ListedFile {
   /** The digest of the file, if the index tells it. */
-  readonly sha256: string | undefined
+  readonly sha256?: string
   readonly at: unknown
   readonly yanked: unknown
-}
-
-function isAsked({ info }: Release, { name, version }: Query): boolean {
-  return normalizeProject(info.name) === name && isSamePep440(info.version, version)
 }
 
 /** Describes a version by its files, of which there may be several, and more may come. It was published with the first of them. */
@@ -87,43 +77,29 @@ function foundFiles(
   { clockBehindMs, isDoubtful }: Pick<RegistryValue<unknown>, 'clockBehindMs' | 'isDoubtful'>,
   { version, integrity }: Query,
 ): FoundVersion {
-  const claimed = all.filter(({ sha256 }) => integrity === undefined || integrityOf(sha256) === integrity)
+  const digestOf = ({ sha256 }: ListedFile) => sha256 && sha256Integrity(sha256)
+  const claimed = all.filter((file) => integrity === undefined || digestOf(file) === integrity)
   // The claimed file may be one of which the index tells no digest.
   if (claimed.length === 0 && all.some(({ sha256 }) => sha256 === undefined)) throw unexpected()
   const files = claimed.length > 0 ? claimed : all
-  const [file] = files
   const isTold = files.length === 1 || (integrity !== undefined && claimed.length > 0)
-  const digest = isTold ? integrityOf(file!.sha256) : undefined
-  const times = files.flatMap(({ at }) => logTime(at) ?? [])
-  // A file without a time may be the first of the version.
-  const published = times.length === files.length ? byTime(times).at(0) : undefined
-  const latest = byTime(times).at(-1)
+  const digest = isTold ? digestOf(files[0]!) : undefined
+  const times = files.flatMap(({ at }) => logTime(at) ?? []).sort((one, other) => one.notBefore - other.notBefore)
   return {
     isListed: true,
-    ...(integrity !== undefined && { hasContent: claimed.length > 0 }),
-    ...(published && { published }),
-    ...(latest && { latest }),
+    hasContent: integrity === undefined ? undefined : claimed.length > 0,
+    // A file without a time may be the first of the version.
+    published: times.length === files.length ? times[0] : undefined,
+    latest: times.at(-1),
     isDoubtful,
-    ...(clockBehindMs !== undefined && { clockBehindMs }),
+    clockBehindMs,
     facts: {
       // The version is written as in the claim: 1.0 is 1.0.0 at an index.
       version,
       package_listed: true,
       ...(digest !== undefined && { integrity: digest, integrity_by: 'registry' }),
-      ...(files.every(({ yanked }) => isYanked(yanked)) && { yanked: true }),
+      // PEP 691 has true, or the reason.
+      ...(files.every(({ yanked }) => yanked === true || (typeof yanked === 'string' && yanked)) && { yanked: true }),
     },
   }
-}
-
-function integrityOf(sha256: string | undefined): string | undefined {
-  return sha256 === undefined ? undefined : sha256Integrity(sha256)
-}
-
-/** Tells whether a file is yanked: PEP 691 has true, or the reason. */
-function isYanked(yanked: unknown): boolean {
-  return yanked === true || (typeof yanked === 'string' && yanked !== '')
-}
-
-function byTime(times: readonly Required<LogTime>[]): readonly Required<LogTime>[] {
-  return times.toSorted((one, other) => one.notBefore - other.notBefore)
 }
