@@ -37,15 +37,11 @@ export class RpcError extends Error {
   constructor(
     code: RpcErrorCode,
     message: string,
-    options: {
-      readonly cause?: unknown
-      readonly retryAfterMs?: number | undefined
-      readonly refusal?: RpcRefusal
-    } = {},
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number; readonly refusal?: RpcRefusal } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : {})
+    super(message, options)
     this.code = code
-    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    this.retryAfterMs = options.retryAfterMs
     this.#refusal = options.refusal
   }
 
@@ -71,31 +67,20 @@ export type Rpc = (method: string, params: readonly JsonValue[], options: RpcCal
 
 /** Limit of an answer. A block with very many transactions, listed by their hashes, is about half as large. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024
-const TOO_MANY_REQUESTS = 429
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
 
 export function createRpc({ url, fetch = globalThis.fetch }: RpcOptions): Rpc {
   let requests = 0
   return async (method, params, { signal, maxAnswerBytes = MAX_ANSWER_BYTES }) => {
     const id = ++requests
-    const response = await post(fetch, url, { jsonrpc: '2.0', id, method, params }, signal)
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    // A node that could redirect would choose which hosts this machine calls, and which of them get a key in the URL.
+    const init = { method: 'POST', headers: HEADERS, body, signal, redirect: 'error' } as const
+    const response = await fetch(url, init).catch((cause: unknown) => {
+      throw new RpcError('unavailable', `the node did not answer ${method}`, { cause })
+    })
     const text = await readText(response, method, maxAnswerBytes)
     return resultOf(response, text, id, method)
-  }
-}
-
-async function post(
-  fetch: typeof globalThis.fetch,
-  url: string,
-  request: { readonly method: string } & JsonObject,
-  signal: AbortSignal,
-): Promise<Response> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json' }
-  const body = JSON.stringify(request)
-  try {
-    // A node that could redirect would choose which hosts this machine calls, and which of them get a key in the URL.
-    return await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
-  } catch (cause) {
-    throw new RpcError('unavailable', `the node did not answer ${request.method}`, { cause })
   }
 }
 
@@ -120,12 +105,9 @@ async function readText({ body }: Response, method: string, maxBytes: number): P
 
 function resultOf({ status, headers }: Response, text: string, id: number, method: string): JsonValue {
   const fail = (code: RpcErrorCode, what: string, refusal?: RpcRefusal) =>
-    new RpcError(code, `the node answered ${method} with ${what}`, {
-      retryAfterMs: retryAfterMs(headers),
-      ...(refusal ? { refusal } : {}),
-    })
+    new RpcError(code, `the node answered ${method} with ${what}`, { retryAfterMs: retryAfterMs(headers), refusal })
 
-  if (status === TOO_MANY_REQUESTS) throw fail('rate_limited', 'HTTP 429')
+  if (status === 429) throw fail('rate_limited', 'HTTP 429')
   const answer = parse(text)
   // Services answer with an error also under another HTTP status, and then often without the request's id.
   if (isJsonObject(answer?.error)) {
