@@ -49,19 +49,21 @@ export function outcomeSentence({ words }: Worded, verdict: VerdictValue, named:
 export function factSentences({ words }: Worded, named: Named): string[] {
   const { facts = {}, target } = named
   return Object.entries(words.facts ?? {}).flatMap(([name, told]) => {
-    const value = Object.hasOwn(facts, name) ? facts[name] : undefined
+    const value = ownMember(facts, name)
     if (value === undefined || value === target) return []
     const sentence = isSentence(told) ? told : sentenceFor(told, value)
-    const text = sentence === undefined ? undefined : fill(sentence, named)
-    return text === undefined ? [] : [text]
+    return (sentence && fill(sentence, named)) ?? []
   })
 }
 
-/** The sentence for a value. It comes from the destination: a text may name what every object inherits, and an object's `toString` may throw. */
+/** The sentence for a value, which comes from the destination: an object's `toString` may throw. */
 function sentenceFor(told: Readonly<Record<string, Sentence>>, value: JsonValue): Sentence | undefined {
-  if (value !== null && !isPlain(value)) return undefined
-  const key = String(value)
-  return Object.hasOwn(told, key) ? told[key] : undefined
+  return value === null || isPlain(value) ? ownMember(told, String(value)) : undefined
+}
+
+/** Reads a member by a name from elsewhere, which may be one that every object inherits. */
+function ownMember<T>(object: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
 export function isSentence(value: unknown): value is Sentence {
@@ -78,19 +80,13 @@ export function namesIn(template: string): string[] {
 }
 
 /** Fills in the first template that has all its values; undefined if none has. */
-function fill(sentence: Sentence, { target, params, facts = {} }: Named): string | undefined {
-  const lookUp = (name: string): JsonValue | undefined => {
-    for (const from of [facts, params]) if (Object.hasOwn(from, name)) return from[name]
-    return name === 'target' ? target : undefined
-  }
-  for (const template of typeof sentence === 'string' ? [sentence] : sentence) {
-    if (!namesIn(template).every((name) => isPlain(lookUp(name)))) continue
-    return template.replaceAll(NAME, (_, name: string, short?: string) => {
-      const text = String(lookUp(name))
-      return short === undefined ? text : [...text].slice(0, SHORT_LENGTH).join('')
-    })
-  }
-  return undefined
+function fill(sentence: Sentence, { target, params, facts }: Named): string | undefined {
+  const values: JsonObject = { target, ...params, ...facts }
+  const template = [sentence].flat().find((one) => namesIn(one).every((name) => isPlain(ownMember(values, name))))
+  return template?.replaceAll(NAME, (_, name: string, short?: string) => {
+    const text = String(values[name])
+    return short === undefined ? text : [...text].slice(0, SHORT_LENGTH).join('')
+  })
 }
 
 function isPlain(value: JsonValue | undefined): boolean {
