@@ -2,13 +2,13 @@
 
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import { isLogDue } from '../actions/past.ts'
-import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
 import { isFarAbove, isInWindow, unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
-import { IssueAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
+import { IssueAnswer, PullRequestAnswer, TreeOfCommitAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readNewestNumber, readShared } from './repository.ts'
 import { readTimeline } from './timeline.ts'
 
@@ -27,68 +27,42 @@ export async function readPullRequest(
     return (await find(`/pulls/${number}`, PullRequestAnswer)).value
   })
   const git = openGitRepository(repository.git, repository.name, context, repositories)
-  if (!answer) {
-    return { ...repository.found, pullRequest: undefined, mark: await markOfMissing({ repository, git }, query) }
-  }
-  if (answer.number !== number) throw unexpectedAnswer()
-  if (answer.base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
-  return { ...repository.found, pullRequest: await toPullRequest(answer, { repository, git, context }, query) }
-}
-
-interface PullRequestSource {
-  readonly repository: Repository
-  readonly git: GitRepository
-  readonly context: CheckContext
-}
-
-async function toPullRequest(
-  answer: PullRequestAnswer,
-  source: PullRequestSource,
-  query: NumberQuery,
-): Promise<PullRequest> {
-  const { repository } = source
+  const { found, hasOwnTimes } = repository
+  if (!answer) return { ...found, pullRequest: undefined, mark: await markOfMissing(repository, git, query) }
   const { merged, state, draft, base, closed_at, merged_at, created_at, merge_commit_sha } = answer
-  const head = await headOf(answer, source)
+  if (answer.number !== number) throw unexpectedAnswer()
+  if (base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
+  const head = await headOf(answer, repository, git, context)
   const mergeCommit = merged && merge_commit_sha ? merge_commit_sha : undefined
-  let timeline: ReturnType<typeof readTimeline> | undefined
   const isDatedByHost = Math.abs(Date.parse(merged_at ?? '') - Date.parse(closed_at ?? '')) <= MERGE_MS
-  return {
+  let timeline: ReturnType<typeof readTimeline> | undefined
+  const pullRequest: PullRequest = {
     state: merged ? 'merged' : state,
     base: base.ref,
     isDraft: draft,
     head,
-    openedAt: repository.hasOwnTimes ? logTime(created_at) : undefined,
+    openedAt: hasOwnTimes ? logTime(created_at) : undefined,
     // A merge by hand has the date of a commit's author as `merged_at`. It closes the pull request, and that time is the host's.
-    mergedAt: repository.hasOwnTimes && merged ? notAfter(closed_at) : undefined,
+    mergedAt: hasOwnTimes && merged ? notAfter(closed_at) : undefined,
     mergeCommit,
     isOnBase: async () =>
-      mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head, isDatedByHost }, source),
-    log: async (field) => {
+      mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head, isDatedByHost }, repository, git),
+    async log(field) {
       timeline ??= readTimeline(repository, query)
-      return heldBy(answer, { field, head, log: await timeline }, repository, query)
+      const log = await timeline
+      if (log === undefined || log === 'cut') return log
+      const [now, change] = field === 'base' ? [base.ref, 'change_target_branch'] : [head, 'pull_push']
+      if (now === undefined) return 'cut'
+      // Nobody chooses the times of these changes, at Forgejo neither.
+      const changes = log.filter((entry) => entry.type === change && isInWindow(entry, found, query))
+      const since = hasOwnTimes ? unchangedSince(logTime(created_at), query) : undefined
+      if (changes.length === 0) return [{ value: now, since }]
+      // A change of the target names both branches; a push does not name the commit that was the head before.
+      const before = changes.flatMap(({ old_ref, new_ref }) => [old_ref, new_ref])
+      return [...before.map((value) => ({ value: value || undefined })), { value: now }]
     },
   }
-}
-
-/**
- * Takes the bases or heads from the log. A change of the target names both branches; a push does not name the commit that was the head before. Nobody
- * chooses the times of these changes, at Forgejo neither.
- */
-function heldBy(
-  { base, created_at }: PullRequestAnswer,
-  { field, head, log }: { field: PullRequestField; head: string | undefined; log: Log<TimelineEntry> | undefined },
-  repository: Repository,
-  query: NumberQuery,
-): Log<Held> | undefined {
-  if (log === undefined || log === 'cut') return log
-  const now = field === 'base' ? base.ref : head
-  if (now === undefined) return 'cut'
-  const change = field === 'base' ? 'change_target_branch' : 'pull_push'
-  const changes = log.filter((entry) => entry.type === change && isInWindow(entry, repository.found, query))
-  const since = repository.hasOwnTimes ? unchangedSince(logTime(created_at), query) : undefined
-  if (changes.length === 0) return [{ value: now, since }]
-  const before = changes.flatMap(({ old_ref, new_ref }) => [old_ref, new_ref])
-  return [...before.map((value) => ({ value: value || undefined })), { value: now }]
+  return { ...found, pullRequest }
 }
 
 /**
@@ -98,7 +72,9 @@ function heldBy(
  */
 async function headOf(
   answer: PullRequestAnswer,
-  { repository, git, context }: PullRequestSource,
+  repository: Repository,
+  git: GitRepository,
+  { cache }: CheckContext,
 ): Promise<string | undefined> {
   const { number, state, head, base, merged, merge_commit_sha } = answer
   const kept = `refs/pull/${number}/head`
@@ -109,10 +85,10 @@ async function headOf(
   if (!merged) return git.target(kept)
   // After the merge, nobody moves the kept ref any more.
   const key = `gitea ${repository.id} ${kept} ${merge_commit_sha}`
-  const known = context.cache.get(key)
+  const known = cache.get(key)
   if (typeof known === 'string') return known
   const target = await git.target(kept)
-  if (target !== undefined) context.cache.set(key, target)
+  if (target !== undefined) cache.set(key, target)
   return target
 }
 
@@ -122,32 +98,30 @@ async function headOf(
  * with the same files that was merged when the pull request was closed, as the host does it with a squash or a rebase. A merge by hand has the date
  * of the commit's author. Anything else that was squashed, onto a base that went on, cannot be told from a lie.
  */
-async function isMergedInto(base: string, merge: Merge, { repository, git: { withBranch, isIn } }: PullRequestSource) {
+async function isMergedInto(
+  base: string,
+  merge: { mergeCommit: string; head: string | undefined; isDatedByHost: boolean },
+  { allowsManualMerge, find }: Repository,
+  { withBranch, isIn }: GitRepository,
+) {
+  const { mergeCommit, head, isDatedByHost } = merge
   return withBranch(base, async (read) => {
-    const isThere = read.tip !== undefined && (await isIn(merge.mergeCommit, read))
+    const isThere = read.tip !== undefined && (await isIn(mergeCommit, read))
     if (read.tip !== undefined && !isThere) return false
     const isCertain =
-      repository.allowsManualMerge === false ||
-      (merge.head !== undefined && isThere && (await isIn(merge.head, read))) ||
-      (merge.isDatedByHost && (await hasSameFiles(merge, repository)))
+      allowsManualMerge === false ||
+      (head !== undefined && isThere && (await isIn(head, read))) ||
+      (head !== undefined && isDatedByHost && (await hasSameFiles([mergeCommit, head], find)))
     if (isCertain) return isThere || ('gone' as const)
     if (!isThere) return false
     throw new DestinationError('ambiguous_claim')
   })
 }
 
-interface Merge {
-  readonly mergeCommit: string
-  readonly head: string | undefined
-  /** Tells whether the time of the merge is that of the closing. */
-  readonly isDatedByHost: boolean
-}
-
 /** Tells whether two commits have the same files. The API answers for commits that no branch has: that does not matter here. */
-async function hasSameFiles({ mergeCommit, head }: Merge, { find }: Repository): Promise<boolean> {
-  if (head === undefined) return false
+async function hasSameFiles(commits: readonly string[], find: Repository['find']): Promise<boolean> {
   const [one, other] = await Promise.all(
-    [mergeCommit, head].map(async (sha) => {
+    commits.map(async (sha) => {
       const { value } = await find(`/git/commits/${sha}`, TreeOfCommitAnswer)
       // A branch may be called like a commit.
       return value?.sha === sha ? value.commit.tree.sha : undefined
@@ -161,7 +135,8 @@ async function hasSameFiles({ mergeCommit, head }: Merge, { find }: Repository):
  * number.
  */
 async function markOfMissing(
-  { repository, git }: Pick<PullRequestSource, 'repository' | 'git'>,
+  repository: Repository,
+  git: GitRepository,
   query: NumberQuery,
 ): Promise<Mark | undefined> {
   if (wasSeen(query)) return 'may_have_been'
