@@ -25,7 +25,8 @@ export type Allowances = ReturnType<typeof createAllowances>
 /** The parameter `by` of each method is who does it; by default the command line. */
 export function createAllowances(parts: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
   const { storage, now, config } = parts
-  const { exportsPerAccount } = config?.limits ?? DEFAULT_LIMITS
+  const { exportsPerAccount: most } = config?.limits ?? DEFAULT_LIMITS
+  const exports = { kind: 'exports', most, may: 'export', limit: 'limits.exports_per_account' }
 
   /** Has the account share the allowance of another, unless it does; null: its own. */
   async function change(tx: Writes, user: UserRow, sharesWith: string | null, by: Acting): Promise<void> {
@@ -62,10 +63,7 @@ export function createAllowances(parts: { storage: Storage; now: () => Instant; 
       return { host: host?.name ?? allowance, guests: 0 }
     },
     /** Counts a download. @throws ServiceError `too_many` */
-    async spendExport({ payer }: Pick<User, 'payer'>): Promise<void> {
-      const limit = 'limits.exports_per_account'
-      const ofPayer = { kind: 'exports', most: exportsPerAccount, may: 'export', limit }
-      await storage.write((tx) => spendOfPayer(tx, payer, ofPayer, now(), 'nothing was exported'))
-    },
+    spendExport: ({ payer }: Pick<User, 'payer'>) =>
+      storage.write((tx) => spendOfPayer(tx, payer, exports, now(), 'nothing was exported')),
   }
 }
