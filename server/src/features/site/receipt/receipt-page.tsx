@@ -1,6 +1,5 @@
 /** A receipt for people: the finding first, then its grounds. The service renders it, and the visitor's browser again once it has checked. */
 import type { Bundle } from '@claimcheck/core/receipts'
-import { formatInstant } from '@claimcheck/core/rules'
 import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import { visible, visibleJson } from '@claimcheck/core/words/plain-text'
 import { utc } from '@claimcheck/core/words/when'
@@ -86,10 +85,26 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
           {visible(view.finding)}
         </h1>
         {isUnvouched ? <p class="lead">{UNVOUCHED_WORDS}</p> : null}
-        {view.reason === undefined ? null : <p class="lead">{view.reason}</p>}
+        {view.reason && <p class="lead">{view.reason}</p>}
         <p class="lead">{view.when}</p>
       </header>
-      <Claimed view={view} />
+      <Part title="Claimed and found">
+        <p>
+          {view.claimed === undefined ? 'Claimed by the agent ' : 'The agent '}
+          <bdi>{view.agent}</bdi>
+          {view.claimed === undefined ? '.' : ` says: ${visible(view.claimed)}`}
+        </p>
+        {view.agentSentences.length > 0 ? <p>{view.agentSentences.join(' ')}</p> : null}
+        <Comparison fields={view.fields} />
+        {view.sentences.length > 0 ? (
+          <ul>
+            {view.sentences.map((sentence) => (
+              <li>{visible(sentence)}</li>
+            ))}
+          </ul>
+        ) : null}
+        <PluginSays sentences={view.pluginSays} />
+      </Part>
       <Part title="Destination">
         <p>
           <strong>
@@ -107,65 +122,34 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
       <Part title="Who says so">
         <Facts
           rows={[
-            [
-              isUnvouched ? 'Issuer, as the file says' : 'Issuer',
-              view.issuer === undefined ? null : <bdi>{view.issuer}</bdi>,
-            ],
+            [isUnvouched ? 'Issuer, as the file says' : 'Issuer', view.issuer && <bdi>{view.issuer}</bdi>],
             ['Issuer’s key', <Hash value={view.keyId} label="the key" ends={16} />],
             ['Rules', view.profileVersion],
-            ['Checked by', view.checkedBy === undefined ? null : <ShortDigests text={visible(view.checkedBy)} />],
+            ['Checked by', view.checkedBy && <ShortDigests text={visible(view.checkedBy)} />],
             ['Issued', utc(view.timeline.issuedAt)],
             ['Receipt', <Hash value={view.receiptId} label="the receipt ID" ends={40} />],
           ]}
         />
       </Part>
-      <Limits view={view} links={links} />
+      <Part title="What it does not show">
+        <ul>
+          {view.limits.map((limit) => (
+            <li>{limit}</li>
+          ))}
+          {links ? (
+            <li>
+              The code that checks on this page comes from the issuer, too. To trust no server, use the{' '}
+              <a href={links.checker} download="claimcheck-checker.html">
+                offline checker
+              </a>{' '}
+              or the command line.
+            </li>
+          ) : null}
+        </ul>
+      </Part>
       {links ? <TakeAway view={view} links={links} /> : null}
       <RawData raw={raw} />
     </article>
-  )
-}
-
-function Claimed({ view }: Pick<ReceiptArticleProps, 'view'>) {
-  return (
-    <Part title="Claimed and found">
-      <p>
-        {view.claimed === undefined ? 'Claimed by the agent ' : 'The agent '}
-        <bdi>{view.agent}</bdi>
-        {view.claimed === undefined ? '.' : ` says: ${visible(view.claimed)}`}
-      </p>
-      {view.agentSentences.length > 0 ? <p>{view.agentSentences.join(' ')}</p> : null}
-      <Comparison fields={view.fields} />
-      {view.sentences.length > 0 ? (
-        <ul>
-          {view.sentences.map((sentence) => (
-            <li>{visible(sentence)}</li>
-          ))}
-        </ul>
-      ) : null}
-      <PluginSays sentences={view.pluginSays} />
-    </Part>
-  )
-}
-
-function Limits({ view, links }: Pick<ReceiptArticleProps, 'view' | 'links'>) {
-  return (
-    <Part title="What it does not show">
-      <ul>
-        {view.limits.map((limit) => (
-          <li>{limit}</li>
-        ))}
-        {links ? (
-          <li>
-            The code that checks on this page comes from the issuer, too. To trust no server, use the{' '}
-            <a href={links.checker} download="claimcheck-checker.html">
-              offline checker
-            </a>{' '}
-            or the command line.
-          </li>
-        ) : null}
-      </ul>
-    </Part>
   )
 }
 
@@ -209,19 +193,15 @@ function RawData({ raw }: Pick<ReceiptArticleProps, 'raw'>) {
   )
 }
 
-/**
- * A part of the page with a heading.
- * @param onScreen leaves the part out on paper
- */
-function Part({
-  title,
-  onScreen = false,
-  children,
-}: {
+interface PartProps {
   readonly title: string
+  /** True to leave the part out on paper. */
   readonly onScreen?: boolean
   readonly children: ComponentChildren
-}) {
+}
+
+/** A part of the page with a heading. */
+function Part({ title, onScreen = false, children }: PartProps) {
   const id = title.toLowerCase().replaceAll(' ', '-')
   return (
     <section class={onScreen ? 'part on-screen' : 'part'} aria-labelledby={id}>
@@ -268,9 +248,4 @@ function readable(text: string): string {
   } catch {
     return visibleJson(text)
   }
-}
-
-/** Returns the time of issue, for machines that read the page. */
-export function issuedAt({ timeline }: ReceiptView): string {
-  return formatInstant(timeline.issuedAt)
 }

@@ -1,4 +1,5 @@
 /** The routes of a receipt's page, its badge, and the file to take along. Nothing lists receipts: everybody who has the id may read. */
+import { formatInstant } from '@claimcheck/core/rules'
 import { bundleText } from '@claimcheck/core/words/document'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply } from 'fastify'
@@ -16,7 +17,7 @@ import type { SiteDependencies } from '../dependencies.ts'
 import { type BadgeTone, badgeOf, iconOf } from './badge.ts'
 import { type CheckedReceipt, createCheckedReceipts } from './checked.ts'
 import { ErasedPage } from './erased-page.tsx'
-import { issuedAt, ReceiptArticle, type ReceiptLinks, rawDocuments, titleOf } from './receipt-page.tsx'
+import { ReceiptArticle, type ReceiptLinks, rawDocuments, titleOf } from './receipt-page.tsx'
 
 const SVG_TYPE = 'image/svg+xml; charset=utf-8'
 const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' }
@@ -102,7 +103,7 @@ function sendReceipt(reply: FastifyReply, { bundle, view }: CheckedReceipt, link
           <meta property="og:title" content={title} />
           <meta property="og:description" content={description} />
           <meta property="og:url" content={links.page} />
-          <meta property="article:published_time" content={issuedAt(view)} />
+          <meta property="article:published_time" content={formatInstant(view.timeline.issuedAt)} />
           <meta name="twitter:card" content="summary" />
         </>
       }
