@@ -1,4 +1,5 @@
 /** Faults of an HTTP destination, each of which strikes one route, with the error that a check must give for it. */
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { DestinationErrorCode } from '../evidence.ts'
@@ -84,7 +85,11 @@ export const FAULTS: readonly Fault[] = [
     name: 'fault.large-body',
     says: 'a body of 50 MB',
     applies: hasBody,
-    answer: largeBody,
+    // JSON allows blanks behind the true answer.
+    answer: inParts(function* (body) {
+      yield body
+      for (let sent = 0; sent < HUGE_BYTES; sent += CHUNK.length) yield CHUNK
+    }),
     right: ['too_large'],
     bodyOnly: true,
   },
@@ -105,7 +110,12 @@ export const FAULTS: readonly Fault[] = [
     name: 'fault.one-byte-a-second',
     says: 'a body of one byte a second',
     applies: hasBody,
-    answer: oneByteASecond,
+    answer: inParts(async function* (body) {
+      for (const byte of body) {
+        yield Buffer.of(byte)
+        await sleep(1000, undefined, { ref: false })
+      }
+    }),
     right: ['timeout'],
     endAfterMs: SHORT_TIME_MS,
     bodyOnly: true,
@@ -202,26 +212,18 @@ function otherShape(answer: WholeAnswer): string {
   return JSON.stringify(isJsonObject(jsonOf(answer)) ? { reason: 'maintenance', until: null } : { items: 'later' })
 }
 
-/** Sends the true answer with blanks behind it, which JSON allows. */
-async function largeBody({ real, response }: StruckRequest): Promise<void> {
-  const { status, headers, body } = await real()
-  response.sendDate = false
-  response.writeHead(status, Object.fromEntries(headers))
-  response.write(body)
-  for (let sent = 0; sent < HUGE_BYTES && !response.destroyed; sent += CHUNK.length) {
-    if (!response.write(CHUNK)) await drained(response)
+/** Sends the true answer with a body of these parts. */
+function inParts(partsOf: (body: Buffer) => Iterable<Buffer> | AsyncIterable<Buffer>) {
+  return async ({ real, response }: StruckRequest) => {
+    const answer = await real()
+    writeHead(response, answer)
+    await pipeline(partsOf(answer.body), response)
   }
-  response.end()
 }
 
-function drained(response: StruckRequest['response']): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      response.off('drain', go).off('close', go)
-      resolve()
-    }
-    response.on('drain', go).on('close', go)
-  })
+function writeHead(response: StruckRequest['response'], { status, headers }: WholeAnswer): void {
+  response.sendDate = false
+  response.writeHead(status, Object.fromEntries(headers))
 }
 
 let packed: Buffer | undefined
@@ -231,25 +233,12 @@ function bomb(): Buffer {
   return packed
 }
 
-async function oneByteASecond({ real, response }: StruckRequest): Promise<void> {
-  const { status, headers, body } = await real()
-  response.sendDate = false
-  response.writeHead(status, Object.fromEntries(headers))
-  for (let at = 0; at < body.length && !response.destroyed; at++) {
-    response.write(body.subarray(at, at + 1))
-    await sleep(1000, undefined, { ref: false })
-  }
-  response.end()
-}
-
 async function resetInBody({ real, response }: StruckRequest): Promise<void> {
   const answer = await real()
-  response.sendDate = false
-  response.writeHead(answer.status, {
-    ...Object.fromEntries(answer.headers),
-    'content-length': String(answer.body.length + 4096),
-  })
-  response.write(answer.body.subarray(0, answer.body.length >> 1), () => response.destroy())
+  const { body } = answer
+  response.setHeader('content-length', body.length + 4096)
+  writeHead(response, answer)
+  response.write(body.subarray(0, body.length >> 1), () => response.destroy())
 }
 
 function redirect(response: StruckRequest['response'], location: string): void {
