@@ -17,7 +17,27 @@ export function listeningUrl({ host, port }: Pick<HostConfig, 'host' | 'port'>):
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
+type AddressConfig = Pick<HostConfig, 'publicUrl' | 'host' | 'port'>
+
 /** Returns PUBLIC_URL, or else the URL at which the service listens. */
-export function publicAddress(config: Pick<HostConfig, 'publicUrl' | 'host' | 'port'>): string {
+export function publicAddress(config: AddressConfig): string {
   return config.publicUrl ?? listeningUrl(config)
+}
+
+export type OwnAddress = ReturnType<typeof createOwnAddress>
+
+/** Makes the public address of this service, with which its links begin. It never comes from a request. */
+export function createOwnAddress(config: AddressConfig) {
+  let listening = () => listeningUrl(config)
+  /** Returns PUBLIC_URL, or else the address at which the service listens; without a slash at the end. */
+  const url = () => config.publicUrl ?? listening()
+  return {
+    url,
+    /** Returns the origin of the public address, without a path. */
+    origin: () => new URL(url()).origin,
+    /** Sets the source of the address without PUBLIC_URL: its port is known only when the service listens. */
+    listensAt(url: () => string) {
+      listening = url
+    },
+  }
 }

@@ -6,11 +6,10 @@ import type { Logger } from 'pino'
 import type { AuditWords } from '../base/audit-events.ts'
 import { endInOrder } from '../base/ending.ts'
 import { createMeters, type Meters } from '../base/meters.ts'
-import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
 import { openSecrets, type Secrets } from '../base/secrets.ts'
 import { NO_TRACING, type Tracing } from '../base/tracing.ts'
 import { type Clock, openClock } from '../clock/clock.ts'
-import { listeningUrl } from '../config/address.ts'
+import { createOwnAddress, type OwnAddress } from '../config/address.ts'
 import { ConfigError, type HostConfig } from '../config/config.ts'
 import { type Counters, createCounters } from '../http/counters.ts'
 import { createOutbound, type Outbound } from '../outbound/outbound.ts'
@@ -100,9 +99,7 @@ export async function openInstallation<S extends HostServices>(
     auditWords: asValue(auditWordsOf(features)),
     registry: asValue(registry),
     secrets: asFunction(() => openSecrets(config)).singleton(),
-    ownAddress: asFunction(() =>
-      createOwnAddress({ publicUrl: config.publicUrl, listening: listeningUrl(config) }),
-    ).singleton(),
+    ownAddress: asFunction(() => createOwnAddress(config)).singleton(),
     outbound: asFunction(() => createOutbound(config))
       .singleton()
       .disposer((outbound) => outbound.close()),

@@ -1,6 +1,6 @@
 /** Mails about what happened to an account or a workspace. They follow from the entries of the audit trail, in the same transaction. */
 import { hash } from 'node:crypto'
-import type { OwnAddress } from '../../base/own-address.ts'
+import type { OwnAddress } from '../../config/address.ts'
 import type { NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Writes } from '../../storage/storage.ts'
 import { notice, quoted } from './messages.ts'

@@ -1,7 +1,7 @@
 /** The services of the installation that the pages for everybody need. */
 import type { ProfileList } from '@claimcheck/core/api'
 import type { Instant } from '@claimcheck/core/rules'
-import type { OwnAddress } from '../../base/own-address.ts'
+import type { OwnAddress } from '../../config/address.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { Registry } from '../../plugins/registry.ts'

@@ -1,7 +1,7 @@
 /** Mails wait in the database until a server takes them: sent once from many hosts, tried again, dropped after a day. */
 import { ServiceError } from '@claimcheck/server/base/errors'
-import { createOwnAddress } from '@claimcheck/server/base/own-address'
 import { openSecrets } from '@claimcheck/server/base/secrets'
+import { createOwnAddress } from '@claimcheck/server/config/address'
 import { readMail } from '@claimcheck/server/features/mail/config'
 import { createMailSender } from '@claimcheck/server/features/mail/mail-worker'
 import { invitation, type Message, oneLine, quoted, shownAddress } from '@claimcheck/server/features/mail/messages'
@@ -39,7 +39,7 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
       return 'TOKEN'
     },
   }
-  const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', listening: '' })
+  const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', host: '', port: 0 })
   const logger = { error: log, warn: log } as never
   let problem: string | undefined
   const logGuard = { mayBeRehearsal: async () => problem !== undefined }

@@ -1,5 +1,5 @@
 /** Which mails follow from what the audit trail tells, and who gets them. */
-import { createOwnAddress } from '@claimcheck/server/base/own-address'
+import { createOwnAddress } from '@claimcheck/server/config/address'
 import type { Message } from '@claimcheck/server/features/mail/messages'
 import { createNotices } from '@claimcheck/server/features/mail/notices'
 import type { NewMail } from '@claimcheck/server/features/mail/outbox'
@@ -36,7 +36,7 @@ async function begin(t: Test) {
         mails.push({ to: added.filter((mail) => mail.kind === kind).map(({ recipient }) => recipient), message })
     },
   }
-  const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', listening: '' })
+  const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', host: '', port: 0 })
   const notices = createNotices({ outbox, ownAddress })
   const tell = async (event: string, more: Partial<NewAuditEntry> = {}) => {
     const by = { actor: { kind: 'user', id: 'ann' }, address: HOME } as const
