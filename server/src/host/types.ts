@@ -5,7 +5,8 @@ import type { Factories, Feature, Program, WithServices } from './feature.ts'
 
 type FactoriesOf<F> = F extends { readonly services: () => Promise<infer T extends Factories> } ? T : never
 
-type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) => infer R ? R : never }
+/** The services that these factories make. */
+export type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) => infer R ? R : never }
 
 /** The configuration that the sections of all features make. */
 export type ConfigOf<L extends readonly Feature[]> = Both<SectionOf<L[number]>>

@@ -1,5 +1,6 @@
 /** The services of the installation that the console needs. */
 import type { HostServices } from '../../host/container.ts'
+import type { Made } from '../../host/types.ts'
 import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
 import type { services as claims } from '../claims/services.ts'
 import type { ErasureConfig } from '../erasure/config.ts'
@@ -12,14 +13,9 @@ import type { services as people } from '../people/services.ts'
 import type { ReceiptService } from '../receipts/receipts.ts'
 import type { services as workspaces } from '../workspaces/services.ts'
 
-type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) => infer R ? R : never }
-
 export interface ConsoleDependencies
   extends HostServices,
-    Made<typeof oauth>,
-    Made<typeof people>,
-    Made<typeof workspaces>,
-    Made<typeof claims> {
+    Made<typeof oauth & typeof people & typeof workspaces & typeof claims> {
   readonly config: HostServices['config'] & PeopleConfig & ErasureConfig
   readonly auditTrail: AuditTrailService
   readonly receipts: ReceiptService
