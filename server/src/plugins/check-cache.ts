@@ -12,32 +12,36 @@ const MAX_PAUSE_MS = 600
 // A read with several callers makes a new caller wait for others, too, for this time.
 const KEEP_AFTER_SHARED_READ_MS = 5000
 
-interface ReadsOfKey {
-  /** The read that is under way. */
-  readonly running: Promise<unknown>
-  /** The number of callers that wait for the running read. */
-  readonly callers: number
-  /** The read that starts after the running one. */
-  next?: { readonly promise: Promise<unknown>; read: () => Promise<unknown>; callers: number }
+interface SharedRead {
+  read: () => Promise<unknown>
+  callers: number
+  result?: Promise<unknown>
+  /** The read of the same thing that starts after this one. */
+  next?: SharedRead
 }
 
 export function createCheckCache(): CheckCache {
   const entries = new LRUCache<string, { readonly value: unknown }>({ max: MAX_ENTRIES })
-  const shared = new Map<string, ReadsOfKey>()
+  /** The newest read of each thing that has begun. */
+  const begun = new Map<string, SharedRead>()
 
-  function start<T>(key: string, read: () => Promise<T>, callers: number): Promise<T> {
-    const running = (async () => read())()
-    const entry: ReadsOfKey = { running, callers }
-    shared.set(key, entry)
-    const forget = () => {
-      if (shared.get(key) === entry && !entry.next) shared.delete(key)
-    }
-    const end = () => {
-      if (callers > 1) setTimer(forget, KEEP_AFTER_SHARED_READ_MS).unref()
+  async function make(key: string, shared: SharedRead): Promise<unknown> {
+    begun.set(key, shared)
+    try {
+      return await shared.read()
+    } finally {
+      const forget = () => {
+        if (begun.get(key) === shared && !shared.next) begun.delete(key)
+      }
+      if (shared.callers > 1) setTimer(forget, KEEP_AFTER_SHARED_READ_MS).unref()
       else forget()
     }
-    running.then(end, end)
-    return running
+  }
+
+  async function makeAfter({ result, callers }: SharedRead, key: string, shared: SharedRead): Promise<unknown> {
+    await Promise.allSettled([result])
+    await setTimeout(Math.min(MAX_PAUSE_MS, PAUSE_PER_CALLER_MS * callers))
+    return make(key, shared)
   }
 
   return {
@@ -46,23 +50,15 @@ export function createCheckCache(): CheckCache {
       entries.set(key, { value })
     },
     share<T>(key: string, read: () => Promise<T>): Promise<T> {
-      const current = shared.get(key)
-      if (!current) return start(key, read, 1)
+      const running = begun.get(key)
       // The destination may have answered the running read before this caller asked, so the caller waits for the next read. The next
       // read uses the function of its last caller, whose check has the most time left.
-      if (current.next) {
-        current.next.read = read
-        current.next.callers++
-      } else {
-        const pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_PER_CALLER_MS * current.callers)
-        const startNext = async () => {
-          await setTimeout(pauseMs)
-          const { read, callers } = current.next!
-          return start(key, read, callers)
-        }
-        current.next = { promise: current.running.then(startNext, startNext), read, callers: 1 }
-      }
-      return current.next.promise as Promise<T>
+      const shared: SharedRead = running?.next ?? { read, callers: 0 }
+      shared.read = read
+      shared.callers++
+      if (running) running.next = shared
+      shared.result ??= running ? makeAfter(running, key, shared) : make(key, shared)
+      return shared.result as Promise<T>
     },
   }
 }
@@ -74,6 +70,8 @@ export interface SharedRequests<R> {
   isSpent(): boolean
 }
 
+const MOST_SHARED_READS = 3
+
 /** Makes the part of the cache whose keys begin with `prefix`. */
 export function cacheFor<R>(prefix: string, cache: CheckCache, requests: SharedRequests<R>): CheckCache {
   return {
@@ -83,16 +81,15 @@ export function cacheFor<R>(prefix: string, cache: CheckCache, requests: SharedR
       // Reads are repeated when the own limits of the check that read for all ended it: those say nothing of the others.
       for (let reads = 1; ; reads++) {
         let isOwn = false
-        const shared = await cache.share<SharedRead<T, R>>(prefix + key, async () => {
+        const shared = await cache.share(prefix + key, async () => {
           isOwn = true
           try {
-            const value = await read()
-            return { value, readings: requests.readings() }
+            return { value: await read(), readings: requests.readings() }
           } catch (error) {
             return { error, isSpent: requests.isSpent() }
           }
         })
-        if (!('error' in shared)) {
+        if (shared.isSpent === undefined) {
           // A check that shares a read inherits what the read told of clocks and ages: else a wrong clock would count as right.
           await requests.inherit(shared.readings)
           return shared.value
@@ -103,9 +100,3 @@ export function cacheFor<R>(prefix: string, cache: CheckCache, requests: SharedR
     },
   }
 }
-
-const MOST_SHARED_READS = 3
-
-type SharedRead<T, R> =
-  | { readonly value: T; readonly readings: R }
-  | { readonly error: unknown; readonly isSpent: boolean }
