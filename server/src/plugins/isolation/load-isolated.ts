@@ -11,6 +11,7 @@ import { isolationProblem, readingProblem } from '@claimcheck/core/sandbox/probl
 import { startSandboxed, together } from '@claimcheck/core/sandbox/sandbox'
 import { withinTime } from '../../base/time-limit.ts'
 import type { HostedParts } from '../hosted.ts'
+import type { ConnectionTypes } from '../in-process.ts'
 import type { PluginPackage } from '../package.ts'
 import { PluginError, refuse } from '../plugin-error.ts'
 import { createPluginLogger } from '../plugin-logger.ts'
@@ -40,7 +41,7 @@ interface IsolatedOptions {
   readonly cells: CellLimits
   readonly logger: Logger
   readonly now: () => Instant
-  readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
+  readonly types: ConnectionTypes
 }
 
 interface IsolatedPlugin {

@@ -17,7 +17,7 @@ import {
   type HostedVerifier,
   type Tenant,
 } from '../hosted.ts'
-import { onlyAddress, withHandles } from '../in-process.ts'
+import { type ConnectionTypes, onlyAddress, withHandles } from '../in-process.ts'
 import { createOpaqueNames, type OpaqueNames } from '../opaque-names.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
 import type { Cell, Cells } from './cells.ts'
@@ -46,7 +46,7 @@ interface RemoteOptions {
   readonly reach: Reach
   readonly logger: PluginLogger
   /** Finds connection types of all plugins: one may read through the connections of another. */
-  readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
+  readonly types: ConnectionTypes
 }
 
 interface Remote extends RemoteOptions {
