@@ -3,36 +3,42 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
+import type { TObject } from 'typebox'
 import { memoryLimit } from '../base/memory.ts'
-import { defined } from '../base/pick.ts'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, connectionSettings } from './connections.ts'
 import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
 import { type RateLimits, rateLimitSettings } from './rate-limits.ts'
 import { readSecretFiles } from './secret-files.ts'
 import type { ConfigContext, ConfigSection, Env, Report } from './section.ts'
+import { closed } from './settings.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
-export interface PluginEntry {
-  /** The plugin's package name or path, resolved from the folder of the configuration file. */
-  readonly use: string
-  readonly with: Readonly<Record<string, unknown>>
-  /** True for a plugin that runs in the service's own process, and sees all that the service sees. */
-  readonly trusted?: boolean
-  /** `open` for a plugin whose process runs without a sandbox, because the system allows none. */
-  readonly isolation?: 'open'
-  /** The limit in MiB of the heap of one process of the plugin. */
-  readonly memoryMib?: number
-  /** The limits of the plugin's processes, unless it runs in the service's own. */
-  readonly processes?: Partial<PluginProcesses>
-}
+const use = Type.String({ minLength: 1 })
+const given = Type.Optional(Type.Record(Type.String(), Type.Unknown()))
 
-export interface PluginProcesses {
-  /** The most workspaces that a plugin works for at a time. */
-  readonly most: number
-  /** The limit in MiB of all processes of one plugin together. */
-  readonly memoryMib: number
-}
+const PluginInFile = closed({
+  /** The plugin's package name or path, resolved from the folder of the configuration file. */
+  use,
+  with: given,
+  /** True for a plugin that runs in the service's own process, and sees all that the service sees. */
+  trusted: Type.Optional(Type.Boolean()),
+  /** `open` for a plugin whose process runs without a sandbox, because the system allows none. */
+  isolation: Type.Optional(Type.Literal('open')),
+  /** The limit in MiB of the heap of one process of the plugin. */
+  memory_mib: Type.Optional(Type.Integer({ minimum: 32, maximum: 4096 })),
+  /** The limits of the plugin's processes, unless it runs in the service's own. */
+  processes: Type.Optional(
+    closed({
+      /** The most workspaces that a plugin works for at a time. */
+      most: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+      /** The limit in MiB of all processes of one plugin together. */
+      memory_mib: Type.Optional(Type.Integer({ minimum: 64, maximum: 1024 * 1024 })),
+    }),
+  ),
+})
+
+export type PluginEntry = Static<typeof PluginInFile> & { readonly with: Readonly<Record<string, unknown>> }
 
 const LEAST_MEMORY_MIB = 1024
 /** The memory to plan for a plugin's process; an idle one takes some 20 MiB. */
@@ -45,12 +51,12 @@ const MOST_PROCESSES = 256
  * @param here the memory of this machine, in MiB
  */
 export function pluginProcesses(
-  { most, memoryMib }: Partial<PluginProcesses> = {},
+  { most, memory_mib }: PluginEntry['processes'] = {},
   isolated = 1,
   here = memoryLimit() / 1024 ** 2,
-): PluginProcesses {
-  const ofPlugin = memoryMib ?? Math.max(LEAST_MEMORY_MIB, Math.floor(here / Math.max(4, 2 * isolated)))
-  return { most: most ?? Math.min(MOST_PROCESSES, Math.ceil(ofPlugin / PROCESS_MIB)), memoryMib: ofPlugin }
+) {
+  const memoryMib = memory_mib ?? Math.max(LEAST_MEMORY_MIB, Math.floor(here / Math.max(4, 2 * isolated)))
+  return { most: most ?? Math.min(MOST_PROCESSES, Math.ceil(memoryMib / PROCESS_MIB)), memoryMib }
 }
 
 /** The host's own configuration. Features add their sections. */
@@ -112,45 +118,17 @@ const packageSpec = Type.String({
 
 const HOST_FILE = {
   allow_private: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
-  plugins: Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          use: Type.String({ minLength: 1 }),
-          with: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-          trusted: Type.Optional(Type.Boolean()),
-          isolation: Type.Optional(Type.Literal('open')),
-          memory_mib: Type.Optional(Type.Integer({ minimum: 32, maximum: 4096 })),
-          processes: Type.Optional(
-            Type.Object(
-              {
-                most: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-                memory_mib: Type.Optional(Type.Integer({ minimum: 64, maximum: 1024 * 1024 })),
-              },
-              { additionalProperties: false },
-            ),
-          ),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  ),
+  plugins: Type.Optional(Type.Array(PluginInFile)),
   disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
   rate_limits: rateLimitSettings.schema,
   connections: connectionSettings.schema,
-  signer: Type.Optional(
-    Type.Object(
-      { use: Type.String({ minLength: 1 }), with: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
-      { additionalProperties: false },
-    ),
-  ),
+  signer: Type.Optional(closed({ use, with: given })),
   verifier_package: Type.Optional(packageSpec),
 }
-const HostFile = Type.Object(HOST_FILE)
+type HostFile = Static<TObject<typeof HOST_FILE>>
 
-/** Finds the folder of the data, and the configuration file. */
-export function placesOf(env: Env, cwd: string): { readonly dataDir: string; readonly filePath: string } {
-  return { dataDir: resolve(cwd, env.DATA_DIR || 'data'), filePath: resolve(cwd, env.CONFIG || DEFAULT_FILE) }
+export function dataDirOf(env: Env, cwd: string): string {
+  return resolve(cwd, env.DATA_DIR || 'data')
 }
 
 /**
@@ -161,9 +139,10 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   const problems: string[] = []
   const report: Report = (problem) => problems.push(problem)
   const env = readSecretFiles(given, cwd, report)
-  const { dataDir, filePath } = placesOf(env, cwd)
+  const dataDir = dataDirOf(env, cwd)
+  const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
   const members = Object.assign({}, HOST_FILE, ...sections.map((section) => section.file))
-  const validate = validator(Type.Object(members, { additionalProperties: false }))
+  const validate = validator(closed(members))
   const file = readFile(filePath, Boolean(env.CONFIG), validate, report)
   const databases = readDatabases(env, fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
   const allowPrivate = [
@@ -185,21 +164,12 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     sendsTraces: Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT),
     allowPrivate,
     pluginDir: dirname(filePath),
-    plugins: (file.plugins ?? []).map(({ use, with: given = {}, trusted, isolation, memory_mib, processes }) => ({
-      use,
-      with: given,
-      ...defined({
-        trusted,
-        isolation,
-        memoryMib: memory_mib,
-        processes: processes && defined({ most: processes.most, memoryMib: processes.memory_mib }),
-      }),
-    })),
+    plugins: (file.plugins ?? []).map((entry) => ({ with: {}, ...entry })),
     disabledFeatures: file.disabled_features ?? [],
     rateLimits,
     connections: connectionSettings.read(file.connections),
     signInLimit,
-    signer: file.signer && { use: file.signer.use, with: file.signer.with ?? {}, trusted: true },
+    signer: file.signer && { with: {}, ...file.signer, trusted: true },
     verifierPackage: file.verifier_package,
   }
   const config = Object.assign(own, ...sections.map((section) => section.read(file, context)))
@@ -208,12 +178,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
 }
 
 /** Reads the configuration file. A missing file is a mistake only when CONFIG names it; without the default file there are no plugins. */
-function readFile(
-  path: string,
-  isNamed: boolean,
-  validate: ReturnType<typeof validator>,
-  report: Report,
-): Static<typeof HostFile> {
+function readFile(path: string, isNamed: boolean, validate: ReturnType<typeof validator>, report: Report): HostFile {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -234,7 +199,7 @@ function readFile(
   }
   const issues = validate(value, [])
   for (const { loc, msg } of issues) report(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
-  return issues.length > 0 ? {} : (value as Static<typeof HostFile>)
+  return issues.length > 0 ? {} : (value as HostFile)
 }
 
 function readPort(given: string | undefined, report: Report): number {
@@ -253,35 +218,32 @@ function readPublicUrl(text: string | undefined, report: Report): string | undef
   return text.replace(/\/+$/, '')
 }
 
-function readSecretKeys(
-  { SECRET_KEY, SECRET_KEY_ALSO }: Env,
-  databaseUrl: string,
-  report: Report,
-): Pick<HostConfig, 'secretKey' | 'secretKeysAlso'> {
-  const secretKey = SECRET_KEY ? readSecretKey(SECRET_KEY) : undefined
+function readSecretKeys({ SECRET_KEY, SECRET_KEY_ALSO = '' }: Env, databaseUrl: string, report: Report) {
+  const secretKey = readSecretKey(SECRET_KEY)
   if (!SECRET_KEY && isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
   if (SECRET_KEY && !secretKey) report(`SECRET_KEY: ${SECRET_KEY_FORM}`)
-  const also = (SECRET_KEY_ALSO ?? '')
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean)
-  if (also.length > 0 && !SECRET_KEY) {
+  const others = trimmed(SECRET_KEY_ALSO.split(','))
+  if (others.length > 0 && !SECRET_KEY) {
     report('SECRET_KEY_ALSO: needs SECRET_KEY, the key that encrypts; these keys only decrypt')
   }
-  const secretKeysAlso = also.flatMap((entry, index) => {
-    const key = readSecretKey(entry)
-    if (!key) report(`SECRET_KEY_ALSO: entry ${index + 1} ${SECRET_KEY_FORM}; separate keys by commas`)
-    if (key && secretKey?.equals(key)) report(`SECRET_KEY_ALSO: entry ${index + 1} is SECRET_KEY itself; leave it out`)
+  const secretKeysAlso = others.flatMap((text, index) => {
+    const entry = `SECRET_KEY_ALSO: entry ${index + 1}`
+    const key = readSecretKey(text)
+    if (!key) report(`${entry} ${SECRET_KEY_FORM}; separate keys by commas`)
+    else if (secretKey?.equals(key)) report(`${entry} is SECRET_KEY itself; leave it out`)
     return key ?? []
   })
   return { secretKey, secretKeysAlso }
 }
 
-function readSecretKey(text: string): Buffer | undefined {
+function readSecretKey(text = ''): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex')
   // Buffer skips characters that are not base64, so a mistyped key would silently become another key.
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64')
-  return undefined
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined
+}
+
+function trimmed(entries: readonly string[]): string[] {
+  return entries.map((entry) => entry.trim()).filter(Boolean)
 }
 
 function readLogLevel(given: string | undefined, report: Report): string {
@@ -295,8 +257,7 @@ function readLogLevel(given: string | undefined, report: Report): string {
  * @param name the name of the list, for error messages
  */
 function readHosts(given: readonly string[], name: string, report: Report): string[] {
-  const entries = given.map((entry) => entry.trim()).filter(Boolean)
-  return entries.flatMap((entry, index) => {
+  return trimmed(given).flatMap((entry, index) => {
     const normal = hostAndPort(entry)
     // The message does not repeat the entry, which may be a URL with a password.
     if (!normal) report(`${name}: entry ${index + 1} is not a host or host:port; give each host an entry`)

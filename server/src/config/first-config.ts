@@ -4,7 +4,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DEFAULT_FILE, placesOf } from './config.ts'
+import { DEFAULT_FILE, dataDirOf } from './config.ts'
 import type { Env } from './section.ts'
 
 const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimcheck/plugin-${name}` }))
@@ -15,8 +15,7 @@ const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimch
  * @returns the name of the file, if it was written
  */
 export function writeFirstConfig(env: Env, cwd: string): string | undefined {
-  const { dataDir } = placesOf(env, cwd)
-  if (env.CONFIG || env.DATABASE_URL || existsSync(dataDir)) return undefined
+  if (env.CONFIG || env.DATABASE_URL || existsSync(dataDirOf(env, cwd))) return undefined
   try {
     writeFileSync(resolve(cwd, DEFAULT_FILE), `${JSON.stringify({ plugins: PLUGINS }, undefined, 2)}\n`, { flag: 'wx' })
     return DEFAULT_FILE

@@ -3,6 +3,10 @@ import { type TSchema, Type } from '@claimcheck/core/plugin'
 
 type Setting<T> = readonly [nameInFile: string, schema: TSchema, byDefault: T]
 
+/** Makes the schema of an object without further members: a misspelt one is a mistake. */
+export const closed = <P extends Record<string, TSchema>>(members: P) =>
+  Type.Object(members, { additionalProperties: false })
+
 /** The schema of a limit, where 0 is no limit. */
 export const LIMIT = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
@@ -17,7 +21,7 @@ export function settings<T extends object>(members: { readonly [Name in keyof T]
     Object.fromEntries(all.map(([name, [nameInFile, , byDefault]]) => [name, given[nameInFile] ?? byDefault])) as T
   return {
     /** The schema of the group, which is optional like each of its members. */
-    schema: Type.Optional(Type.Object(Object.fromEntries(schemas), { additionalProperties: false })),
+    schema: Type.Optional(closed(Object.fromEntries(schemas))),
     read,
     defaults: read(),
   }

@@ -2,12 +2,12 @@
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isPlugin, profileWarnings } from '@claimcheck/core/hosting'
-import type { ConnectionType, Logger } from '@claimcheck/core/plugin'
+import type { Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { withinTime } from '../base/time-limit.ts'
 import { type HostConfig, type PluginEntry, pluginProcesses } from '../config/config.ts'
 import { isNamedBy, type NamedReader } from './identity.ts'
-import { inProcess } from './in-process.ts'
+import { type ConnectionTypes, inProcess } from './in-process.ts'
 import { loadIsolated } from './isolation/load-isolated.ts'
 import { lookAlikeProblems } from './look-alikes.ts'
 import { locatePlugin, type PluginPackage } from './package.ts'
@@ -44,8 +44,6 @@ interface Named {
   readonly sourceReaders?: readonly NamedReader[]
 }
 
-type Types = (provider: string) => Pick<ConnectionType, 'options'> | undefined
-
 /**
  * Loads all plugins.
  * @throws PluginError with all problems of all plugins
@@ -64,7 +62,7 @@ export async function loadPlugins(
   const problems: string[] = []
   const plugins: LoadedPlugin[] = []
   // Finds types of all plugins: one may read through the connections of another.
-  const types: Types = (provider) =>
+  const types: ConnectionTypes = (provider) =>
     plugins.flatMap(({ parts }) => parts.connections).find((type) => type.provider === provider)
   // Plugins are located side by side, because each goes through many files, and loaded one after the other, as they are listed.
   const locating = entries.map(({ use }) => locate(use, pluginDir, dataDir))
@@ -138,11 +136,11 @@ function problemsOf(error: unknown): readonly string[] {
 async function loadPlugin(
   entry: PluginEntry,
   { located, comesWithServer }: Located,
-  types: Types,
+  types: ConnectionTypes,
   { dataDir, isolated, ...options }: LoadOptions & { readonly dataDir: string; readonly isolated: number },
 ): Promise<LoadedPlugin> {
   const { logger, now } = options
-  const { trusted: isListed, isolation = 'full', memoryMib, processes, with: given } = entry
+  const { trusted: isListed, isolation = 'full', memory_mib: memoryMib, processes, with: given } = entry
   if (isListed || comesWithServer) return loadInTime(given, located, types, { ...options, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
   const cells = pluginProcesses(processes, isolated)
@@ -198,7 +196,7 @@ async function loadInTime(...given: Parameters<typeof loadTrusted>): Promise<Loa
 async function loadTrusted(
   given: PluginEntry['with'],
   located: PluginPackage,
-  types: Types,
+  types: ConnectionTypes,
   { logger, now, comesWithServer }: TrustedOptions,
 ): Promise<LoadedPlugin> {
   const { default: plugin } = (await import(pathToFileURL(located.entry).href)) as { default?: unknown }

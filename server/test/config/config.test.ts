@@ -380,7 +380,7 @@ t.test('processes of plugins by default take a quarter of the memory, and places
   t.strictSame(pluginProcesses({}, 1, 16 * GIB), { most: 128, memoryMib: 4096 })
   t.strictSame(pluginProcesses({}, 2, 1024 * GIB), { most: 256, memoryMib: 256 * GIB })
   t.strictSame(pluginProcesses({}, 4, 16 * GIB), { most: 64, memoryMib: 2048 }, 'all of them take half of it')
-  t.strictSame(pluginProcesses({ memoryMib: 100 }, 1, 16 * GIB), { most: 4, memoryMib: 100 })
+  t.strictSame(pluginProcesses({ memory_mib: 100 }, 1, 16 * GIB), { most: 4, memoryMib: 100 })
   t.strictSame(pluginProcesses({ most: 3 }, 1, 2 * GIB), { most: 3, memoryMib: 1024 })
   t.end()
 })

@@ -3,6 +3,7 @@
 import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import type { ConfigSection, Report } from '../../config/section.ts'
+import { closed } from '../../config/settings.ts'
 import { lookAlike } from '../../names/confusables.ts'
 import { composed, MAX_NAME_LENGTH } from '../../names/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
@@ -31,48 +32,38 @@ export function configuredClients({ clients }: Pick<OAuthConfig, 'clients'>): re
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
-const OAuthFile = Type.Object(
-  {
-    clients: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            client_id: Type.String({
-              pattern: '^[A-Za-z0-9._~-]{1,64}$',
-              'x-pattern-help': 'write 1 to 64 letters, digits, dots, underscores, tildes or dashes',
-              examples: ['desk'],
-            }),
-            client_name: text(MAX_NAME_LENGTH),
-            redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
-            client_secret: Type.Optional(
-              Type.String({
-                pattern: '^[!-~]{32,256}$',
-                'x-pattern-help': 'write 32 to 256 characters of ASCII, without spaces',
-                'x-secret': true,
-              }),
-            ),
-          },
-          { additionalProperties: false },
+const OAuthFile = closed({
+  clients: Type.Optional(
+    Type.Array(
+      closed({
+        client_id: Type.String({
+          pattern: '^[A-Za-z0-9._~-]{1,64}$',
+          'x-pattern-help': 'write 1 to 64 letters, digits, dots, underscores, tildes or dashes',
+          examples: ['desk'],
+        }),
+        client_name: text(MAX_NAME_LENGTH),
+        redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
+        client_secret: Type.Optional(
+          Type.String({
+            pattern: '^[!-~]{32,256}$',
+            'x-pattern-help': 'write 32 to 256 characters of ASCII, without spaces',
+            'x-secret': true,
+          }),
         ),
-      ),
+      }),
     ),
-    resources: Type.Optional(Type.Array(text(2000), { maxItems: 100 })),
-    dynamic_registration: Type.Optional(Type.Boolean()),
-  },
-  { additionalProperties: false },
-)
-type OAuthFile = Static<typeof OAuthFile>
+  ),
+  resources: Type.Optional(Type.Array(text(2000), { maxItems: 100 })),
+  dynamic_registration: Type.Optional(Type.Boolean()),
+})
 
-function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
-  const { clients: given = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
-  const clients = given.map((client) => ({
-    clientId: client.client_id,
-    clientName: composed(client.client_name),
-    redirectUris: client.redirect_uris,
-    clientSecret: client.client_secret,
-  }))
-  for (const [index, client] of clients.entries()) {
-    for (const problem of clientProblems(client, clients.slice(0, index))) report(`clients.${index}.${problem}`)
+function readOAuth(file: Static<typeof OAuthFile>, report: Report): OAuthConfig {
+  const { resources = [], dynamic_registration: dynamicRegistration = false } = file
+  const clients: OAuthClient[] = []
+  for (const { client_id: clientId, client_name, redirect_uris: redirectUris, client_secret } of file.clients ?? []) {
+    const client = { clientId, clientName: composed(client_name), redirectUris, clientSecret: client_secret }
+    for (const problem of clientProblems(client, clients)) report(`clients.${clients.length}.${problem}`)
+    clients.push(client)
   }
   for (const [index, resource] of resources.entries()) {
     const problem = resourceProblem(resource)
@@ -86,18 +77,15 @@ function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
  * @param others the clients before it
  */
 function clientProblems({ clientId, clientName, redirectUris }: OAuthClient, others: readonly OAuthClient[]): string[] {
-  const problems: string[] = []
-  if (clientId === COMMAND_LINE_CLIENT.clientId) problems.push(`client_id: ${clientId} is the command line's own`)
-  if (others.some((other) => other.clientId === clientId))
-    problems.push(`client_id: another client has the id ${clientId}`)
+  const isTaken = others.some((other) => other.clientId === clientId)
   const names = configuredClients({ clients: others }).map((other) => other.clientName)
-  const nameProblem = clientNameProblem(clientName) ?? likeness(clientName, names)
-  if (nameProblem !== undefined) problems.push(`client_name: ${nameProblem}`)
-  for (const [position, uri] of redirectUris.entries()) {
-    const problem = redirectProblem(uri)
-    if (problem !== undefined) problems.push(`redirect_uris.${position}: ${problem}`)
-  }
-  return problems
+  const problems: (readonly [member: string, problem: string | undefined | false])[] = [
+    ['client_id', clientId === COMMAND_LINE_CLIENT.clientId && `${clientId} is the command line's own`],
+    ['client_id', isTaken && `another client has the id ${clientId}`],
+    ['client_name', clientNameProblem(clientName) ?? likeness(clientName, names)],
+    ...redirectUris.map((uri, index) => [`redirect_uris.${index}`, redirectProblem(uri)] as const),
+  ]
+  return problems.flatMap(([member, problem]) => (problem ? `${member}: ${problem}` : []))
 }
 
 /** Finds another client's name that looks like this one. Two clients of the operator may have one name, such as one with a secret and one without. */
@@ -114,7 +102,7 @@ function resourceProblem(resource: string): string | undefined {
 
 export const oauthConfig: ConfigSection<{ readonly oauth: OAuthConfig }> = {
   file: { oauth: Type.Optional(OAuthFile) },
-  read: ({ oauth = {} }: { readonly oauth?: OAuthFile }, { reportInFile }) => ({
+  read: ({ oauth = {} }: { readonly oauth?: Static<typeof OAuthFile> }, { reportInFile }) => ({
     oauth: readOAuth(oauth, (problem) => reportInFile(`oauth.${problem}`)),
   }),
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from '../../config/allow-private.ts'
 import type { ConfigContext, ConfigSection, Report } from '../../config/section.ts'
+import { closed } from '../../config/settings.ts'
 import { type LimitsConfig, limitsConfig } from '../workspaces/limits-config.ts'
 
 export interface OidcProvider {
@@ -35,25 +36,19 @@ const DEFAULT_DAYS = 14
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
-const OidcSection = Type.Object(
-  {
-    issuer: text(1024),
-    client_id: text(512),
-    client_secret: Type.Optional(text(2048)),
-    client_secret_file: Type.Optional(text(4096)),
-    name: text(64),
-  },
-  { additionalProperties: false },
-)
+const OidcSection = closed({
+  issuer: text(1024),
+  client_id: text(512),
+  client_secret: Type.Optional(text(2048)),
+  client_secret_file: Type.Optional(text(4096)),
+  name: text(64),
+})
 
-const SignInSection = Type.Object(
-  {
-    session_idle_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
-    session_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
-    oidc: Type.Optional(OidcSection),
-  },
-  { additionalProperties: false },
-)
+const SignInSection = closed({
+  session_idle_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
+  session_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
+  oidc: Type.Optional(OidcSection),
+})
 
 type ReportMember = (member: string, problem: string) => void
 

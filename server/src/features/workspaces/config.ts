@@ -2,6 +2,7 @@
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { EXPECTED_VERIFIER, readExpectedVerifier } from '@claimcheck/core/receipts'
 import type { ConfigSection } from '../../config/section.ts'
+import { closed } from '../../config/settings.ts'
 import type { NamedReader } from '../../plugins/identity.ts'
 
 export interface WorkspacesConfig {
@@ -39,10 +40,7 @@ const reader = Type.String({
 })
 
 /** The schema of a source: an address that plugins which come with the server read, or one with the other plugins that may read it. */
-const source = Type.Union([
-  sourceUrl,
-  Type.Object({ url: sourceUrl, plugins: Type.Array(reader, { minItems: 1 }) }, { additionalProperties: false }),
-])
+const source = Type.Union([sourceUrl, closed({ url: sourceUrl, plugins: Type.Array(reader, { minItems: 1 }) })])
 
 const file = {
   sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(source))),
