@@ -5,7 +5,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Binding, Row } from './db.ts'
 import type { Answer, Order } from './node-sqlite-thread.ts'
-import type { Connection, Done, SqliteModule, Statement } from './sqlite-module.ts'
 
 const SCRIPT = new URL('./node-sqlite-thread.js', import.meta.url)
 
@@ -39,12 +38,15 @@ interface Changed {
   readonly lastID: number
 }
 
+export type Done = (error: Error | null) => void
+
 /** A callback with the rows of a statement. knex reads what the statement changed from `this`. */
 type Answered = (this: Changed, error: Error | null, rows: Row[]) => void
 
 const NOTHING: Changed = { changes: 0, lastID: 0 }
 
-class Database implements Connection {
+/** The part of a connection of the package sqlite3 that this service and knex use. */
+class Database {
   /** The error that ended the connection. knex's pool reads it, and then makes another connection. */
   __knex__disposed: Error | undefined
   readonly #thread: Worker
@@ -66,11 +68,12 @@ class Database implements Connection {
     this.#waiting.push(done)
   }
 
-  prepare(sql: string): Statement {
+  prepare(sql: string) {
     this.#thread.postMessage({ kind: 'prepare', sql } satisfies Order)
     const statement = this.#prepared++
     return {
-      all: (bindings, done) => this.#order({ kind: 'prepared', statement, bindings: copied(bindings) }, done),
+      all: (bindings: readonly Binding[], done: Answered): void =>
+        this.#order({ kind: 'prepared', statement, bindings: copied(bindings) }, done),
       finalize() {},
     }
   }
@@ -130,7 +133,11 @@ class Database implements Connection {
   }
 }
 
-export const nodeSqlite: SqliteModule = { Database, OPEN_READWRITE: 0, OPEN_CREATE: 0, OPEN_URI: 1 }
+/** The module. `OPEN_URI` is the flag with which the name of a file may be a URI. */
+export const nodeSqlite = { Database, OPEN_READWRITE: 0, OPEN_CREATE: 0, OPEN_URI: 1 }
+
+export type SqliteModule = typeof nodeSqlite
+export type Connection = Database
 
 /** Copies the bytes of bindings: a message takes along all the memory that its bytes are a part of. */
 function copied(bindings: readonly Binding[] = []): Binding[] {

@@ -7,7 +7,7 @@ type Open = (url: string, options: OpenStorageOptions) => Promise<OpenedStorage>
 
 /** Databases by the scheme of the URL, loaded on use, because each driver takes a while to load. */
 const DATABASES: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
-  sqlite: async () => (await import('./sqlite.ts')).openSqliteUrl,
+  sqlite: async () => (await import('./sqlite.ts')).openSqlite,
   postgres: async () => (await import('./postgres.ts')).openPostgres,
 }
 

@@ -3,7 +3,7 @@
  * package has no maintainer any more, and Node.js 20 has nothing else.
  */
 import { createRequire, isBuiltin } from 'node:module'
-import type { SqliteModule } from './sqlite-module.ts'
+import type { SqliteModule } from './node-sqlite.ts'
 import { StorageError } from './storage.ts'
 
 /** Names of the drivers, in the order in which they are tried. */

@@ -9,11 +9,11 @@ import { sqliteFile } from '../config/database-url.ts'
 import { changeParts, PARAMETERS } from './changes.ts'
 import { keepChecks } from './claim-row.ts'
 import type { Binding, Row } from './db.ts'
-import type { Dialect, Expressions } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
 import { migrate, requireThisSchema } from './migrate.ts'
+import type { Connection, Done } from './node-sqlite.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions } from './pools.ts'
 import { loadSqliteDriver, type SqliteDriver, type SqliteDriverName } from './sqlite-drivers.ts'
-import type { Connection, Done, Statement } from './sqlite-module.ts'
 import { StorageError } from './storage.ts'
 
 const READERS = 4
@@ -37,7 +37,21 @@ const BUSY_PAUSE_MS = 10
  */
 const OWN_FAULT = /^SQLITE_(CONSTRAINT|ERROR|MISMATCH|MISUSE|RANGE|TOOBIG)/
 
-const expressions: Expressions = {
+/** The white space before the bodies of triggers. Stored digests of migrations depend on it. */
+const NEW_LINE = `\n${' '.repeat(10)}`
+
+/** Makes the trigger that refuses a change of a table. @param when the condition, if any, between white space */
+function refusal(table: string, change: 'UPDATE' | 'DELETE', when: string): string {
+  const name = `${table}_no_${change.toLowerCase()}`
+  return `CREATE TRIGGER ${name} BEFORE ${change} ON ${table}${when}BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code)
+}
+
+/** The dialect of SQLite. One host has the file, and one transaction writes at a time, from its first statement on: no other locks are needed. */
+export const sqlite: Dialect = {
   bytes: (hex) => `unhex(${hex})`,
   // The type jsonb finds each member at once: json would read the row's text again for each column.
   unfold: (binding) => `jsonb_each(CAST(${binding} AS text))`,
@@ -53,11 +67,6 @@ const expressions: Expressions = {
   jsonArray: 'json_array',
   clock: `unixepoch('subsec') * 1000`,
   answersAs: undefined,
-}
-
-/** The dialect of SQLite. One host has the file, and one transaction writes at a time, from its first statement on: no other locks are needed. */
-export const sqlite: Dialect = {
-  ...expressions,
   begin: BEGIN,
   beginSnapshot: 'BEGIN',
   forUpdate: '',
@@ -76,11 +85,11 @@ export const sqlite: Dialect = {
     table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
   indexAndTriggerNames: (table) => table('sqlite_master').whereIn('type', ['index', 'trigger']).pluck('name'),
   isUnavailable: (error) => {
-    const { code, name } = error as { code?: unknown; name?: unknown }
+    const code = codeOf(error)
     // knex throws this error when no connection was free in time.
-    return name === 'KnexTimeoutError' || (/^SQLITE_/.test(String(code)) && !OWN_FAULT.test(String(code)))
+    return (error as Error).name === 'KnexTimeoutError' || (code.startsWith('SQLITE_') && !OWN_FAULT.test(code))
   },
-  mayReturn: (error) => (error as { code?: unknown }).code === 'SQLITE_FULL',
+  mayReturn: (error) => codeOf(error) === 'SQLITE_FULL',
   reasons: {
     SQLITE_FULL: 'its disk is full',
     SQLITE_READONLY: 'it is read-only',
@@ -89,31 +98,20 @@ export const sqlite: Dialect = {
     SQLITE_NOTADB: 'its file is damaged',
     SQLITE_IOERR: 'its disk fails',
   },
-  refusesRows: (error) => String((error as { code?: unknown }).code).startsWith('SQLITE_CONSTRAINT'),
+  refusesRows: (error) => codeOf(error).startsWith('SQLITE_CONSTRAINT'),
   migrations: {
     // Every transaction of SQLite begins with the lock, so migrations need no other.
     lock: [],
     takeTables: () => [],
-    appendOnly: (table) =>
-      ['UPDATE', 'DELETE'].map(
-        (change) => `CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}
-          BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`,
-      ),
-    keepFrom: (table, number, head, first) => {
-      const refuse = `BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`
-      return [
-        `CREATE TRIGGER ${table}_no_update BEFORE UPDATE ON ${table} ${refuse}`,
-        `CREATE TRIGGER ${table}_no_delete BEFORE DELETE ON ${table} WHEN OLD.${number} >= (SELECT ${first} FROM ${head}) ${refuse}`,
-      ]
-    },
-    allowErasure: (table, change, condition) => {
-      const trigger = `${table}_no_${change.toLowerCase()}`
-      return [
-        `DROP TRIGGER ${trigger}`,
-        `CREATE TRIGGER ${trigger} BEFORE ${change} ON ${table} WHEN (${condition}) IS NOT TRUE
-          BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`,
-      ]
-    },
+    appendOnly: (table) => [refusal(table, 'UPDATE', NEW_LINE), refusal(table, 'DELETE', NEW_LINE)],
+    keepFrom: (table, number, head, first) => [
+      refusal(table, 'UPDATE', ' '),
+      refusal(table, 'DELETE', ` WHEN OLD.${number} >= (SELECT ${first} FROM ${head}) `),
+    ],
+    allowErasure: (table, change, condition) => [
+      `DROP TRIGGER ${table}_no_${change.toLowerCase()}`,
+      refusal(table, change, ` WHEN (${condition}) IS NOT TRUE${NEW_LINE}`),
+    ],
     compareBytes: () => [],
   },
   shared: undefined,
@@ -124,7 +122,7 @@ export const sqlite: Dialect = {
  * view, and its trigger makes the changes. Each writing connection defines both.
  */
 function changesTrigger(): string {
-  const { held, grown, moved, added, inserted, rows } = changeParts(expressions, (name) => `NEW.${name}`)
+  const { held, grown, moved, added, inserted, rows } = changeParts(sqlite, (name) => `NEW.${name}`)
   return `CREATE TEMP VIEW changes AS SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
     CREATE TEMP TRIGGER apply_changes INSTEAD OF INSERT ON changes BEGIN
       SELECT RAISE(ABORT, 'the log has ended') WHERE NOT EXISTS (${held});
@@ -140,15 +138,11 @@ function changesTrigger(): string {
     END`
 }
 
-type Client = new (
-  config: Knex.Config,
-) => {
+const SqliteClient: new () => {
   transaction(...args: unknown[]): { begin: unknown; query(connection: unknown, sql: string): Promise<unknown> }
   destroyRawConnection(connection: Connection): Promise<void>
   _driver(): unknown
-}
-
-const SqliteClient: Client = Sqlite3Client
+} = Sqlite3Client
 
 /** Makes knex's client with this driver. */
 export function clientOf({ module }: SqliteDriver): typeof Knex.Client {
@@ -172,21 +166,17 @@ export function clientOf({ module }: SqliteDriver): typeof Knex.Client {
   return PreparingSqliteClient as unknown as typeof Knex.Client
 }
 
+type Statement = ReturnType<Connection['prepare']>
+
+/** The prepared statements of each connection by their text. */
 const prepared = new WeakMap<Connection, Map<string, Statement>>()
 
 /**
- * Opens the database file of a URL.
+ * Opens the database file of a URL, creating it where that is allowed, and migrates it.
  * @throws StorageError
  */
-export function openSqliteUrl(url: string, options: OpenStorageOptions): Promise<OpenedStorage> {
-  return openSqlite(sqliteFile(url)!, options)
-}
-
-/**
- * Opens the database file, creating it where that is allowed, and migrates it.
- * @throws StorageError
- */
-export async function openSqlite(file: string, options: OpenStorageOptions): Promise<OpenedStorage> {
+export async function openSqlite(url: string, options: OpenStorageOptions): Promise<OpenedStorage> {
+  const file = sqliteFile(url)!
   const driver = await loadSqliteDriver(options.drivers as readonly SqliteDriverName[] | undefined)
   if (options.asIs && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
   makeFile(file)
@@ -195,16 +185,13 @@ export async function openSqlite(file: string, options: OpenStorageOptions): Pro
     return await openWith(driver, file, options)
   } catch (error) {
     // A disk without room for SQLite's other files also has none for a server, which could change the file meanwhile.
-    const isFixed =
-      options.asIs && error instanceof StorageError && error.code === 'unavailable' && before !== undefined
-    if (!isFixed) throw error
+    const isUnavailable = error instanceof StorageError && error.code === 'unavailable'
+    if (!options.asIs || before === undefined || !isUnavailable) throw error
     const storage = await openWith(driver, `${pathToFileURL(file).href}?immutable=1`, options)
     const requireUnchanged = () => {
       if (idleState(file) === before) return
-      throw new StorageError(
-        'unavailable',
-        `${file} changed while it was read: stop the program that uses it, and try again`,
-      )
+      const problem = `${file} changed while it was read: stop the program that uses it, and try again`
+      throw new StorageError('unavailable', problem)
     }
     return { ...storage, requireUnchanged }
   }
@@ -265,12 +252,12 @@ function toBytes(binding: Binding): Binding {
 }
 
 function statement(connection: Connection, sql: string): Statement {
-  const known = prepared.get(connection)
-  const statements = known ?? new Map<string, Statement>()
-  if (!known) prepared.set(connection, statements)
-  const found = statements.get(sql) ?? connection.prepare(sql)
-  statements.set(sql, found)
-  return found
+  const statements = prepared.get(connection)!
+  const known = statements.get(sql)
+  if (known) return known
+  const made = connection.prepare(sql)
+  statements.set(sql, made)
+  return made
 }
 
 /** Creates the file for its owner alone, if it is missing: workspaces' claims are confidential. SQLite gives its other files the same mode. */
@@ -309,6 +296,7 @@ function connect(driver: SqliteDriver, file: string, connections: number, defini
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -32000;`
         // A connection that cannot be prepared is forgotten by knex, so it is closed here.
         const opened: Done = (error) => (error ? connection.close(() => done(error)) : done(null))
+        prepared.set(connection, new Map())
         executePatiently(connection, `${pragmas} ${definitions}`, opened)
       },
     },
@@ -326,15 +314,13 @@ function executePatiently(
   until = Date.now() + ACQUIRE_TIMEOUT_MS,
 ): void {
   connection.exec(sql, (error) => {
-    const isBusy = (error as { code?: unknown } | null)?.code === 'SQLITE_BUSY'
-    if (!isBusy || Date.now() > until) done(error)
+    if (codeOf(error) !== 'SQLITE_BUSY' || Date.now() > until) done(error)
     else setTimeout(() => executePatiently(connection, sql, done, until), BUSY_PAUSE_MS)
   })
 }
 
 function openingError(file: string, error: unknown): StorageError {
-  const code = (error as { code?: string }).code
-  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB')
+  if (['SQLITE_CORRUPT', 'SQLITE_NOTADB'].includes(codeOf(error)))
     return new StorageError('corrupt', `${file} is not a SQLite database, or it is damaged`, { cause: error })
   const message = `cannot open or write the database ${file}: ${(error as Error).message}`
   return new StorageError('unavailable', message, { cause: error, mayReturn: sqlite.mayReturn(error) })

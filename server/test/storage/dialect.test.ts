@@ -9,7 +9,6 @@ const SERVER = resolve('server/src')
 const NAMED_IN = [
   'storage/sqlite.ts',
   'storage/sqlite-drivers.ts',
-  'storage/sqlite-module.ts',
   'storage/node-sqlite.ts',
   'storage/node-sqlite-thread.ts',
   'storage/postgres.ts',

@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { Connection } from '@claimcheck/server/storage/node-sqlite'
 import {
   loadSqliteDriver,
   nodeSqliteProblem,
   SQLITE_DRIVERS,
   type SqliteDriverName,
 } from '@claimcheck/server/storage/sqlite-drivers'
-import type { Connection } from '@claimcheck/server/storage/sqlite-module'
 import t, { type Test } from 'tap'
 import { whyMissing } from '../../../test/support/database.ts'
 import { knexOn } from '../../../test/support/sql.ts'
@@ -109,7 +109,7 @@ t.test('a text with a NUL is refused, as by Postgres', NODE_SQLITE, async (t) =>
 async function run(folder: string, script: string, ...flags: readonly string[]) {
   const begin = `import { SCHEMA } from ${JSON.stringify(resolve('server/dist/features.js'))}
     import { openSqlite } from ${JSON.stringify(resolve('server/dist/storage/sqlite.js'))}
-    const storage = await openSqlite('claimcheck.db', { schema: SCHEMA, drivers: ['node:sqlite'] })
+    const storage = await openSqlite('sqlite:claimcheck.db', { schema: SCHEMA, drivers: ['node:sqlite'] })
     const ask = (sql) => storage.snapshot((db) => db.query(sql))
     const print = (value) => process.stdout.write(JSON.stringify(value) + ' ')`
   const args = [...flags, '--input-type=module', '-e', `${begin}\n${script}`]
