@@ -13,7 +13,7 @@ export const MOST_EXAMINED = 10_000
 export function scopeOf(workspaceId: string, choice: ClaimChoice): ClaimScope {
   const { since, until } = choice
   const name = indexedIn(choice)
-  return { workspaceId, ...defined({ since, until }), ...(name ? { [name]: choice[name] } : {}) }
+  return { workspaceId, since, until, ...(name && { [name]: choice[name] }) }
 }
 
 /** Filters that have an index each, or for the state the claims that wait; together they have none. Those that find fewer claims are first. */
@@ -23,16 +23,16 @@ function indexedIn(choice: ClaimChoice): (typeof INDEXED)[number] | undefined {
   return INDEXED.find((name) => choice[name] !== undefined && choice[name] !== 'decided')
 }
 
-/** Tells whether an index finds all that is asked for, in its order. */
-export function isIndexed(choice: ClaimChoice): boolean {
-  const { since: _, until: __, ...narrowing } = choice
-  const name = indexedIn(choice)
-  return Object.keys(defined(narrowing)).every((one) => one === name)
-}
-
 /** Tells whether a choice needs a bound; false where an index finds all that is asked for. */
 export function isBounded({ search }: ClaimChoice, mostExamined: number | undefined): mostExamined is number {
   return mostExamined !== undefined && !(search !== undefined && isWholeId(search))
+}
+
+/** Tells whether a page needs a bound; false also where an index finds all that is asked for, in its order. */
+export function isBoundedPage(choice: ClaimChoice, mostExamined: number | undefined): mostExamined is number {
+  const { since: _, until: __, ...narrowing } = choice
+  const name = indexedIn(choice)
+  return isBounded(choice, mostExamined) && Object.keys(defined(narrowing)).some((one) => one !== name)
 }
 
 /** Writes the position at which a page ended as one text, which clients must not interpret. */

@@ -1,5 +1,5 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
-import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core/rules'
+import type { CheckRecord, Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../../base/batch.ts'
@@ -17,13 +17,13 @@ import {
 } from '../../storage/claim-row.ts'
 import { identityOf } from '../../storage/claims.ts'
 import type { ErasureRow } from '../../storage/erasures.ts'
-import type { Reads, Storage } from '../../storage/storage.ts'
+import type { Storage } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { AheadClocks } from './ahead-clocks.ts'
-import { type ClaimChoice, isBounded, isIndexed, parseCursor, scopeOf, writeCursor } from './claim-choice.ts'
+import { type ClaimChoice, isBoundedPage, parseCursor, scopeOf, writeCursor } from './claim-choice.ts'
 import type { ClaimsConfig } from './config.ts'
 import { type ClaimInput, isBoundTo, type PlannedClaim, planClaim, type Submitter } from './intake.ts'
 import type { ProfileSettings } from './profile-settings.ts'
@@ -55,20 +55,6 @@ export interface ClaimPage {
   readonly cutShort: boolean
 }
 
-/** A claim with its params, its profile and its checks. */
-export interface ClaimDetail {
-  readonly claim: ClaimStatus
-  readonly payer: string
-  readonly params: JsonObject
-  /** The profile that decides the claim: its own action name, also when the claim names an alias. */
-  readonly profile: { readonly action: string; readonly version: string }
-  /** The way in which the destination is read. */
-  readonly access: ClaimRow['access']
-  readonly connectionId: string | null
-  /** All checks, oldest first. */
-  readonly history: readonly CheckRecord[]
-}
-
 interface ClaimServiceOptions {
   readonly storage: Storage
   readonly registry: Registry
@@ -98,6 +84,9 @@ const MOST_RECENT = 20_000
 const LOOKUPS_AFTER_SURPRISE = 500
 
 export type ClaimService = ReturnType<typeof createClaimService>
+
+/** A claim with its params, its profile and its checks. */
+export type ClaimDetail = NonNullable<Awaited<ReturnType<ClaimService['detail']>>>
 
 export function createClaimService({
   storage: { read },
@@ -141,36 +130,44 @@ export function createClaimService({
     return earlier
   }
 
-  /** Finds an earlier claim after the database refused a new one. */
-  async function unexpectedClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
-    const found = await earlierClaim(identity)
-    if (found) lookupsFirst = LOOKUPS_AFTER_SURPRISE
-    return found
+  /** Adds to erased claims the time and the reason of their erasure. */
+  async function withErasures(rows: readonly ClaimRow[]): Promise<(ClaimRow & Pick<ClaimStatus, 'erasure'>)[]> {
+    const erased = rows.filter(isErased).map(({ claimId }) => claimId)
+    if (erased.length === 0) return [...rows]
+    const erasures = new Map((await read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
+    return rows.map((row) => ({ ...row, erasure: erasures.get(row.claimId) }))
+  }
+
+  async function statusOf(row: ClaimRow): Promise<ClaimStatus> {
+    return (await withErasures([row]))[0]!
   }
 
   /** Answers a resubmission: waits for a running check, as the first submission does. */
   async function resubmitted(stored: ClaimRow): Promise<SubmittedClaim> {
     const check = adjudication.runningCheck(stored.claimId)
     const row = (check && (await settledWithin(check, settings.firstAnswerMs))) ?? stored
-    return { claim: await statusOf(read, row), created: false }
-  }
-
-  function storeOnce(planned: PlannedClaim): Promise<ClaimRow | undefined> {
-    const identity = identityOf(planned.claim)
-    const stored = storeAndCheck(identity, planned)
-    storing.set(identity, stored)
-    const done = () => storing.delete(identity)
-    stored.then(done, done)
-    return stored
+    return { claim: await statusOf(row), created: false }
   }
 
   /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
-  async function storeAndCheck(identity: string, { claim, alike }: PlannedClaim): Promise<ClaimRow | undefined> {
+  async function store(identity: string, { claim, alike }: PlannedClaim): Promise<ClaimRow | undefined> {
+    const profile = registry.verifierFor(claim.action)?.verifier.profile
+    // The settings of a profile are stored once, before its first claim.
+    const keeping = profile && profileSettings.keep(profile)
+    if (keeping) await keeping
     const first = await adjudication.first(claim, alike)
     if (!first) return undefined
     recent.set(identity, true)
     const { stored, checked } = first
     return (checked && (await settledWithin(checked, claim.submittedAt + settings.firstAnswerMs - now()))) ?? stored
+  }
+
+  function storeOnce(identity: string, planned: PlannedClaim): Promise<ClaimRow | undefined> {
+    const stored = store(identity, planned)
+    storing.set(identity, stored)
+    const done = () => storing.delete(identity)
+    stored.then(done, done)
+    return stored
   }
 
   /** Returns the reason that the submitter may not claim for the agent, if there is one. */
@@ -183,22 +180,15 @@ export function createClaimService({
       return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
     const [bound] = await read.keys.boundLike(workspaceId, agentId)
     if (bound === undefined) return undefined
-    const which =
+    const [which, otherwise] =
       bound === agentId
-        ? 'this agent_id is'
-        : `this agent_id looks like ${visibleName(bound)} (${differenceOf(agentId, bound)}), which is`
-    const detail = `${which} bound to certain API keys of the workspace: submit the claim with one of them`
-    return new ServiceError('forbidden', bound === agentId ? detail : `${detail}, or choose another agent_id`)
-  }
-
-  /** Returns the reason that the database did not store a claim that it does not have. */
-  async function refusalOfStatement(submitter: Submitter, agentId: string): Promise<ServiceError> {
-    // The agent may have been bound, or the key revoked, since the request began.
-    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
-    const refused = await speakingRefusal({ ...submitter, speaksFor }, agentId)
-    return (
-      refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
-    )
+        ? ['is', '']
+        : [
+            `looks like ${visibleName(bound)} (${differenceOf(agentId, bound)}), which is`,
+            ', or choose another agent_id',
+          ]
+    const detail = `this agent_id ${which} bound to certain API keys of the workspace: submit the claim with one of them`
+    return new ServiceError('forbidden', detail + otherwise)
   }
 
   /**
@@ -212,7 +202,8 @@ export function createClaimService({
     if (problem !== undefined) throw new ServiceError('read_only', problem)
     const doubt = clock.doubt()
     if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
-    const identity = { workspaceId, clientClaimId: input.clientClaimId }
+    const clientId = { workspaceId, clientClaimId: input.clientClaimId }
+    const identity = identityOf(clientId)
     const [planned, earlier, overQuota, silence] = await Promise.all([
       planClaim(submitter, input, now(), {
         registry,
@@ -221,45 +212,57 @@ export function createClaimService({
         aheadClocks,
         closing: settings,
       }),
-      looksFirst(identityOf(identity)) ? earlierClaim(identity) : undefined,
+      looksFirst(identity) ? earlierClaim(clientId) : undefined,
       quotas.refusal(submitter),
       speakingRefusal(submitter, input.agentId),
     ])
     if (earlier) return resubmitted(earlier)
-    const concurrent = storing.get(identityOf(identity))
+    const concurrent = storing.get(identity)
     // A submission of a claim that is being stored gets an answer beyond the quota, too.
     const refusal = silence ?? (concurrent ? undefined : overQuota)
     if (refusal) {
-      const other = await earlierClaim(identity)
+      const other = await earlierClaim(clientId)
       if (other) return resubmitted(other)
       throw refusal
     }
-    const profile = registry.verifierFor(input.action)?.verifier.profile
-    // The settings of a profile are stored once, before its first claim.
-    const keeping = profile && profileSettings.keep(profile)
-    if (keeping) await keeping
-    const stored = await (concurrent ?? storeOnce(planned))
+    const stored = await (concurrent ?? storeOnce(identity, planned))
     if (stored) return { claim: stored, created: !concurrent }
-    const other = await unexpectedClaim(identity)
-    if (other) return resubmitted(other)
+    const unexpected = await earlierClaim(clientId)
+    if (unexpected) {
+      lookupsFirst = LOOKUPS_AFTER_SURPRISE
+      return resubmitted(unexpected)
+    }
     // The other request's key may have ended, so this one stores the claim itself.
     if (concurrent) return submit(submitter, input)
-    throw await refusalOfStatement(submitter, input.agentId)
+    // The agent may have been bound, or the key revoked, since the request began.
+    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
+    const refused = await speakingRefusal({ ...submitter, speaksFor }, input.agentId)
+    throw refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
   }
 
   return {
     submit,
     async get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined> {
       const row = await read.claims.byId(workspaceId, claimId)
-      return row && statusOf(read, row)
+      return row && statusOf(row)
     },
-    async detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined> {
+    async detail(workspaceId: string, claimId: string) {
       const row = await read.claims.byId(workspaceId, claimId)
       if (!row) return undefined
       const { payer, params, profileAction, profileVersion, access, connectionId } = row
-      const history = await read.claims.history(claimId)
-      const profile = { action: profileAction, version: profileVersion }
-      return { claim: await statusOf(read, row), payer, params, profile, access, connectionId, history }
+      const history: readonly CheckRecord[] = await read.claims.history(claimId)
+      return {
+        claim: await statusOf(row),
+        payer,
+        params,
+        /** The profile that decides the claim: its own action name, also when the claim names an alias. */
+        profile: { action: profileAction, version: profileVersion },
+        /** The way in which the destination is read. */
+        access,
+        connectionId,
+        /** All checks, oldest first. */
+        history,
+      }
     },
     /**
      * Lists claims, newest first.
@@ -267,19 +270,16 @@ export function createClaimService({
      */
     async list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage> {
       const { cursor, limit, mostExamined, ...choice } = filter
-      const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
-      const scope = { ...scopeOf(workspaceId, choice), ...before }
-      const end =
-        isBounded(choice, mostExamined) && !isIndexed(choice)
-          ? await read.claims.position(scope, mostExamined)
-          : undefined
-      const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
-      const rows = await read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
+      const before = cursor === undefined ? undefined : parseCursor(cursor)
+      const from = isBoundedPage(choice, mostExamined)
+        ? await read.claims.position({ ...scopeOf(workspaceId, choice), before }, mostExamined)
+        : undefined
+      const rows = await read.claims.list({ ...choice, workspaceId, before, from, limit: limit + 1 })
       const page = rows.slice(0, limit)
       const isFull = rows.length > limit
-      const last = isFull ? page.at(-1) : end
-      const claims = await withErasures(read, page)
-      return { claims, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+      const last = isFull ? page.at(-1) : from
+      const claims = await withErasures(page)
+      return { claims, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!from }
     },
     /**
      * Finds the cursor of the page before the one of `filter.cursor`, of the same length; undefined if that is the first page.
@@ -292,34 +292,14 @@ export function createClaimService({
       const { cursor, limit, mostExamined, ...choice } = filter
       // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
       const from = parseCursor(cursor)
-      const scope = { ...scopeOf(workspaceId, choice), from }
-      const end =
-        isBounded(choice, mostExamined) && !isIndexed(choice)
-          ? await read.claims.positionFromOldest(scope, mostExamined + 1)
-          : undefined
-      const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
-      const start = (await read.claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
+      const before = isBoundedPage(choice, mostExamined)
+        ? await read.claims.positionFromOldest({ ...scopeOf(workspaceId, choice), from }, mostExamined + 1)
+        : undefined
+      const newer = { ...choice, workspaceId, from, before }
+      const start = (await read.claims.positionFromOldest(newer, limit + 1)) ?? before
       return start && writeCursor(start)
     },
     /** Finds the times when these claims were decided; undecided claims have none. */
-    decidedAt: (claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>> => read.claims.decidedAt(claimIds),
+    decidedAt: (claimIds: readonly string[]) => read.claims.decidedAt(claimIds),
   }
-}
-
-/** Adds to erased claims the time and the reason of their erasure. */
-async function withErasures<C extends ClaimRow>(
-  read: Reads,
-  rows: readonly C[],
-): Promise<(C & Pick<ClaimStatus, 'erasure'>)[]> {
-  const erased = rows.filter(isErased).map(({ claimId }) => claimId)
-  if (erased.length === 0) return [...rows]
-  const erasures = new Map((await read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
-  return rows.map((row) => {
-    const erasure = erasures.get(row.claimId)
-    return erasure ? { ...row, erasure } : row
-  })
-}
-
-async function statusOf(read: Reads, row: ClaimRow): Promise<ClaimStatus> {
-  return isErased(row) ? (await withErasures(read, [row]))[0]! : row
 }
