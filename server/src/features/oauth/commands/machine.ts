@@ -3,16 +3,15 @@
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
+import { formatNullable } from '../../../base/timestamp.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'
 import type { Machine, MachineService } from '../machines.ts'
 
-interface Services {
-  readonly workspaces: WorkspaceService
-  readonly machines: MachineService
-}
-
-export function addMachineCommands(program: Command, withServices: WithServices<Services>): void {
+export function addMachineCommands(
+  program: Command,
+  withServices: WithServices<{ readonly workspaces: WorkspaceService; readonly machines: MachineService }>,
+): void {
   const machine = program.command('machine').description('OAuth clients of machines, which get tokens without a person')
 
   subcommand(machine, 'create', 'make a client, and print its secret once')
@@ -38,7 +37,10 @@ export function addMachineCommands(program: Command, withServices: WithServices<
       const listed = await withServices(async ({ workspaces, machines }) =>
         machines.list(await workspaces.findId(options.workspace)),
       )
-      const rows = listed.map((item) => [item.id, item.workspaceId, item.name, item.scopes.join(' '), state(item)])
+      const rows = listed.map(({ id, workspaceId, name, scopes, revokedAt }) => {
+        const state = revokedAt === null ? 'active' : `revoked ${formatInstant(revokedAt)}`
+        return [id, workspaceId, name, scopes.join(' '), state]
+      })
       print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'NAME', 'SCOPES', 'STATE'], rows))
     })
 
@@ -50,10 +52,6 @@ export function addMachineCommands(program: Command, withServices: WithServices<
     })
 }
 
-function state({ revokedAt }: Machine): string {
-  return revokedAt === null ? 'active' : `revoked ${formatInstant(revokedAt)}`
-}
-
 function toJson(machine: Machine) {
   return {
     client_id: machine.id,
@@ -62,7 +60,7 @@ function toJson(machine: Machine) {
     scopes: machine.scopes,
     last_four: machine.lastFour,
     created_at: formatInstant(machine.createdAt),
-    last_used_at: machine.lastUsedAt === null ? null : formatInstant(machine.lastUsedAt),
-    revoked_at: machine.revokedAt === null ? null : formatInstant(machine.revokedAt),
+    last_used_at: formatNullable(machine.lastUsedAt),
+    revoked_at: formatNullable(machine.revokedAt),
   }
 }
