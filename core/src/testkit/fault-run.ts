@@ -77,7 +77,7 @@ function taskOf(
     profile: verifier.profile,
     seen,
     isOnly: [...outcome.socketRoutes, ...reads].every((key) => key === route),
-    tellsAbsence: absentRoutes.some((pattern) => pattern.test(route)),
+    tellsAbsence: fault.name === 'fault.404' && absentRoutes.some((pattern) => pattern.test(route)),
     isExtra: extraRoutes.some((pattern) => pattern.test(route)),
     isExchange,
   }

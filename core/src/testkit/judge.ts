@@ -3,16 +3,19 @@ import { isDestinationError } from '../contract/destination-error.ts'
 import type { Mark, Observation } from '../evidence.ts'
 import type { ActionProfile } from '../profile.ts'
 import type { ExpectedError } from './faults.ts'
-import { errorCode, type Outcome, thrownText } from './host.ts'
+import { type Outcome, thrownText } from './host.ts'
 import { described, isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
 
-interface FaultContext {
+interface CheckContext {
   readonly profile: ActionProfile
   /** The observation of the same check without the fault. */
   readonly seen: Observation
+}
+
+interface FaultContext extends CheckContext {
   /** Tells whether the check sent no other request. */
   readonly isOnly: boolean
-  /** Tells whether a 404 of the route means absence. */
+  /** Tells whether the fault is a 404 that means absence. */
   readonly tellsAbsence: boolean
   readonly isExtra: boolean
   /** Tells whether the host, not the plugin, reads the route's answers. */
@@ -21,36 +24,37 @@ interface FaultContext {
 
 /** Judges what a check made of a fault. @returns what the plugin did wrong */
 export function judgeFault(fault: ExpectedError, outcome: Outcome, judged: FaultContext): string | undefined {
-  const { right } = fault
-  if (!outcome.observation) return judgeError(fault, outcome.error, judged)
-  const { observation } = outcome
+  const { right, says, bodyOnly } = fault
+  const { observation, readTooMuch } = outcome
+  if (!observation) return judgeError(fault, outcome.error, judged)
+  const where = `where the destination gave ${says}`
   const wrong = observationProblem(judged.profile, observation)
-  if (wrong) return `${wrong.problem}, where the destination gave ${fault.says}`
-  if (mayGoOn(fault, observation, outcome, judged)) return undefined
-  return `says \`${described(observation)}\`, where the destination gave ${fault.says}: throw a DestinationError \`${right[0]}\``
+  if (wrong) return `${wrong.problem}, ${where}`
+  if (mayGoOn(observation, judged, bodyOnly === true && !readTooMuch)) return undefined
+  return `says \`${described(observation)}\`, ${where}: throw a DestinationError \`${right[0]}\``
 }
 
 function judgeError(
-  fault: ExpectedError,
+  { right, says, retryAfterMs }: ExpectedError,
   error: unknown,
   { tellsAbsence, isExchange }: FaultContext,
 ): string | undefined {
-  if (!isDestinationError(error)) return `throws ${thrownText(error)}, which is no DestinationError, for ${fault.says}`
-  if (isExchange) return undefined
-  const { code, retryAfterMs } = error
-  if (fault.name === 'fault.404' && tellsAbsence) return undefined
-  if (!fault.right.includes(code)) return `throws \`${code}\` for ${fault.says}, which is \`${fault.right[0]}\``
-  if (fault.retryAfterMs !== undefined && retryAfterMs !== fault.retryAfterMs) {
-    return `gives retryAfterMs ${retryAfterMs} for ${fault.says}: the destination asks for ${fault.retryAfterMs}`
-  }
-  return undefined
+  if (!isDestinationError(error)) return `throws ${thrownText(error)}, which is no DestinationError, for ${says}`
+  if (isExchange || tellsAbsence) return undefined
+  if (!right.includes(error.code)) return `throws \`${error.code}\` for ${says}, which is \`${right[0]}\``
+  if (retryAfterMs === undefined || error.retryAfterMs === retryAfterMs) return undefined
+  return `gives retryAfterMs ${error.retryAfterMs} for ${says}: the destination asks for ${retryAfterMs}`
 }
 
-function mayGoOn(fault: ExpectedError, observation: Observation, outcome: Outcome, judged: FaultContext): boolean {
-  const { seen, isOnly, tellsAbsence, isExtra } = judged
-  if (fault.name === 'fault.404' && tellsAbsence) return true
+/** Tells whether an observation is right beside a fault. @param isUnread true if the check need not have read what the fault broke */
+function mayGoOn(
+  observation: Observation,
+  { seen, isOnly, tellsAbsence, isExtra }: FaultContext,
+  isUnread: boolean,
+): boolean {
+  if (tellsAbsence) return true
   if (!sayTheSame(observation, seen)) return false
-  if (fault.bodyOnly && !outcome.readTooMuch && observation.mark === seen.mark) return true
+  if (isUnread && observation.mark === seen.mark) return true
   if (isExtra) return blameRank(observation.mark) <= blameRank(seen.mark)
   // Another answer showed that the outcome is there, which stays true.
   if (showsClaimed(seen)) return !isOnly
@@ -65,10 +69,7 @@ function blameRank(mark: Mark | undefined): number {
 }
 
 /** Judges a check whose destination's clock is off: it changes nothing of what is there, nor of what the destination's log says. */
-export function judgeClock(
-  outcome: Outcome,
-  { profile, seen }: Pick<FaultContext, 'profile' | 'seen'>,
-): string | undefined {
+export function judgeClock(outcome: Outcome, { profile, seen }: CheckContext): string | undefined {
   const { observation } = outcome
   const where = 'where only the clock of the destination is an hour ahead'
   const wrong = formProblem(outcome, profile, where)
@@ -83,11 +84,7 @@ export function judgeClock(
 }
 
 /** Judges what a check made of a stale replica's answer. @param before the check's observation of the earlier situation, without an `Age` */
-export function judgeStale(
-  outcome: Outcome,
-  { profile, seen }: Pick<FaultContext, 'profile' | 'seen'>,
-  before: Observation,
-): string | undefined {
+export function judgeStale(outcome: Outcome, { profile, seen }: CheckContext, before: Observation): string | undefined {
   const where = 'where a replica gave an answer from before, with an Age'
   const wrong = formProblem(outcome, profile, where)
   if (wrong !== undefined || !outcome.observation) return wrong
@@ -99,9 +96,8 @@ export function judgeStale(
 
 /** Finds what is wrong by the contract alone. @returns a problem of the observation or the thrown error */
 function formProblem({ observation, error }: Outcome, profile: ActionProfile, where: string): string | undefined {
-  if (observation) {
-    const wrong = observationProblem(profile, observation)
-    return wrong && `${wrong.problem}, ${where}`
-  }
-  return errorCode(error) ? undefined : `throws ${thrownText(error)}, which is no DestinationError, ${where}`
+  const problem = observation
+    ? observationProblem(profile, observation)?.problem
+    : !isDestinationError(error) && `throws ${thrownText(error)}, which is no DestinationError`
+  return problem ? `${problem}, ${where}` : undefined
 }
