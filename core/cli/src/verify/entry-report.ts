@@ -56,7 +56,9 @@ export function entryReport(options: EntryReportOptions): string[] {
     '',
     ...factLines(shown(summary.facts)),
     '',
-    ...summary.lists.flatMap(({ heading, facts }) => [`${heading}:`, ...factLines(shown(facts)), '']),
+    ...Object.entries(summary.lists).flatMap(([heading, facts]) =>
+      facts.length > 0 ? [`${heading}:`, ...factLines(shown(facts)), ''] : [],
+    ),
     ...summary.sentences.map((sentence) => visible(sentence)),
     ...(summary.sentences.length > 0 ? [''] : []),
     ...(isReceipt(document) ? [evidenceLine(report.evidence, gathered, paint)] : []),
@@ -86,7 +88,7 @@ function changeSummary({ body }: JsonObject, isOpen: boolean): Summary {
       ['issued at', issued_at],
       ['change', change_id],
     ],
-    lists: [],
+    lists: {},
     sentences: [],
   }
 }

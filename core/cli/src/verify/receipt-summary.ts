@@ -14,7 +14,8 @@ import type { Fact } from './facts.ts'
 export interface Summary {
   readonly heading: string
   readonly facts: readonly Fact[]
-  readonly lists: readonly { readonly heading: string; readonly facts: readonly Fact[] }[]
+  /** Further facts by their heading. */
+  readonly lists: Readonly<Record<string, readonly Fact[]>>
   readonly sentences: readonly string[]
 }
 
@@ -30,17 +31,16 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
   const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
   const { value, reason_code } = verdict
   const { pseudonym, domain } = agentNames(agent)
-  const titles = issuerWords?.words.titles
-  const own = issuerWords?.words.plugin_says === undefined ? issuerWords?.words : undefined
+  const { words, titles, plugin_says }: Partial<PublishedWords> = issuerWords?.words ?? {}
   return {
     heading: isOpen
       ? `It says ${value}: ${VERDICT_WORDS[value]}`
       : `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
     facts: [
-      ['agent', agent.bound === true ? `${withPunycode(agent.id)} (bound)` : withPunycode(agent.id)],
+      ['agent', withPunycode(agent.id) + (agent.bound === true ? ' (bound)' : '')],
       ['pseudonym of the agent', pseudonym],
       ['domain of its workspace', domain],
-      ['action', own ? `${own.words.title} (${claim.action})` : claim.action],
+      ['action', words && plugin_says === undefined ? `${words.title} (${claim.action})` : claim.action],
       ['target', withPunycode(claim.target)],
       ['read at', observation.source && sourceWords(observation.source)],
       ['checked by', pluginWords(observation.verifier)],
@@ -54,10 +54,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       [isOpen ? 'issuer, as it says' : 'issuer', issuer.name === undefined ? issuer.key_id : withPunycode(issuer.name)],
       ['receipt', receipt_id],
     ],
-    lists: [
-      { heading: 'Params', facts: named(claim.params, titles?.params) },
-      { heading: 'Facts', facts: named(observation.facts, titles?.facts) },
-    ].filter(({ facts }) => facts.length > 0),
+    lists: { Params: titled(claim.params, titles?.params), Facts: titled(observation.facts, titles?.facts) },
     sentences: [
       ...(issuerWords ? issuerLines(issuerWords, body) : []),
       ...agentSentences(agent),
@@ -68,7 +65,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
 }
 
 function issuerLines({ host, words }: IssuerWords, { claim, observation, verdict }: Receipt['body']): string[] {
-  const named = { target: claim.target, params: claim.params, facts: observation.facts }
+  const named = { ...claim, facts: observation.facts }
   const found = outcomeSentence(words, verdict.value, named)
   return [
     words.plugin_says === undefined
@@ -81,7 +78,7 @@ function issuerLines({ host, words }: IssuerWords, { claim, observation, verdict
 }
 
 /** Puts the title of a member, if it has one, before its name. */
-function named(members: JsonObject, titles: Readonly<Record<string, string>> = {}): Fact[] {
+function titled(members: JsonObject, titles: Readonly<Record<string, string>> = {}): Fact[] {
   return Object.entries(members).map(([name, value]) => {
     const title = Object.hasOwn(titles, name) ? `${titles[name]} (${name})` : name
     return [title, typeof value === 'string' ? value : JSON.stringify(value)]
