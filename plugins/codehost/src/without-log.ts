@@ -7,14 +7,14 @@ import { isMadeAfter, markOf } from './forgetting.ts'
 /** The time for which hosts keep commits that nothing names: git prunes them after two weeks, and hosts may do it sooner, but not within this. */
 export const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
 
-export interface Histories {
+interface Histories {
   /** The tip of the claimed branch; undefined where there is no such branch. */
   readonly head: string | undefined
   /** Tells whether a commit is in the history of a tip; undefined where the host does not have it. */
   contains(sha: string, tip: string): Promise<boolean | undefined>
   /** Tells whether the host has a commit at all, on whatever branch or none. */
   isKnown(sha: string): Promise<boolean>
-  /** Finds another branch that has the commit, which the host knows and the claimed branch has not. */
+  /** Finds a branch other than the claimed one that has the commit, which the host knows. */
   findElsewhere(): Promise<string | undefined>
   /** Reads when the repository was made, where the host tells. */
   createdAt?(): Promise<Instant>
@@ -23,26 +23,22 @@ export interface Histories {
 export async function findInHistories(
   query: CommitQuery,
   { now }: Pick<CheckContext, 'now'>,
-  histories: Histories,
+  { head, contains, isKnown: hasCommit, findElsewhere, createdAt }: Histories,
 ): Promise<Pick<FoundCommit, 'place' | 'head' | 'mark'>> {
-  const { sha } = query
-  const { head } = histories
-  const isIn = head === undefined ? undefined : await histories.contains(sha, head)
+  const { sha, claimedAt } = query
+  const isIn = head === undefined ? undefined : await contains(sha, head)
   if (isIn === true) return { place: { at: 'branch' }, head }
 
-  const isKnown = head === undefined ? await histories.isKnown(sha) : isIn !== undefined
-  const name = isKnown ? await histories.findElsewhere() : undefined
-  const place: Place =
-    name !== undefined && isBranchName(name) && name !== query.branch
-      ? { at: 'another_branch', name }
-      : { at: 'nowhere' }
+  const isKnown = head === undefined ? await hasCommit(sha) : isIn !== undefined
+  const name = isKnown ? await findElsewhere() : undefined
+  const place: Place = name !== undefined && isBranchName(name) ? { at: 'another_branch', name } : { at: 'nowhere' }
   const mark = await markOf(query, {
     place,
     head,
     isKnown,
-    keepsObjects: now() - query.claimedAt <= KEEPS_OBJECTS_MS,
-    isAncestor: histories.contains,
-    repositoryCreatedAt: await histories.createdAt?.(),
+    keepsObjects: now() - claimedAt <= KEEPS_OBJECTS_MS,
+    isAncestor: contains,
+    repositoryCreatedAt: await createdAt?.(),
   })
   return { place, head, mark }
 }

@@ -4,59 +4,52 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 import { RepositoryPath, Sha } from '../actions/fields.ts'
 import { nullable, orNull } from '../rest.ts'
 
+const Text = Type.String()
+/** A time by GitHub's own clock, in whole seconds. */
+const Time = Type.String({ format: 'date-time' })
+const Id = Type.Integer({ minimum: 1 })
+/** A thing, of which only the id is used. */
+const Identified = Type.Object({ id: Id })
+
 export const RepositoryAnswer = Type.Object({
-  id: Type.Integer({ minimum: 1 }),
+  id: Id,
   full_name: RepositoryPath,
   private: Type.Boolean(),
-  default_branch: Type.String(),
-  created_at: Type.String({ format: 'date-time' }),
+  default_branch: Text,
+  created_at: Time,
 })
 
-export const RefAnswer = Type.Object({
-  ref: Type.String(),
-  object: Type.Object({ type: Type.String(), sha: Sha }),
-})
+export const TagAnswer = Type.Object({ object: Type.Object({ type: Text, sha: Sha }) })
+
+export const RefAnswer = Type.Object({ ref: Text, ...TagAnswer.properties })
+
+export const CommitAnswer = Type.Object({ sha: Sha })
 
 export const ComparisonAnswer = Type.Object({
-  status: Type.Union([
-    Type.Literal('ahead'),
-    Type.Literal('behind'),
-    Type.Literal('diverged'),
-    Type.Literal('identical'),
-  ]),
-  merge_base_commit: Type.Object({ sha: Sha }),
+  status: Type.Enum(['ahead', 'behind', 'diverged', 'identical']),
+  merge_base_commit: CommitAnswer,
 })
 
 export const ActivityAnswer = Type.Array(
   Type.Object({
     before: Sha,
     after: Sha,
-    ref: Type.String(),
+    ref: Text,
     timestamp: Type.String({
       pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)$',
     }),
-    activity_type: Type.String(),
-    actor: orNull(Type.Object({ login: Type.String() })),
+    activity_type: Text,
+    actor: orNull(Type.Object({ login: Text })),
   }),
 )
 export type ActivityAnswer = Static<typeof ActivityAnswer>
 
-export const BranchesAnswer = Type.Array(
-  Type.Object({
-    name: Type.String(),
-    commit: Type.Object({ sha: Sha }),
-  }),
-)
+export const BranchesAnswer = Type.Array(Type.Object({ name: Text, commit: CommitAnswer }))
 
-export const CommitAnswer = Type.Object({ sha: Sha })
-
-/** A time by GitHub's own clock, in whole seconds. */
-const Time = Type.String({ format: 'date-time' })
-const Id = Type.Integer({ minimum: 1 })
-const Account = Type.Object({ login: Type.String(), id: Id })
+const Account = Type.Object({ login: Text, id: Id })
 
 /** The account of whoever wrote a commit; empty where no account has that address. */
-const Person = orNull(Type.Object({ login: Type.Optional(Type.String()), id: Type.Optional(Id) }))
+const Person = orNull(Type.Object({ login: Type.Optional(Text), id: Type.Optional(Id) }))
 
 /** A commit, alone or in a list. */
 export const AuthoredCommitAnswer = Type.Object({ sha: Sha, author: Person, committer: Person })
@@ -73,18 +66,18 @@ export const PullsAnswer = Type.Array(
     user: orNull(Account),
     head: Type.Object({
       sha: Sha,
-      ref: Type.Optional(Type.String()),
+      ref: Type.Optional(Text),
       // Null where the fork was deleted.
-      repo: orNull(Type.Object({ id: Id })),
+      repo: orNull(Identified),
     }),
-    base: Type.Object({ ref: Type.String() }),
+    base: Type.Object({ ref: Text }),
   }),
 )
 export type ListedPull = Static<typeof PullsAnswer>[number]
 
 export const PullRequestAnswer = Type.Object({
   number: Id,
-  state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  state: Type.Enum(['open', 'closed']),
   draft: Type.Optional(Type.Boolean()),
   merged: Type.Boolean(),
   created_at: Time,
@@ -94,11 +87,11 @@ export const PullRequestAnswer = Type.Object({
   merge_commit_sha: nullable(Sha),
   head: Type.Object({
     sha: Sha,
-    ref: Type.Optional(Type.String()),
+    ref: Type.Optional(Text),
     // The repository is null where the fork was deleted.
     repo: orNull(Type.Object({ id: Id, full_name: RepositoryPath })),
   }),
-  base: Type.Object({ ref: Type.String(), repo: Type.Object({ id: Id }) }),
+  base: Type.Object({ ref: Text, repo: Identified }),
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
@@ -107,9 +100,9 @@ export const NumbersAnswer = Type.Array(Type.Object({ number: Id, pull_request: 
 
 export const IssueAnswer = Type.Object({
   number: Id,
-  repository_url: Type.String(),
-  state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
-  state_reason: orNull(Type.String()),
+  repository_url: Text,
+  state: Type.Enum(['open', 'closed']),
+  state_reason: orNull(Text),
   closed_at: nullable(Time),
   pull_request: orNull(Type.Object({})),
 })
@@ -118,43 +111,41 @@ export type IssueAnswer = Static<typeof IssueAnswer>
 /** The events of an issue or a pull request, oldest first. */
 export const IssueEventsAnswer = Type.Array(
   Type.Object({
-    event: Type.String(),
+    event: Text,
     created_at: Time,
     /** The reason of a closing; null also for a closing as `completed`. */
-    state_reason: orNull(Type.String()),
+    state_reason: orNull(Text),
     /** The base or the head before a change. The list of events does not tell it, the timeline does. */
-    before: Type.Optional(Type.String()),
+    before: Type.Optional(Text),
   }),
 )
 export type IssueEvent = Static<typeof IssueEventsAnswer>[number]
 
+export const AssetsAnswer = Type.Array(Type.Object({ name: Text, state: Text }))
+
 export const ReleaseAnswer = Type.Object({
   id: Id,
-  tag_name: Type.String(),
+  tag_name: Text,
   draft: Type.Boolean(),
   prerelease: Type.Boolean(),
   published_at: nullable(Time),
-  assets: Type.Array(Type.Object({ name: Type.String(), state: Type.String() })),
+  assets: AssetsAnswer,
 })
 
-export const AssetsAnswer = Type.Array(Type.Object({ name: Type.String(), state: Type.String() }))
-
-export const ReleasesAnswer = Type.Array(Type.Object({ tag_name: Type.String(), draft: Type.Boolean() }))
-
-export const TagAnswer = Type.Object({ object: Type.Object({ type: Type.String(), sha: Sha }) })
+export const ReleasesAnswer = Type.Array(Type.Object({ tag_name: Text, draft: Type.Boolean() }))
 
 const AnyName = Type.Optional(Type.Unknown())
 
-const App = nullable(Type.Object({ id: Type.Optional(Id), slug: Type.Optional(Type.String()) }))
+const App = nullable(Type.Object({ id: Type.Optional(Id), slug: Type.Optional(Text) }))
 
 export const CheckRun = Type.Object({
   id: Id,
-  name: Type.String(),
+  name: Text,
   head_sha: Sha,
-  status: Type.String(),
-  conclusion: nullable(Type.String()),
-  details_url: orNull(Type.String()),
-  check_suite: nullable(Type.Object({ id: Id })),
+  status: Text,
+  conclusion: nullable(Text),
+  details_url: orNull(Text),
+  check_suite: nullable(Identified),
   app: App,
 })
 export type CheckRun = Static<typeof CheckRun>
@@ -169,7 +160,7 @@ export const CheckSuitesAnswer = Type.Object({
     Type.Object({
       id: Id,
       head_sha: Sha,
-      status: nullable(Type.String()),
+      status: nullable(Text),
       latest_check_runs_count: Type.Optional(Type.Integer({ minimum: 0 })),
       app: App,
       created_at: nullable(Time),
@@ -183,19 +174,19 @@ export const WorkflowRunsAnswer = Type.Object({
   workflow_runs: Type.Array(
     Type.Object({
       id: Id,
-      path: Type.String(),
-      event: Type.String(),
+      path: Text,
+      event: Text,
       head_sha: Sha,
-      status: nullable(Type.String()),
-      conclusion: nullable(Type.String()),
+      status: nullable(Text),
+      conclusion: nullable(Text),
       check_suite_id: Type.Optional(Id),
       run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
       created_at: Type.Optional(Time),
       updated_at: Time,
-      repository: Type.Object({ id: Id }),
+      repository: Identified,
       // The ref of a run is the tag's name for a push of it, and null for what no ref started.
-      head_branch: orNull(Type.String()),
-      head_repository: orNull(Type.Object({ id: Id })),
+      head_branch: orNull(Text),
+      head_repository: orNull(Identified),
       actor: orNull(Account),
       pull_requests: orNull(Type.Array(Type.Object({ number: Id }))),
     }),
@@ -209,9 +200,9 @@ export const Job = Type.Object({
   run_id: Id,
   run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
   head_sha: Sha,
-  name: Type.String(),
-  status: Type.String(),
-  conclusion: nullable(Type.String()),
+  name: Text,
+  status: Text,
+  conclusion: nullable(Text),
 })
 export type Job = Static<typeof Job>
 
@@ -220,8 +211,8 @@ export const JobsAnswer = Type.Object({ jobs: Type.Array(Type.Union([Job, Type.O
 
 export const PostedStatus = Type.Object({
   id: Id,
-  state: Type.Union([Type.Literal('pending'), Type.Literal('success'), Type.Literal('failure'), Type.Literal('error')]),
-  context: Type.String(),
+  state: Type.Enum(['pending', 'success', 'failure', 'error']),
+  context: Text,
   created_at: Type.Optional(Time),
   creator: orNull(Account),
 })
@@ -232,4 +223,4 @@ export const StatusesAnswer = Type.Array(Type.Union([PostedStatus, Type.Object({
 
 export const RateLimitAnswer = Type.Object({ resources: Type.Object({}) })
 
-export const FailureAnswer = Type.Object({ message: Type.String() })
+export const FailureAnswer = Type.Object({ message: Text })
