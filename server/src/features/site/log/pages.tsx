@@ -87,7 +87,6 @@ function LandedAt({ anchor: { treeSize, blockTime } }: { readonly anchor: Anchor
 }
 
 interface ProofPageProps {
-  readonly title: string
   readonly proof: Proof
   readonly entry?: LogEntry
   readonly typed: Typed
@@ -97,7 +96,8 @@ interface ProofPageProps {
 }
 
 /** The page of a proof: its documents, with the commands that check them. Its script checks them in the browser. */
-export function ProofPage({ title, proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
+export function ProofPage({ proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
+  const title = titleOf(proof, entry)
   return (
     <Frame title={title} checks>
       <Back />
@@ -124,6 +124,11 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin, comman
       <ProofForms typed={typed} treeSize={treeSize} />
     </Frame>
   )
+}
+
+function titleOf({ kind, proof }: Proof, entry: LogEntry | undefined): string {
+  if (entry) return `Entry ${entry.leafIndex}`
+  return kind === 'inclusion' ? `Entry ${proof.leaf_index} is in the log` : 'The log only grew'
 }
 
 function Neighbours({ of, treeSize }: { readonly of: number; readonly treeSize: number }) {

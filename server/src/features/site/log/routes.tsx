@@ -27,6 +27,7 @@ type Query = Readonly<Record<string, unknown>>
 export function logRoutes(app: App, services: SiteDependencies, commandLine: CommandLine): void {
   const { log, now, ownAddress } = services
   const growth = createLogGrowth(services)
+  const commands = () => ({ origin: ownAddress.origin(), commandLine })
 
   app.addHook('onRequest', cachePublicly)
   answerErrorsWithPages(app, FailedPage, { 400: 'This cannot be shown', 404: 'Page not found' })
@@ -39,24 +40,21 @@ export function logRoutes(app: App, services: SiteDependencies, commandLine: Com
     ])
     // The head is read last, so that its tree is at least as large as everything else that the page shows.
     const head = JSON.parse((await log.head()).treeHead) as SignedTreeHead
-    const page = (
+    return sendPage(
+      reply,
       <Now.Provider value={now()}>
         <LogPage head={head} days={days} entries={entries} anchors={anchors} />
-      </Now.Provider>
+      </Now.Provider>,
     )
-    return sendPage(reply, page)
   })
 
   app.get<{ Querystring: Query }>(logPaths.proof, OF_LOG, async (request, reply) => {
-    const { query } = request
-    const typed = typedIn(query)
+    const typed = typedIn(request.query)
     if (typed.leaf === undefined && typed.first === undefined) return reply.redirect(`${publicPaths.log}#proofs`, 302)
     const { treeSize } = await log.entries(undefined, 1)
     try {
-      const proof = await proofOf(log, typed)
-      const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leaf_index} is in the log` : 'The log only grew'
-      const props = { title, proof, typed, treeSize, origin: ownAddress.origin(), commandLine }
-      return sendPage(reply, <ProofPage {...props} />)
+      const proof = await proofOf(log, typed, treeSize)
+      return sendPage(reply, <ProofPage proof={proof} typed={typed} treeSize={treeSize} {...commands()} />)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const { status, detail } = prepareRefusal(error, request, reply)
@@ -72,10 +70,9 @@ export function logRoutes(app: App, services: SiteDependencies, commandLine: Com
       throw new ServiceError('not_found', `The log has no such entry. ${known}`)
     }
     const typed = { leaf: String(index) }
-    const proof = await proofOf(log, typed)
+    const proof = await proofOf(log, typed, treeSize)
     const [entry] = (await log.entries(index, 1)).entries
-    const props = { title: `Entry ${index}`, proof, entry: entry!, typed, treeSize, commandLine }
-    return sendPage(reply, <ProofPage {...props} origin={ownAddress.origin()} />)
+    return sendPage(reply, <ProofPage {...{ proof, entry, typed, treeSize }} {...commands()} />)
   })
 }
 
@@ -86,10 +83,7 @@ async function entriesBefore(log: LogService, before: number | undefined): Promi
   return log.entries(start, Math.max(1, before - start))
 }
 
-/**
- * Reads a whole number.
- * @throws ServiceError for any other text
- */
+/** Reads a whole number, if there is one. @throws ServiceError for any other text */
 function numberIn(query: Query, name: string): number | undefined {
   const text = query[name]
   if (text === undefined) return undefined
