@@ -6,7 +6,7 @@ import { Name } from '../../../web/parts/values.tsx'
 import type { OwnedAlone } from '../../people/account-deletion.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage } from '../form-page.tsx'
-import { ConsolePage, useViewer } from '../page.tsx'
+import { ConsolePage } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
 import { deleteSessionCookie } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -18,9 +18,13 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
     freshSignIn: true,
     show: async ({ user, refused }) => {
       const alone = await accountDeletion.ownedAlone(user.id)
-      const kept = alone.filter(({ hasOthers }) => hasOthers)
-      if (kept.length > 0) return <NotYet kept={kept} problem={refused?.problem} />
-      return <Close alone={alone} problem={refused?.problem} />
+      const shared = alone.filter(({ hasOthers }) => hasOthers)
+      const problem = refused?.problem ?? (shared.length > 0 ? 'this is not possible now' : undefined)
+      return (
+        <ConsolePage title="Close your account?" section="account" problem={problem}>
+          {shared.length > 0 ? <NotYet shared={shared} /> : <Closing alone={alone} email={user.email} />}
+        </ConsolePage>
+      )
     },
     form: {
       freshSignIn: true,
@@ -37,10 +41,9 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-function Close({ alone, problem }: { readonly alone: readonly OwnedAlone[]; readonly problem: string | undefined }) {
-  const { user } = useViewer()
+function Closing({ alone, email }: { readonly alone: readonly OwnedAlone[]; readonly email: string }) {
   return (
-    <ConsolePage title="Close your account?" section="account" problem={problem}>
+    <>
       <p>
         Your name, your e-mail address, your password, passkeys and sessions are deleted at once, and you are a member
         of no workspace any more. This cannot be undone. Claims, receipts and what you made for workspaces stay, by a
@@ -58,33 +61,24 @@ function Close({ alone, problem }: { readonly alone: readonly OwnedAlone[]; read
           label="Your e-mail address"
           required
           autocomplete="off"
-          help={`Type ${user.email} to close the account.`}
+          help={`Type ${email} to close the account.`}
         />
         <Actions submit="Close my account" danger cancel="Keep it" href={paths.account} />
       </PostForm>
-    </ConsolePage>
+    </>
   )
 }
 
-/**
- * The page for an account that cannot be closed yet.
- * @param kept the workspaces of others that would have no owner
- */
-function NotYet({
-  kept,
-  problem = 'this is not possible now',
-}: {
-  readonly kept: readonly OwnedAlone[]
-  readonly problem: string | undefined
-}) {
+/** Names the workspaces of others that would have no owner: the account cannot be closed yet. */
+function NotYet({ shared }: { readonly shared: readonly OwnedAlone[] }) {
   return (
-    <ConsolePage title="Close your account?" section="account" problem={problem}>
+    <>
       <p>
         You are the only owner of these workspaces, and other people are members of them. Make one of them an owner, or
         delete the workspace, and close the account then:
       </p>
       <ul>
-        {kept.map(({ id, name }) => (
+        {shared.map(({ id, name }) => (
           <li>
             <a href={paths.members(id)}>
               The members of <Name of={name} />
@@ -92,6 +86,6 @@ function NotYet({
           </li>
         ))}
       </ul>
-    </ConsolePage>
+    </>
   )
 }

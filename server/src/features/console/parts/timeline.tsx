@@ -8,20 +8,19 @@ import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import { propertiesOf, propertyLabel, written } from '../../../base/schema-properties.ts'
-import { Hash, Name, readableUtc, useNow, Verdict } from '../../../web/parts/values.tsx'
+import { dayOf, Hash, Name, readableUtc, useNow, Verdict } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import type { ClaimStatus } from '../../claims/claims.ts'
-import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
+import type { Moment, MomentKind, MomentOf } from '../claims/story.ts'
 import { failureInWords } from './failures.ts'
 
-interface TimelineProps {
-  readonly moments: readonly Moment[]
+interface Around {
   readonly claim: ClaimStatus
   /** The profile in the version that judges the claim; undefined where that is not loaded. */
   readonly profile: ActionProfile | undefined
 }
 
-export function Timeline({ moments, claim, profile }: TimelineProps) {
+export function Timeline({ moments, claim, profile }: Around & { readonly moments: readonly Moment[] }) {
   const instants = moments.flatMap(({ at }) => at ?? [])
   const now = useNow()
   return (
@@ -53,26 +52,22 @@ function When({
   at,
   claimedAt,
   before,
-}: Readonly<Record<'at' | 'claimedAt', Instant>> & { before: Instant | undefined }) {
-  const [day, time] = partsOf(at)
+}: {
+  readonly at: Instant
+  readonly claimedAt: Instant
+  readonly before: Instant | undefined
+}) {
+  const day = dayOf(at)
   return (
     <>
-      {before !== undefined && partsOf(before)[0] === day ? null : <span class="day">{day} </span>}
+      {before !== undefined && dayOf(before) === day ? null : <span class="day">{day} </span>}
       <time dateTime={formatInstant(at)} title={readableUtc(at)}>
-        {time} UTC
+        {formatInstant(at).slice(11, 19)} UTC
       </time>{' '}
       {at === claimedAt ? null : <small class="offset">{offset(at - claimedAt)}</small>}
     </>
   )
 }
-
-/** Splits a time into day and time of day, such as `2026-01-31` and `14:02:48`. */
-function partsOf(at: Instant): readonly [day: string, time: string] {
-  const text = formatInstant(at)
-  return [text.slice(0, 10), text.slice(11, 19)]
-}
-
-type Around = Omit<TimelineProps, 'moments'>
 
 type Render<M> = (moment: M, around: Around) => ComponentChildren
 
@@ -82,11 +77,11 @@ const RENDERERS: { readonly [K in MomentKind]: Render<MomentOf<K>> } = {
       <strong>Claimed</strong> by <Name of={agentId} />
     </p>
   ),
-  tolerance: () => <Named name="End of the tolerance" more=": an outcome that appears later is late" />,
-  submitted: () => <Named name="Submitted" />,
-  checks: ({ checks }, { profile, claim }) => <Checks checks={checks} profile={profile} claimedAt={claim.claimedAt} />,
-  next: () => <Named name="Next check" />,
-  deadline: () => <Named name="Deadline" />,
+  tolerance: () => named('End of the tolerance', ': an outcome that appears later is late'),
+  submitted: () => named('Submitted'),
+  checks: checksWithOneResult,
+  next: () => named('Next check'),
+  deadline: () => named('Deadline'),
   decided: (_, { claim: { verdict, reasonCode } }) => (
     <>
       <p>
@@ -119,7 +114,7 @@ const RENDERERS: { readonly [K in MomentKind]: Render<MomentOf<K>> } = {
   ),
 }
 
-function Named({ name, more }: { readonly name: string; readonly more?: string }) {
+function named(name: string, more?: string) {
   return (
     <p>
       <strong>{name}</strong>
@@ -128,13 +123,7 @@ function Named({ name, more }: { readonly name: string; readonly more?: string }
   )
 }
 
-interface ChecksProps extends Pick<Around, 'profile'> {
-  readonly claimedAt: Instant
-  readonly checks: readonly NumberedCheck[]
-}
-
-/** A group of checks with the same result. */
-function Checks({ checks, profile, claimedAt }: ChecksProps) {
+function checksWithOneResult({ checks }: MomentOf<'checks'>, { profile, claim: { claimedAt } }: Around) {
   const [first, last] = [checks[0]!, checks.at(-1)!]
   const { record } = first
   return (
@@ -192,14 +181,17 @@ function ObjectFacts({ object, schema }: { readonly object: JsonObject; readonly
   if (entries.length === 0) return null
   return (
     <dl class="facts">
-      {entries.map(([name, value]) => (
-        <>
-          <dt title={titles.get(name) === undefined ? undefined : name}>{titles.get(name) ?? visible(name)}</dt>
-          <dd>
-            <code>{visible(written(value))}</code>
-          </dd>
-        </>
-      ))}
+      {entries.map(([name, value]) => {
+        const title = titles.get(name)
+        return (
+          <>
+            <dt title={title && name}>{title ?? visible(name)}</dt>
+            <dd>
+              <code>{visible(written(value))}</code>
+            </dd>
+          </>
+        )
+      })}
     </dl>
   )
 }
