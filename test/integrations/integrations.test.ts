@@ -193,6 +193,28 @@ t.test('the GitHub Action claims the push of its workflow, and sets outputs and 
   t.equal((await w.claims()).length, 1, 'the same step again, by another command line, is the same claim')
 })
 
+t.test('the GitHub Action dates a push by its event, and one of long ago by now', async (t) => {
+  const w = await world(t)
+  await w.git('push', '-q', 'origin', 'main')
+  let runs = 0
+  const datedBy = async (pushed_at: unknown, given = {}) => {
+    const from = Date.now()
+    const run = { GITHUB_RUN_ID: `dated-${++runs}` }
+    const done = await step(w, { wait: '0', ...given }, run, { repository: { full_name: w.slug, pushed_at } })
+    t.match(done, { code: 0 })
+    const [, id] = /^claim_id=(.*)$/m.exec(done.output)!
+    const claims = (await w.claims()) as readonly { readonly claim_id: string; readonly claimed_at: string }[]
+    const ms = Date.parse(claims.find(({ claim_id }) => claim_id === id)!.claimed_at)
+    return { ms, isNow: ms >= from - 1000 }
+  }
+  const ago = (minutes: number) => Math.floor(Date.now() / 1000) - minutes * 60
+  const recent = ago(2)
+  t.equal((await datedBy(recent)).ms, recent * 1000)
+  t.equal((await datedBy(new Date(recent * 1000).toISOString())).ms, recent * 1000)
+  for (const pushedAt of [ago(60), ago(-60), 'x', null, undefined]) t.ok((await datedBy(pushedAt)).isNow, `${pushedAt}`)
+  t.ok((await datedBy(recent, { sha: w.sha, branch: 'main' })).isNow, 'a push of the workflow itself')
+})
+
 t.test('the GitHub Action fails by verdict, and where it cannot claim', async (t) => {
   const w = await world(t)
   t.match(await step(w, { wait: '0', 'fail-on': 'queued' }), {

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 const { env } = process
 const PUSH = 'codehost.commit.push'
 const NAME_IT = 'To claim a push that the workflow itself made, name its commit and its branch with sha and branch.'
+/** The time for which the service takes a push that it can only look at for one in time, less one minute. */
+const RECENT_MS = 9 * 60_000
 const OUTCOMES = ['verified', 'late', 'mismatch', 'failed', 'unverifiable', 'queued']
 
 const failOn = (env.INPUT_FAIL_ON ?? '').split(/\s+/).filter(Boolean)
@@ -16,7 +18,7 @@ if (!/^\d{1,5}$/.test(env.INPUT_WAIT ?? '')) stop('wait: write a number of secon
 
 const action = env.INPUT_ACTION || PUSH
 const [program, ...before] = command()
-const params = action === PUSH ? pushed() : []
+const { params, claimedAt } = action === PUSH ? pushed() : { params: [] }
 const given = (env.INPUT_PARAMS ?? '')
   .split('\n')
   .filter((line) => line.trim() !== '')
@@ -30,7 +32,8 @@ const what = [
 const { GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, GITHUB_JOB, GITHUB_ACTION } = env
 const digest = createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16)
 const id = [GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, digest, GITHUB_JOB, GITHUB_ACTION].join('-').slice(0, 256)
-const args = [...before, 'claim', ...what, ...['--id', id], `--wait=${env.INPUT_WAIT}`, '--json']
+const dated = claimedAt ? ['--claimed-at', claimedAt] : []
+const args = [...before, 'claim', ...what, ...dated, ...['--id', id], `--wait=${env.INPUT_WAIT}`, '--json']
 const { stdout, error } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 if (error) stop(`${program} could not be run: ${error.message}`)
 const claim = parsed(stdout)
@@ -77,19 +80,32 @@ function pushed() {
     stop(`branch: the push that started this workflow was to ${event.branch}. ${NAME_IT}`)
   const host = env.GITHUB_SERVER_URL ? [`host=${new URL(env.GITHUB_SERVER_URL).host}`] : []
   // `:=` takes the text as it is, also one that begins with `@`.
-  return [`sha=${sha || event.sha}`, `branch:=${JSON.stringify(event.branch)}`, ...host]
+  return {
+    params: [`sha=${sha || event.sha}`, `branch:=${JSON.stringify(event.branch)}`, ...host],
+    // A commit that the workflow pushed itself is new.
+    claimedAt: sha ? undefined : event.pushedAt,
+  }
+}
+
+/**
+ * The time of the push, by GitHub, as a claim dates it. The workflow may have waited, and the commit may have been forced away meanwhile. Without it,
+ * and of a push so long ago that the host would have to have a log of it, the claim is of now.
+ */
+function timeOf(pushedAt) {
+  const ms = typeof pushedAt === 'number' ? pushedAt * 1000 : Date.parse(pushedAt ?? '')
+  return Date.now() - ms < RECENT_MS ? new Date(Math.min(ms, Date.now())).toISOString() : undefined
 }
 
 /** Every other event names a commit, too, which nobody pushed then: of the default branch, or of a merge that GitHub tries by itself. */
 function eventPush() {
   const { GITHUB_EVENT_NAME: name = 'no event', GITHUB_EVENT_PATH: path } = env
   if (name !== 'push') stop(`this workflow was started by ${name}, and by no push. ${NAME_IT}`)
-  const { ref, after, deleted } = parsed(path && existsSync(path) ? readFileSync(path, 'utf8') : '') ?? {}
+  const { ref, after, deleted, repository } = parsed(path && existsSync(path) ? readFileSync(path, 'utf8') : '') ?? {}
   if (typeof ref !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(after ?? ''))
     stop(`the push that started this workflow could not be read at GITHUB_EVENT_PATH. ${NAME_IT}`)
   if (deleted || /^0+$/.test(after)) stop(`the push that started this workflow deleted ${ref}. ${NAME_IT}`)
   if (!ref.startsWith('refs/heads/')) stop(`branch: ${ref}, which was pushed, is no branch. ${NAME_IT}`)
-  return { sha: after, branch: ref.slice('refs/heads/'.length) }
+  return { sha: after, branch: ref.slice('refs/heads/'.length), pushedAt: timeOf(repository?.pushed_at) }
 }
 
 /** `name=text` is that text. A foreign text may begin with `@`, which the command takes for the name of a local file. */
