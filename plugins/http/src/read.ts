@@ -1,5 +1,12 @@
 /** Reads an address once: one GET, its redirects within the site, and the body. */
-import { type CheckContext, DestinationError, isOldCopy, parseUrl, statusError } from '@claimcheck/core/plugin'
+import {
+  type CheckContext,
+  clockBehindMs,
+  DestinationError,
+  isOldCopy,
+  parseUrl,
+  statusError,
+} from '@claimcheck/core/plugin'
 import { isSameSite, prefixOf, withoutQuery } from './address.ts'
 import { type Content, charsetOf, type Form, type TakenAnswer, takeAnswer } from './fingerprint.ts'
 import { isLanguage } from './languages.ts'
@@ -61,7 +68,13 @@ export async function readUrl(question: Question, context: ReadingContext): Prom
   requireConclusive(last, status, context.now())
   if (answers.some(isWall)) throw new DestinationError('forbidden', { status: last.status })
   const relation = await relationOf(url, asked, context)
-  return toUrlAnswer(answers, locationOf(last, url) ?? url, leadsOn(last, url) ? 'elsewhere' : relation, form)
+  const isOld = isOldCopy(last.headers, OLD_S) || isLongDated(url, last.headers, context)
+  return toUrlAnswer(
+    answers,
+    locationOf(last, url) ?? url,
+    { relation: leadsOn(last, url) ? 'elsewhere' : relation, isOld },
+    form,
+  )
 }
 
 /** The target of a redirect; undefined for any other answer. */
@@ -133,7 +146,7 @@ async function isBeforeOthers(prefix: string, asked: URL, { fetch }: ReadingCont
 function toUrlAnswer(
   answers: readonly TakenAnswer[],
   finalUrl: URL,
-  relation: Relation,
+  { relation, isOld }: { readonly relation: Relation; readonly isOld: boolean },
   form: Form | undefined,
 ): UrlAnswer {
   const { headers, opening: _, ...content } = answers.at(-1)!
@@ -142,11 +155,28 @@ function toUrlAnswer(
     finalUrl: withoutQuery(finalUrl),
     redirected: answers.length > 1,
     isElsewhere: relation === 'elsewhere',
-    isOld: isOldCopy(headers, OLD_S),
+    isOld,
     isExact: tellsItsEnd(headers) && isAsAsked(headers, form) && content.hasMark !== true,
     isShared: relation !== 'translated' && answers.every((answer) => isForAll(answer.headers)),
     hasValidator: headers.has('etag') || headers.has('last-modified'),
   }
+}
+
+/** Milliseconds by which the clock of a site may seem to move between two looks, of which each has whole seconds and takes a while. */
+const STEADY_MS = 3000
+
+/**
+ * Tells whether an answer without an `Age` is dated long ago, as a copy is whose cache does not say that it is one. A site whose clock is behind dates
+ * the next look by as much later.
+ */
+function isLongDated({ href }: URL, headers: Headers, { cache, now }: Pick<ReadingContext, 'cache' | 'now'>): boolean {
+  const behindMs = clockBehindMs(headers, now())
+  if (headers.has('age') || behindMs === undefined || behindMs <= OLD_S * 1000) return false
+  const key = `date ${href}`
+  const before = cache.get(key) as { readonly behindMs: number; readonly at: number } | undefined
+  cache.set(key, { behindMs, at: now() })
+  const isAnotherLook = before !== undefined && now() - before.at >= 1000
+  return !(isAnotherLook && Math.abs(behindMs - before.behindMs) <= Math.min(STEADY_MS, (now() - before.at) / 2))
 }
 
 /**

@@ -48,6 +48,14 @@ const lie = kind('walls', BLAME, 'elsewhere')
 const old = kind('replicas', NOT_VERIFIED, 'never')
 const CONTENT = fingerprinted(TRUE_PAGE)
 
+/** Dated by a clock that is behind. */
+const behindBy =
+  (ms: number, answer: Answer): Answer =>
+  (request, response) => {
+    response.setHeader('date', new Date(Date.parse(String(response.getHeader('date'))) - ms).toUTCString())
+    answer(request, response)
+  }
+
 const walled = ([, headers, body = CHALLENGE]: (typeof WALLS)[number]) => says(200, body, headers)
 
 /** Each answers a page of its own to those who come without a cookie. */
@@ -218,6 +226,15 @@ export const wallLives: readonly LifeRow[] = [
   ]),
   row(honest, 'a page that writes about walls', (since) => page([since(says(200, WRITES_ABOUT_IT), 0)])),
 
+  row(old, 'a claimed 404 that a cache has kept with its date, and says no more', (since) =>
+    page([since(says(404, '', { date: 'Tue, 10 Mar 2026 10:00:00 GMT' }))], { status: 404 }),
+  ),
+  row(kind('replicas'), 'a claimed 404 by a site whose clock is three minutes behind', (since) =>
+    page([since(behindBy(3 * MINUTE, missing), 0)], { status: 404 }),
+  ),
+  row({ ...lie, truth: 'never' }, 'no such page, by a site whose clock is three minutes behind', (since) =>
+    page([since(behindBy(3 * MINUTE, missing))]),
+  ),
   ...[{ age: '86400' }, { age: 'old' }, ...COPIES].map((headers) =>
     row(old, `a claimed 404 that a cache has kept, by ${JSON.stringify(headers)}`, (since) =>
       page([since(says(404, '', headers as unknown as Headers))], { status: 404 }),
