@@ -103,6 +103,12 @@ const CHEATS: readonly CheatRow[] = [
     NOT_BLAMED,
     { 'document.claim.fresh': false, 'document.claim.fresh_by': 'clock_ahead' },
   ],
+  [
+    'ahead-against-its-times',
+    "Not blamed for a client's clock that is ahead, which it is not by the claim's times.",
+    cheated('verdict.value', 'verdict.reason_code', 'observation.largest_gap_ms', 'claim.fresh'),
+    { 'document.claim.fresh': false, 'document.claim.fresh_by': 'claimed_ahead' },
+  ],
   ['fresh-by-no-reason', 'A reason that there is not.', FORM, { 'document.claim.fresh_by': 'surely' }],
   ['fresh-against-its-reason', 'Fresh, by a reason not to be.', FORM, { 'document.claim.fresh_by': 'too_old' }],
   ['fresh-left-out', 'It does not say whether the claim was fresh.', FORM, { 'document.claim.fresh': undefined }],

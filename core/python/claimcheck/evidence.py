@@ -13,7 +13,7 @@ from .checker import sha256, to_base64url
 from .consistency import contradiction_of
 from .published import PublishedProfile, find_profile
 from .records import Check, Failure, Read, Stay
-from .rules import FAILURE_REASONS, Decision, Rules, Times, could_be_fresh, decide, knows_rules
+from .rules import FAILURE_REASONS, Decision, Rules, Times, could_be_fresh_by, decide, knows_rules
 from .shapes import SAFE, either, integer, is_action, is_hash, is_object, is_timestamp, is_version, list_of, obj, one_of, text
 from .times import format_instant, parse_instant
 
@@ -167,7 +167,7 @@ def _time_differences(case: _Case) -> List[str]:
     found = {
         "claim.claimed_at": ahead_ms > _CLOCK_SKEW_MS,
         "observation.deadline_at": claim.deadline_at <= claim.claimed_at + rules.tolerance_ms,
-        "claim.fresh": claim.fresh and not could_be_fresh(rules, claim),
+        "claim.fresh": not could_be_fresh_by(rules, claim),
     }
     return [name for name, is_wrong in found.items() if is_wrong]
 
@@ -250,7 +250,7 @@ def _case_of(document: Mapping[str, Any]) -> _Case:
     rules, claim = document["rules"], document["claim"]
     return _Case(
         Rules(version=document["rules_version"], **{"never_late": False, **rules}),
-        Times(*(_instant(claim[name]) for name in ("claimed_at", "deadline_at", "submitted_at")), claim.get("fresh", False)),
+        Times(*(_instant(claim[name]) for name in ("claimed_at", "deadline_at", "submitted_at")), claim.get("fresh", False), claim.get("fresh_by")),
         [_check_of(check) for check in document["checks"]],
         _instant(document["decided_at"]),
     )

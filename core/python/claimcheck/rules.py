@@ -74,6 +74,8 @@ class Times:
     submitted_at: int
     #: Whether it was submitted just after the deed, as intake found. Rules of version 1 do not use it.
     fresh: bool = False
+    #: Why it is fresh, or is not; None in evidence of version 1.
+    fresh_by: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,15 @@ def decide(rules: Rules, claim: Times, checks: Sequence[Check], now: int) -> Opt
 def could_be_fresh(rules: Rules, claim: Times) -> bool:
     """Whether its times alone leave it fresh, by rules of version 2."""
     return -_LARGEST_AHEAD_MS <= claim.submitted_at - claim.claimed_at <= rules.fresh_ms
+
+
+def could_be_fresh_by(rules: Rules, claim: Times) -> bool:
+    """Whether its times leave it the reason that intake found. Two of the reasons need more than the times: a clock that measured, and a key whose
+    clock was ahead."""
+    if could_be_fresh(rules, claim):
+        return claim.fresh_by != "claimed_ahead"
+    is_ahead = claim.claimed_at - claim.submitted_at > _LARGEST_AHEAD_MS
+    return claim.fresh_by == ("claimed_ahead" if is_ahead else "too_old")
 
 
 class _Rules1:

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { ACTION_PATTERN, FRESH_MS, type Rules } from '../profile.ts'
 import { type Contradiction, contradictionOf, type Expected, type Said } from '../rules/consistency.ts'
 import { decide, knowsRules } from '../rules/decide.ts'
-import { CLOCK_SKEW_MS, freshnessOf, isFreshBy } from '../rules/freshness.ts'
+import { CLOCK_SKEW_MS, canBeFreshBy, isFreshBy } from '../rules/freshness.ts'
 import { toleranceEnd } from '../rules/moments.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import { type Closing, type Decision, FRESH_REASONS } from '../verdict.ts'
@@ -175,11 +175,10 @@ function isAsOldAsPublished({ rules: { ageMs: least = 0 }, checks }: Case): bool
 function timeDifferences({ rules, claim }: Case): string[] {
   const { claimedAt, submittedAt, deadlineAt, freshBy } = claim
   if (rules.rulesVersion === 1) return []
-  const isTakenForFresh = !!freshBy && isFreshBy(freshBy)
   return [
     ...(claimedAt > submittedAt + CLOCK_SKEW_MS ? ['claim.claimed_at'] : []),
     ...(deadlineAt <= toleranceEnd(rules, claim) ? ['observation.deadline_at'] : []),
-    ...(isTakenForFresh && !isFreshBy(freshnessOf(rules, claim)) ? ['claim.fresh'] : []),
+    ...(freshBy && !canBeFreshBy(rules, claim, freshBy) ? ['claim.fresh'] : []),
   ]
 }
 

@@ -36,6 +36,15 @@ export function freshnessOf(
 }
 
 /**
+ * Tells whether a claim's times leave it the reason that intake found. Two of the reasons need more than the times: a clock that measured, and a key
+ * whose clock was ahead.
+ */
+export function canBeFreshBy(rules: Pick<Rules, 'freshMs'>, times: SubmissionTimes, reason: FreshReason): boolean {
+  const byTimes = freshnessOf(rules, { claimedAt: times.claimedAt, submittedAt: times.submittedAt })
+  return byTimes === 'claimed_at' ? reason !== 'claimed_ahead' : reason === byTimes
+}
+
+/**
  * Tells whether the clock behind `claimedAt` is so far behind that the deed, as the client's monotonic clock measured it, was after the tolerance:
  * a claim of work that was done could only be blamed. Clocks are taken for right to five minutes.
  */
