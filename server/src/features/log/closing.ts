@@ -17,7 +17,7 @@ export type Successor = Pick<Closing, 'epoch' | 'madeAt'>
 export interface ClosingServices extends Pick<HostServices, 'storage'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'isBound'>
-  readonly logMemories: Pick<LogMemories, 'requireHere' | 'move' | 'release'>
+  readonly logMemories: Pick<LogMemories, 'moves'>
 }
 
 /** Closes the log of an installation in two steps: nothing is appended while its last backup is made, and after it for good. */
@@ -46,7 +46,7 @@ async function beginClosing({ storage, logGuard, logAgreement, logMemories }: Cl
     if (!log) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
     if (problem !== undefined && !(isUnderWay(log) && problem === closedProblem(log, log.closedBy)))
       throw new ServiceError('read_only', problem)
-    logMemories.requireHere(log)
+    logMemories.moves.requireHere(log)
     if (log.contradictedBy !== null || !logAgreement.isBound(log) || (log.closedBy !== null && !isUnderWay(log)))
       throw new ServiceError('read_only', 'the log changed meanwhile: run this again')
     await tx.log.close({ ...successor, last: 'making' })
@@ -58,7 +58,7 @@ async function endClosing({ storage, logMemories }: ClosingServices, { epoch, ma
   const closed = async (tx: Writes) => {
     const log = await closedLog(tx, epoch)
     // Before the commit: where its answer is lost, no older database goes on.
-    await logMemories.move(log, epoch)
+    await logMemories.moves.take(log, epoch)
     await tx.log.close(closing)
     await tx.log.move([...(log.moves ?? []), epoch])
     const details = { tree_size: log.treeSize, backup: epoch }
@@ -78,7 +78,7 @@ async function undoClosing({ storage, logMemories }: ClosingServices, { epoch }:
     if (log?.closedBy?.epoch !== epoch) return
     await closedLog(tx, epoch)
     // Before the commit, too: what is half undone is closed.
-    await logMemories.release(log, epoch)
+    await logMemories.moves.release(log, epoch)
     await tx.log.close(null)
   })
 }
@@ -90,7 +90,7 @@ export async function reopenLog({ storage, logGuard, logMemories }: ClosingServi
     const log = await tx.log.lock()
     if (!log || !isUnderWay(log))
       throw new ServiceError('conflict', 'nothing was done: no last backup or copy of the log is under way')
-    logMemories.requireHere(log)
+    logMemories.moves.requireHere(log)
     const problem = logGuard.problem()
     if (problem !== undefined && problem !== closedProblem(log, log.closedBy))
       throw new ServiceError('read_only', problem)

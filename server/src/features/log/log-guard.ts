@@ -90,7 +90,7 @@ export function createLogGuard(options: LogGuardOptions) {
   /** The database refuses an append where this does, and does not say why. */
   async function checkOpen(log: LogState, rows: Reads['log'], more: Partial<Findings> = {}): Promise<void> {
     clock.logged(log.issuedAt)
-    const stored = { ...more, log, move: logMemories.movedTo(log), isBound: logAgreement.isBound(log) }
+    const stored = { ...more, log, move: logMemories.moves.elsewhere(log), isBound: logAgreement.isBound(log) }
     // The chain may have answered since this host began.
     requireStanding({ ...stored, attested: await logMemories.attestedProblem(log, rows) })
   }
@@ -123,8 +123,8 @@ export function createLogGuard(options: LogGuardOptions) {
     clock.logged(seen.issuedAt)
     const lacking = await lackingOf(heads, seen, rows)
     if (lacking === undefined && isStoppedByClient(seen)) await writeContradiction(seen.witnessed!)
-    if (lacking === undefined && seen.closedBy?.last === 'made') logMemories.learn(seen)
-    const found = { log: seen, lacking, move: logMemories.movedTo(seen) }
+    if (lacking === undefined && seen.closedBy?.last === 'made') logMemories.moves.learn(seen)
+    const found = { log: seen, lacking, move: logMemories.moves.elsewhere(seen) }
     requireStanding(found)
     const attested = await logMemories.attestedProblem(seen, rows)
     if (attested !== undefined) await lostReceipts.report()
@@ -145,7 +145,7 @@ export function createLogGuard(options: LogGuardOptions) {
     const head = remembered ?? (await withSignature(log))
     if (isWhole || !knowNewest) logMemories.remember(head)
     else logMemories.follow(head)
-    logMemories.learn(log)
+    logMemories.moves.learn(log)
     // What was signed meanwhile stays.
     if (newest?.logId !== head.logId || newest.treeSize <= head.treeSize) newest = head
   }
@@ -193,7 +193,7 @@ export function createLogGuard(options: LogGuardOptions) {
       if (!remembered) return { lacking, notices: [] }
       const { heads, log } = remembered
       const rows = storage.read.log
-      const move = log.closedBy === null ? logMemories.movedTo(log) : undefined
+      const move = log.closedBy === null ? logMemories.moves.elsewhere(log) : undefined
       const isGone = logMemories.isGone(log.logId) && !round.isKnownElsewhere(log.logId)
       const reasons = [
         await lackingOf(heads, log, rows),

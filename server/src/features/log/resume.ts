@@ -21,7 +21,7 @@ import { closedProblem, MOVED, movedProblem, readOnly } from './standing.ts'
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'confirm' | 'forget' | 'ranBefore'>
-  readonly logMemories: Pick<LogMemories, 'everyApart' | 'move' | 'movesAfter' | 'chainProblem'>
+  readonly logMemories: Pick<LogMemories, 'everyApart' | 'moves' | 'chainProblem'>
 }
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
@@ -55,7 +55,7 @@ export async function resumeLog(
   const ran = closedBy ? closedBy.hosts?.map(hostOf) : await logAgreement.ranBefore(log)
   await requireProof(logMemories, log, ran, storage.read.log)
   // Through other data folders, whose entries this database has, as was proven. A host there may have been told by an earlier version alone.
-  const between = await logMemories.movesAfter(log)
+  const between = await logMemories.moves.after(log)
   const closing = between.find(isClosing)
   if (closing !== undefined) throw readOnly(movedProblem(closing))
   const unknown = logMemories.chainProblem()
@@ -79,7 +79,7 @@ export async function resumeLog(
   }
   // Where the answer of the commit is lost, the other folders stay closed.
   await storage.write(async (tx) => {
-    const { release } = await logMemories.move(log, ...moves)
+    const { release } = await logMemories.moves.take(log, ...moves)
     await goOn(tx).catch(async (error) => {
       await release()
       throw error

@@ -20,8 +20,8 @@ import { signingKeyContext } from '../../storage/sealed-contexts.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import type { LogCloser } from '../log/closing.ts'
 import { archivesIn } from '../log/log-archives.ts'
+import { createLogMoves } from '../log/memory/log-moves.ts'
 import { type MemorySettings, openMemories } from '../log/memory/memories.ts'
-import { lineageOf, movesAfter } from '../log/memory/memory.ts'
 import {
   ARCHIVES,
   type BackupFile,
@@ -104,7 +104,7 @@ async function madeBefore(
   const { epoch, last } = log.closedBy
   if (manifest.epoch !== epoch) return undefined
   const isMade = async () =>
-    (await movesAfter(openMemories({ config, storage: source }), lineageOf(log).at(-1)!)).includes(epoch)
+    (await createLogMoves(openMemories({ config, storage: source })).after(log)).includes(epoch)
   if (last === 'making' && !(await isMade())) return undefined
   await close!.end(log.closedBy)
   return manifest

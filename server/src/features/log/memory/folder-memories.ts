@@ -21,6 +21,7 @@ import {
   RESTORE_FILE,
   type Taking,
   textOfMove,
+  tolerate,
 } from './memory.ts'
 
 export type FolderSettings = Pick<HostConfig, 'dataDir'> &
@@ -66,28 +67,15 @@ export function folderMemory({ dataDir, databaseUrl = '', headMemory }: FolderSe
   let problem: string | undefined
   let last: HeadFile | undefined
 
-  /** @returns undefined where the default folder cannot be used */
-  function quietly<T>(use: () => T): T | undefined {
-    try {
-      return use()
-    } catch (error) {
-      // The folder can be used, and what is in it counts.
-      const saysMore = error instanceof HeadMemoryError && error.kind === 'overtaken'
-      if (!(isDefault && error instanceof HeadMemoryError) || saysMore) throw error
-      problem = error.message
-      return undefined
-    }
+  /** Notes why the default folder does not remember a head, which stops no host. What another host wrote there counts. */
+  function noteProblem(error: unknown): boolean {
+    if (!isDefault || !(error instanceof HeadMemoryError) || error.kind === 'overtaken') return false
+    problem = error.message
+    return true
   }
 
-  /** @returns undefined where nobody can use the default folder; a place in one that can be used, and cannot be read, may say that the log moved */
-  function ifUsable<T>(use: () => T): T | undefined {
-    try {
-      return use()
-    } catch (error) {
-      if (isDefault && !isUsable(folder)) return undefined
-      throw error
-    }
-  }
+  /** Nobody can use the default folder. A place in one that can be used, and cannot be read, may say that the log moved. */
+  const isUnusable = () => isDefault && !isUsable(folder)
 
   function lock(move: string) {
     const place = fileLock(join(folder, isClosing(move) ? `${move}.json` : `${move}.next`))
@@ -95,18 +83,20 @@ export function folderMemory({ dataDir, databaseUrl = '', headMemory }: FolderSe
     const earlier = fileLock(join(folder, `${ownName(move)}.moved`))
     return {
       ...place,
-      read: () => ifUsable(() => place.read() ?? earlier.read()),
-      take: (next: string): Taking => (isDefault && !isUsable(folder) ? 'had' : place.take(next)),
-      release: (next: string) => ifUsable(() => place.release(next)),
+      read: () => tolerate(() => place.read() ?? earlier.read(), isUnusable),
+      take: (next: string): Taking => (isUnusable() ? 'had' : place.take(next)),
+      release: (next: string) => tolerate(() => place.release(next), isUnusable),
     }
   }
 
-  const recall = (logId: string) => (isUsed ? known(quietly(() => fileOf(logId).recall())) : [])
+  const recall = (logId: string) => (isUsed ? known(tolerate(() => fileOf(logId).recall(), noteProblem)) : [])
   return {
     ...PASSIVE,
     isPrompt: true,
     isApart: true,
-    ...(isDefault ? {} : { named: { id: idOf(folder), isThere: (logId: string) => recall(logId).length > 0 } }),
+    ...(isDefault
+      ? {}
+      : { named: { id: idOf(folder), isThere: (logId: string) => fileOf(logId).latest() !== undefined } }),
     recall,
     recallAll: (logId) =>
       isUsed
@@ -118,7 +108,7 @@ export function folderMemory({ dataDir, databaseUrl = '', headMemory }: FolderSe
       // What can be read may still be no place to write.
       problem = undefined
       last = fileOf(head.logId)
-      quietly(() => last!.remember(head))
+      tolerate(() => last!.remember(head), noteProblem)
     },
     sync: async () => last?.sync(),
     close: async () => last?.sync(),

@@ -24,20 +24,25 @@ export function headFile(path: string, name: string, { keep = () => {}, isAlone 
 
   /** Keeps a later head, because commands use the same file while the server runs. @returns false where the file does not exist */
   function overwrite(next: Head, seen: Head | undefined): boolean {
-    const bytes = bytesIn(path)
-    if (!bytes) return false
-    const stored = headIn(bytes)
-    if (stored && stored.logId !== next.logId) keep(stored)
-    else if (stored && isUnread(stored, next, seen)) {
-      latest = stored
-      throw new HeadMemoryError('overtaken', `another host has written ${name} meanwhile, which is compared first`)
+    const file = unlessMissing(() => openSync(path, 'r+'))
+    if (file === undefined) return false
+    try {
+      const bytes = readFileSync(file)
+      const stored = headIn(bytes)
+      if (stored && stored.logId !== next.logId) keep(stored)
+      else if (stored && isUnread(stored, next, seen)) {
+        latest = stored
+        throw new HeadMemoryError('overtaken', `another host has written ${name} meanwhile, which is compared first`)
+      }
+      const head = mergeRecords(next, stored)
+      const retired = head && stored && retiredBy(head, stored)
+      // Before its record is gone. The first line end closes a line that was written in part.
+      if (retired !== undefined) writeAt(file, Buffer.from(`\n${retired}\n`), bytes.length)
+      if (head) writeAt(file, toBytes(head), 0)
+      return true
+    } finally {
+      closeSync(file)
     }
-    const head = mergeRecords(next, stored)
-    const retired = head && stored && retiredBy(head, stored)
-    // Before its record is gone. The first line end closes a line that was written in part.
-    if (retired !== undefined) writeAt(path, Buffer.from(`\n${retired}\n`), bytes.length)
-    if (head) writeAt(path, toBytes(head), 0)
-    return true
   }
 
   /** Tells whether a record may be of another history than this process knows. */
@@ -47,6 +52,8 @@ export function headFile(path: string, name: string, { keep = () => {}, isAlone 
   }
 
   return {
+    /** The head that was read or written last. */
+    latest: () => latest,
     /** @throws HeadMemoryError `unreadable` */
     recall(): Head | undefined {
       try {
@@ -116,7 +123,7 @@ function reasonOf(cause: unknown): string {
 function read(path: string): Head | undefined {
   // Reads it a second time when it is invalid: another process may have been writing it.
   for (let times = 0; times < 2; times++) {
-    const bytes = bytesIn(path)
+    const bytes = unlessMissing(() => readFileSync(path))
     const head = bytes && headIn(bytes)
     if (!bytes || head) return head
   }
@@ -124,9 +131,9 @@ function read(path: string): Head | undefined {
 }
 
 /** @returns undefined where there is no file */
-function bytesIn(path: string): Buffer | undefined {
+function unlessMissing<T>(open: () => T): T | undefined {
   try {
-    return readFileSync(path)
+    return open()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
@@ -137,13 +144,8 @@ function headIn(bytes: Buffer): Head | undefined {
   return fromRecord(bytes.toString('utf8', 0, RECORD_BYTES))
 }
 
-function writeAt(path: string, bytes: Buffer, at: number): void {
-  const file = openSync(path, 'r+')
-  try {
-    if (writeSync(file, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('only a part was written')
-  } finally {
-    closeSync(file)
-  }
+function writeAt(file: number, bytes: Buffer, at: number): void {
+  if (writeSync(file, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('only a part was written')
 }
 
 /** Of more hosts than find room, those that wrote last. */

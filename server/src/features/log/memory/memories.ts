@@ -1,16 +1,16 @@
 /** All that remembers the log outside of the database. What is elsewhere is read before the first signature, and after each change of the database. */
 import type { FastifyBaseLogger } from 'fastify'
-import { ServiceError } from '../../../base/errors.ts'
 import { isSharedDatabase } from '../../../config/database-url.ts'
 import type { LogState } from '../../../storage/log-state.ts'
 import type { Reads, Storage } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
 import { includes } from '../log-comparison.ts'
-import { attestedProblem, behind, movedProblem, readOnly } from '../standing.ts'
+import { attestedProblem, behind, readOnly } from '../standing.ts'
 import { dataDirMemory, type FolderSettings, folderMemory } from './folder-memories.ts'
 import { type Head, isSame } from './head-record.ts'
 import type { HostIdentity } from './host-identity.ts'
-import { HeadMemoryError, lineageOf, locksOf, type Memory, type MovedLog, movesAfter } from './memory.ts'
+import { createLogMoves } from './log-moves.ts'
+import { HeadMemoryError, type Memory, type MovedLog, tolerate } from './memory.ts'
 import { objectMemory } from './object-memory.ts'
 
 export type LogMemories = ReturnType<typeof createLogMemories>
@@ -54,8 +54,7 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
   const included = new WeakSet<Head>()
   /** The open log as it was read last. */
   let seen: MovedLog | undefined
-  let learned = ''
-  let learning: Promise<void> | undefined
+  const moves = createLogMoves(memories)
 
   const recallIn = (some: readonly Memory[], logId: string) => some.flatMap((memory) => memory.recall(logId))
 
@@ -65,7 +64,7 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
   }
 
   function recallReadable(logId: string): readonly Head[] {
-    return memories.flatMap((memory) => ifReadable(() => memory.recall(logId)) ?? [])
+    return memories.flatMap((memory) => tolerate(() => memory.recall(logId)) ?? [])
   }
 
   /** The log is read after the memories: it may grow in between. */
@@ -110,24 +109,8 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
 
   const problem = () => memories.map((memory) => memory.problem()).find((text) => text !== undefined)
 
-  function movedTo(log: MovedLog | undefined = seen): string | undefined {
-    if (!log) return undefined
-    const lineage = lineageOf(log)
-    for (const memory of memories)
-      for (const move of lineage) {
-        const next = memory.moveAfter(move)
-        if (next !== undefined && !lineage.includes(next)) return next
-      }
-    return undefined
-  }
-
-  /** @throws ServiceError `read_only` where a memory has that the log went on elsewhere */
-  function requireHere(log?: MovedLog): void {
-    const move = movedTo(log)
-    if (move !== undefined) throw readOnly(movedProblem(move))
-  }
-
   return {
+    moves,
     /** @throws ServiceError `read_only` where a memory cannot be read that has to be */
     async read() {
       const log = (await rows.state())!
@@ -156,62 +139,10 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
     everyApart: (logId: string) => apart.flatMap((memory) => memory.recallAll(logId)),
     /** Tells whether all memories have exactly this head, and no move of its log since. */
     isRemembered: (head: Head): boolean =>
-      ifReadable(() => {
+      tolerate(() => {
         const heads = recallIn(prompt, head.logId)
-        return heads.length > 0 && heads.every((one) => isSame(one, head)) && movedTo() === undefined
+        return heads.length > 0 && heads.every((one) => isSame(one, head)) && !(seen && moves.elsewhere(seen))
       }) ?? false,
-    /** The move by which the log went on elsewhere, as a memory has it. @throws ServiceError `read_only` where that cannot be read */
-    movedTo,
-    requireHere,
-    /** The moves that memories know after the last one of this log. */
-    movesAfter: (log: MovedLog) => movesAfter(memories, lineageOf(log).at(-1)!),
-    /**
-     * Writes into each memory that the log goes on by these moves: who appends where it was sees that after the next write.
-     * @throws ServiceError `read_only` where it went on by another one, `unavailable` where that cannot be written
-     */
-    async move(log: MovedLog, ...moves: readonly string[]): Promise<{ release(): Promise<void> }> {
-      const taken: (() => Promise<void>)[] = []
-      /** The first last: where another one cannot be released, the same command finds the move in it, and goes on. */
-      async function release(): Promise<void> {
-        for (const free of taken.toReversed()) await free()
-      }
-      const lineage = [lineageOf(log).at(-1)!, ...moves]
-      try {
-        for (const [index, next] of moves.entries())
-          for (const lock of locksOf(memories, lineage[index]!)) {
-            const taking = await lock.take(next)
-            if (taking === undefined) throw readOnly(movedProblem((await lock.read()) ?? next))
-            if (taking === 'taken') taken.push(async () => lock.release(next))
-          }
-        return { release }
-      } catch (error) {
-        await release().catch(() => {})
-        if (error instanceof ServiceError) throw error
-        const reason = (error as Error).message
-        throw new ServiceError('unavailable', `cannot write down where the log goes on: ${reason}`, { cause: error })
-      }
-    },
-    /** Takes back in each memory that the log goes on by this move. */
-    async release(log: MovedLog, next: string): Promise<void> {
-      for (const lock of locksOf(memories, lineageOf(log).at(-1)!).toReversed()) await lock.release(next)
-    },
-    /** Has memories know how the log came here, such as one that is named for the first time. */
-    learn(log: MovedLog): void {
-      const lineage = lineageOf(log)
-      const known = lineage.join()
-      if (lineage.length === 1 || learned === known || learning) return
-      const write = async () => {
-        for (const [index, next] of lineage.slice(1).entries())
-          for (const lock of locksOf(memories, lineage[index]!)) await lock.take(next)
-        learned = known
-      }
-      // It is tried again with the next comparison.
-      learning = write()
-        .catch(() => {})
-        .finally(() => {
-          learning = undefined
-        })
-    },
     /** HEAD_MEMORY has no record of the log, and had one, as another memory remembers: it was not named just now. */
     isGone(logId: string): boolean {
       if (named?.isThere(logId) !== false) return false
@@ -230,7 +161,7 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
       for (const memory of memories)
         memory.remember(!memory.isApart && named?.isThere(head.logId) ? { ...head, memory: named.id } : head)
       // Who moves the log writes that before it reads what is remembered.
-      if (seen?.logId === head.logId) requireHere()
+      if (seen?.logId === head.logId) moves.requireHere(seen)
     },
     /** Has memories know it that follow behind. */
     follow(head: Head): void {
@@ -258,15 +189,5 @@ export function createLogMemories({ config, storage, logger, chainMemory, hostId
     isAskingChain: () => isAskingChain,
     /** The reason why it is not known what the chain has. */
     chainProblem: () => chainMemory.problem(),
-  }
-}
-
-/** @returns undefined where a file cannot be read */
-function ifReadable<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof HeadMemoryError) return undefined
-    throw error
   }
 }

@@ -110,14 +110,18 @@ export function moveIn(text: string): string | undefined {
   return restore === null ? undefined : String(restore)
 }
 
-export const locksOf = (memories: readonly Memory[], move: string): readonly Lock[] =>
-  memories.flatMap((memory) => memory.lock(move) ?? [])
-
-/** The moves by which a log goes on after the given one, as one of the memories has them. */
-export async function movesAfter(memories: readonly Memory[], move: string): Promise<readonly string[]> {
-  for (const lock of locksOf(memories, move)) {
-    const next = await lock.read()
-    if (next !== undefined) return [next, ...(await movesAfter(memories, next))]
+/**
+ * Uses a memory, and returns undefined where that fails in a way that stops no host.
+ * @param isTolerable tells such failures; by default each that a memory has
+ */
+export function tolerate<T>(
+  use: () => T,
+  isTolerable: (error: unknown) => boolean = (error) => error instanceof HeadMemoryError,
+): T | undefined {
+  try {
+    return use()
+  } catch (error) {
+    if (isTolerable(error)) return undefined
+    throw error
   }
-  return []
 }

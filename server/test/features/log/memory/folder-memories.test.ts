@@ -16,8 +16,8 @@ import { setTimeout } from 'node:timers/promises'
 import { dataDirMemory, folderIdOf } from '@claimcheck/server/features/log/memory/folder-memories'
 import type { Head } from '@claimcheck/server/features/log/memory/head-record'
 import { createHostIdentity } from '@claimcheck/server/features/log/memory/host-identity'
+import { locksOf } from '@claimcheck/server/features/log/memory/log-moves'
 import { type MemorySettings, openMemories } from '@claimcheck/server/features/log/memory/memories'
-import { locksOf } from '@claimcheck/server/features/log/memory/memory'
 import t, { type Test } from 'tap'
 
 const HEAD: Head = {
