@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { canonicalBytes, DOMAINS, type Domain, digestOf, entryText, toBase64url } from '@claimcheck/core/receipts'
-import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
+import { SHA256_TREE } from '@claimcheck/server/features/log/log-rows'
 import { type Draft, signerA } from '../../scripts/vectors/world.ts'
 import { type Random, seededRandom } from '../crash/random.ts'
 

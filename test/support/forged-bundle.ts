@@ -11,7 +11,7 @@ import {
   toBase64url,
   utf8,
 } from '@claimcheck/core/receipts'
-import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
+import { SHA256_TREE } from '@claimcheck/server/features/log/log-rows'
 
 /** @param real of the issuer in whose name it is made */
 export async function forgedBundle(real: Bundle): Promise<Required<Pick<Bundle, 'keys' | 'tree_head'>> & Bundle> {

@@ -5,9 +5,9 @@ import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '@claimcheck/server/base/ids'
 import { sha256Text } from '@claimcheck/server/base/sha256'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
-import type { Draft } from '@claimcheck/server/features/log/log-writer'
+import type { Draft } from '@claimcheck/server/features/log/log-planner'
+import { SHA256_TREE } from '@claimcheck/server/features/log/log-rows'
 import { receiptContent } from '@claimcheck/server/features/log/receipt-content'
-import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import { queuedClaim } from './claims.ts'
 
@@ -46,10 +46,10 @@ export async function seedReceipts(claimcheck: Claimcheck, workspaceId: string, 
 }
 
 /** @param handedOver called when nothing is left to do but what the database does */
-function append({ storage, logWriter }: Claimcheck, made: readonly Made[], handedOver: () => void): Promise<void> {
+function append({ storage, logPlanner }: Claimcheck, made: readonly Made[], handedOver: () => void): Promise<void> {
   return storage.write(async (tx) => {
     const log = (await tx.log.lock())!
-    const growth = await logWriter.plan(
+    const growth = await logPlanner.plan(
       tx.log,
       log,
       made.map(({ draft }) => draft),

@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { appendLeaves, EMPTY_RANGE, signTreeHead, TILE_WIDTH } from '@claimcheck/core/log'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
-import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
+import { SHA256_TREE } from '@claimcheck/server/features/log/log-rows'
 import { seedReceipts } from './receipts.ts'
 
 const HASH_BYTES = 32

@@ -1,6 +1,6 @@
 /** A log that grows by leaves of its own, for whoever reads it: what its receipts say does not matter, and nobody signs. */
 import { appendLeaves, partialTiles, restoreRange } from '@claimcheck/core/log'
-import { SHA256_TREE, tileReader } from '@claimcheck/server/features/log/stored-log'
+import { SHA256_TREE, tileReader } from '@claimcheck/server/features/log/log-rows'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import { claimNumber } from './claim-row.ts'

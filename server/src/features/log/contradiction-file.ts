@@ -12,8 +12,8 @@ import type { HostConfig } from '../../config/config.ts'
 import type { Witnessed } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { toConsistency } from './log.ts'
+import { SHA256_TREE, tileReader } from './log-rows.ts'
 import { toEntry } from './signing/signed-heads.ts'
-import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 interface FileOptions {
   readonly storage: Pick<Storage, 'read'>

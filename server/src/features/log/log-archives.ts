@@ -26,7 +26,7 @@ import type { Remains } from '../../storage/erasures.ts'
 import type { ReceiptRow } from '../../storage/log.ts'
 import type { LogTip, TreeHeadRow } from '../../storage/log-state.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
-import { type LogRows, SHA256_TREE } from './stored-log.ts'
+import { type LogRows, SHA256_TREE } from './log-rows.ts'
 
 export interface ArchivedReceipt extends ReceiptRow {
   readonly evidence: string | undefined

@@ -3,9 +3,9 @@ import { rootAt, TileError } from '@claimcheck/core/log'
 import { bytesEqual } from '@claimcheck/core/receipts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
+import { SHA256_TREE, tileReader } from './log-rows.ts'
 import type { Head } from './memory/head-record.ts'
 import { behind, DAMAGED, FORKED, OTHER_LOG, readOnly } from './standing.ts'
-import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 /** A state of the log that something outside of the database knows. */
 type KnownState = Pick<Head, 'treeSize' | 'rootHash'>

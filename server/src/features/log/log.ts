@@ -9,8 +9,8 @@ import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogArchives } from './log-archives.ts'
-import { createStoredLog, type LogView, type StoredLog } from './log-view.ts'
-import { readAgain } from './stored-log.ts'
+import { readAgain } from './log-rows.ts'
+import { createStoredLog, type LogView, type StoredLog } from './stored-log.ts'
 
 /** Of the logs that have ended, those that are kept open: each has a cache of tiles. */
 const MAX_ENDED = 4

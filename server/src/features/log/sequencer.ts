@@ -11,7 +11,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Tracing } from '../../base/tracing.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
 import { type Storage, StorageError, type Writes } from '../../storage/storage.ts'
-import type { Append, Draft, LogWriter } from './log-writer.ts'
+import type { Append, Draft, LogPlanner } from './log-planner.ts'
 import { type Decided, receiptContent } from './receipt-content.ts'
 import { SigningError } from './signing/key-store.ts'
 
@@ -86,11 +86,11 @@ const LOCKED_FLUSHES = 16
 
 interface SequencerOptions {
   readonly storage: Storage
-  readonly logWriter: LogWriter
+  readonly logPlanner: LogPlanner
   readonly tracing: Tracing
 }
 
-interface Writing extends Pick<SequencerOptions, 'logWriter' | 'tracing'> {
+interface Writing extends Pick<SequencerOptions, 'logPlanner' | 'tracing'> {
   readonly batch: Batch<Step, boolean>
 }
 
@@ -100,10 +100,10 @@ interface Flushing extends Omit<SequencerOptions, 'tracing'> {
   lockedFlushes: number
 }
 
-export function createSequencer({ storage, logWriter, tracing }: SequencerOptions): Sequencer {
-  const flushing: Flushing = { storage, logWriter, lockedFlushes: 0 }
+export function createSequencer({ storage, logPlanner, tracing }: SequencerOptions): Sequencer {
+  const flushing: Flushing = { storage, logPlanner, lockedFlushes: 0 }
   const batch = createBatch<Step, boolean>((steps) => flush(flushing, steps), { maxItems: MAX_BATCH })
-  const writing: Writing = { logWriter, tracing, batch }
+  const writing: Writing = { logPlanner, tracing, batch }
   return {
     store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
     storeChecked: (outcome) => addChecked(writing, outcome, true),
@@ -126,12 +126,12 @@ async function addChecked(writing: Writing, outcome: Outcome, isNew: boolean): P
 }
 
 async function signAndAdd(writing: Writing, outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
-  const { batch, logWriter } = writing
+  const { batch, logPlanner } = writing
   const { claim, decided, at } = outcome
   try {
     const after = claimAfter(outcome)
     const draft =
-      decided && (await logWriter.draft(claim.claimId, receiptContent(after, decided), decided.evidence, at))
+      decided && (await logPlanner.draft(claim.claimId, receiptContent(after, decided), decided.evidence, at))
     const next = draft ? { ...after, receiptId: draft.receiptId } : after
     const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
     return isApplied ? next : undefined
@@ -156,26 +156,26 @@ async function flush(flushing: Flushing, steps: readonly Step[]): Promise<readon
 }
 
 async function flushTogether(flushing: Flushing, steps: readonly Step[]): Promise<readonly boolean[]> {
-  const { storage, logWriter } = flushing
+  const { storage, logPlanner } = flushing
   const { applied, append } =
-    (await flushOptimistically(flushing, steps)) ?? (await storage.write((tx) => flushLocked(tx, logWriter, steps)))
-  logWriter.committed(append)
+    (await flushOptimistically(flushing, steps)) ?? (await storage.write((tx) => flushLocked(tx, logPlanner, steps)))
+  logPlanner.committed(append)
   const appliedSteps = new Set(applied)
   return steps.map((step) => appliedSteps.has(step))
 }
 
 /** Returns undefined, and changes nothing, when the database is in another state than this host knows. */
 async function flushOptimistically(flushing: Flushing, steps: readonly Step[]): Promise<Flushed | undefined> {
-  const { storage, logWriter } = flushing
+  const { storage, logPlanner } = flushing
   if (flushing.lockedFlushes-- > 0) return undefined
   flushing.lockedFlushes = 0
   const all = firstPerClaim(steps)
-  const append = await logWriter.planOptimistically(draftsOf(all))
+  const append = await logPlanner.planOptimistically(draftsOf(all))
   if (!append) return undefined
   if (await isApplied(storage, append, all)) return { applied: all, append }
   // New claims that are stored already are no reason to lock: a client that submits old claims again would slow down all others.
   const unknown = await withoutStored(storage, all)
-  const appendUnknown = unknown.length < all.length && (await logWriter.planOptimistically(draftsOf(unknown)))
+  const appendUnknown = unknown.length < all.length && (await logPlanner.planOptimistically(draftsOf(unknown)))
   if (appendUnknown && (await isApplied(storage, appendUnknown, unknown)))
     return { applied: unknown, append: appendUnknown }
   flushing.lockedFlushes = LOCKED_FLUSHES
@@ -207,7 +207,7 @@ interface Flushed {
   readonly append: Append
 }
 
-async function flushLocked(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Flushed> {
+async function flushLocked(tx: Writes, logPlanner: LogPlanner, steps: readonly Step[]): Promise<Flushed> {
   const [log, inserted, attempts] = await Promise.all([
     // Locks before it reads anything else: other hosts wait with their changes of claims until this transaction ends.
     tx.log.lock(),
@@ -217,7 +217,7 @@ async function flushLocked(tx: Writes, logWriter: LogWriter, steps: readonly Ste
   const isCurrent = ({ isNew, claim: { claimId }, attempts: expected }: Step) =>
     isNew ? inserted.has(claimId) : attempts.get(claimId) === expected
   const applied = firstPerClaim(steps.filter(isCurrent))
-  const append = await logWriter.plan(tx.log, log!, draftsOf(applied))
+  const append = await logPlanner.plan(tx.log, log!, draftsOf(applied))
   await tx.apply({ ...append, progress: progressOf(applied) })
   return { applied, append }
 }

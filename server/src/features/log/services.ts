@@ -5,9 +5,9 @@ import { createLogService } from './log.ts'
 import { createLogAgreement } from './log-agreement.ts'
 import { createLogArchives } from './log-archives.ts'
 import { createLogGuard } from './log-guard.ts'
+import { createLogPlanner } from './log-planner.ts'
 import { createLogWatch } from './log-watch.ts'
 import { createLogWitness } from './log-witness.ts'
-import { createLogWriter } from './log-writer.ts'
 import { createLostReceipts } from './lost-receipts.ts'
 import { createChainMemory } from './memory/chain-memory.ts'
 import { createHostIdentity } from './memory/host-identity.ts'
@@ -34,7 +34,7 @@ export const services = {
   logWitness: createLogWitness,
   durabilityWarnings: createDurabilityWarnings,
   signingKeys: createSigningKeys,
-  logWriter: createLogWriter,
+  logPlanner: createLogPlanner,
   sequencer: createSequencer,
   archives: createLogArchives,
   log: createLogService,

@@ -2,7 +2,7 @@
 import { completeTile, TILE_NODES_BYTES, type TileId, type TileNodes } from '@claimcheck/core/log'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../../base/batch.ts'
-import { type LogRows, SHA256_TREE } from './stored-log.ts'
+import { type LogRows, SHA256_TREE } from './log-rows.ts'
 
 export interface TileCache {
   /** Returns the tiles in the order of the ids. @throws Error when a tile is not stored */

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { AttestedSearch } from '@claimcheck/core/plugin'
-import { createLogWriter } from '@claimcheck/server/features/log/log-writer'
+import { createLogPlanner } from '@claimcheck/server/features/log/log-planner'
 import { dataDirMemory } from '@claimcheck/server/features/log/memory/folder-memories'
 import { createSigningKeys } from '@claimcheck/server/features/log/signing/signing-keys'
 import t, { type Test } from 'tap'
@@ -32,8 +32,8 @@ async function host(t: Test, found: (logId: string) => AttestedSearch | Promise<
   const vault = plainKeyFiles(folder)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now: () => NOON, config })
   await signingKeys.ensureLog()
-  const writer = createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config })
-  return { storage, logGuard, writer, asked }
+  const planner = createLogPlanner({ signingKeys, logGuard, signedReceipts: { add() {} }, config })
+  return { storage, logGuard, planner, asked }
 }
 
 function larger(logId: string): AttestedSearch {
@@ -55,7 +55,7 @@ t.test('the chain answers after the last look: neither a claim is stored nor a c
     answer = resolve
   })
   const started = await host(t, () => answered)
-  const { storage, logGuard, writer } = started
+  const { storage, logGuard, planner } = started
   await logGuard.examine()
   t.match(logGuard.problem(), /asks the chain/)
   const log = (await storage.read.log.state())!
@@ -68,7 +68,7 @@ t.test('the chain answers after the last look: neither a claim is stored nor a c
   }
   await t.rejects(logGuard.checkOpen(log, storage.read.log), refused)
   await t.rejects(
-    storage.write((tx) => writer.plan(tx.log, log, [])),
+    storage.write((tx) => planner.plan(tx.log, log, [])),
     refused,
     'a claim that is not decided',
   )

@@ -3,12 +3,12 @@ import { claimDigest, DOMAINS, type Signer } from '@claimcheck/core/receipts'
 import type { CheckRecord } from '@claimcheck/core/rules'
 import { createBatch } from '@claimcheck/server/base/batch'
 import { NO_TRACING } from '@claimcheck/server/base/tracing'
-import { createStoredLog } from '@claimcheck/server/features/log/log-view'
-import { createLogWriter } from '@claimcheck/server/features/log/log-writer'
+import { createLogPlanner } from '@claimcheck/server/features/log/log-planner'
 import type { Decided } from '@claimcheck/server/features/log/receipt-content'
 import { createSequencer, type Outcome } from '@claimcheck/server/features/log/sequencer'
 import { SigningError } from '@claimcheck/server/features/log/signing/key-store'
 import { createSigningKeys, type KeyVault } from '@claimcheck/server/features/log/signing/signing-keys'
+import { createStoredLog } from '@claimcheck/server/features/log/stored-log'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
 import type { BeforeStatement } from '@claimcheck/server/storage/pools'
@@ -44,10 +44,10 @@ async function open(
   const vault = awayAtTimes(plainKeyFiles(folder), isAway)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
-  const logWriter = createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config })
+  const logPlanner = createLogPlanner({ signingKeys, logGuard, signedReceipts: { add() {} }, config })
   await storage.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
-  const sequencer = createSequencer({ storage, logWriter, tracing: NO_TRACING })
-  return { folder, storage, signingKeys, logWriter, logGuard, sequencer }
+  const sequencer = createSequencer({ storage, logPlanner, tracing: NO_TRACING })
+  return { folder, storage, signingKeys, logPlanner, logGuard, sequencer }
 }
 
 function awayAtTimes(vault: KeyVault, isAway: (domain: string) => boolean): KeyVault {

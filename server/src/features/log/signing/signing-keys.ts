@@ -12,7 +12,7 @@ import type { LogState, TreeHeadRow } from '../../../storage/log-state.ts'
 import type { Reads, Storage, Writes } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
 import type { LogGuard } from '../log-guard.ts'
-import { SHA256_TREE } from '../stored-log.ts'
+import { SHA256_TREE } from '../log-rows.ts'
 import { toEntry } from './signed-heads.ts'
 
 /** In the signing backend, where one is configured; or as without one. */

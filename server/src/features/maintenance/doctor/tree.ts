@@ -3,7 +3,7 @@ import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, t
 import type { Problems } from '../../../base/problems.ts'
 import type { TileKey } from '../../../storage/doctor-reads.ts'
 import type { Reads } from '../../../storage/storage.ts'
-import { SHA256_TREE } from '../../log/stored-log.ts'
+import { SHA256_TREE } from '../../log/log-rows.ts'
 import type { CheckedChunk } from './chunk.ts'
 import type { SoundHead, Step } from './heads.ts'
 

@@ -3,7 +3,7 @@ import { treeHasher, treeRoot } from '@claimcheck/core/log'
 import { checkReceipt, claimDigest, type DecidedClaim, entryText, parseKeySet } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
 import { openSecrets } from '@claimcheck/server/base/secrets'
-import { createLogWriter, type LogWriter } from '@claimcheck/server/features/log/log-writer'
+import { createLogPlanner, type LogPlanner } from '@claimcheck/server/features/log/log-planner'
 import { createSealedKeys } from '@claimcheck/server/features/log/signing/sealed-keys'
 import { createSigningKeys } from '@claimcheck/server/features/log/signing/signing-keys'
 import type { Storage } from '@claimcheck/server/storage/storage'
@@ -33,7 +33,7 @@ async function host(t: Test, folder: string, now = () => NOON, headMemory?: stri
     signingKeys,
     vault,
     logGuard,
-    writer: createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config }),
+    planner: createLogPlanner({ signingKeys, logGuard, signedReceipts: { add() {} }, config }),
   }
 }
 
@@ -54,7 +54,7 @@ const content: Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'> = {
 
 let claims = 0
 
-async function append(storage: Storage, writer: LogWriter, count = 1): Promise<void> {
+async function append(storage: Storage, planner: LogPlanner, count = 1): Promise<void> {
   const claimIds = Array.from({ length: count }, () => `clm_${++claims}`)
   const appended = await storage.write(async (tx) => {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
@@ -67,12 +67,12 @@ async function append(storage: Storage, writer: LogWriter, count = 1): Promise<v
       })),
     )
     const log = (await tx.log.lock())!
-    const drafts = await Promise.all(claimIds.map((claimId) => writer.draft(claimId, content)))
-    const appended = await writer.plan(tx.log, log, drafts)
+    const drafts = await Promise.all(claimIds.map((claimId) => planner.draft(claimId, content)))
+    const appended = await planner.plan(tx.log, log, drafts)
     await tx.apply(appended)
     return appended
   })
-  writer.committed(appended)
+  planner.committed(appended)
 }
 
 async function logId({ read }: Pick<Storage, 'read'>): Promise<string> {
@@ -86,8 +86,8 @@ t.test('a host that must restore the range at every size appends like one that n
   const hasher = treeHasher()
   // Each finds the log grown by the other, and its own range of no use.
   for (let size = 1; size <= 600; size++) {
-    const { storage, writer } = size % 2 ? first : second
-    await append(storage, writer)
+    const { storage, planner } = size % 2 ? first : second
+    await append(storage, planner)
     const { rootHash, treeSize } = (await storage.read.log.newestHead())!
     if (size % 16 > 1 && ![255, 256, 257, 511, 512, 513].includes(size)) continue
     const leaves = await storage.read.log.leaves(await logId(storage), 0, size)
@@ -106,15 +106,15 @@ t.test('a host that must restore the range at every size appends like one that n
 })
 
 t.test('an range from a transaction that was not committed is not gone on with', async (t) => {
-  const { storage, writer } = await host(t, t.testdir())
-  await append(storage, writer, 3)
+  const { storage, planner } = await host(t, t.testdir())
+  await append(storage, planner, 3)
   const failing = storage.write(async (tx) => {
     const log = (await tx.log.lock())!
-    await tx.apply(await writer.plan(tx.log, log, [await writer.draft('clm_1', content)])).catch(() => {})
+    await tx.apply(await planner.plan(tx.log, log, [await planner.draft('clm_1', content)])).catch(() => {})
     throw new Error('crashed')
   })
   await t.rejects(failing, { message: 'crashed' })
-  await append(storage, writer, 2)
+  await append(storage, planner, 2)
   const leaves = await storage.read.log.leaves(await logId(storage), 0, 9)
   t.equal(leaves.length, 5)
   t.same(
@@ -127,19 +127,19 @@ t.test('an range from a transaction that was not committed is not gone on with',
 })
 
 t.test('nothing to append leaves the log as it is', async (t) => {
-  const { storage, writer } = await host(t, t.testdir())
-  await storage.write(async (tx) => tx.apply(await writer.plan(tx.log, (await tx.log.lock())!, [])))
+  const { storage, planner } = await host(t, t.testdir())
+  await storage.write(async (tx) => tx.apply(await planner.plan(tx.log, (await tx.log.lock())!, [])))
   t.match(await storage.read.log.newestHead(), { treeSize: 0 })
 })
 
 t.test('receipts, heads and the key document fit together, before and after a new key', async (t) => {
   let now = NOON
-  const { storage, writer, signingKeys } = await host(t, t.testdir(), () => now)
-  await append(storage, writer)
+  const { storage, planner, signingKeys } = await host(t, t.testdir(), () => now)
+  await append(storage, planner)
   now += 1000
   const { keyId, retiredKeyId } = await signingKeys.rotate()
   t.match(await storage.read.log.newestHead(), { treeSize: 1, issuedAt: now }, 'the new key signs the log as it is')
-  await append(storage, writer)
+  await append(storage, planner)
   const document = await signingKeys.document()
   t.match(document, {
     issuer: 'Example',
@@ -162,9 +162,9 @@ t.test('receipts, heads and the key document fit together, before and after a ne
 t.test('a rotation by another process is signed with from the next append on', async (t) => {
   const folder = t.testdir()
   const serving = await host(t, folder)
-  await append(serving.storage, serving.writer)
+  await append(serving.storage, serving.planner)
   const { keyId } = await (await host(t, folder)).signingKeys.rotate()
-  await append(serving.storage, serving.writer)
+  await append(serving.storage, serving.planner)
   const [{ entry } = { entry: '' }] = await serving.storage.read.log.receipts(await logId(serving.storage), 1, 2)
   t.equal(JSON.parse(entry).signature.key_id, keyId)
 })
@@ -184,13 +184,13 @@ t.test('hosts that start together make one log, and no host goes on without its 
 
 t.test('a stored tree that has not the root that was signed is not appended to, and nothing follows it', async (t) => {
   const folder = t.testdir()
-  const { storage, writer } = await host(t, folder)
-  await append(storage, writer, 3)
+  const { storage, planner } = await host(t, folder)
+  await append(storage, planner, 3)
   const url = `sqlite:${join(folder, 'claimcheck.db')}`
   await query(url, 'DROP TRIGGER receipts_no_update')
   await query(url, 'UPDATE receipts SET leaf_hash = zeroblob(32) WHERE leaf_index = 1')
   const other = await host(t, folder)
-  await t.rejects(append(other.storage, other.writer), { code: 'read_only' })
+  await t.rejects(append(other.storage, other.planner), { code: 'read_only' })
   t.match(other.logGuard.problem(), /./)
   t.equal(await other.logGuard.maySign(), false)
   await t.rejects(other.signingKeys.beginLog(), { code: 'read_only' })
@@ -217,11 +217,11 @@ t.test('an append under a key that another host made needs no connection beside 
     return {
       storage,
       signingKeys,
-      writer: createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config }),
+      planner: createLogPlanner({ signingKeys, logGuard, signedReceipts: { add() {} }, config }),
     }
   }
-  const [{ storage, writer }, other] = [await openHost(), await openHost()]
-  const draft = await writer.draft('clm_1', content)
+  const [{ storage, planner }, other] = [await openHost(), await openHost()]
+  const draft = await planner.draft('clm_1', content)
   const { keyId } = await other.signingKeys.rotate()
   // All others wait for what the append holds, such as keys that bind agents wait for the claims.
   let end = () => {}
@@ -229,7 +229,7 @@ t.test('an append under a key that another host made needs no connection beside 
     end = resolve
   })
   const waiting = Array.from({ length: CONNECTIONS - 1 }, () => storage.write(() => isOver))
-  const append = storage.write(async (tx) => writer.plan(tx.log, (await tx.log.lock())!, [draft]))
+  const append = storage.write(async (tx) => planner.plan(tx.log, (await tx.log.lock())!, [draft]))
   t.match(await append.finally(end), { log: { keyId }, receipts: [{ claimId: 'clm_1' }] })
   await Promise.all(waiting)
 })
@@ -238,7 +238,7 @@ t.test('a command beside a server that signs all the time compares again what th
   const folder = t.testdir()
   const memory = join(folder, 'memory')
   const server = await host(t, folder, undefined, memory)
-  await append(server.storage, server.writer)
+  await append(server.storage, server.planner)
   const command = await host(t, folder, undefined, memory)
   const { log } = command.storage.read
   const { headsAfter } = log
@@ -246,13 +246,13 @@ t.test('a command beside a server that signs all the time compares again what th
   // Between what the command reads and what it remembers.
   log.headsAfter = async (...of) => {
     const heads = await headsAfter.apply(log, of)
-    if (isBusy) await append(server.storage, server.writer)
+    if (isBusy) await append(server.storage, server.planner)
     isBusy = false
     return heads
   }
   await command.logGuard.examine()
   t.equal(command.logGuard.problem(), undefined)
   t.equal(command.logGuard.newest()?.treeSize, 2)
-  await append(server.storage, server.writer)
+  await append(server.storage, server.planner)
   t.equal(server.logGuard.problem(), undefined)
 })

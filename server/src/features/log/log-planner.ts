@@ -18,10 +18,10 @@ import type { LogState } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { LogConfig } from './config.ts'
 import type { LogGuard } from './log-guard.ts'
+import { SHA256_TREE, tileReader } from './log-rows.ts'
 import type { ReceiptContent } from './receipt-content.ts'
 import type { SignedReceipts } from './signing/signed-receipts.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
-import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 /** A signed receipt that has no index in the log yet. */
 export interface Draft extends Omit<ReceiptRow, 'logId' | 'leafIndex'> {
@@ -37,9 +37,9 @@ export type Append = Pick<Changes, 'log' | 'head' | 'receipts' | 'evidence' | 't
   readonly range?: CompactRange
 }
 
-export type LogWriter = ReturnType<typeof createLogWriter>
+export type LogPlanner = ReturnType<typeof createLogPlanner>
 
-interface LogWriterOptions {
+interface LogPlannerOptions {
   readonly signingKeys: SigningKeys
   readonly logGuard: LogGuard
   readonly signedReceipts: Pick<SignedReceipts, 'add'>
@@ -48,7 +48,7 @@ interface LogWriterOptions {
 
 type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
 
-export function createLogWriter({ signingKeys, logGuard, signedReceipts, config }: LogWriterOptions) {
+export function createLogPlanner({ signingKeys, logGuard, signedReceipts, config }: LogPlannerOptions) {
   /** The state in which this host last wrote the log. */
   let lastWritten: Append['log'] | undefined
   /** Used only when its root is the root of the log: it is not after an append of another host. */
