@@ -37,7 +37,11 @@ export function sendSignIn(
   return sendPage(reply, page, status ?? (props.problem === undefined ? 200 : 422))
 }
 
-type SignInPageProps = SignInProps & { readonly oidcName: string | undefined; readonly sendsMail: boolean }
+interface WaysProps extends Destination {
+  readonly oidcName: string | undefined
+}
+
+type SignInPageProps = SignInProps & WaysProps & { readonly sendsMail: boolean }
 
 function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: SignInPageProps) {
   return (
@@ -49,14 +53,22 @@ function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: Sig
     >
       {unsent ? <UnsentValues unsent={unsent} /> : null}
       <PostForm action={paths.signIn}>
-        <input type="hidden" name="next" value={next} />
-        <CarriedForm unsent={unsent} />
+        <HiddenFields next={next} unsent={unsent} />
         <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
         <Field name="password" label="Password" type="password" required autocomplete="current-password" />
         <button type="submit">Sign in</button>
       </PostForm>
       <OtherWays next={next} unsent={unsent} oidcName={oidcName} />
-      <ForgottenHelp sendsMail={sendsMail} />
+      {sendsMail ? (
+        <p class="help">
+          <a href={paths.forgotten}>Forgotten your password?</a>
+        </p>
+      ) : (
+        <p class="help">
+          Forgotten your password? Ask the operator of this service for a link to a new one (
+          <code>claimcheck user reset EMAIL</code>).
+        </p>
+      )}
     </PlainPage>
   )
 }
@@ -73,8 +85,7 @@ function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) 
       {unsent ? <UnsentValues unsent={unsent} /> : null}
       {user.hasPassword ? (
         <PostForm action={paths.signIn}>
-          <input type="hidden" name="next" value={next} />
-          <CarriedForm unsent={unsent} />
+          <HiddenFields next={next} unsent={unsent} />
           <input type="hidden" name="email" value={user.email} autocomplete="username" />
           <Field name="password" label="Password" type="password" required autocomplete="current-password" />
           <button type="submit">Go on</button>
@@ -88,11 +99,7 @@ function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) 
   )
 }
 
-interface OtherWaysProps extends Destination {
-  readonly oidcName: string | undefined
-}
-
-function OtherWays({ next, unsent, oidcName }: OtherWaysProps) {
+function OtherWays({ next, unsent, oidcName }: WaysProps) {
   return (
     <>
       <PasskeySignIn next={next}>
@@ -105,6 +112,16 @@ function OtherWays({ next, unsent, oidcName }: OtherWaysProps) {
           <ResendForm unsent={unsent} label="Send it again" />
         </>
       ) : null}
+    </>
+  )
+}
+
+/** The hidden fields that lead on after a sign-in. */
+function HiddenFields({ next, unsent }: Destination) {
+  return (
+    <>
+      <input type="hidden" name="next" value={next} />
+      <CarriedForm unsent={unsent} />
     </>
   )
 }
@@ -123,8 +140,7 @@ export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, ret
     <PlainPage title="Your second step" problem={problem} csrf={csrf}>
       <p>Your password is right. Now type the code that your authenticator app shows for Claimcheck.</p>
       <PostForm action={paths.signInCode}>
-        <input type="hidden" name="next" value={next} />
-        <CarriedForm unsent={unsent} />
+        <HiddenFields next={next} unsent={unsent} />
         <Field
           name="code"
           label="Code"
@@ -145,20 +161,4 @@ export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, ret
   if (retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(retryAfterMs / 1000))
   const refused = retryAfterMs === undefined ? 422 : 429
   return sendPage(reply, page, problem === undefined ? 200 : refused)
-}
-
-function ForgottenHelp({ sendsMail }: { readonly sendsMail: boolean }) {
-  if (sendsMail) {
-    return (
-      <p class="help">
-        <a href={paths.forgotten}>Forgotten your password?</a>
-      </p>
-    )
-  }
-  return (
-    <p class="help">
-      Forgotten your password? Ask the operator of this service for a link to a new one (
-      <code>claimcheck user reset EMAIL</code>).
-    </p>
-  )
 }
