@@ -29,6 +29,8 @@ all memberships end. Claims that wait are still decided, without connections. Re
 
 export function addWorkspaceCommands(program: Command, withServices: WithServices<Services>): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
+  const ofOne = (name: string, description: string) =>
+    subcommand(workspace, name, description).argument('<workspace>', 'workspace, by id or name')
 
   subcommand(workspace, 'create', 'make a workspace; its owner is the account that set the service up')
     .argument('<name>')
@@ -44,24 +46,18 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
       ])
     })
 
-  subcommand(workspace, 'rename', 'give a workspace another name; its id stays')
-    .argument('<workspace>', 'workspace, by id or name')
+  ofOne('rename', 'give a workspace another name; its id stays')
     .argument('<name>')
     .action(async (idOrName: string, name: string, options: OutputOptions) => {
-      const renamed = await withServices(async ({ workspaces }) => {
-        const { id, name: before } = await workspaces.find(idOrName)
-        await workspaces.rename(id, name)
-        return { id, before }
+      const before = await withServices(async ({ workspaces }) => {
+        const found = await workspaces.find(idOrName)
+        await workspaces.rename(found.id, name)
+        return found
       })
-      print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
+      print(options, { id: before.id, name }, [`The workspace ${before.name} is called ${name} now.`])
     })
 
-  subcommand(
-    workspace,
-    'retention',
-    'say how long a workspace keeps the content of its receipts; older content is erased',
-  )
-    .argument('<workspace>', 'workspace, by id or name')
+  ofOne('retention', 'say how long a workspace keeps the content of its receipts; older content is erased')
     .argument('[for]', 'days such as 90d, or off to keep it for ever (default: print the setting)')
     .action(async (idOrName: string, kept: string | undefined, options: OutputOptions) => {
       const { name, id, days } = await withServices(async ({ workspaces, retention }) => {
@@ -76,12 +72,10 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
       ])
     })
 
-  subcommand(
-    workspace,
+  ofOne(
     'sites',
     'set the allowed origins: the sites from which scripts in browsers may submit claims with the keys of a workspace',
   )
-    .argument('<workspace>', 'workspace, by id or name')
     .argument(
       '[sites...]',
       'such as https://app.example.com, which replace those before; or off; leave them out to read what is set',
@@ -99,8 +93,7 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
       ])
     })
 
-  subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
-    .argument('<workspace>', 'workspace, by id or name')
+  ofOne('delete', 'delete a workspace: keys, connections and members end, receipts stay')
     .option('--yes', 'do not ask for confirmation')
     .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
       if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
@@ -112,8 +105,7 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
       print(options, { id, name }, [`The workspace ${name} (${id}) is deleted. Its name is free.`])
     })
 
-  subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
-    .argument('<workspace>', 'workspace, by id or name')
+  ofOne('invite', 'print a link with which one person joins a workspace')
     .addOption(
       new Option('--role <role>', 'an owner may change everything, a member only read')
         .choices(['owner', 'member'])
@@ -145,9 +137,9 @@ function readDays(text: string): number | null {
 }
 
 function noOwner(name: string, hasAccounts: boolean): string {
-  if (!hasAccounts)
-    return 'It has no members yet: the person who opens the set-up link of the server becomes its owner.'
-  return `It has no members yet. To add one: ${typed(`workspace invite ${quoted(name)} --role owner`)}`
+  return hasAccounts
+    ? `It has no members yet. To add one: ${typed(`workspace invite ${quoted(name)} --role owner`)}`
+    : 'It has no members yet: the person who opens the set-up link of the server becomes its owner.'
 }
 
 function quoted(name: string): string {
