@@ -92,7 +92,7 @@ t.test('a package reads, writes, starts and reaches nothing of the caller', { sk
   for (const [what, how] of rows)
     t.match(
       how,
-      /^(ERR_ACCESS_DENIED|ENOENT|EROFS|ECONNREFUSED|ENETUNREACH|a plugin in the sandbox signals no other process|ERR_WORKER_.*|Code generation from strings.*|.*code of its files only|ERR_MANIFEST_.*)$/,
+      /^(ERR_ACCESS_DENIED|ENOENT|EROFS|ECONNREFUSED|ENETUNREACH|a plugin in the sandbox acts on no process|ERR_WORKER_.*|Code generation from strings.*|.*code of its files only|ERR_MANIFEST_.*)$/,
       what,
     )
   t.notMatch(stderr, SECRET)

@@ -37,9 +37,9 @@ const LOOPBACK_TOOLS = ['ip', 'perl']
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 const LIBRARY_FOLDERS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/share']
 const DEVICES = ['/dev/null', '/dev/urandom']
-// Limit of threads. A fork bomb needs a way around Node's permission model first; then it ends here. A process of Node has about a dozen threads, and
-// on hosts that run as root all plugins count as one user.
-const MOST_THREADS = 1024
+// Limit of a user's threads. A fork bomb needs a way around Node's permission model first; then it ends here. On hosts that run as root all
+// plugins are one user, on old kernels those of a plain user, too: a thousand processes of Node have a dozen threads each.
+const MOST_THREADS = 16_384
 // Limit of open handles, of which Node needs many, as it opens the modules of a package at once.
 const MOST_HANDLES = 1024
 

@@ -1,10 +1,11 @@
 /**
- * Takes away what signals other processes, and what makes code of text or of bytes: what a plugin runs is in its files, which are signed for. The flags of the process refuse
- * `eval` and `new Function`. Imported before anything of the plugin, which may replace what it can reach: so what is used here later is
- * kept, and what Node's own loaders use is locked.
+ * Takes away what signals or slows processes, and what makes code of text or of bytes: what a plugin runs is in its files, which are signed
+ * for. The flags of the process refuse `eval` and `new Function`. Imported before anything of the plugin, which may replace what it can
+ * reach: so what is used here later is kept, and what Node's own loaders use is locked.
  */
 import fs from 'node:fs'
 import module from 'node:module'
+import os from 'node:os'
 import vm from 'node:vm'
 
 type Members = Record<PropertyKey, unknown>
@@ -56,12 +57,12 @@ Object.defineProperty(globalThis, 'WebAssembly', { value: { compile: () => new P
     return startsWith(resolved.url, 'file:') || startsWith(resolved.url, 'node:') ? resolved : refuse()
   },
 })
-// In an open sandbox a plain user's plugin could end the service, or open its inspector by SIGUSR1.
-const { kill, pid } = process
-process.kill = (to, signal) => {
-  if (to !== pid) throw new Error('a plugin in the sandbox signals no other process')
-  return apply(kill, process, [to, signal])
+// In an open sandbox a plain user's plugin could end the service, open its inspector by SIGUSR1, or leave it little of the processors.
+function refuseProcess(): never {
+  throw new Error('a plugin in the sandbox acts on no process')
 }
+Object.assign(process, { kill: refuseProcess })
+Object.assign(os, { setPriority: refuseProcess })
 for (const name of ['_kill', '_debugProcess', '_debugEnd']) delete (process as unknown as Members)[name]
 // Hooks of the plugin would give Node any text for a file.
 for (const name of ['registerHooks', 'register']) (module as unknown as Members)[name] = refuse

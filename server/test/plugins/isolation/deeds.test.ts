@@ -148,7 +148,8 @@ t.test('a plugin reaches nothing beside the host', { skip }, async (t) => {
     ['opens a connection', String(port), /^(ENETUNREACH|ERR_ACCESS_DENIED)$/],
     ['opens a connection', new URL(url).port, /^(ENETUNREACH|ERR_ACCESS_DENIED)$/],
     ['opens a Unix socket', socket, /^(ENOENT|ERR_ACCESS_DENIED)$/],
-    ['signals a process', String(process.pid), /signals no other process/],
+    ['signals a process', String(process.pid), /acts on no process/],
+    ['slows a process', String(process.pid), /acts on no process/],
     ['reveals a credential', undefined, /holds no credentials/],
     ['tells its token', undefined, /^secret:token$/],
   ]

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeSync } from 'node:fs'
 import { connect } from 'node:net'
+import { setPriority } from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -196,6 +197,7 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   'opens a connection': (_, at) => hindrance(() => reached({ port: Number(at), host: '127.0.0.1' })),
   'opens a Unix socket': (_, at) => hindrance(() => reached({ path: at })),
   'signals a process': (_, at) => hindrance(() => process.kill(Number(at), 0)),
+  'slows a process': (_, at) => hindrance(() => setPriority(Number(at), 19)),
   'asks another host': ({ fetch }) => hindrance(() => fetch('https://example.com/')),
   'reveals a credential': ({ reveal, connection }) =>
     hindrance(() => reveal(bearer(connection!.options.token as string))),

@@ -24,6 +24,8 @@ const WITHOUT_NAMESPACES = [
   ...['unshare', '--user', '--map-root-user', 'sh', '-c'],
   'echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" "$@"',
 ]
+/** The threads of a process of Node, with those of its pool. */
+const THREADS = 12
 const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 
 interface User {
@@ -310,6 +312,16 @@ t.test('an open process keeps the permission model, the empty environment and, u
   for (const what of ['outside', 'passwd', 'process'])
     t.match(outcome!.said, new RegExp(`^${what}: ERR_ACCESS_DENIED$`, 'm'))
   t.match(outcome!.said, `{} ${process.getuid!() || 65534}\n`)
+})
+
+t.test('a thousand processes, which are one user under root, may have their threads', async (t) => {
+  const problem = await isolationProblem()
+  if (problem !== undefined) return void t.comment(`skipped: ${problem}`)
+  const made = folders(t, 'say(String(process.report.getReport().userLimits.max_user_processes.soft))')
+  for (const isolation of ['full', 'open'] as const) {
+    const [outcome] = await outcomes({ name: '', before: [], problem }, [runOf(made, { isolation })])
+    t.ok(Number(outcome!.said) >= 1000 * THREADS, outcome!.said)
+  }
 })
 
 t.test('packages find each other by links, isolated and open', async (t) => {
