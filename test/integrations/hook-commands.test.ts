@@ -18,6 +18,7 @@ const SEEN: Readonly<Record<string, readonly string[]>> = {
     'env -u HTTPS_PROXY GIT_TRACE=1 nice -n 10 git push',
     'command git push; nohup git push &',
     'time git push 2>&1 | tail -3',
+    'time -p /usr/bin/git push',
     'git push >/tmp/log 2>&1',
     'git commit -m "it\'s; done" && git push',
     'git commit -m "$(cat <<\'EOF\'\nsay "hello" (or don\'t)\n\nCo-Authored-By: An Agent\nEOF\n)" && git push',
@@ -40,7 +41,11 @@ const SEEN: Readonly<Record<string, readonly string[]>> = {
     '(cd "my dir" && git push)',
     'git -C "my dir" push',
   ],
-  sub: ['cd sub && timeout 60 git push', 'cd sub; for r in a b; do git push $r main; done'],
+  sub: [
+    'cd sub && timeout 60 git push',
+    'cd sub; for r in a b; do git push $r main; done',
+    'builtin cd sub && git push',
+  ],
 }
 
 const NOT_SEEN = [
@@ -60,7 +65,10 @@ const NOT_SEEN = [
   'pushd sub && git push',
   'GIT_DIR=/elsewhere/.git git push',
   'git --git-dir=/elsewhere/.git push',
+  'export GIT_DIR=/elsewhere/.git; git push',
+  'declare -x GIT_WORK_TREE=/elsewhere && git push',
   'GIT_TRACE=1 git push --dry-run',
+  'git push -qn',
   'git push "unended',
   'git push $(unended',
 ]

@@ -7,19 +7,24 @@
  * error.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const LONGEST_WAIT_SECONDS = 45
 const OWN_COMMAND = [process.execPath, fileURLToPath(new URL('../../bin/claimcheck-cli.js', import.meta.url))]
 /** Options with which git push pushes no branch. */
-const NOT_A_BRANCH = new Set(['--dry-run', '-n', '--delete', '-d', '--tags', '--help', '-h'])
+const NOT_A_BRANCH = /^(?:--dry-run|--delete|--tags|--help|-[46fquv]*[dhn].*)$/
 const FOLDER_CHANGES = new Set(['cd', 'pushd', 'popd'])
+/** Commands of the shell that give variables to those after them. */
+const EXPORTS = new Set(['export', 'declare', 'typeset'])
+/** Variables by which git works in another folder. */
+const ELSEWHERE = /^GIT_(?:DIR|WORK_TREE)\b/
 /** Words of the shell that may stand before a command. */
-const KEYWORDS = new Set(['!', '{', 'do', 'then', 'else', 'elif', 'if', 'while', 'until', 'time'])
+const KEYWORDS = new Set(['!', '{', 'do', 'then', 'else', 'elif', 'if', 'while', 'until'])
 /** Programs that run another one: the number of words before it, and the options that take the next word. */
 const WRAPPERS = {
+  builtin: {},
   command: {},
   env: { taking: ['-u', '--unset'] },
   exec: {},
@@ -27,6 +32,7 @@ const WRAPPERS = {
   nohup: {},
   setsid: {},
   stdbuf: { taking: ['-i', '-o', '-e'] },
+  time: {},
   timeout: { operands: 1, taking: ['-s', '--signal', '-k', '--kill-after'] },
 }
 
@@ -86,7 +92,9 @@ function folderOfPush(commands, start) {
     if (typeof command === 'string') continue
     const [program, ...args] = withoutPrefixes(command)
     if (FOLDER_CHANGES.has(program?.text)) folder = changeFolder(program, args, folder)
-    const pushed = program?.text === 'git' && folderOfGitPush(args, folder)
+    if (EXPORTS.has(program?.text) && args.some(({ text }) => ELSEWHERE.test(text)))
+      throw new Error('git works elsewhere')
+    const pushed = basename(program?.text ?? '') === 'git' && folderOfGitPush(args, folder)
     if (pushed) return pushed
   }
   return undefined
@@ -106,7 +114,7 @@ function folderOfGitPush(args, start) {
     else if (option === '-C' && isFolder(rest[0])) folder = resolve(folder, rest.shift().text)
     else if (option !== '--no-pager') throw new Error(`git ${option} may push from elsewhere`)
   }
-  const isPush = rest.shift()?.text === 'push' && !rest.some(({ text }) => NOT_A_BRANCH.has(text))
+  const isPush = rest.shift()?.text === 'push' && !rest.some(({ text }) => NOT_A_BRANCH.test(text))
   return isPush ? folder : undefined
 }
 
@@ -115,7 +123,7 @@ function withoutPrefixes(command) {
   const words = [...command]
   for (;;) {
     const first = words[0]?.text ?? ''
-    if (/^GIT_(?:DIR|WORK_TREE)=/.test(first)) return []
+    if (ELSEWHERE.test(first)) return []
     const isPrefix = /^\w+=/.test(first) || KEYWORDS.has(first)
     const wrapper = Object.hasOwn(WRAPPERS, first) ? WRAPPERS[first] : undefined
     if (!isPrefix && !wrapper) return words
