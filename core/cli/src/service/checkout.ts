@@ -96,7 +96,8 @@ async function pushRemote(git: Git, local: string | undefined): Promise<string> 
   const own = local === undefined ? [] : [`branch.${local}.pushRemote`, 'remote.pushDefault', `branch.${local}.remote`]
   for (const name of own.length > 0 ? own : ['remote.pushDefault']) {
     const value = await git('config', '--get', name)
-    if (value) return value
+    // `.` is this checkout itself, as of a branch that began at another one here.
+    if (value && value !== '.') return value
   }
   const remotes = ((await git('remote')) ?? '').split('\n').filter(Boolean)
   if (remotes.length === 0) throw noPush('This checkout has no remote: add one with git remote add, and push.')

@@ -90,6 +90,17 @@ t.test('a branch that began at another one is claimed where it was pushed to', a
   t.match(await last(), { branch: 'main', sha: second })
 })
 
+t.test('a branch that began at one of this checkout is claimed at the remote', async (t) => {
+  const { git, commit, push, last } = checkout(t)
+  commit()
+  push('-u', 'origin', 'main')
+  git('checkout', '-q', '--track', '-b', 'topic', 'main')
+  t.equal(git('config', 'branch.topic.remote'), '.')
+  const sha = commit()
+  push('origin', 'topic')
+  t.match(await last(), { branch: 'topic', sha })
+})
+
 t.test('a host of ssh is the one that the configuration of ssh leads to', async (t) => {
   const { root, git, commit, push, last } = checkout(t)
   commit()
