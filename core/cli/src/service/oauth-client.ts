@@ -1,11 +1,11 @@
-/** The command line as an OAuth client of every service: it is built in, and needs no registration. */
+/** The command line as an OAuth client of every service, by its metadata (RFC 7591): it is built in, and needs no registration. */
 export const COMMAND_LINE_CLIENT = {
-  clientId: 'claimcheck-cli',
-  clientName: 'Claimcheck command line',
+  client_id: 'claimcheck-cli',
+  client_name: 'Claimcheck command line',
   /** The port may differ (RFC 8252 7.3). Nothing but a program on the person's own machine gets a code. */
-  redirectUris: ['http://127.0.0.1/callback'],
-  clientSecret: undefined,
-} as const
+  redirect_uris: ['http://127.0.0.1/callback'],
+  grant_types: ['authorization_code'],
+}
 
 export const CALLBACK_PATH = '/callback'
 

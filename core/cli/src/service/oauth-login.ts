@@ -39,7 +39,7 @@ export async function signIn({ url, name, show, signal, timeoutMs = TIMEOUT_MS }
   try {
     const asked = new URLSearchParams({
       response_type: 'code',
-      client_id: COMMAND_LINE_CLIENT.clientId,
+      client_id: COMMAND_LINE_CLIENT.client_id,
       redirect_uri: loopback.redirectUri,
       scope: KEY_SCOPE,
       state,
@@ -123,7 +123,7 @@ function codeOf(params: URLSearchParams, issuer: string): string {
 }
 
 async function tokenFor(endpoint: string, fields: Readonly<Record<string, string>>): Promise<string> {
-  const form = { grant_type: 'authorization_code', client_id: COMMAND_LINE_CLIENT.clientId, ...fields }
+  const form = { grant_type: 'authorization_code', client_id: COMMAND_LINE_CLIENT.client_id, ...fields }
   const { status, body } = await ask(endpoint, { method: 'POST', body: new URLSearchParams(form) })
   const { access_token: token, token_type: type, scope } = body
   if (status !== 200 || typeof token !== 'string' || String(type).toLowerCase() !== 'bearer') {
@@ -148,7 +148,7 @@ async function keyFor(url: string, token: string, name: string): Promise<SignedI
 
 /** Revokes a token that gave no key, as nothing uses it any more. Where the service is away, it ends within the hour. */
 async function giveBack(endpoint: string, token: string): Promise<void> {
-  const form = { client_id: COMMAND_LINE_CLIENT.clientId, token }
+  const form = { client_id: COMMAND_LINE_CLIENT.client_id, token }
   await ask(endpoint, { method: 'POST', body: new URLSearchParams(form) }).catch(() => undefined)
 }
 

@@ -9,14 +9,6 @@ import { composed, MAX_NAME_LENGTH } from '../../names/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 import { clientNameProblem } from './registration.ts'
 
-export interface OAuthClient {
-  readonly clientId: string
-  readonly clientName: string
-  readonly redirectUris: readonly string[]
-  /** The secret; undefined for a public client, which cannot keep one. */
-  readonly clientSecret: string | undefined
-}
-
 export interface OAuthConfig {
   readonly clients: readonly OAuthClient[]
   /** Further audiences that tokens may have. */
@@ -25,45 +17,44 @@ export interface OAuthConfig {
   readonly dynamicRegistration: boolean
 }
 
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+
+const ClientInFile = closed({
+  client_id: Type.String({
+    pattern: '^[A-Za-z0-9._~-]{1,64}$',
+    'x-pattern-help': 'write 1 to 64 letters, digits, dots, underscores, tildes or dashes',
+    examples: ['desk'],
+  }),
+  client_name: text(MAX_NAME_LENGTH),
+  redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
+  client_secret: Type.Optional(
+    Type.String({
+      pattern: '^[!-~]{32,256}$',
+      'x-pattern-help': 'write 32 to 256 characters of ASCII, without spaces',
+      'x-secret': true,
+    }),
+  ),
+})
+
+/** The metadata of a client (RFC 7591). A client without a secret is public: it cannot keep one. */
+type OAuthClient = Static<typeof ClientInFile> & { readonly grant_types?: string[] }
+
 /** The clients that people know by their names: those of the operator, and the command line. */
 export function configuredClients({ clients }: Pick<OAuthConfig, 'clients'>): readonly OAuthClient[] {
   return [COMMAND_LINE_CLIENT, ...clients]
 }
 
-const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-
 const OAuthFile = closed({
-  clients: Type.Optional(
-    Type.Array(
-      closed({
-        client_id: Type.String({
-          pattern: '^[A-Za-z0-9._~-]{1,64}$',
-          'x-pattern-help': 'write 1 to 64 letters, digits, dots, underscores, tildes or dashes',
-          examples: ['desk'],
-        }),
-        client_name: text(MAX_NAME_LENGTH),
-        redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
-        client_secret: Type.Optional(
-          Type.String({
-            pattern: '^[!-~]{32,256}$',
-            'x-pattern-help': 'write 32 to 256 characters of ASCII, without spaces',
-            'x-secret': true,
-          }),
-        ),
-      }),
-    ),
-  ),
+  clients: Type.Optional(Type.Array(ClientInFile)),
   resources: Type.Optional(Type.Array(text(2000), { maxItems: 100 })),
   dynamic_registration: Type.Optional(Type.Boolean()),
 })
 
 function readOAuth(file: Static<typeof OAuthFile>, report: Report): OAuthConfig {
-  const { resources = [], dynamic_registration: dynamicRegistration = false } = file
-  const clients: OAuthClient[] = []
-  for (const { client_id: clientId, client_name, redirect_uris: redirectUris, client_secret } of file.clients ?? []) {
-    const client = { clientId, clientName: composed(client_name), redirectUris, clientSecret: client_secret }
-    for (const problem of clientProblems(client, clients)) report(`clients.${clients.length}.${problem}`)
-    clients.push(client)
+  const { clients: given = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
+  const clients = given.map((client) => ({ ...client, client_name: composed(client.client_name) }))
+  for (const [index, client] of clients.entries()) {
+    for (const problem of clientProblems(client, clients.slice(0, index))) report(`clients.${index}.${problem}`)
   }
   for (const [index, resource] of resources.entries()) {
     const problem = resourceProblem(resource)
@@ -76,21 +67,24 @@ function readOAuth(file: Static<typeof OAuthFile>, report: Report): OAuthConfig 
  * Finds what is wrong with a client.
  * @param others the clients before it
  */
-function clientProblems({ clientId, clientName, redirectUris }: OAuthClient, others: readonly OAuthClient[]): string[] {
-  const isTaken = others.some((other) => other.clientId === clientId)
-  const names = configuredClients({ clients: others }).map((other) => other.clientName)
+function clientProblems(
+  { client_id, client_name, redirect_uris }: OAuthClient,
+  others: readonly OAuthClient[],
+): string[] {
+  const isTaken = others.some((other) => other.client_id === client_id)
+  const names = configuredClients({ clients: others }).map((other) => other.client_name)
   const problems: (readonly [member: string, problem: string | undefined | false])[] = [
-    ['client_id', clientId === COMMAND_LINE_CLIENT.clientId && `${clientId} is the command line's own`],
-    ['client_id', isTaken && `another client has the id ${clientId}`],
-    ['client_name', clientNameProblem(clientName) ?? likeness(clientName, names)],
-    ...redirectUris.map((uri, index) => [`redirect_uris.${index}`, redirectProblem(uri)] as const),
+    ['client_id', client_id === COMMAND_LINE_CLIENT.client_id && `${client_id} is the command line's own`],
+    ['client_id', isTaken && `another client has the id ${client_id}`],
+    ['client_name', clientNameProblem(client_name) ?? likeness(client_name, names)],
+    ...redirect_uris.map((uri, index) => [`redirect_uris.${index}`, redirectProblem(uri)] as const),
   ]
   return problems.flatMap(([member, problem]) => (problem ? `${member}: ${problem}` : []))
 }
 
 /** Finds another client's name that looks like this one. Two clients of the operator may have one name, such as one with a secret and one without. */
 function likeness(name: string, others: readonly string[]): string | undefined {
-  const other = name === COMMAND_LINE_CLIENT.clientName ? name : lookAlike(name, others)
+  const other = name === COMMAND_LINE_CLIENT.client_name ? name : lookAlike(name, others)
   return other && `it is, or looks like, the name ${other} of another client`
 }
 

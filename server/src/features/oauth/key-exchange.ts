@@ -43,7 +43,7 @@ export function createKeyExchange({ storage, oauthRecords, keys, oauth, now }: K
         if (!member || allowedTo(member.role, [KEY_SCOPE]).length === 0) throw refused('its token has ended')
         // The key is made before the grant ends: that is the order in which a workspace is deleted.
         const made = await keys.createIn(tx, workspaceId, name, { expiresAt }, byUser(member.userId, address))
-        const by: Acting = { actor: { kind: 'application', id: COMMAND_LINE_CLIENT.clientId }, address }
+        const by: Acting = { actor: { kind: 'application', id: COMMAND_LINE_CLIENT.client_id }, address }
         const isFirst = await oauthRecords.endGrantIn(tx, grantId, 'application.returned', by)
         if (!isFirst) throw refused('its token has been used')
         return { ...made, workspaceId, name, expiresAt }

@@ -182,7 +182,7 @@ export function createOAuth(parts: OAuthParts) {
       return {
         clientId,
         clientName: (await clientName(clientId)) ?? clientId,
-        isConfigured: configuredClients(config.oauth).some((client) => client.clientId === clientId),
+        isConfigured: configuredClients(config.oauth).some(({ client_id }) => client_id === clientId),
         redirectUri: String(params.redirect_uri),
         scopes: readScopes(params.scope),
         resources: resourcesOf(params.resource),

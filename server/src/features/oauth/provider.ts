@@ -5,14 +5,14 @@ import type { IncomingMessage } from 'node:http'
 import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
-import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { Configuration, JWK, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Acting } from '../../base/actor.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { hashToken, newToken } from '../../base/tokens.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { adapterFactory, SIGN_IN } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
-import { configuredClients, type OAuthClient, type OAuthConfig } from './config.ts'
+import { configuredClients, type OAuthConfig } from './config.ts'
 import { loadLibrary } from './library.ts'
 import { isMachineId } from './machines.ts'
 import { COOKIE_NAMES, onlyClearRedirects, onlyQueryResponses, onlyUsedCookies, withoutOpenid } from './middleware.ts'
@@ -123,7 +123,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
       // Machines and the command line use the REST API, and know no other resource.
       defaultResource: async (_ctx, { clientId }, oneOf) =>
         oneOf ??
-        (clientId === COMMAND_LINE_CLIENT.clientId || isMachineId(clientId) ? audiences.own : audiences.unnamed),
+        (clientId === COMMAND_LINE_CLIENT.client_id || isMachineId(clientId) ? audiences.own : audiences.unnamed),
       getResourceServerInfo: async (ctx, resource, client) => {
         const audience = audiences.find(resource)
         if (audience === undefined) throw new errors.InvalidTarget('the resource is unknown')
@@ -138,7 +138,9 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
 
   const configuration: Configuration = {
     adapter: adapterFactory({ library, records, rotation, storage, now, actingIn, grantAudit }),
-    clients: configured.map(toMetadata),
+    clients: configured.map((client) =>
+      client.client_secret === undefined ? { ...client, token_endpoint_auth_method: 'none' } : client,
+    ),
     clientDefaults: {
       ...FIXED,
       response_types: [...FIXED.response_types],
@@ -206,7 +208,7 @@ export async function createProvider(parts: ProviderParts): Promise<Provider> {
       validator: (ctx, _name, _value, metadata) => {
         if (isMachineId(String(metadata.client_id))) return
         const isNew = ctx?.path === OAUTH_PATHS.register
-        restrictMetadata(metadata, isNew ? configured.map(({ clientName }) => clientName) : undefined, errors)
+        restrictMetadata(metadata, isNew ? configured.map(({ client_name }) => client_name) : undefined, errors)
       },
     },
     renderError: (ctx, { error: code, error_description: description }) => {
@@ -268,16 +270,6 @@ function compareHashes(prototype: {
   const { compareClientSecret: compare } = prototype
   prototype.compareClientSecret = function compareHash(given) {
     return compare.call(this, isMachineId(this.clientId) ? hashToken(given) : given)
-  }
-}
-
-function toMetadata({ clientId, clientName, redirectUris, clientSecret }: OAuthClient): ClientMetadata {
-  return {
-    client_id: clientId,
-    client_name: clientName,
-    redirect_uris: [...redirectUris],
-    ...(clientSecret === undefined ? { token_endpoint_auth_method: 'none' } : { client_secret: clientSecret }),
-    ...(clientId === COMMAND_LINE_CLIENT.clientId ? { grant_types: ['authorization_code'] } : {}),
   }
 }
 

@@ -35,7 +35,7 @@ export const SCOPES = (Object.keys(RULES) as Scope[]).filter((scope) => scope !=
  * code.
  */
 export function scopesFor(clientId: string | undefined): readonly Scope[] {
-  return clientId === COMMAND_LINE_CLIENT.clientId ? [KEY_SCOPE] : SCOPES
+  return clientId === COMMAND_LINE_CLIENT.client_id ? [KEY_SCOPE] : SCOPES
 }
 
 export function isScope(text: string): text is Scope {

@@ -17,7 +17,7 @@ interface TokenParts {
 export type TokenService = ReturnType<typeof createTokenService>
 
 export function createTokenService({ storage, oauthRecords: records, config }: TokenParts) {
-  const configured = new Set(configuredClients(config.oauth).map(({ clientId }) => clientId))
+  const configured = new Set(configuredClients(config.oauth).map(({ client_id }) => client_id))
 
   async function isKnown(clientId: string | undefined): Promise<boolean> {
     if (clientId === undefined) return false

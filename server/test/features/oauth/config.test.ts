@@ -31,12 +31,8 @@ t.test('applications, resources and registration are taken as they are written',
     resources: ['https://mcp.example.com'],
     dynamic_registration: true,
   }
-  const { client_name: clientName, redirect_uris: redirectUris } = CLIENT
   t.same(load(t, oauth), {
-    clients: [
-      { clientId: 'desk', clientName, redirectUris, clientSecret: undefined },
-      { clientId: 'office', clientName, redirectUris, clientSecret: secret },
-    ],
+    clients: [CLIENT, { ...CLIENT, client_id: 'office', client_secret: secret }],
     resources: ['https://mcp.example.com'],
     dynamicRegistration: true,
   })
@@ -44,7 +40,7 @@ t.test('applications, resources and registration are taken as they are written',
 
 t.test('the name of a configured application is kept in its one form', async (t) => {
   const { clients } = load(t, { clients: [{ ...CLIENT, client_name: ' Cafe\u0301\u00a0 bar ' }] })
-  t.equal(clients[0]!.clientName, 'Caf\u00e9 bar')
+  t.equal(clients[0]!.client_name, 'Caf\u00e9 bar')
 })
 
 t.test('each problem is listed with its place, and no secret is repeated', async (t) => {
