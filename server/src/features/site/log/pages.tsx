@@ -87,6 +87,7 @@ function LandedAt({ anchor: { treeSize, blockTime } }: { readonly anchor: Anchor
 }
 
 interface ProofPageProps {
+  readonly title: string
   readonly proof: Proof
   readonly entry?: LogEntry
   readonly typed: Typed
@@ -96,8 +97,7 @@ interface ProofPageProps {
 }
 
 /** The page of a proof: its documents, with the commands that check them. Its script checks them in the browser. */
-export function ProofPage({ proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
-  const title = titleOf(proof, entry)
+export function ProofPage({ title, proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
   return (
     <Frame title={title} checks>
       <Back />
@@ -124,11 +124,6 @@ export function ProofPage({ proof, entry, typed, treeSize, origin, commandLine }
       <ProofForms typed={typed} treeSize={treeSize} />
     </Frame>
   )
-}
-
-function titleOf({ kind, proof }: Proof, entry: LogEntry | undefined): string {
-  if (entry) return `Entry ${entry.leafIndex}`
-  return kind === 'inclusion' ? `Entry ${proof.leaf_index} is in the log` : 'The log only grew'
 }
 
 function Neighbours({ of, treeSize }: { readonly of: number; readonly treeSize: number }) {

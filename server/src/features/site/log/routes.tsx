@@ -54,7 +54,8 @@ export function logRoutes(app: App, services: SiteDependencies, commandLine: Com
     const { treeSize } = await log.entries(undefined, 1)
     try {
       const proof = await proofOf(log, typed, treeSize)
-      return sendPage(reply, <ProofPage proof={proof} typed={typed} treeSize={treeSize} {...commands()} />)
+      const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leaf_index} is in the log` : 'The log only grew'
+      return sendPage(reply, <ProofPage {...{ title, proof, typed, treeSize }} {...commands()} />)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const { status, detail } = prepareRefusal(error, request, reply)
@@ -72,7 +73,10 @@ export function logRoutes(app: App, services: SiteDependencies, commandLine: Com
     const typed = { leaf: String(index) }
     const proof = await proofOf(log, typed, treeSize)
     const [entry] = (await log.entries(index, 1)).entries
-    return sendPage(reply, <ProofPage {...{ proof, entry, typed, treeSize }} {...commands()} />)
+    return sendPage(
+      reply,
+      <ProofPage title={`Entry ${index}`} {...{ proof, entry, typed, treeSize }} {...commands()} />,
+    )
   })
 }
 
