@@ -1,5 +1,5 @@
-/** Reads the timestamps of clients, RFC 3339 with any offset and any number of fraction digits, and writes those that may be missing. */
-import { formatInstant, type Instant, LATEST_INSTANT, parseInstant } from '@claimcheck/core/rules'
+/** Reads the timestamps of clients: RFC 3339 with any offset and any number of fraction digits. */
+import { type Instant, LATEST_INSTANT, parseInstant } from '@claimcheck/core/rules'
 
 export type TimestampProblem = 'malformed' | 'no_zone' | 'before_1970'
 
@@ -19,8 +19,4 @@ export function readTimestamp(text: string): Instant | TimestampProblem {
   // An offset can lead beyond the latest instant.
   if (instant > LATEST_INSTANT) return 'malformed'
   return instant < 0 ? 'before_1970' : instant
-}
-
-export function formatNullable(at: Instant | null): string | null {
-  return at === null ? null : formatInstant(at)
 }

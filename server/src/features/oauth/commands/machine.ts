@@ -3,7 +3,6 @@
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
-import { formatNullable } from '../../../base/timestamp.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'
 import type { Machine, MachineService } from '../machines.ts'
@@ -60,7 +59,7 @@ function toJson(machine: Machine) {
     scopes: machine.scopes,
     last_four: machine.lastFour,
     created_at: formatInstant(machine.createdAt),
-    last_used_at: formatNullable(machine.lastUsedAt),
-    revoked_at: formatNullable(machine.revokedAt),
+    last_used_at: machine.lastUsedAt === null ? null : formatInstant(machine.lastUsedAt),
+    revoked_at: machine.revokedAt === null ? null : formatInstant(machine.revokedAt),
   }
 }

@@ -5,7 +5,6 @@ import { type OutputOptions, print, subcommand, table } from '@claimcheck/comman
 import { typed } from '@claimcheck/command-line/typed'
 import { formatInstant, type Instant, type JsonObject } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
-import { formatNullable } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
@@ -313,7 +312,7 @@ function toJson(connection: DescribedConnection) {
   const connected_at = formatInstant(connectedAt)
   return {
     ...{ id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at },
-    ...{ state, state_at: formatNullable(stateAt), failure: failureOf(connection) },
+    ...{ state, state_at: stateAt === null ? null : formatInstant(stateAt), failure: failureOf(connection) },
     ...ending(connection),
     actions,
     ambiguous_with: ambiguous.map((one) => one.id),

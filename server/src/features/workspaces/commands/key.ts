@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import { defined } from '../../../base/pick.ts'
-import { formatNullable, readTimestamp } from '../../../base/timestamp.ts'
+import { readTimestamp } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { KeySettings } from '../key-settings.ts'
@@ -181,12 +181,12 @@ function toJson(key: ApiKey) {
     name: key.name,
     last_four: key.lastFour,
     created_at: formatInstant(key.createdAt),
-    expires_at: formatNullable(key.expiresAt),
+    expires_at: key.expiresAt === null ? null : formatInstant(key.expiresAt),
     networks: key.networks,
     agent_ids: key.agentIds,
-    last_used_at: formatNullable(key.lastUsedAt),
+    last_used_at: key.lastUsedAt === null ? null : formatInstant(key.lastUsedAt),
     last_address: key.lastAddress,
     replaced_by: key.replacedBy,
-    revoked_at: formatNullable(key.revokedAt),
+    revoked_at: key.revokedAt === null ? null : formatInstant(key.revokedAt),
   }
 }
