@@ -15,12 +15,12 @@ import { closed } from './settings.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 const use = Type.String({ minLength: 1 })
-const given = Type.Optional(Type.Record(Type.String(), Type.Unknown()))
+const pluginOptions = Type.Optional(Type.Record(Type.String(), Type.Unknown()))
 
 const PluginInFile = closed({
   /** The plugin's package name or path, resolved from the folder of the configuration file. */
   use,
-  with: given,
+  with: pluginOptions,
   /** True for a plugin that runs in the service's own process, and sees all that the service sees. */
   trusted: Type.Optional(Type.Boolean()),
   /** `open` for a plugin whose process runs without a sandbox, because the system allows none. */
@@ -122,7 +122,7 @@ const HOST_FILE = {
   disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
   rate_limits: rateLimitSettings.schema,
   connections: connectionSettings.schema,
-  signer: Type.Optional(closed({ use, with: given })),
+  signer: Type.Optional(closed({ use, with: pluginOptions })),
   verifier_package: Type.Optional(packageSpec),
 }
 type HostFile = Static<TObject<typeof HOST_FILE>>

@@ -276,7 +276,7 @@ function makeFile(file: string): void {
  * Makes a pool of connections.
  * @param definitions statements that each connection runs first
  */
-function connect(driver: SqliteDriver, file: string, connections: number, definitions = ''): Knex {
+function connect(driver: SqliteDriver, file: string, connections: number, definitions: string): Knex {
   return knex({
     client: clientOf(driver),
     connection: { filename: file, flags: ['OPEN_URI'] },
