@@ -1,4 +1,5 @@
 /** One call of a plugin's code as a host makes it: guarded, limited in time, with everything that the plugin gives out collected. */
+import { setMaxListeners } from 'node:events'
 import { authHeader, type SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import { CEILING, type CheckLimits, type FetchInit } from '../contract/fetch.ts'
@@ -89,6 +90,8 @@ export async function callPlugin<T>(
 ): Promise<CallResult<T>> {
   const abort = new AbortController()
   const { signal } = abort
+  // Each request of a check listens, and a check sends many at once.
+  setMaxListeners(0, signal)
   const logs: unknown[] = []
   const cancels: (() => void)[] = []
   let breach: BreachError | undefined

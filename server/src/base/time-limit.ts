@@ -1,4 +1,5 @@
 /** Time limits for work that this code does not control, such as a plugin's check. */
+import { setMaxListeners } from 'node:events'
 
 /** Settles as `work` does, or rejects with the error of `expire` when `work` takes longer. The work itself is not stopped. */
 export function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => Error): Promise<T> {
@@ -48,6 +49,8 @@ export class LazyAbortController implements Pick<AbortController, 'signal' | 'ab
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
+      // Each request of a check listens, and a check sends many at once.
+      setMaxListeners(0, this.#controller.signal)
       if (this.#isAborted) this.#controller.abort(OVER)
     }
     return this.#controller.signal

@@ -19,3 +19,14 @@ t.test('a controller has one signal', async (t) => {
   const controller = new LazyAbortController()
   t.equal(controller.signal, controller.signal)
 })
+
+t.test('a signal takes the listeners of as many requests as a check may send, without a warning', async (t) => {
+  const { signal } = new LazyAbortController()
+  const warnings: Error[] = []
+  const heard = (warning: Error) => warnings.push(warning)
+  process.on('warning', heard)
+  for (let request = 0; request < 64; request++) signal.addEventListener('abort', () => {})
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', heard)
+  t.strictSame(warnings, [])
+})

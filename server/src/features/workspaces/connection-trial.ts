@@ -7,7 +7,7 @@ import { originOf, type Refreshes, withoutSecretValues } from '@claimcheck/core/
 import { DestinationError, isDestinationError, type Proven } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Instant, type JsonObject } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
-import { withinTime } from '../../base/time-limit.ts'
+import { LazyAbortController, withinTime } from '../../base/time-limit.ts'
 import { newToken } from '../../base/tokens.ts'
 import { validator } from '../../base/validation.ts'
 import type { ConcurrencyLimit } from '../../outbound/concurrency-limit.ts'
@@ -89,7 +89,7 @@ export function createTrial(parts: TrialOptions): Trial {
     options: JsonObject,
     target: string | undefined,
   ): Promise<Probe> {
-    const timer = new AbortController()
+    const timer = new LazyAbortController()
     let end = () => {}
     let reasonOf: ((error: unknown) => string) | undefined
     // New credentials have a separate budget until the trial ends.
