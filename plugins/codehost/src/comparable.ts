@@ -20,6 +20,8 @@ export interface RunReport {
   readonly isLate?: boolean
   /** The host has one file for the runs of all refs, which have other jobs for each. */
   readonly isOnlyFile?: boolean
+  /** The names of its jobs, where one file has all. */
+  readonly jobs?: readonly string[]
 }
 
 /** A status, or what an app reported. */
@@ -27,7 +29,7 @@ export interface PostedReport {
   /** The first of the identifiers of a check. */
   readonly by: string
   readonly name: string
-  /** A run of a branch's own file can report it, too: that it comes proves nothing of who sent it. */
+  /** A workflow posted it while it ran, as a branch's own file can, too: that it comes proves nothing of who sent it. */
   readonly foundsNothing?: boolean
   /** A bot posted it. */
   readonly isOfBot?: boolean
@@ -52,6 +54,10 @@ export interface Comparable {
   readonly refs: readonly RefKind[]
   /** Identifiers of the accounts that pushed the claimed commit or wrote it: what they post founds nothing. */
   readonly owners: readonly string[]
+  /** The commit's message asks for no runs, so that none was left out by a filter. */
+  readonly asksForNone?: boolean
+  /** The runs that the host started for other tags whose names are like those of the commit's own, but for numbers: a tag may be newer than all else. */
+  readonly ofTags?: readonly RunReport[]
 }
 
 /** The fewest commits that tell a person from a service. */
@@ -64,10 +70,11 @@ const LEAST_TO_TELL = 3
  * @param isInTime the tolerance has not ended: what need not come is awaited for no longer
  */
 export function awaitedReports(
-  { commits, begun, refs }: Comparable,
+  comparable: Comparable,
   posted: readonly PostedReport[],
   isInTime: boolean,
 ): readonly Report[] {
+  const { commits, begun, refs, asksForNone = false, ofTags = [] } = comparable
   const reports = commits.flatMap(({ reports }) => reports)
   // Commits of another kind of ref tell nothing of this one's runs, unless there are no others and none has begun.
   const isTold = begun.length > 0 || commits.some((commit) => commit.refs.some((ref) => refs.includes(ref)))
@@ -79,9 +86,13 @@ export function awaitedReports(
     if (ofEvent.some(({ file }) => file === run.file)) return false
     if (run.isChained || run.isLate) return isInTime
     // Of an event the host starts all runs together: what it left out was filtered out.
-    return ofEvent.length === 0 && (isInTime || !begun.some(isOfPush) || isMissed(run, { commits, begun }))
+    return (
+      ofEvent.length === 0 && (isInTime || asksForNone || !begun.some(isOfPush) || isMissed(run, { commits, begun }))
+    )
   })
-  return isInTime ? [...awaitedRuns, ...awaitedPosts(commits, posted)] : awaitedRuns
+  if (!isInTime) return awaitedRuns
+  const awaitedOfTags = ofTags.filter((run) => !begun.some((one) => one.ref === run.ref && beginsWith(run, one)))
+  return [...awaitedRuns, ...awaitedOfTags, ...awaitedPosts(comparable, posted)]
 }
 
 /**
@@ -98,25 +109,53 @@ function beginsWith({ event }: RunReport, other: RunReport): boolean {
  */
 function isMissed(run: RunReport, { commits, begun }: Pick<Comparable, 'commits' | 'begun'>): boolean {
   const { event, ref } = run
-  if (begun.some((one) => standsFor(one, run))) return false
+  const isAlike = (one: Report): one is RunReport => isRun(one) && one.event === event && one.ref === ref
+  const alike = commits.flatMap(({ reports }) => reports.filter(isAlike))
+  if (begun.some((one) => standsFor(one, run, alike))) return false
   const ofKind = commits.filter(({ refs, reports }) => refs.includes(ref) && reports.some(isOfPush))
-  return ofKind.every(({ reports }) => reports.some((one) => isRun(one) && one.event === event && one.ref === ref))
+  return ofKind.every(({ reports }) => reports.some(isAlike))
 }
 
-/** Tells whether a run of the same file may have come in place of another. What tags and pull requests run says nothing of the default branch. */
-function standsFor(one: RunReport, { file, ref, isOnlyFile }: RunReport): boolean {
+/**
+ * Tells whether a run of the same file may have come in place of another. What tags and pull requests run says nothing of the default branch, and a
+ * run that lacks jobs which all of the other kind had is none of that kind.
+ */
+function standsFor(one: RunReport, { file, ref, isOnlyFile }: RunReport, alike: readonly RunReport[]): boolean {
   if (one.file !== file) return false
-  return !isOnlyFile || one.ref === ref || (ref !== 'default' && one.ref !== 'tag')
+  if (!isOnlyFile || one.ref === ref) return true
+  const [first, ...others] = alike.map(({ jobs = [] }) => jobs)
+  const usual = first?.filter((job) => others.every((jobs) => jobs.includes(job))) ?? []
+  return ref !== 'default' && one.ref !== 'tag' && (!one.jobs || usual.every((job) => one.jobs!.includes(job)))
 }
 
-function awaitedPosts(commits: readonly ComparableCommit[], posted: readonly PostedReport[]): PostedReport[] {
+function awaitedPosts(comparable: Comparable, posted: readonly PostedReport[]): PostedReport[] {
+  const { commits } = comparable
   const known = postsOf(commits)
   return unique(known, keyOf).filter((report) => {
-    if (isByPerson(report.by, commits)) return false
+    if (isByPerson(report.by, commits) || (report.foundsNothing && isOfLeftOut(report, comparable))) return false
     const here = countOf(report, posted)
     const counts = commits.map(({ reports }) => countOf(report, reports)).filter((count) => count > 0)
     return here < Math.min(...counts)
   })
+}
+
+/**
+ * Tells whether a workflow posted a report that the host left out here, as by a filter of paths: it ran on each comparable commit of the kind that has
+ * the report, and not on this one, for which others of its event ran. What does run posts while it runs.
+ */
+function isOfLeftOut(report: PostedReport, { commits, begun, refs }: Comparable): boolean {
+  const having = commits.filter(
+    (commit) => commit.refs.some((ref) => refs.includes(ref)) && countOf(report, commit.reports) > 0,
+  )
+  const isLeftOut = (run: RunReport) =>
+    refs.includes(run.ref) &&
+    !begun.some(({ file }) => file === run.file) &&
+    begun.some((one) => beginsWith(run, one) && one.ref === run.ref)
+  const leftOut = having.map(({ reports }) => reports.filter(isOfPush).filter(isLeftOut))
+  const [first = [], ...others] = leftOut
+  return first.some(({ file, event }) =>
+    others.every((runs) => runs.some((one) => one.file === file && one.event === event)),
+  )
 }
 
 /** Tells whether somebody reported a check who reports on other commits too, and who did not push this one. */
@@ -133,7 +172,7 @@ function isByPerson(by: string, commits: readonly ComparableCommit[]): boolean {
   return commits.filter(isOf).length === 1
 }
 
-function isOfPush(report: Report): boolean {
+function isOfPush(report: Report): report is RunReport {
   return isRun(report) && !report.isChained
 }
 
@@ -158,6 +197,21 @@ function keyOf({ by, name }: PostedReport): string {
 /** Masks the numbers and ids in a name, which differ from commit to commit. */
 export function masked(name: string): string {
   return name.replace(/\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|\d+/gi, '#')
+}
+
+/** A tag, and the commit to which it leads. */
+export interface TaggedCommit {
+  readonly name: string
+  readonly sha: string
+}
+
+/** Limit of the tags whose runs are read. */
+const MOST_TAGS = 3
+
+/** The other tags whose names are like those of a commit's own, but for numbers: what the host started for them it starts for these. */
+export function tagsAlike(all: readonly TaggedCommit[], sha: string): readonly TaggedCommit[] {
+  const own = new Set(all.filter((tag) => tag.sha === sha).map(({ name }) => masked(name)))
+  return all.filter((tag) => tag.sha !== sha && own.has(masked(tag.name))).slice(0, MOST_TAGS)
 }
 
 function unique<T>(all: readonly T[], keyOf: (one: T) => string): T[] {

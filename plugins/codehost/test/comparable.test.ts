@@ -22,6 +22,8 @@ const ofPull = (...reports: Report[]): ComparableCommit => ({ refs: ['branch', '
 
 const NONE: Comparable = { commits: [], begun: [], refs: ['default'], owners: [] }
 const SCAN: RunReport = { ...run('scan', 'dynamic'), isLate: true }
+const withJobs = (report: RunReport, ...jobs: string[]): RunReport => ({ ...report, jobs })
+const FOUND = { by: 'app-id:15368', name: 'Test results', foundsNothing: true }
 const CODECOV = by('account-id:9', 'codecov/patch')
 
 interface Row {
@@ -74,6 +76,57 @@ const ROWS: readonly Row[] = [
       ...{ begun: [run('ci.yml', 'pull_request', 'pull_request')], refs: ['branch', 'pull_request'] },
     },
     awaited: [],
+  },
+  {
+    name: 'code scanning began, and the commit asks for no runs, which a commit before had none of',
+    told: { commits: [onMain(run('ci.yml'), SCAN), onMain(SCAN)], begun: [SCAN], asksForNone: true },
+    awaited: [run('ci.yml')],
+    afterTolerance: [run('ci.yml')],
+  },
+  {
+    name: 'the pipeline of a merge request without the jobs of the branch, which all others had, too',
+    told: {
+      commits: [
+        ofPull(withJobs(only(run('ci', 'push', 'branch')), 'test', 'lint'), withJobs(only(ofPulls('ci')), 'danger')),
+      ],
+      ...{ begun: [withJobs(only(ofPulls('ci')), 'danger')], refs: ['branch', 'pull_request'] },
+    },
+    awaited: [withJobs(only(run('ci', 'push', 'branch')), 'test', 'lint')],
+    afterTolerance: [withJobs(only(run('ci', 'push', 'branch')), 'test', 'lint')],
+  },
+  {
+    name: 'the pipeline of a merge request with the jobs that all of the branch had',
+    told: {
+      commits: [
+        ofPull(withJobs(only(run('ci', 'push', 'branch')), 'test', 'lint'), withJobs(only(ofPulls('ci')), 'test')),
+        ofPull(withJobs(only(run('ci', 'push', 'branch')), 'test')),
+      ],
+      ...{ begun: [withJobs(only(ofPulls('ci')), 'test')], refs: ['branch', 'pull_request'] },
+    },
+    awaited: [withJobs(only(run('ci', 'push', 'branch')), 'test')],
+  },
+  {
+    name: 'a workflow posts what it found, and its paths are filtered',
+    told: { commits: [onMain(run('ci.yml'), run('lint.yml'), FOUND)], begun: [run('lint.yml')] },
+    awaited: [],
+  },
+  {
+    name: 'a workflow posts what it found, and all of them began',
+    told: { commits: [onMain(run('ci.yml'), run('lint.yml'), FOUND)], begun: [run('lint.yml'), run('ci.yml')] },
+    awaited: [FOUND],
+  },
+  {
+    name: 'a workflow posts what it found, also where the filtered one did not run',
+    told: {
+      commits: [onMain(run('ci.yml'), run('lint.yml'), FOUND), onMain(run('lint.yml'), FOUND)],
+      begun: [run('lint.yml')],
+    },
+    awaited: [FOUND],
+  },
+  {
+    name: 'a tag of which nothing began, where tags like it run a release',
+    told: { commits: [onMain(run('ci.yml'))], begun: [run('ci.yml')], ofTags: [run('release.yml', 'push', 'tag')] },
+    awaited: [run('release.yml', 'push', 'tag')],
   },
   {
     name: 'a release that tags run',

@@ -42,8 +42,8 @@ t.test('what a claim costs, by what it names', async (t) => {
   }
   const all = settled(4)
   t.match(await look(PASS, { sha }, all), { kind: 'present', differs: [], ...counts({ passed: 4 }) })
-  // The repository, four lists, the commit, the runs and the commits of the branch, and two lists of the one that is comparable.
-  t.equal(await costOf(() => look(PASS, { sha }, all)), 10)
+  // The repository, four lists, the commit, the runs and the commits of the branch, two lists of the one that is comparable, and the tags.
+  t.equal(await costOf(() => look(PASS, { sha }, all)), 11)
   const otherCase = await look(PASS, { sha, ...named('build', `workflow:${CI.toUpperCase()}`) })
   t.match(otherCase, { kind: 'absent', ...counts({ missing: 1 }) }, 'a file in other letters is another file')
 })

@@ -38,8 +38,8 @@ t.test('one pipeline', async (t) => {
     t.match(await settled(world, base, 2), { kind: 'present', differs: [], stays, facts })
   })
   // The project, pipelines, jobs, merge requests, child pipelines, statuses.
-  // To compare it: the tip of main, its pipelines, merged merge requests; of the commit before its jobs and statuses.
-  t.equal(all.length, 11)
+  // To compare it: the tip of main, its pipelines, merged merge requests, the last tags; of the commit before its jobs and statuses.
+  t.equal(all.length, 12)
   const named = await requestsOf(async () => {
     const one = await green(world, base, [{ name: 'test 1/2', by: 'pipeline:push' }])
     t.match(one, { kind: 'present', differs: [], stays, facts: { passed: 1, missing: 0 } })

@@ -48,7 +48,7 @@ export async function checkSuites(call: Call): Promise<Reply> {
     .slice(-MAX_SUITES)
   const { slice, link } = paged(query, 30)
   const shown = slice(found).map((suite) => {
-    const runs = state.runs(sha).filter((run) => run.suite.id === suite.id)
+    const runs = runsOf(call, suite)
     const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
     return checkSuiteAnswer(api, repository, { suite, runs: latest, commit: repository.pool.show(sha) })
   })
@@ -65,15 +65,17 @@ const lastAttempts = (runs: readonly CheckRun[]) =>
 
 export function workflowRuns(call: Call): Reply {
   const { state, query } = call
-  const [suite, sha, branch, event, created, actor] = FILTERS.map((name) => query.get(name))
+  const [suite, sha, branch, event, created, actor, status] = FILTERS.map((name) => query.get(name))
+  const bySuite = new Map<number, CheckRun[]>()
+  for (const run of state.runs()) bySuite.set(run.suite.id, [...(bySuite.get(run.suite.id) ?? []), run])
   const found = call.repository.checks
     .suites(state.until)
     .filter(({ id }) => suite == null || String(id) === suite)
-    .filter((one) => sha == null || one.sha === sha)
-    .flatMap((one) => runOf(call, one) ?? [])
+    .filter((one) => (sha == null || one.sha === sha) && (event == null || one.source === event))
+    .flatMap((one) => runOf(call, one, bySuite.get(one.id) ?? []) ?? [])
     .filter((run) => branch == null || run.head_branch === branch)
-    .filter((run) => event == null || run.event === event)
     .filter((run) => actor == null || run.actor.login === actor)
+    .filter((run) => status == null || run.status === status || run.conclusion === status)
     .filter((run) => created == null || isWithin(created, Date.parse(run.created_at)))
     .toReversed()
     // What is filtered has so many at most.
@@ -85,7 +87,7 @@ export function workflowRuns(call: Call): Reply {
   )
 }
 
-const FILTERS = ['check_suite_id', 'head_sha', 'branch', 'event', 'created', 'actor']
+const FILTERS = ['check_suite_id', 'head_sha', 'branch', 'event', 'created', 'actor', 'status']
 
 /** A range as GitHub's search has it: `<=2026-03-11T09:30:00Z`, `2026-03-01..2026-03-11`. */
 function isWithin(range: string, time: number): boolean {
@@ -105,10 +107,10 @@ export function workflowRun(call: Call): Reply {
 
 /** What a workflow posts is no job. */
 export function jobs(call: Call): Reply {
-  const { api, repository, state, params, query } = call
+  const { api, repository, params, query } = call
   const suite = suiteOf(call)
   if (!suite) return no(404, 'Not Found')
-  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
+  const runs = runsOf(call, suite).filter(({ isPosted }) => !isPosted)
   const path = workflowOf(suite, runs)!
   const found = query.get('filter') === 'all' ? runs : lastAttempts(runs)
   const { slice, link } = paged(query, 30)
@@ -124,14 +126,19 @@ function suiteOf(call: Call): Suite | undefined {
     .find((one) => String(workflowRunId(one)) === params.run_id && runOf(call, one) !== undefined)
 }
 
-function runOf({ api, repository, state }: Call, suite: Suite) {
-  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
+function runOf(call: Call, suite: Suite, ofSuite: readonly CheckRun[] = runsOf(call, suite)) {
+  const { api, repository, state } = call
+  const runs = ofSuite.filter(({ isPosted }) => !isPosted)
   const path = workflowOf(suite, runs)
   if (path === undefined) return undefined
   const latest = lastAttempts(runs)
   const branch = suite.branch ?? branchOf(state, suite, repository.defaultBranch)
   const commit = repository.pool.show(suite.sha)
   return workflowRunAnswer(api, repository, { suite, path, runs: latest, commit, branch })
+}
+
+function runsOf({ state }: Call, { id, sha }: Suite): readonly CheckRun[] {
+  return state.runs(sha).filter(({ suite }) => suite.id === id)
 }
 
 /** From which it was started, where the life does not say. */

@@ -49,6 +49,7 @@ const GITHUB: CodeHostKind = {
     { template: REPOSITORY, answer: ({ api, repository }) => ok(repositoryAnswer(api, repository)) },
     { template: `${REPOSITORY}/git/ref/{ref}`, wide: ['ref'], needs: 'contents', answer: ref },
     { template: `${REPOSITORY}/compare/{basehead}`, wide: ['basehead'], needs: 'contents', answer: compare },
+    { template: `${REPOSITORY}/tags`, needs: 'contents', answer: tags },
     { template: `${REPOSITORY}/activity`, needs: 'contents', answer: activity },
     {
       template: `${REPOSITORY}/commits/{commit_sha}/branches-where-head`,
@@ -162,6 +163,18 @@ function ref({ api, repository, state, params }: Call): Reply {
   const head = number === undefined ? undefined : state.keptHead(Number(number))
   const object = head === undefined ? state.object(params.ref!) : { type: 'commit', sha: head }
   return object ? ok(refAnswer(api, repository.slug, `refs/${params.ref}`, object)) : no(404, 'Not Found')
+}
+
+/** By name, the last first. */
+function tags({ api, repository, state, query }: Call): Reply {
+  const root = `${api}/repos/${repository.slug}`
+  const all = state.tags().toSorted((one, other) => (one.name < other.name ? 1 : -1))
+  const { slice, link } = paged(query, 30)
+  const shown = slice(all).map(({ name, sha }) => ({
+    ...{ name, node_id: `REF_${name}`, commit: { sha, url: `${root}/commits/${sha}` } },
+    ...{ zipball_url: `${root}/zipball/refs/tags/${name}`, tarball_url: `${root}/tarball/refs/tags/${name}` },
+  }))
+  return ok(shown, link(all.length, `${api}/repositories/${repository.id}/tags`))
 }
 
 async function compare(call: Call): Promise<Reply> {

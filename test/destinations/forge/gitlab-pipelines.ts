@@ -22,13 +22,15 @@ const TOGETHER_MS = 1000
 /** Newest first. Runs of apps are statuses that these post. */
 export function pipelinesOf(repository: ForgeRepository, { until, runs, statuses }: RepositoryState): ShownPipeline[] {
   const suites = repository.checks.suites(until).filter(({ isRunByHost }) => isRunByHost)
-  const first = (suite: Suite) => suites.find((other) => isTogether(other, suite))!
+  const first = new Map(suites.map((suite) => [suite, suites.find((other) => isTogether(other, suite))!]))
+  const byFirst = new Map<Suite | undefined, CheckRun[]>()
+  for (const run of runs()) byFirst.set(first.get(run.suite), [...(byFirst.get(first.get(run.suite)) ?? []), run])
   const own = suites
-    .filter((suite) => first(suite) === suite)
+    .filter((suite) => first.get(suite) === suite)
     .map((suite) => ({
       ...{ id: suite.id, sha: suite.sha, ref: suite.branch ?? repository.defaultBranch, source: sourceOf(suite) },
       ...{ by: suite.by, createdAt: suite.createdAt, posted: [] as PostedStatus[] },
-      runs: runs(suite.sha).filter((run) => run.suite.isRunByHost && first(run.suite) === suite),
+      runs: byFirst.get(suite) ?? [],
     }))
   const external: (typeof own)[number][] = []
   for (const status of [...statuses(), ...appStatuses(runs())]) {

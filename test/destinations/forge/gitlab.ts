@@ -138,6 +138,21 @@ const routes: readonly Route[] = [
     },
   },
   {
+    template: '/projects/{id}/repository/tags',
+    needs: 'contents',
+    // The last first, of which no replica of the database tells.
+    answer(call) {
+      const { repository } = call
+      const all = repository.asOf(repository.now()).tags().toReversed()
+      return page(
+        call,
+        all.map(({ name, object: target, sha }) => ({
+          ...{ name, target, message: '', protected: false, commit: commitAnswer(repository, sha) },
+        })),
+      )
+    },
+  },
+  {
     template: '/projects/{id}/repository/tags/{tag_name}',
     needs: 'contents',
     answer({ repository, params }) {
@@ -281,6 +296,7 @@ const routes: readonly Route[] = [
         .filter((one) => isIn('sha', one) && isIn('ref', one) && isIn('source', one))
         .filter((one) => query.has('source') || one.source !== 'parent_pipeline')
         .map((one) => pipelineAnswer(repository, one))
+        .filter((one) => !query.has('status') || one.status === query.get('status'))
         .filter((one) => Date.parse(one.updated_at) < before)
       return page(call, shown)
     },

@@ -15,6 +15,7 @@ import {
 import {
   at,
   DAY,
+  HOUR,
   type LifeRow,
   MINUTE,
   NOT_BLAMED,
@@ -37,6 +38,7 @@ import {
   post,
   posts,
   RED,
+  type Run,
   run,
   running,
   runs,
@@ -108,6 +110,57 @@ const strange: readonly ForgeLife[] = [
       return [...running(scene, -3 * MINUTE, 6 * MINUTE), ...lint, foreign, own]
     },
     ELSEWHERE,
+  ),
+]
+
+/** The run of a pull request, and what its end starts, which is listed with the newest commit of main. */
+async function pulled(scene: Scene, ms: number, chained: Run) {
+  const pull = await opensTopic(scene)
+  const own = running(scene, ms - 5 * MINUTE, ms - 3 * SECOND, { sha: scene.head, ...ofPull(scene, pull) })
+  return [...own, runs(scene, ms, { ...E2E, ...chained })]
+}
+
+const chainedLate: readonly ForgeLife[] = [
+  ...(
+    [
+      ['red', RED, NOT_VERIFIED, ELSEWHERE],
+      ['green', {}, VERIFIED, HONEST],
+    ] as const
+  ).map(([colour, outcome, right, truth]) =>
+    checkingAll(
+      `the chained run of a pull request comes after CI has ended, and its own is ${colour} five minutes later`,
+      right,
+      async (scene) => {
+        before(scene, {}, E2E)
+        const foreign = await pulled(scene, -2 * MINUTE, {})
+        const own = runs(scene, 5 * MINUTE, { ...E2E, ...outcome })
+        return { happens: [...running(scene, -9 * MINUTE, -6 * MINUTE), ...foreign, own], cameMs: 5 * MINUTE }
+      },
+      truth,
+    ),
+  ),
+  checking(
+    'named: the chained run of a pull request comes after CI has ended, in green, and its own is red later',
+    NOT_VERIFIED,
+    async (scene) => {
+      const foreign = await pulled(scene, -2 * MINUTE, build)
+      const own = runs(scene, 5 * MINUTE, { ...E2E, ...build, ...RED })
+      return [...running(scene, -9 * MINUTE, -6 * MINUTE), ...foreign, own]
+    },
+    ELSEWHERE,
+  ),
+  checking(
+    'named: its chained run is green, beside a workflow of the push that runs for three hours',
+    VERIFIED,
+    async (scene) => {
+      before(scene, {}, { file: 'slow' }, E2E)
+      const pull = await opensTopic(scene)
+      const other = running(scene, -30 * MINUTE, -20 * MINUTE, { sha: scene.head, ...ofPull(scene, pull) })
+      const slow = running(scene, -10 * MINUTE, 3 * HOUR, { file: 'slow' })
+      const own = runs(scene, -5 * MINUTE, { ...E2E, ...build })
+      return [...other, ...running(scene, -10 * MINUTE, -5 * MINUTE - 3 * SECOND), ...slow, own]
+    },
+    { ...HONEST, bars: { seconds: 90 } },
   ),
 ]
 
@@ -332,8 +385,7 @@ const flapping: readonly ForgeLife[] = [
       ]
       return { happens, cameMs: 3 * MINUTE }
     },
-    // There the state of a pipeline that it made red is a check of its own.
-    { ...HONEST, where: ({ name }) => name !== 'gitlab' },
+    HONEST,
   ),
   checkingAll(
     'all before were red, and this one is green',
@@ -370,6 +422,42 @@ const flapping: readonly ForgeLife[] = [
   ),
 ]
 
+/** A tag was pushed just before the claim. The one before it, of another commit, has had a run. */
+async function tagged(scene: Scene, name = 'v1.0.0') {
+  const { repository, past, base } = scene
+  before(scene, {})
+  await repository.tag('v0.9.0', past[0]!, { at: START - DAY })
+  run(scene, -DAY, { sha: past[0]!, file: 'release', branch: 'v0.9.0' })
+  await repository.tag(name, base, { at: START - 10 * SECOND })
+  return [runs(scene, -5 * MINUTE)]
+}
+
+const tagRuns: readonly ForgeLife[] = [
+  ...(
+    [
+      ['red', RED, NOT_VERIFIED, ELSEWHERE],
+      ['green', {}, VERIFIED, HONEST],
+    ] as const
+  ).map(([colour, outcome, right, truth]) =>
+    checkingAll(
+      `a tag, just before the claim, whose run begins three minutes later, in ${colour}`,
+      right,
+      async (scene) => {
+        const release = runs(scene, 3 * MINUTE, { file: 'release', branch: 'v1.0.0', ...outcome })
+        return { happens: [...(await tagged(scene)), release], cameMs: 3 * MINUTE }
+      },
+      truth,
+    ),
+  ),
+  checkingAll('a tag, just before the claim, that runs nothing though the one before did', VERIFIED, tagged, HONEST),
+  checkingAll(
+    'a tag of another kind, just before the claim, that runs nothing',
+    VERIFIED,
+    (scene) => tagged(scene, 'reviewed'),
+    { ...HONEST, bars: { seconds: 90 } },
+  ),
+]
+
 const children: readonly ForgeLife[] = [
   checkingAll(
     'a child pipeline that its parent does not wait for is red eight minutes later',
@@ -397,7 +485,15 @@ const about = 'who reported it'
 const ALL = [GITHUB, GITLAB, GITEA, FORGEJO, BITBUCKET]
 
 export const belongingLives: readonly LifeRow[] = [
-  ...livesAt([GITHUB], { about, truth: 'never' }, [...strange, ...chainedNamed, ...labelled, ...twins, ...queue]),
+  ...livesAt([GITHUB], { about, truth: 'never' }, [
+    ...strange,
+    ...chainedLate,
+    ...chainedNamed,
+    ...labelled,
+    ...twins,
+    ...queue,
+  ]),
   ...livesAt([GITLAB], { about, truth: 'never' }, children),
+  ...livesAt([GITHUB, GITLAB], { about, truth: 'never' }, tagRuns),
   ...livesAt(ALL, { about, truth: 'never' }, [...accounts, ...many, ...manyStatuses, ...weather, ...flapping]),
 ]

@@ -276,6 +276,33 @@ const heads: readonly ForgeLife[] = [
   ),
 ]
 
+/** Merge requests have a pipeline of their own beside that of the branch, which a push can leave out (`ci.skip`). */
+const beside: readonly ForgeLife[] = [
+  checkingAll(
+    'the head of a merge request: its own pipeline runs, and the push asked for none, which all before had',
+    NOT_VERIFIED,
+    async (scene) => {
+      each(scene, CI)
+      await merged(scene, (number) => [CI, { name: 'danger', ...ofPull(scene, number) }])
+      const number = await opensTopic(scene)
+      const own = { name: 'danger', ...ofPull(scene, number) }
+      return { params: { sha: scene.head }, happens: [here(scene, own, -MINUTE, scene.head)] }
+    },
+    NEVER,
+  ),
+  checkingAll(
+    'the head of a merge request: its pipeline comes in place of that of the branch, which those before had, too',
+    VERIFIED,
+    async (scene) => {
+      each(scene, CI)
+      await merged(scene, (number) => [CI, { ...CI, ...ofPull(scene, number) }])
+      const number = await opensTopic(scene)
+      const own = { ...CI, ...ofPull(scene, number) }
+      return { params: { sha: scene.head }, happens: [here(scene, own, -MINUTE, scene.head)] }
+    },
+  ),
+]
+
 /** Nothing runs on main for the last commit, as the push asked for none. */
 const skipped: readonly ForgeLife[] = [
   checkingAll(
@@ -412,5 +439,6 @@ const honest = { about: 'settled greens', truth: 'in_time' } as const
 
 export const comparableElsewhereLives = [
   ...livesAt([GITLAB, GITEA, FORGEJO, BITBUCKET], honest, [...onMain, ...skipped, ...pushes, ...heads, ...replacing]),
+  ...livesAt([GITLAB], honest, beside),
   ...livesAt([GITEA, FORGEJO], honest, gone),
 ]

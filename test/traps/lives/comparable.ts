@@ -11,6 +11,8 @@ const checkingAll = livesOf(action, ({ base }) => ({ sha: base }))
 
 interface Ran {
   readonly workflow?: string
+  /** In place of the workflow's. */
+  readonly file?: string
   readonly app?: string
   /** The account that posted a status. */
   readonly by?: string
@@ -25,7 +27,7 @@ interface Ran {
 function report(
   { repository: { checks } }: ForgePlace,
   sha: string,
-  { workflow, app, by, name = 'build', outcome = 'success', ...more }: Ran,
+  { workflow, file, app, by, name = 'build', outcome = 'success', ...more }: Ran,
   atMs?: number,
 ): void {
   const when = atMs === undefined ? {} : { at: START + atMs }
@@ -37,7 +39,7 @@ function report(
       outcome,
       ...more,
       ...when,
-      ...(app ? { app } : { workflow: fileOf(workflow!) }),
+      ...(app ? { app, isRunByHost: false } : { workflow: file ?? fileOf(workflow!) }),
     })
 }
 
@@ -45,6 +47,9 @@ const isOfPull = ({ source }: Ran) => source?.startsWith('pull_request') === tru
 
 const CI: Ran = { workflow: 'ci' }
 const LINT: Ran = { workflow: 'lint' }
+const SCANNING: Ran = { file: 'dynamic/github-code-scanning/codeql', name: 'Analyze', source: 'dynamic' }
+/** A workflow posts it with its token. */
+const REPORT: Ran = { app: 'github-actions', name: 'Test results' }
 const onMain = (ran: Ran): Ran => ({ branch: 'main', ...ran })
 
 /** What reported on each commit of main before `base`, a day apart, the newest first. */
@@ -230,6 +235,19 @@ const onDefault: readonly ForgeLife[] = [
     ),
   ),
   checkingAll(
+    'main: a push that asks for no CI, which all but one of the commits before had, and code scanning runs all the same',
+    NOT_VERIFIED,
+    async (scene): Promise<Partial<Play>> => {
+      before(
+        scene,
+        scene.past.map((_, index) => (index === 1 ? [SCANNING] : [CI, SCANNING])),
+      )
+      const [sha] = await pushed(scene, 1, SECOND, 'Work [skip ci]')
+      return { params: { sha }, happens: [at(-MINUTE, 'ci', () => report(scene, sha!, onMain(SCANNING), -MINUTE))] }
+    },
+    { truth: 'never' },
+  ),
+  checkingAll(
     'nothing is comparable: the first commit with anything reported',
     UNVERIFIABLE,
     (scene) => ({ happens: [here(scene, CI)], facts: { unnamed: true, seen: 'ci' } }),
@@ -321,6 +339,7 @@ function ofPull(
 }
 
 const PR: Ran = { workflow: 'ci', source: 'pull_request' }
+const PR_LINT: Ran = { workflow: 'lint', source: 'pull_request' }
 const LABELER: Ran = { workflow: 'label', source: 'pull_request_target' }
 const DEPLOY: Ran = { workflow: 'deploy' }
 
@@ -374,6 +393,26 @@ const heads: readonly ForgeLife[] = [
       return { here: [[circle]] }
     },
     SOON,
+  ),
+  ofPull(
+    'of documents alone, which the linter alone is run for, where the tests post what they found',
+    VERIFIED,
+    async (scene) => {
+      each(scene, CI, LINT, REPORT)
+      await mergedHeads(scene, PR, PR_LINT, REPORT)
+      return { here: [[PR_LINT]] }
+    },
+    SOON,
+  ),
+  ofPull(
+    'its tests are green, and what they post comes four minutes later, in red',
+    NOT_VERIFIED,
+    async (scene) => {
+      each(scene, CI, LINT, REPORT)
+      await mergedHeads(scene, PR, PR_LINT, REPORT)
+      return { here: [[PR], [PR_LINT], [{ ...REPORT, outcome: 'failure' }, 4 * MINUTE]] }
+    },
+    { truth: 'elsewhere' },
   ),
   ofPull(
     'its base runs the linter alone, and the tests of pull requests are red four minutes later',

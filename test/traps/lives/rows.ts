@@ -8,6 +8,7 @@ import { clientClockLives } from './client-clocks.ts'
 import { comparableLives } from './comparable.ts'
 import { comparableElsewhereLives } from './comparable-elsewhere.ts'
 import { cutLogLives } from './cut-logs.ts'
+import { floodLives } from './floods.ts'
 import { gitLives } from './git.ts'
 import { headLives } from './heads.ts'
 import { forgeLagLives, lagLives } from './lags.ts'
@@ -41,6 +42,7 @@ const atForges: readonly LifeRow[] = [
   ...headLives,
   ...clientClockLives,
   ...cutLogLives,
+  ...floodLives,
   ...pushLogLives,
   ...mergeLives,
   ...longListLives,

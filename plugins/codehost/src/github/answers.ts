@@ -52,7 +52,12 @@ const Account = Type.Object({ login: Text, id: Id })
 const Person = orNull(Type.Object({ login: Type.Optional(Text), id: Type.Optional(Id) }))
 
 /** A commit, alone or in a list. */
-export const AuthoredCommitAnswer = Type.Object({ sha: Sha, author: Person, committer: Person })
+export const AuthoredCommitAnswer = Type.Object({
+  sha: Sha,
+  commit: Type.Optional(Type.Object({ message: Text })),
+  author: Person,
+  committer: Person,
+})
 /** The commits of a list, newest first by the dates that their authors gave them. */
 export const CommitsAnswer = Type.Array(AuthoredCommitAnswer)
 
@@ -133,6 +138,8 @@ export const ReleaseAnswer = Type.Object({
 })
 
 export const ReleasesAnswer = Type.Array(Type.Object({ tag_name: Text, draft: Type.Boolean() }))
+
+export const TagsAnswer = Type.Array(Type.Object({ name: Text, commit: CommitAnswer }))
 
 const AnyName = Type.Optional(Type.Unknown())
 

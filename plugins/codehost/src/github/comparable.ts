@@ -13,19 +13,29 @@ import {
   type RefKind,
   type Report,
   type RunReport,
+  type TaggedCommit,
+  tagsAlike,
 } from '../comparable.ts'
 import { keptForLong } from '../lately.ts'
 import { account, accountId } from '../reporters.ts'
 import { logTime } from '../times.ts'
-import { AuthoredCommitAnswer, CommitsAnswer, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import {
+  AuthoredCommitAnswer,
+  CommitsAnswer,
+  PullsAnswer,
+  TagsAnswer,
+  type WorkflowRun,
+  WorkflowRunsAnswer,
+} from './answers.ts'
 import { entriesOf, readLatestCheckRuns, readStatuses } from './check-lists.ts'
 import { isJob, isOfActions, reportersOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
-import { ACTIONS_APP, fileOf, isOfAnotherCommit, isOfPull, refKindOf, type WorkflowRuns } from './workflow-runs.ts'
+import { ACTIONS_APP, fileOf, isOfPull, refKindOf, type WorkflowRuns } from './workflow-runs.ts'
 
 const RUNS_PAGE = 100
 const COMMITS_PAGE = 20
 const PULLS_PAGE = 30
+const TAGS_PAGE = 100
 /** Limit of the commits of a branch; of each of two, where a pull request has another base than the default branch; and of merged heads. */
 const MOST_OF_BRANCH = 5
 const MOST_OF_BASE = 3
@@ -56,10 +66,13 @@ export async function comparableTo(
   const { defaultBranch } = repository
   // Comments and the like list runs with the newest commit of the default branch, whatever they are of.
   const isOwn = (run: WorkflowRun) => EVENTS.has(run.event) && isOfCommits(run)
-  const own = runs.all.filter((run) => isOwn(run) && !isOfAnotherCommit(run, runs.all))
+  const own = runs.all.filter((run) => isOwn(run) && !runs.chains.isOfAnother(run))
   const kinds = new Set(own.map((run) => refKindOf(run, defaultBranch)))
   const isOnDefault = kinds.has('default') && !kinds.has('pull_request')
-  const [written, pulls] = await Promise.all([readAuthors(claimed, sha), isOnDefault ? [] : readPulls(claimed, sha)])
+  const [commit, pulls] = await Promise.all([
+    readCommit(claimed, sha, context),
+    isOnDefault ? [] : readPulls(claimed, sha),
+  ])
   const heads = pulls.filter(({ head }) => head.sha === sha)
   const isHead = heads.length > 0 || kinds.has('pull_request')
   const isDefault = kinds.has('default') || (await (isHead ? isTip : isContained)(claimed, sha))
@@ -74,7 +87,8 @@ export async function comparableTo(
   if ((isHead || !isDefault) && !isOfFork) refs.add('branch')
   const owners = [
     ...own.flatMap(({ actor }) => identify(actor)),
-    ...written,
+    ...identify(commit?.author),
+    ...identify(commit?.committer),
     ...heads.flatMap(({ user }) => identify(user)),
   ]
 
@@ -99,7 +113,10 @@ export async function comparableTo(
         reader.reports,
       )
     : []
-  return { commits: [...ofBranches.flat(), ...ofHeads], begun, refs: [...refs], owners }
+  const asksForNone = SKIPPED.test(commit?.commit?.message ?? '')
+  const alike = refs.has('tag') ? [] : tagsAlike(await reader.tags(), sha)
+  const ofTags = (await Promise.all(alike.map(({ name }) => reader.ofTag(name)))).flat()
+  return { commits: [...ofBranches.flat(), ...ofHeads], begun, refs: [...refs], owners, asksForNone, ofTags }
 }
 
 function identify(one: { readonly login?: string; readonly id?: number } | null | undefined): string[] {
@@ -147,11 +164,15 @@ async function isContained({ repository }: ClaimedRepository, sha: string): Prom
   return tip !== undefined && (tip === sha || (await repository.contains(sha, tip)) === true)
 }
 
-async function readAuthors({ api, repository }: ClaimedRepository, sha: string): Promise<string[]> {
-  // One entry a page suffices: the list of changed files comes in pages, too, and can have megabytes.
-  const answer = await api.find(`${repository.root}/commits/${sha}?per_page=1`, AuthoredCommitAnswer, REFUSALS)
-  if ('refused' in answer || answer.value.sha !== sha) return []
-  return [...identify(answer.value.author), ...identify(answer.value.committer)]
+/** Matches the words in a commit's message by which GitHub starts no runs for its push and its pull request. */
+const SKIPPED = /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks: ?true$/im
+
+function readCommit({ api, repository }: ClaimedRepository, sha: string, { cache }: Pick<CheckContext, 'cache'>) {
+  return cache.share(`github ${repository.id} written ${sha}`, async () => {
+    // One entry a page suffices: the list of changed files comes in pages, too, and can have megabytes.
+    const answer = await api.find(`${repository.root}/commits/${sha}?per_page=1`, AuthoredCommitAnswer, REFUSALS)
+    return 'refused' in answer || answer.value.sha !== sha ? undefined : answer.value
+  })
 }
 
 /** Reads the pull requests that have the commit; none where they may not be read. */
@@ -182,26 +203,34 @@ function createReader(
   const until = new Date(Math.floor(theirBefore / 1000) * 1000).toISOString().replace('.000Z', 'Z')
   const ofRuns = new Map<string, readonly WorkflowRun[]>()
 
-  async function runsOf(filter: string): Promise<readonly WorkflowRun[]> {
+  async function runsOf(filter: string): Promise<{ readonly runs: readonly WorkflowRun[]; readonly isCut: boolean }> {
     const path = `${repository.root}/actions/runs?${filter}&per_page=${RUNS_PAGE}&page=1`
     const answer = await api.find(path, WorkflowRunsAnswer, [404])
     const runs = 'refused' in answer ? [] : answer.value.workflow_runs
-    return runs
-      .filter((run) => run.repository.id === repository.id && EVENTS.has(run.event) && isOfCommits(run))
-      .map(shortenRun)
+    return {
+      isCut: runs.length === RUNS_PAGE,
+      runs: runs
+        .filter((run) => run.repository.id === repository.id && EVENTS.has(run.event) && isOfCommits(run))
+        .map(shortenRun),
+    }
   }
 
   /** Finds the commits of a branch that GitHub ran something for, and where these are few also others of it. */
   async function ofBranch(branch: string): Promise<readonly Candidate[]> {
     const found = await keep(`runs of ${branch}${isQueued ? ' and its queue' : ''}`, async () => {
       const created = `created=${encodeURIComponent(`<=${until}`)}`
-      const runs = (await runsOf(`branch=${encodeURIComponent(branch)}&${created}`)).filter(
-        (run) => run.head_branch === branch && !isOfPull(run) && isBefore(run.created_at),
-      )
-      const shas = [...new Set(runs.map(({ head_sha }) => head_sha))]
+      const ofBranch = `branch=${encodeURIComponent(branch)}&${created}`
+      const newest = await runsOf(ofBranch)
+      const isOf = (run: WorkflowRun) => run.head_branch === branch && !isOfPull(run) && isBefore(run.created_at)
+      const shasOf = (all: readonly WorkflowRun[]) => [...new Set(all.filter(isOf).map(({ head_sha }) => head_sha))]
+      // A clock, and a person, can fill the list.
+      const isFlooded = newest.isCut && shasOf(newest.runs).length < LEAST_OF_RUNS
+      const pushed = isFlooded ? (await runsOf(`${ofBranch}&event=push`)).runs : []
+      const runs = [...new Map([...newest.runs, ...pushed].filter(isOf).map((run) => [run.id, run])).values()]
+      const shas = shasOf(runs)
       const listed = shas.length >= LEAST_OF_RUNS ? [] : await commitsOf(branch)
       const shasListed = new Set(listed.map(({ sha }) => sha))
-      const queued = isQueued ? await runsOf(`event=merge_group&${created}`) : []
+      const queued = isQueued ? (await runsOf(`event=merge_group&${created}`)).runs : []
       const ofQueue = queued.filter((run) => shasListed.has(run.head_sha) && isBefore(run.created_at))
       return { runs: [...runs, ...ofQueue], listed }
     })
@@ -234,12 +263,28 @@ function createReader(
     })
   }
 
+  /** Lists the tags that GitHub shows first; none where they may not be read. */
+  function tags(): Promise<readonly TaggedCommit[]> {
+    return context.cache.share(`github ${repository.id} tags`, async () => {
+      const answer = await api.find(`${repository.root}/tags?per_page=${TAGS_PAGE}`, TagsAnswer, REFUSALS)
+      return 'refused' in answer ? [] : answer.value.map(({ name, commit }) => ({ name, sha: commit.sha }))
+    })
+  }
+
+  /** Finds what GitHub started for the push of a tag. */
+  async function ofTag(name: string): Promise<readonly RunReport[]> {
+    return keep(`runs of tag ${name}`, async () => {
+      const { runs } = await runsOf(`branch=${encodeURIComponent(name)}&event=push`)
+      return runs.filter((run) => run.head_branch === name).map((run) => reportOf(run, 'tag'))
+    })
+  }
+
   async function reports({ sha, refs }: Candidate): Promise<readonly Report[]> {
     const [kind] = refs
     const listed = ofRuns.get(sha)?.filter(({ head_sha }) => head_sha === sha)
     return keep(`reports ${kind} ${sha}`, async () => {
       const isHead = kind === 'pull_request'
-      const runs = isHead ? await runsOf(`head_sha=${sha}`) : (listed ?? [])
+      const runs = isHead ? (await runsOf(`head_sha=${sha}`)).runs : (listed ?? [])
       const own = runs.filter((run) => run.head_sha === sha && isBefore(run.created_at ?? run.updated_at))
       const asked = own.map((run) => {
         const ref = refKindOf(run, repository.defaultBranch) ?? kind!
@@ -272,7 +317,7 @@ function createReader(
     ]
   }
 
-  return { ofBranch, heads, reports }
+  return { ofBranch, tags, ofTag, heads, reports }
 }
 
 /** Tells a bot that opens pull requests and reports on them, as those that update dependencies. Workflows have an account of this kind, too. */

@@ -12,16 +12,7 @@ import { Job, JobsAnswer, type WorkflowRun } from './answers.ts'
 import { requireReadable } from './check-lists.ts'
 import { groupBy, outcomeOf } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
-import {
-  ACTIONS_APP,
-  fileOf,
-  isAkin,
-  isByHand,
-  isStoppedDuplicate,
-  isTooEarly,
-  mayBeOfAnotherCommit,
-  type WorkflowRuns,
-} from './workflow-runs.ts'
+import { ACTIONS_APP, fileOf, isAkin, isByHand, isStoppedDuplicate, type WorkflowRuns } from './workflow-runs.ts'
 
 const JOBS_PAGE = 50
 /** Limit of the runs whose jobs one check reads: those of the others are for the next checks. */
@@ -49,7 +40,7 @@ export interface FoundJobs {
 /** Reads the jobs of these names in the wanted runs that count; where some have not passed, also those of runs that may have passed before. */
 export async function readJobs(
   claimed: ClaimedRepository,
-  { all, latest }: WorkflowRuns,
+  { all, latest, chains }: WorkflowRuns,
   { names, isWanted }: WantedJobs,
   context: Pick<CheckContext, 'cache' | 'now'>,
 ): Promise<FoundJobs> {
@@ -69,7 +60,7 @@ export async function readJobs(
   const checks = wanted.flatMap((run) => {
     const akin = all.filter((other) => isAkin(run, other)).map((other) => ({ run: other, jobs: jobsIn(other) }))
     const jobs = checksOf(run, jobsIn(run) ?? [], akin, isStoppedDuplicate(run, all))
-    if (!isTooEarly(run, all, theirNow)) return mayBeOfAnotherCommit(run, all) ? jobs.map(withoutBlame) : jobs
+    if (!chains.isTooEarly(run, theirNow)) return chains.mayBeOfAnother(run) ? jobs.map(withoutBlame) : jobs
     return jobs.map((job): JobCheck => withoutBlame(job.outcome === 'passed' ? { ...job, outcome: 'pending' } : job))
   })
   return { checks, unread }

@@ -1,26 +1,33 @@
 /** Reads the runs of workflows that GitHub has for a commit, and tells which of them count, and which a newer one has replaced. */
-
-import type { Instant } from '@claimcheck/core/plugin'
 import type { RefKind } from '../comparable.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { type ListedPull, PullsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import { type Chains, readChains } from './chains.ts'
 import type { ClaimedRepository } from './repository.ts'
 
 /** The slug of the app of GitHub's workflows. */
 export const ACTIONS_APP = 'github-actions'
 
 const RUNS_PAGE = 50
-/** Number of pages beyond which the list of a commit is read by event: whoever may write can start runs by the hundred. */
+/** Number of pages beyond which the list of a commit is read by event and state: whoever may write, and a clock, can start runs by the hundred. */
 const MOST_PAGES = 6
+const MOST_PAGES_FILTERED = 2
 /** The events for which GitHub starts runs of commits. */
 const BY_COMMITS = ['push', 'pull_request', 'pull_request_target', 'merge_group', 'workflow_run', 'schedule']
+/** The states of a run that has not passed, by the names of GitHub's filter. */
+const NOT_PASSED = [
+  ...['failure', 'cancelled', 'timed_out', 'action_required', 'stale'],
+  ...['in_progress', 'queued', 'requested', 'waiting', 'pending'],
+]
 
 export interface WorkflowRuns {
   /** All runs for the commit, newest first. */
   readonly all: readonly WorkflowRun[]
   /** The runs that no newer run has replaced. */
   readonly latest: readonly WorkflowRun[]
-  /** Tells that there are more runs, which somebody started by hand: they can replace none, and can have failed. */
+  /** Tells which of what the ends of runs started is of another commit. */
+  readonly chains: Chains
+  /** Tells that there are more runs that can have failed. */
   readonly isCut: boolean
 }
 
@@ -35,26 +42,34 @@ export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string):
   const { api, repository } = claimed
   const path = `${repository.root}/actions/runs?head_sha=${sha}&per_page=${RUNS_PAGE}`
   const first = await api.start(path, WorkflowRunsAnswer, MOST_PAGES)
-  const pages = first.isCut
-    ? (await Promise.all(BY_COMMITS.map((event) => api.list(`${path}&event=${event}`, WorkflowRunsAnswer)))).flat()
-    : []
-  const runs = [...first.pages, ...pages].flatMap(({ workflow_runs }) => workflow_runs)
+  const filtered = (name: string, values: readonly string[]) =>
+    Promise.all(
+      (first.isCut ? values : []).map((value) =>
+        api.start(`${path}&${name}=${value}`, WorkflowRunsAnswer, MOST_PAGES_FILTERED),
+      ),
+    )
+  // What these leave out has passed, and counts for nothing beside newer runs of its event.
+  const [ofEvents, notPassed] = await Promise.all([filtered('event', BY_COMMITS), filtered('status', NOT_PASSED)])
+  const runs = [first, ...ofEvents, ...notPassed]
+    .flatMap(({ pages }) => pages)
+    .flatMap(({ workflow_runs }) => workflow_runs)
   if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) throw unexpectedAnswer()
   const all = [...new Map(runs.map((run) => [run.id, run])).values()].sort((one, other) => other.id - one.id)
+  const chains = await readChains(claimed, sha, all)
   const isReplaced = (run: WorkflowRun) => all.some((other) => replaces(other, run))
   const red = all.filter((run) => isOfPull(run) && run.conclusion !== 'success' && isReplaced(run))
   const pulls = await readPullsFrom(claimed, new Set(red.flatMap(({ head_branch }) => head_branch ?? [])))
   const ofOthers = new Set(red.filter((run) => mayBeOfOtherBase(run, pulls.get(run.head_branch ?? ''))))
-  const latest = all.filter((run) => (ofOthers.has(run) || !isReplaced(run)) && !isBesideThePoint(run, all))
-  return { all, latest, isCut: first.isCut }
+  const latest = all.filter((run) => (ofOthers.has(run) || !isReplaced(run)) && !isBesideThePoint(run, all, chains))
+  return { all, latest, chains, isCut: notPassed.some(({ isCut }) => isCut) }
 }
 
 /** Tells a run that another one of its file and event speaks for: it was skipped, as after a label, or is of another commit. */
-function isBesideThePoint(run: WorkflowRun, all: readonly WorkflowRun[]): boolean {
+function isBesideThePoint(run: WorkflowRun, all: readonly WorkflowRun[], { isOfAnother }: Chains): boolean {
   const others = all.filter(
     (other) => other.id !== run.id && other.event === run.event && fileOf(other) === fileOf(run),
   )
-  if (isOfAnotherCommit(run, all)) return others.some((other) => !isOfAnotherCommit(other, all))
+  if (isOfAnother(run)) return others.some((other) => !isOfAnother(other))
   return (
     run.conclusion === 'skipped' && others.some((other) => other.conclusion !== 'skipped' && isOfOneRef(run, other))
   )
@@ -63,54 +78,6 @@ function isBesideThePoint(run: WorkflowRun, all: readonly WorkflowRun[]): boolea
 function isOfOneRef(one: WorkflowRun, other: WorkflowRun): boolean {
   return !isOfTheCommit(one) || refOf(one) === refOf(other)
 }
-
-/** The time by which GitHub may date the end of a run later than what it starts. */
-const END_MS = 10_000
-
-/**
- * Tells whether what the end of a run started (`workflow_run`) came before all runs of this commit had ended, and not as one of them ended: then it
- * is of the commit before, or of a pull request. GitHub lists all of them with the newest commit of the default branch.
- */
-export function isOfAnotherCommit(run: WorkflowRun, all: readonly WorkflowRun[]): boolean {
-  const isAtEnd = (end: Instant) => Math.abs(Date.parse(run.created_at!) - end) <= END_MS
-  return mayBeOfAnotherCommit(run, all) && !before(all).map(endOf).some(isAtEnd)
-}
-
-/** Tells whether what the end of a run started came before all runs of this commit had ended, so that the run may have been of another one. */
-export function mayBeOfAnotherCommit({ event, created_at }: WorkflowRun, all: readonly WorkflowRun[]): boolean {
-  if (event !== CHAINED || !created_at) return false
-  return before(all).some((run) => Date.parse(created_at) < endOf(run) - END_MS)
-}
-
-/** The runs of the commit that may have started a chained one, as far as their first end is told. */
-function before(all: readonly WorkflowRun[]): readonly WorkflowRun[] {
-  return all.filter((run) => BEFORE_CHAINED.has(run.event) && !isRunAgain(run))
-}
-
-/** Tells a run whose first end is not told any more. */
-function isRunAgain({ run_attempt = 1 }: WorkflowRun): boolean {
-  return run_attempt > 1
-}
-
-function endOf({ status, updated_at }: WorkflowRun): Instant {
-  return status === 'completed' ? Date.parse(updated_at) : Number.POSITIVE_INFINITY
-}
-
-const CHAINED = 'workflow_run'
-const BEFORE_CHAINED: ReadonlySet<string> = new Set(['push', 'merge_group'])
-
-/**
- * Tells a run that may be of another commit, while one of this commit may still come. A run that waits for somebody to approve it is not awaited.
- *
- * @param theirNow by GitHub's clock
- */
-export function isTooEarly(run: WorkflowRun, all: readonly WorkflowRun[], theirNow: Instant): boolean {
-  const ends = all.filter(({ event, status }) => BEFORE_CHAINED.has(event) && status !== 'waiting').map(endOf)
-  return mayBeOfAnotherCommit(run, all) && theirNow - Math.max(...ends) < CHAINED_WITHIN_MS
-}
-
-/** The time after the end of a run by which GitHub has begun what it starts. Milliseconds. */
-const CHAINED_WITHIN_MS = 60_000
 
 /** Reads all pull requests from branches of the repository. It has no entry for a branch from which there may be others. */
 async function readPullsFrom(

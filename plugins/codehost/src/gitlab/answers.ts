@@ -54,6 +54,8 @@ export const ProtectedBranchAnswer = Type.Object({ name: Type.String(), protecte
 /** The answer about a branch or a tag. */
 export const RefAnswer = Type.Object({ name: Type.String(), commit: CommitAnswer })
 
+export const TagsAnswer = Type.Array(RefAnswer)
+
 /** The answer with the branches that have a commit. */
 export const HoldersAnswer = Type.Array(Type.Object({ type: Type.Literal('branch'), name: Type.String() }))
 
@@ -154,6 +156,7 @@ export const StatusesAnswer = Type.Array(
     name: Type.String(),
     status: Type.String(),
     allow_failure: Type.Boolean(),
+    created_at: orNull(Time),
     author: nullable(Type.Object({ id: Id, username: Type.String() })),
   }),
 )

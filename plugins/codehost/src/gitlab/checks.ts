@@ -15,7 +15,7 @@ import {
   EXTERNAL,
   openPipelines,
   outcomeOf,
-  type Pipeline,
+  type PipelineList,
   type Pipelines,
   type Run,
   readPostedBeside,
@@ -49,8 +49,8 @@ async function readChecks(
   const source = isWaiting
     ? keepPipelines(opened, `gitlab ${project.id} ${sha} ${countsAll}`, countsAll, context)
     : opened
-  const listed = await source.list()
-  if (listed.length === 0 && !(await repository.knows(sha))) {
+  const { pipelines: listed, isCut } = await source.list()
+  if (listed.length === 0 && !isCut && !(await repository.knows(sha))) {
     requireCode(project)
     // Pipelines are deleted by their age, too, and commits that nothing names are pruned.
     return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), project.madeBy) }
@@ -68,18 +68,22 @@ async function readChecks(
     )
   // GitLab shows the pipelines of a merge request's fork with it, which are not this project's.
   if (listed.length === 0 && (await mergeRequests()).some(isOfFork)) throw new DestinationError('forbidden')
-  // Owners can delete pipelines.
-  if (wanted)
-    return { ...found, checks: await findNamedChecks(source, { pipelines, more }, wanted), canBeDeleted: true }
+  // What is left out of the list may have passed before.
+  const unblamed = (checks: readonly Check[]) => (isCut ? checks.map(withoutBlame) : checks)
+  if (wanted) {
+    const named = await findNamedChecks(source, { pipelines, isCut, more }, wanted)
+    // Owners can delete pipelines.
+    return { ...found, checks: unblamed(named), canBeDeleted: true }
+  }
   // Without a token GitLab shows no posted statuses.
   const seesPosted = access.token !== undefined
-  const { checks, runs, all } = await findAllChecks(source, { pipelines, more }, seesPosted)
+  const { checks, runs, all } = await findAllChecks(source, { pipelines, isCut, more }, seesPosted)
   if (all.length === 0) return { ...found, checks: [], canBeDeleted: true }
   const times = all.flatMap(({ updatedAt }) => updatedAt ?? [])
   const changedAt = times.every((time) => isOwnTime(time, project)) ? latestOf(times) : undefined
   return {
     ...found,
-    checks,
+    checks: unblamed(checks),
     changedAt,
     async comparable() {
       const claimed = { sha, runs, pipelines: all, mergeRequests: await mergeRequests() }
@@ -98,7 +102,7 @@ function keepPipelines(source: Pipelines, key: string, isNamed: boolean, context
   const isOpen = (runs: readonly Run[]) =>
     runs.length > MOST_KEPT_JOBS ||
     runs.some(({ outcome }) => outcome === 'failed' || (isNamed && outcome === 'pending'))
-  const hasFailed = (all: readonly Pipeline[]) => all.some((one) => outcomeOf(one, false) === 'failed')
+  const hasFailed = ({ pipelines }: PipelineList) => pipelines.some((one) => outcomeOf(one, false) === 'failed')
   return {
     ...source,
     list: (of) => (isNamed ? parts.short(`${key} pipelines ${of}`, () => source.list(of), hasFailed) : source.list(of)),
@@ -120,7 +124,14 @@ const MOST_KEPT_JOBS = 100
 /** The pipelines of the commit, and those of its merges with the targets of merge requests, which are asked for where they matter. */
 interface CommitPipelines {
   readonly pipelines: readonly CountedPipeline[]
+  /** Tells that there are more pipelines of the commit, all of which passed. */
+  readonly isCut: boolean
   more(): Promise<readonly CountedPipeline[]>
+}
+
+/** Reads the pipelines that others started. */
+async function startedPipelines(source: Pipelines): Promise<readonly CountedPipeline[]> {
+  return countedPipelines(source, (await source.list('parent_pipeline')).pipelines)
 }
 
 /** Tells a pipeline of GitLab's own: an `external` one has no jobs. */
@@ -135,52 +146,59 @@ interface AllChecks {
   readonly all: readonly CountedPipeline[]
 }
 
-/** Finds all that the newest pipelines show; where that is green, also the pipelines that they started, and who posted statuses. */
+/**
+ * Finds all that the newest pipelines show; where no job of theirs is red, also the pipelines that they started, and who posted statuses: what
+ * somebody posted as red is named by itself, so that it is known when it has passed since, and not by the pipeline that it turned red.
+ */
 async function findAllChecks(
   source: Pipelines,
   { pipelines, more }: CommitPipelines,
   seesPosted: boolean,
 ): Promise<AllChecks> {
-  const own = await allIn(source, pipelines)
-  if (own.checks.some(isRed)) return { ...own, all: pipelines }
+  const { jobs, states, runs: ownRuns } = await allIn(source, pipelines)
+  const own = [...jobs, ...states]
+  const isToldByIt = jobs.some(isRed) || own.some(({ outcome }) => outcome === 'pending')
+  if (isToldByIt || (!seesPosted && own.some(isRed))) return { checks: own, runs: ownRuns, all: pipelines }
   const merged = await more()
-  const started = await countedPipelines(source, pipelines.length > 0 ? await source.list('parent_pipeline') : [])
+  const started = pipelines.length > 0 ? await startedPipelines(source) : []
   const results = await allIn(source, merged)
   // Whether the pipeline that started it forgives its failure is not read: it spoils the commit, and is blamed on nobody.
   const others = await allIn(source, started)
-  const checks = [...own.checks, ...results.checks, ...others.checks.map(withoutBlame)]
-  const runs = [...own.runs, ...results.runs, ...others.runs]
+  const read = [...jobs, ...results.jobs, ...results.states, ...[...others.jobs, ...others.states].map(withoutBlame)]
+  const runs = [...ownRuns, ...results.runs, ...others.runs]
   const all = [...pipelines, ...merged, ...started]
-  if (!seesPosted || pipelines.length === 0) return { checks, runs, all }
-  const posted = await readPostedBeside(source, runs)
-  const isTold = ({ by }: Check) => posted.length > 0 && by.includes(startedBy(EXTERNAL))
-  return { checks: [...checks.filter((check) => !isTold(check)), ...postedChecks(posted)], runs, all }
+  if (!seesPosted || pipelines.length === 0) return { checks: [...read, ...states], runs, all }
+  const posted = postedChecks(await readPostedBeside(source, runs))
+  const hasRed = posted.some(isRed)
+  const isTold = (state: Check) =>
+    (posted.length > 0 && state.by.includes(startedBy(EXTERNAL))) || (hasRed && isRed(state))
+  return { checks: [...read, ...states.filter((state) => !isTold(state)), ...posted], runs, all }
 }
 
 async function allIn(
   source: Pipelines,
   pipelines: readonly CountedPipeline[],
-): Promise<{ readonly checks: Check[]; readonly runs: readonly Run[] }> {
+): Promise<{ readonly jobs: readonly Check[]; readonly states: readonly Check[]; readonly runs: readonly Run[] }> {
   // A pipeline that was started again counts in place of the older one: a job that it left out spoils the commit, and no more.
   const needs: Needs = (runs) => {
     const hasRed = runs.some(isRed)
     return (pipeline) => hasRed || !hasEndedWell(pipeline)
   }
   const { runs, unread } = await readRuns(source, pipelines, 'jobs', needs)
-  const jobs = latest(runs, pipelines)
-  if (unread.length > 0 && !jobs.some(isRed)) throw new DestinationError('too_large')
-  const checks = jobs.map((run) => {
+  const last = latest(runs, pipelines)
+  if (unread.length > 0 && !last.some(isRed)) throw new DestinationError('too_large')
+  const jobs = last.map((run) => {
     const check = toCheck(run, { runs, unread, pipelines })
     return pipelines.find(({ id }) => id === run.pipeline)?.isOutdated ? withoutBlame(check) : check
   })
-  const pipelineChecks = newest(pipelines).flatMap((pipeline) => {
+  const states = newest(pipelines).flatMap((pipeline) => {
     const own = runs.filter((run) => run.pipeline === pipeline.id)
     const check = pipelineCheck(pipeline, pipelines, own)
     // Its jobs speak for it, unless it is red for another reason.
     const isTold = own.length === 0 ? check.outcome === 'skipped' : own.some(isRed) || !isRed(check)
     return isTold ? [] : [check]
   })
-  return { checks: [...checks, ...pipelineChecks], runs }
+  return { jobs, states, runs }
 }
 
 function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
@@ -190,7 +208,7 @@ function isRed({ outcome }: Pick<Check, 'outcome'>): boolean {
 /** Finds the claimed checks. It reads on only while one was not found, or has not passed. */
 async function findNamedChecks(
   source: Pipelines,
-  { pipelines, more }: CommitPipelines,
+  { pipelines, isCut, more }: CommitPipelines,
   wanted: readonly WantedCheck[],
 ): Promise<Check[]> {
   const checks: Check[] = []
@@ -209,21 +227,22 @@ async function findNamedChecks(
     const isGreen = (one: WantedCheck) => found.every((run) => !isNamed(run, one) || run.outcome === 'passed')
     // What is not read may count, and be red.
     const isUntold = unread.some((one) => newest(all).includes(one))
-    const isCut = !isFound([...checks, ...runs]) || (isUntold && wanted.every(isGreen))
-    if (unread.length > 0 && isCut) throw new DestinationError('too_large')
+    const isUnsure = !isFound([...checks, ...runs]) || (isUntold && wanted.every(isGreen))
+    if (unread.length > 0 && isUnsure) throw new DestinationError('too_large')
     checks.push(...found)
     jobs.push(...runs)
   }
 
   await read(pipelines, 'jobs')
   if (!isFound(checks) && pipelines.length > 0) {
-    await read(await countedPipelines(source, await source.list('parent_pipeline')), 'jobs')
+    await read(await startedPipelines(source), 'jobs')
   }
   if (!isFound(checks)) await read(pipelines, 'bridges')
   if (!isFound(checks)) await read(await more(), 'jobs')
   if (!isFound(checks) && pipelines.length > 0 && wanted.some(isOfAccount)) {
     checks.push(...postedChecks(await readPostedBeside(source, jobs)))
   }
+  if (isCut && !isFound(checks)) throw new DestinationError('too_large')
   return checks
 }
 
@@ -317,13 +336,15 @@ function postedChecks(posted: readonly Run[]): Check[] {
   const newestOf = new Map(lastOf(posted, ({ name }) => [name]).map((run) => [run.name, run]))
   return lastOf(posted, ({ ref, source, name }) => [ref, source, name]).map((run) => {
     const { name, by, isRunByHost, outcome } = run
-    const isOther = (other: Run) => other.id !== run.id && other.name === name && other.outcome === 'passed'
-    const passedBefore = posted.some(
-      (other) => isOther(other) && (other.ref === run.ref || other.source === run.source),
+    const others = posted.filter((other) => other.id !== run.id && other.name === name)
+    const passedBefore = others.some(
+      ({ ref, source, outcome }) => outcome === 'passed' && (ref === run.ref || source === run.source),
     )
+    const own = others.filter(({ ref, source }) => ref === run.ref && source === run.source)
+    const { begunAt } = [run, ...own].reduce((first, other) => (other.id < first.id ? other : first))
     const { outcome: last, source } = newestOf.get(name)!
     const isOverruled = outcome === 'passed' && source !== run.source && isRed({ outcome: last })
-    const check = { name, by, isRunByHost, outcome, passedBefore }
+    const check = { name, by, isRunByHost, outcome, passedBefore, begunAt }
     return isOverruled ? withoutBlame({ ...check, outcome: last }) : check
   })
 }

@@ -6,13 +6,16 @@ import {
   comparableAmong,
   comparableBefore,
   type KnownCommit,
+  masked,
   type RefKind,
   type RunReport,
   refsOf,
+  type TaggedCommit,
+  tagsAlike,
 } from '../comparable.ts'
 import { keptForLong } from '../lately.ts'
 import { accountId } from '../reporters.ts'
-import { EventsAnswer, MergedAnswer, type MergeRequestOf, PipelinesAnswer } from './answers.ts'
+import { EventsAnswer, MergedAnswer, type MergeRequestOf, PipelinesAnswer, TagsAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import { isOfFork } from './merged-results.ts'
 import {
@@ -49,6 +52,8 @@ const MOST_COMMITS = 5
 /** Limit of the requests for the reports of all comparable commits, beside the lists. */
 const MOST_REQUESTS = 20
 const LIST = 100
+/** Number of pipelines in a list that has more: some of a page may be newer than what is asked for. */
+const FULL = 90
 /** The file that stands for every run: a project has one, whatever it includes. */
 const FILE = '.gitlab-ci.yml'
 
@@ -82,17 +87,36 @@ export async function comparableTo(
     )
   const commits = await ofKind('default')
   if (mergeRequests.length > 0) commits.push(...(await ofKind('pull_request')))
-  return { commits, begun, refs, owners }
+  const alike = refs.includes('tag') ? [] : tagsAlike(await readTags(compared), sha)
+  const ran = await Promise.all(
+    alike.map((tag) => keptForLong(context, `gitlab ${project.id} tag ${tag.name}`, () => hasRun(compared, tag))),
+  )
+  const ofTag: RunReport = { file: FILE, isOnlyFile: true, event: 'push', ref: 'tag' }
+  return { commits, begun, refs, owners, ofTags: ran.includes(true) ? [ofTag] : [] }
+}
+
+/** Lists the tags that were made last; none where they may not be read. */
+async function readTags({ api, project }: ComparedProject): Promise<readonly TaggedCommit[]> {
+  const list = `${project.path}/repository/tags?order_by=updated&sort=desc&per_page=20`
+  const { value = [] } = await api.find(list, TagsAnswer, [401, 403, 404])
+  return value.map(({ name, commit }) => ({ name, sha: commit.id }))
+}
+
+async function hasRun({ api, project }: ComparedProject, { name, sha }: TaggedCommit): Promise<boolean> {
+  const list = `${project.path}/pipelines?ref=${encodeURIComponent(name)}&sha=${sha}&source=push&per_page=1`
+  return (await api.get(list, PipelinesAnswer)).value.map(toPipeline).some(isStarted)
 }
 
 /** Tells whether the host started a pipeline: one that was left out, as a push that asks for none, began nothing. */
-function isStarted({ source, status }: Pipeline): boolean {
+function isStarted({ source, status }: Pick<Pipeline, 'source' | 'status'>): boolean {
   return BY_HOST.has(source) && status !== 'skipped'
 }
 
 function runOf({ id, ref, source }: Pipeline, runs: readonly Run[], project: Project): RunReport {
-  const isOfTag = runs.some((run) => run.pipeline === id && run.isOfTag)
-  return { file: FILE, isOnlyFile: true, event: source, ref: isOfTag ? 'tag' : kindOf({ ref, source }, project) }
+  const own = runs.filter(({ pipeline }) => pipeline === id)
+  const kind = own.some(({ isOfTag }) => isOfTag) ? 'tag' : kindOf({ ref, source }, project)
+  const jobs = unique(own.map(({ name }) => masked(name)))
+  return { file: FILE, isOnlyFile: true, event: source, ref: kind, jobs }
 }
 
 function kindOf({ ref, source }: Pick<Pipeline, 'ref' | 'source'>, { answer }: Project): RefKind {
@@ -116,19 +140,26 @@ async function readKnown(compared: ComparedProject, before: number): Promise<rea
     const { value } = await api.get(path, PipelinesAnswer)
     return value.map(toPipeline).filter(({ updatedAt = until }) => Date.parse(updatedAt) <= before)
   }
-  const onDefault = await list(`&ref=${encodeURIComponent(branch)}`)
+  const ofBranch = `&ref=${encodeURIComponent(branch)}`
+  const newest = await list(ofBranch)
+  const told = ({ source, status }: Pick<Pipeline, 'source' | 'status'>) =>
+    source === EXTERNAL || isStarted({ source, status })
+  const shasOf = (pipelines: readonly Pipeline[]) => unique(pipelines.filter(told).map(({ sha }) => sha))
+  // A clock, and a person, can fill the list.
+  const isFlooded = newest.length >= FULL && shasOf(newest).length < MOST_COMMITS
+  const onDefault = isFlooded ? [...newest, ...(await list(`${ofBranch}&source=push`))] : newest
   const merged = await mergedHeads(compared, before)
   const onOthers = merged.length > 0 ? await list('') : []
   const all = [...new Map([...onDefault, ...onOthers].map((one) => [one.id, one])).values()]
-  const told = ({ source, status }: Pipeline) => source === EXTERNAL || isStarted({ source, status } as Pipeline)
-  const shas = unique(onDefault.filter(told).map(({ sha }) => sha)).slice(0, MOST_COMMITS)
+  const shas = shasOf(onDefault).slice(0, MOST_COMMITS)
   const heads = merged.filter((sha) => !shas.includes(sha) && all.some((one) => one.sha === sha && told(one)))
   const commits: KnownCommit[] = []
   let left = MOST_REQUESTS
   for (const sha of [...shas, ...heads.slice(0, MOST_COMMITS)]) {
     const pipelines = all.filter((one) => one.sha === sha)
-    left -= pipelines.length + 1
-    if (left < 0) break
+    const cost = pipelines.length + 1
+    if (cost > left) continue
+    left -= cost
     const refs: RefKind[] = shas.includes(sha) ? ['default'] : ['branch', 'pull_request']
     commits.push({ sha, refs, ...(await readReports(compared, sha, pipelines)) })
   }

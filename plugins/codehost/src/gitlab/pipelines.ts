@@ -1,6 +1,7 @@
 /** Reads GitLab's pipelines, their jobs, and the statuses that accounts posted, each as runs of the same form. */
 
 import type { Check } from '../code-host.ts'
+import { unlessCut } from '../forgetting.ts'
 import { account, accountId, GITLAB_JOBS, workflow } from '../reporters.ts'
 import { unexpectedAnswer } from '../rest.ts'
 import { logTime, notAfter } from '../times.ts'
@@ -29,6 +30,12 @@ export interface Pipeline {
   readonly status: string
   readonly createdAt?: string
   readonly updatedAt?: string
+}
+
+export interface PipelineList {
+  readonly pipelines: readonly Pipeline[]
+  /** Tells that there are more pipelines, all of which passed. */
+  readonly isCut: boolean
 }
 
 /** The source of a pipeline that somebody's status made. */
@@ -60,7 +67,12 @@ export type Pipelines = ReturnType<typeof openPipelines>
 const PIPELINES = { size: 100, most: 3 }
 /** Limits of lists of jobs, each of which takes some four kilobytes. */
 const JOBS = { size: 50, most: 10 }
-const STATUSES = { size: 100, most: 3 }
+const STATUSES = { size: 100, most: 10 }
+/** The states of a pipeline that has not passed. */
+const NOT_PASSED = [
+  ...['failed', 'canceled', 'canceling', 'manual', 'running', 'pending', 'created', 'preparing', 'scheduled'],
+  ...['waiting_for_resource', 'waiting_for_callback'],
+]
 
 const USUAL_FILE = '.gitlab-ci.yml'
 /** The sources of pipelines that run something else than the project's own file says. */
@@ -102,17 +114,35 @@ export function openPipelines(
     const source = String(author.id)
     const by = [accountId(author.id), account(author.username)]
     const outcome = outcomeOf(status, countsAll)
-    return [{ id, pipeline: 0, name, ref: status.ref ?? '', source, by, isRunByHost: false, outcome }]
+    const begunAt = notAfter(ownTime(status.created_at))
+    return [{ id, pipeline: 0, name, ref: status.ref ?? '', source, by, isRunByHost: false, outcome, begunAt }]
+  }
+
+  const listed = (filter = '') =>
+    collectAll(api.pages(`${path}/pipelines?sha=${sha}&order_by=id&sort=desc${filter}`, PipelinesAnswer, PIPELINES))
+
+  /** Reads what counts of a list that has no end: what the host started for the commit, and what has not passed. */
+  async function listFiltered(): Promise<PipelineAnswer[]> {
+    const filters = [
+      ...[...BY_HOST, EXTERNAL].map((source) => `&source=${source}`),
+      ...NOT_PASSED.map((status) => `&status=${status}`),
+    ]
+    return (await Promise.all(filters.map(listed))).flat()
   }
 
   return {
-    /** Lists pipelines, newest first. @param source limits the list to pipelines that others started, which no other list has */
-    async list(source?: 'parent_pipeline'): Promise<readonly Pipeline[]> {
-      const query = `sha=${sha}&order_by=id&sort=desc${source === undefined ? '' : `&source=${source}`}`
-      const found = await collectAll(api.pages(`${path}/pipelines?${query}`, PipelinesAnswer, PIPELINES))
+    /**
+     * Lists pipelines, newest first. Of a list that is too long it leaves out what passed and a clock or a person started.
+     * @param source limits the list to pipelines that others started, which no other list has
+     */
+    async list(source?: 'parent_pipeline'): Promise<PipelineList> {
+      const whole = await unlessCut(() => listed(source && `&source=${source}`), source ? [] : ['too_large'])
+      const isCut = whole === 'cut'
+      const found = isCut ? await listFiltered() : whole
       if (found.some((one) => one.sha !== sha)) throw unexpectedAnswer()
-      const pipelines = found.map(toPipeline).filter((one) => source === undefined || one.source === source)
-      return pipelines.sort((one, other) => other.id - one.id)
+      const byId = new Map(found.map((one) => [one.id, toPipeline(one)]))
+      const pipelines = [...byId.values()].filter((one) => source === undefined || one.source === source)
+      return { pipelines: pipelines.sort((one, other) => other.id - one.id), isCut }
     },
     /** Reads every attempt of the jobs. `bridges` are the jobs that start other pipelines. */
     async runs(pipelines: readonly Pipeline[], kind: 'jobs' | 'bridges'): Promise<readonly Run[]> {

@@ -1,0 +1,96 @@
+/**
+ * Tells the commits of chained runs, which the end of another run starts (`workflow_run`). GitHub lists them with the newest commit of the default
+ * branch, also those after a run of an earlier commit or of a pull request, and does not tell after which run one came: only that it began as that
+ * one ended.
+ */
+import type { Instant } from '@claimcheck/core/plugin'
+import { type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import type { ClaimedRepository } from './repository.ts'
+
+export interface Chains {
+  /**
+   * Tells whether a chained run is of another commit or of a pull request: it began as no run of this commit ended, and before all of them had ended,
+   * or as a run of another commit did.
+   */
+  isOfAnother(run: WorkflowRun): boolean
+  /** Tells whether a chained run may be of another commit: it began as a run of this commit ended, while others ran, and perhaps as one of another did. */
+  mayBeOfAnother(run: WorkflowRun): boolean
+  /**
+   * Tells a chained run that may be of another commit, while one of this commit may still come.
+   *
+   * @param theirNow by GitHub's clock
+   */
+  isTooEarly(run: WorkflowRun, theirNow: Instant): boolean
+}
+
+const CHAINED = 'workflow_run'
+const BEFORE_CHAINED: ReadonlySet<string> = new Set(['push', 'merge_group'])
+/** The time by which GitHub may date the end of a run later than what it starts. Milliseconds. */
+const END_MS = 10_000
+/** The time after the end of a run by which GitHub has begun what it starts. Milliseconds. */
+const CHAINED_WITHIN_MS = 60_000
+
+/** @param all all runs of the commit, which are read once; those of others only for a chained run that no end of these explains */
+export async function readChains(
+  claimed: ClaimedRepository,
+  sha: string,
+  all: readonly WorkflowRun[],
+): Promise<Chains> {
+  const starters = all.filter(({ event }) => BEFORE_CHAINED.has(event))
+  // The first end of one that was run again is not told any more.
+  const lastEnd = Math.max(...starters.filter(({ run_attempt = 1 }) => run_attempt === 1).map(endOf))
+  const chained = all.filter(({ event, created_at }) => event === CHAINED && created_at)
+  const isBeforeEnd = (run: WorkflowRun) => begunAt(run) < lastEnd - END_MS
+  const ends = starters.map(endOf)
+  const own = new Set<WorkflowRun>()
+  for (const run of chained.toSorted((one, other) => begunAt(one) - begunAt(other))) {
+    if (!isAmong(ends, begunAt(run))) continue
+    own.add(run)
+    if (!isBeforeEnd(run)) ends.push(endOf(run))
+  }
+  const unexplained = chained.filter((run) => own.has(run) === isBeforeEnd(run))
+  const ofOthers =
+    unexplained.length > 0 ? await readOtherEnds(claimed, sha, Math.max(...unexplained.map(begunAt))) : []
+  const isAfterAnother = (run: WorkflowRun) => isAmong(ofOthers, begunAt(run))
+  // An empty list tells nothing of what ran for others.
+  const isOwnAlone = (run: WorkflowRun) => ofOthers.length > 0 && own.has(run) && !isAfterAnother(run)
+  const isForeign = (run: WorkflowRun) =>
+    chained.includes(run) && !own.has(run) && (isBeforeEnd(run) || isAfterAnother(run))
+  const mayBeOfAnother = (run: WorkflowRun) =>
+    isForeign(run) || (chained.includes(run) && isBeforeEnd(run) && !isOwnAlone(run))
+  // A run that waits for somebody to approve it is not awaited.
+  const awaitedEnd = Math.max(...starters.filter(({ status }) => status !== 'waiting').map(endOf))
+  return {
+    isOfAnother: isForeign,
+    mayBeOfAnother,
+    isTooEarly: (run, theirNow) =>
+      (isForeign(run) && !isBeforeEnd(run)) || (mayBeOfAnother(run) && theirNow - awaitedEnd < CHAINED_WITHIN_MS),
+  }
+}
+
+function begunAt({ created_at }: WorkflowRun): Instant {
+  return Date.parse(created_at!)
+}
+
+function endOf({ status, updated_at }: WorkflowRun): Instant {
+  return status === 'completed' ? Date.parse(updated_at) : Number.POSITIVE_INFINITY
+}
+
+function isAmong(ends: readonly Instant[], moment: Instant): boolean {
+  return ends.some((end) => Math.abs(moment - end) <= END_MS)
+}
+
+const PAGE = 100
+
+/** Reads when the last runs of other commits ended that had begun by a moment. */
+async function readOtherEnds(
+  { api, repository }: ClaimedRepository,
+  sha: string,
+  until: Instant,
+): Promise<readonly Instant[]> {
+  const created = encodeURIComponent(`<=${new Date(until).toISOString().replace('.000Z', 'Z')}`)
+  const path = `${repository.root}/actions/runs?status=completed&created=${created}&per_page=${PAGE}&page=1`
+  const answer = await api.find(path, WorkflowRunsAnswer, [404])
+  const runs = 'refused' in answer ? [] : answer.value.workflow_runs
+  return runs.filter((run) => run.head_sha !== sha && run.event !== CHAINED).map(endOf)
+}
