@@ -18,7 +18,10 @@ export type Receipt = {
 
 type DescribedBody = DeepReadonly<DescribedReceipt>['body']
 
-/** The body of a receipt. Other issuers may leave out the client's id of the claim, which Claimcheck always writes. */
+/**
+ * The body of a receipt. `agent.bound` is an addition of Claimcheck's: the workspace lets only certain keys speak for the agent, and the claim came
+ * through one of them. Other issuers may leave out the client's id of the claim, which Claimcheck always writes.
+ */
 export type ReceiptBody = Omit<DescribedBody, 'claim' | 'observation' | 'verdict'> & {
   readonly claim: Omit<DescribedBody['claim'], 'client_claim_id'> & { readonly client_claim_id?: string }
   readonly observation: ReceiptObservation

@@ -34,6 +34,7 @@ export async function readPullRequest(
   if (base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
   const head = await headOf(answer, repository, git, context)
   const mergeCommit = merged && merge_commit_sha ? merge_commit_sha : undefined
+  // A merge by the host closes the pull request at once; one by hand has another time.
   const isDatedByHost = Math.abs(Date.parse(merged_at ?? '') - Date.parse(closed_at ?? '')) <= MERGE_MS
   let timeline: ReturnType<typeof readTimeline> | undefined
   const pullRequest: PullRequest = {

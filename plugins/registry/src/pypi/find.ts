@@ -98,7 +98,7 @@ function foundFiles(
       version,
       package_listed: true,
       ...(digest !== undefined && { integrity: digest, integrity_by: 'registry' }),
-      // PEP 691 has true, or the reason.
+      // A yanked file has true here, or the reason of yanking (PEP 691).
       ...(files.every(({ yanked }) => yanked === true || (typeof yanked === 'string' && yanked)) && { yanked: true }),
     },
   }
