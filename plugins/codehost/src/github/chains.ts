@@ -50,10 +50,9 @@ export async function readChains(
   }
   const unexplained = chained.filter((run) => own.has(run) === isBeforeEnd(run))
   const ofOthers =
-    unexplained.length > 0 ? await readOtherEnds(claimed, sha, Math.max(...unexplained.map(begunAt))) : []
-  const isAfterAnother = (run: WorkflowRun) => isAmong(ofOthers, begunAt(run))
-  // An empty list tells nothing of what ran for others.
-  const isOwnAlone = (run: WorkflowRun) => ofOthers.length > 0 && own.has(run) && !isAfterAnother(run)
+    unexplained.length > 0 ? await readOtherEnds(claimed, sha, Math.max(...unexplained.map(begunAt))) : NOTHING
+  const isAfterAnother = (run: WorkflowRun) => isAmong(ofOthers.ends, begunAt(run))
+  const isOwnAlone = (run: WorkflowRun) => ofOthers.isWhole && own.has(run) && !isAfterAnother(run)
   const isForeign = (run: WorkflowRun) =>
     chained.includes(run) && !own.has(run) && (isBeforeEnd(run) || isAfterAnother(run))
   const mayBeOfAnother = (run: WorkflowRun) =>
@@ -81,16 +80,25 @@ function isAmong(ends: readonly Instant[], moment: Instant): boolean {
 }
 
 const PAGE = 100
+/** The time by which a run that lasts long may have begun before it started another one. Milliseconds. */
+const LONGEST_MS = 6 * 3_600_000
+
+interface OtherEnds {
+  readonly ends: readonly Instant[]
+  /** Tells that no end is missing: neither of a run that began before those of a busy hour, nor of all, as an empty list has it. */
+  readonly isWhole: boolean
+}
+
+const NOTHING: OtherEnds = { ends: [], isWhole: false }
 
 /** Reads when the last runs of other commits ended that had begun by a moment. */
-async function readOtherEnds(
-  { api, repository }: ClaimedRepository,
-  sha: string,
-  until: Instant,
-): Promise<readonly Instant[]> {
+async function readOtherEnds({ api, repository }: ClaimedRepository, sha: string, until: Instant): Promise<OtherEnds> {
   const created = encodeURIComponent(`<=${new Date(until).toISOString().replace('.000Z', 'Z')}`)
   const path = `${repository.root}/actions/runs?status=completed&created=${created}&per_page=${PAGE}&page=1`
   const answer = await api.find(path, WorkflowRunsAnswer, [404])
-  const runs = 'refused' in answer ? [] : answer.value.workflow_runs
-  return runs.filter((run) => run.head_sha !== sha && run.event !== CHAINED).map(endOf)
+  if ('refused' in answer) return NOTHING
+  const { workflow_runs: runs } = answer.value
+  const isLong = runs.length < PAGE || runs.some((run) => run.created_at && begunAt(run) < until - LONGEST_MS)
+  const ends = runs.filter((run) => run.head_sha !== sha && run.event !== CHAINED).map(endOf)
+  return { ends, isWhole: isLong && ends.length > 0 }
 }
