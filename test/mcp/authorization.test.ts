@@ -82,29 +82,33 @@ t.test('a token of another audience is refused, and one that lacks a scope says 
   t.strictSame(completion.values, [], 'actions need connections:read')
 })
 
-t.test('the address with a slash at its end is the same server', async (t) => {
-  const { host } = await shared()
-  const owner = await Visitor.owner(host)
-  const provider = new Registering()
-  const url = new URL(`${mcpUrl(host)}/`)
-  const first = new StreamableHTTPClientTransport(url, { authProvider: provider })
-  await t.rejects(newClient().connect(first), UnauthorizedError)
-  const asked = provider.asked!
-  const resource = asked.searchParams.get('resource')!
-  t.equal(resource, url.href, 'clients take what they were given')
-  const application = new Application({ client_id: '', redirect_uris: [provider.redirectUrl] })
-  const consent = await owner.once(asked.pathname + asked.search)
-  const path = consent.headers.get('location')!
-  await owner.get(path)
-  const answers = { decision: 'allow', workspace: await owner.workspaceId() }
-  await first.finishAuth(await application.decide(owner, path, answers))
-  const agent = newClient()
-  await agent.connect(new StreamableHTTPClientTransport(url, { authProvider: provider }))
-  t.teardown(() => agent.close())
-  t.notMatch(await call(agent, 'list_actions'), { isError: true })
-  const other = await mcpClient(t, host, provider.tokens().access_token)
-  t.notMatch(await call(other, 'list_actions'), { isError: true }, 'its token is good at the address without one')
-})
+for (const [name, addressOf] of Object.entries({
+  'with a slash at its end': (url: string) => `${url}/`,
+  'by an address of this machine': (url: string) => url.replace('localhost', '127.0.0.1'),
+}))
+  t.test(`the address ${name} is the same server`, async (t) => {
+    const { host } = await shared()
+    const owner = await Visitor.owner(host)
+    const provider = new Registering()
+    const url = new URL(addressOf(mcpUrl(host).href))
+    const first = new StreamableHTTPClientTransport(url, { authProvider: provider })
+    await t.rejects(newClient().connect(first), UnauthorizedError)
+    const asked = provider.asked!
+    const resource = asked.searchParams.get('resource')!
+    t.equal(resource, url.href, 'clients take what they were given')
+    const application = new Application({ client_id: '', redirect_uris: [provider.redirectUrl] })
+    const consent = await owner.once(asked.pathname + asked.search)
+    const path = consent.headers.get('location')!
+    await owner.get(path)
+    const answers = { decision: 'allow', workspace: await owner.workspaceId() }
+    await first.finishAuth(await application.decide(owner, path, answers))
+    const agent = newClient()
+    await agent.connect(new StreamableHTTPClientTransport(url, { authProvider: provider }))
+    t.teardown(() => agent.close())
+    t.notMatch(await call(agent, 'list_actions'), { isError: true })
+    const other = await mcpClient(t, host, provider.tokens().access_token)
+    t.notMatch(await call(other, 'list_actions'), { isError: true }, 'its token is good at the usual address')
+  })
 
 t.test('a key is good as far as it is good elsewhere', async (t) => {
   const { host } = await shared()

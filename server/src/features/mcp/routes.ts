@@ -55,7 +55,8 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate, treeHeads
     return token?.audience === oauth.audiences().mcp ? token : undefined
   }
 
-  const metadataUrl = ({ routeOptions }: FastifyRequest) => oauth.mcpMetadataUrl(routeOptions.url ?? PATHS[0])
+  const metadataUrl = ({ host, routeOptions }: FastifyRequest) =>
+    oauth.mcpMetadataUrl(host, routeOptions.url ?? PATHS[0])
 
   function challenge(isRefused: boolean, request: FastifyRequest): string {
     const error = isRefused ? 'error="invalid_token", ' : ''

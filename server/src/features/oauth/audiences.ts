@@ -6,8 +6,12 @@ export type Audiences = ReturnType<typeof createAudiences>
 export function createAudiences(own: string, others: readonly string[], { hasMcp }: { readonly hasMcp: boolean }) {
   // Clients may write the same URL with or without the slash after the host, and people the MCP server's with one at its end.
   const mcp = `${own}/mcp`
-  const known = new Map([...others, own, mcp].map((name) => [normalize(name), name]))
-  known.set(`${normalize(mcp)}/`, mcp)
+  const known = new Map<string, string>()
+  for (const origin of originsOf(own)) {
+    known.set(normalize(origin), own)
+    for (const path of ['/mcp', '/mcp/']) known.set(normalize(origin + path), mcp)
+  }
+  for (const name of others) known.set(normalize(name), name)
   return {
     /** The audience of the REST API. */
     own,
@@ -17,7 +21,16 @@ export function createAudiences(own: string, others: readonly string[], { hasMcp
     unnamed: hasMcp ? mcp : own,
     /** Finds the name of an audience in tokens; undefined for an unknown audience. */
     find: (resource: string) => known.get(normalize(resource)),
+    /** Returns the origin of this service that a request names as its host: clients refuse metadata of another one than they know. */
+    originAt: (host: string) => originsOf(own).find((origin) => new URL(origin).host === host) ?? own,
   }
+}
+
+/** The origins under which clients know a service: by addresses, too, where its own is `localhost`. */
+function originsOf(own: string): readonly string[] {
+  const { hostname, port } = new URL(own)
+  if (hostname !== 'localhost') return [own]
+  return [own, ...['127.0.0.1', '[::1]'].map((address) => `http://${address}${port && `:${port}`}`)]
 }
 
 function normalize(resource: string): string {

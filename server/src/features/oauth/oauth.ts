@@ -149,9 +149,9 @@ export function createOAuth(parts: OAuthParts) {
     /** The quota of registrations; undefined when clients may not register themselves. */
     registrations: config.oauth.dynamicRegistration ? createRegistrationQuota(parts) : undefined,
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
-    /** Returns the address of the MCP server's metadata, by the path at which the server was asked. */
-    mcpMetadataUrl: (path: string) =>
-      issuer() + (path.endsWith('/') ? OAUTH_PATHS.mcpSlashMetadata : OAUTH_PATHS.mcpMetadata),
+    /** Returns the address of the MCP server's metadata, by the host and the path at which the server was asked. */
+    mcpMetadataUrl: (host: string, path: string) =>
+      audiences().originAt(host) + (path.endsWith('/') ? OAUTH_PATHS.mcpSlashMetadata : OAUTH_PATHS.mcpMetadata),
 
     /** Makes the function that handles requests of applications. */
     handler() {

@@ -92,7 +92,12 @@ const MESSAGE = {
 const PARTS = {
   tokens: { authenticate: async () => undefined },
   oauth: {
-    audiences: () => ({ own: 'http://127.0.0.1', mcp: 'http://127.0.0.1/mcp', find: () => undefined }),
+    audiences: () => ({
+      own: 'http://127.0.0.1',
+      mcp: 'http://127.0.0.1/mcp',
+      find: () => undefined,
+      originAt: () => 'http://127.0.0.1',
+    }),
     mcpMetadataUrl: () => 'http://127.0.0.1/metadata',
   },
   publicUrl: undefined,

@@ -15,9 +15,13 @@ export function metadataRoutes(app: App, oauth: OAuth): void {
     app.get(path, { schema }, async () => openidMetadata(oauth))
   }
   app.get(OAUTH_PATHS.jwks, { schema }, async () => NO_KEYS)
-  app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth, oauth.audiences().own))
-  app.get(OAUTH_PATHS.mcpMetadata, { schema }, async () => resourceMetadata(oauth, oauth.audiences().mcp))
-  app.get(OAUTH_PATHS.mcpSlashMetadata, { schema }, async () => resourceMetadata(oauth, `${oauth.audiences().mcp}/`))
+  for (const [path, end] of [
+    [OAUTH_PATHS.resourceMetadata, ''],
+    [OAUTH_PATHS.mcpMetadata, '/mcp'],
+    [OAUTH_PATHS.mcpSlashMetadata, '/mcp/'],
+  ] as const) {
+    app.get(path, { schema }, async ({ host }) => resourceMetadata(oauth, oauth.audiences().originAt(host) + end))
+  }
 }
 
 function serverMetadata(oauth: OAuth) {
