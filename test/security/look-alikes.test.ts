@@ -237,6 +237,7 @@ t.test(
       'Claim check',
       'CIaimcheck',
       'Clаimcheck',
+      'Clairncheck',
       'Claimcheck command line',
       'Claimcheck: sign in',
     ]

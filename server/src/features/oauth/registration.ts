@@ -34,8 +34,12 @@ const SERVICE = 'Claimcheck'
 
 /** Tells whether a name is like the service's. Names such as "Claude Code (claimcheck)" only say which service the application is set up for. */
 function isLikeService(name: string): boolean {
-  const beginning = [...name.replace(/[^\p{L}\p{N}]/gu, '')].slice(0, SERVICE.length).join('')
-  return beginning.toLowerCase() === SERVICE.toLowerCase() || lookAlike(beginning, [SERVICE]) !== undefined
+  const letters = [...name.replace(/[^\p{L}\p{N}]/gu, '')]
+  // Two letters may look like one, as `rn` does like `m`.
+  const beginnings = [0, 1].map((more) => letters.slice(0, SERVICE.length + more).join(''))
+  return beginnings.some(
+    (one) => one.toLowerCase() === SERVICE.toLowerCase() || lookAlike(one, [SERVICE]) !== undefined,
+  )
 }
 
 /**
