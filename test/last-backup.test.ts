@@ -345,6 +345,34 @@ t.test('a log goes on after a last backup that was stopped, at once or by its co
   t.match(await client.submit(), { body: { verdict: 'verified' } }, 'it was undone')
 })
 
+t.test('what is left of a last backup that did not end is closed where it is restored', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const client = await source.client('acme')
+  await submitMany(client, 2)
+  const [to, left] = [join(newFolder(t), 'stopped'), join(newFolder(t), 'left')]
+  const makes = withProgress('rows', (update) =>
+    makeBackup({
+      config: source.config,
+      schema: SCHEMA,
+      to,
+      close: closer(source),
+      onProgress(done, all) {
+        // As a machine leaves it that fails while the backup is tried.
+        if (existsSync(join(`${to}.partial`, 'manifest.json')) && !existsSync(left)) {
+          cpSync(`${to}.partial`, left, { recursive: true })
+          process.emit('SIGTERM', 'SIGTERM')
+        }
+        update(done, all)
+      },
+    }),
+  )
+  await t.rejects(makes, { code: 'interrupted' })
+  await becomesReady(t, source.host)
+  t.match(await client.submit(), { body: { verdict: 'verified' } }, 'the log goes on here')
+  const env = await elsewhere(t, 'sqlite')
+  t.match(await run(source, ['restore', left], env), { code: 0, value: { goes_on: false } })
+})
+
 t.test('a restore that is stopped after its last step leaves the log closed, and its command goes on', async (t) => {
   const source = await startSource(t, 'sqlite')
   await submitMany(await source.client('acme'), 2)

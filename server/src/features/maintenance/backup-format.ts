@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { jsonIn } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
-import { syncFolder, writeNewFile } from '../../base/files.ts'
+import { replaceFile } from '../../base/files.ts'
 import { SecretError } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { sha256Text } from '../../base/sha256.ts'
@@ -52,8 +52,8 @@ export interface Manifest {
   readonly log: { readonly log_id: string; readonly tree_size: number; readonly tree_head: string } | null
   /** The hosts that shared the database; left out where one host has it, or none was seen. */
   readonly hosts?: readonly string[] | undefined
-  /** The log is closed where it was made, and goes on where it is restored. */
-  readonly last?: true | undefined
+  /** True when the log is closed where its last backup was made, and goes on where that is restored; `making` before. */
+  readonly last?: true | 'making' | undefined
   /** null where a signing backend has it. */
   readonly signing_key: { readonly key_id: string; readonly sealed: string } | null
   /** By table, and `archives`. */
@@ -107,11 +107,10 @@ export async function* readLines(folder: string, name: string): AsyncGenerator<r
   if (lines.length > 0) yield lines
 }
 
-/** The last file that is written. */
+/** The last file that is written. A last backup writes it again when it has closed the log. */
 export function writeManifest(folder: string, manifest: Manifest, secrets: Secrets): void {
   const seal = secrets.seal(digestOf(manifest), backupContext(manifest.epoch))
-  writeNewFile(join(folder, MANIFEST), `${JSON.stringify({ ...manifest, seal }, undefined, 2)}\n`)
-  syncFolder(folder)
+  replaceFile(join(folder, MANIFEST), `${JSON.stringify({ ...manifest, seal }, undefined, 2)}\n`)
 }
 
 /** @throws ServiceError `bad_request` for what is no complete backup; SecretError where another key sealed it */

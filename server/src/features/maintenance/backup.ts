@@ -64,7 +64,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const partial = `${to}.partial`
   return using(await openSource(config.databaseUrl, schema), async (source) => {
     const made = await madeBefore(options, source, partial)
-    if (made) return place(source, made, { partial, to })
+    if (made) return place(options, source, made, { partial, to })
     // Before the snapshot: what was acknowledged by then is in it.
     const madeAt = Math.floor(await databaseClock(source.read.db)())
     const epoch = newId('bkp_', madeAt)
@@ -80,7 +80,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
       if (options.verify !== false) await tryBackup(options, partial)
       // From then on the log goes on in it alone.
       await close?.end({ epoch, madeAt })
-      return await place(source, manifest, { partial, to })
+      return await place(options, source, manifest, { partial, to })
     } catch (error) {
       await (close && undoClosing(close, { epoch, madeAt }, source))?.catch((undone: Error) => {
         const detail = `whether the log is closed by the backup in ${partial} is not known: keep that folder, and run this command again (${undone.message})`
@@ -111,10 +111,14 @@ async function madeBefore(
 }
 
 async function place(
+  { config, close }: BackupOptions,
   source: Storage,
-  manifest: Manifest,
+  made: Manifest,
   { partial, to }: { readonly partial: string; readonly to: string },
 ): Promise<Backup> {
+  const manifest: Manifest = close ? { ...made, last: true } : made
+  // Not before the log is closed: what is left of a backup that did not end is closed wherever it is restored.
+  if (close) writeManifest(partial, manifest, openSecrets(config))
   if (existsSync(to))
     throw isThere(to, `the backup is complete, and stays in ${partial}: move it to a place of its own`)
   renameSync(partial, to)
@@ -166,7 +170,7 @@ async function writeBackup(
     schema: Object.keys(schema.migrations),
     log: await logOf(read),
     hosts: await hostsOf(source),
-    last: close ? true : undefined,
+    last: close ? 'making' : undefined,
     signing_key: signingKey ? sealedKey(signingKey, secrets) : null,
     files,
   }

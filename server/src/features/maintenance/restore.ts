@@ -173,7 +173,7 @@ async function restoreAll(
   const hosts = state?.agreedOn.startsWith('file:') ? [] : manifest.hosts
   const restore = randomUUID()
   await log.close({ epoch, madeAt: Date.parse(made_at), restore, hosts })
-  if (state && manifest.last) await log.move(movesOfRestored(state, epoch, restore))
+  if (state && manifest.last === true) await log.move(movesOfRestored(state, epoch, restore))
   const entry = { event: 'database.restored', subject: epoch, details: { made_at } } as const
   await takeOver(target, db, { config, schema, signingKey }, entry)
   return copied
