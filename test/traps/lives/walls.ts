@@ -232,6 +232,14 @@ export const wallLives: readonly LifeRow[] = [
   row(kind('replicas'), 'a claimed 404 by a site whose clock is three minutes behind', (since) =>
     page([since(behindBy(3 * MINUTE, missing), 0)], { status: 404 }),
   ),
+  ...[-30, 30].map((seconds) =>
+    row(
+      kind('clocks of clients', UNVERIFIABLE, 'never'),
+      `no such page, and a clock turns from ${-seconds} s ahead`,
+      (since) =>
+        page([since(behindBy(seconds * 1000, missing)), since(behindBy(-seconds * 1000, missing), 4 * MINUTE)]),
+    ),
+  ),
   row({ ...lie, truth: 'never' }, 'no such page, by a site whose clock is three minutes behind', (since) =>
     page([since(behindBy(3 * MINUTE, missing))]),
   ),
