@@ -30,9 +30,22 @@ export interface Look {
 /** Time for which npm and crates.io keep the name of a deleted package free. */
 const FREE_MS = 24 * 60 * 60_000
 
-export function toObservation(found: FoundVersion, look: Look): Observation<Facts> {
+/** The most by which the machines of one registry disagree, in milliseconds. */
+const LARGEST_SKEW_MS = 60_000
+
+export function toObservation(read: FoundVersion, look: Look): Observation<Facts> {
+  const found = isOfTheFuture(read, look) ? { ...read, published: undefined } : read
   const facts = factsOf(found, look)
   return found.isListed ? present(found, facts, look) : absent(found, facts, look)
+}
+
+/**
+ * Tells whether a record is later than the answer that has it, by the registry's `Date` and by our clock. It goes by another clock than these, so that
+ * its times tell nothing.
+ */
+function isOfTheFuture({ published, clockBehindMs }: FoundVersion, look: Look): boolean {
+  if (!published || clockBehindMs === undefined) return false
+  return published.notBefore > look.answeredAt + Math.max(0, -clockBehindMs) + LARGEST_SKEW_MS
 }
 
 /**

@@ -194,6 +194,12 @@ const npmLives: readonly PackageLife<NpmPlace>[] = [
     params: { version: 'v1.0.0' },
     happens: [at(0, 'agent', () => npm.publish('@acme/tool', '1.0.0'))],
   })),
+  row(kind('plain work'), 'by a record whose clock is twelve minutes ahead', (place) => ({
+    ...{ happens: [toNpm(place, 0, { at: START + 12 * MINUTE })], facts: { undated: true, published_at: undefined } },
+  })),
+  row(kind('plain work'), 'by a record whose clock is five seconds ahead', (place) => [
+    toNpm(place, 0, { at: START + 5 * SECOND }),
+  ]),
   row(kind('plain work'), 'deprecated', (place) => ({
     ...{ happens: [toNpm(place, 0, { deprecated: 'Use another one' })], facts: { deprecated: true } },
   })),
