@@ -1,5 +1,5 @@
 /** Lives of checks of a commit that a clock has run something for hundreds of times. */
-import { BITBUCKET, checking, checkingAll, type ForgeLife, GITHUB, GITLAB, livesAt, type Scene } from './forges.ts'
+import { checking, checkingAll, type ForgeLife, GITHUB, GITLAB, livesAt, type Scene } from './forges.ts'
 import { at, DAY, type LifeRow, MINUTE, VERIFIED } from './life-row.ts'
 import { before, build, HONEST, type Run, run, runs } from './run-scenes.ts'
 
@@ -26,7 +26,7 @@ const sinceDays: readonly ForgeLife[] = [checking, checkingAll].map((kind, index
 )
 
 export const floodLives: readonly LifeRow[] = livesAt(
-  [GITHUB, GITLAB, BITBUCKET],
+  [GITHUB, GITLAB],
   { about: 'what lists tell', truth: 'never' },
   sinceDays,
 )

@@ -139,6 +139,28 @@ const withDeletions: readonly ForgeLife[] = [
     { truth: 'never', where: NO_DELETION },
   ),
   allGreen(
+    'a red run beside one that runs on, which the first look saw, and which was deleted half a minute later',
+    NOT_VERIFIED,
+    (scene) => {
+      const { repository, base: sha } = scene
+      ranBefore(scene, {}, { file: 'lint' })
+      let [suite, id] = [0, 0]
+      return [
+        at(-MINUTE, 'ci', () => {
+          // All jobs that a push starts are in one pipeline at GitLab.
+          const branch = scene.forge === GITLAB ? 'work' : 'main'
+          suite = repository.checks.suite({ sha, workflow: fileOf('lint'), branch })
+          repository.checks.run({ suite, name: 'lint', ...RED })
+          id = repository.checks.queue({ sha, workflow: fileOf('ci'), branch: 'main', name: 'ci' })
+          repository.checks.start(id)
+        }),
+        at(30 * SECOND, 'liar', () => repository.checks.deleteSuite(suite)),
+        at(5 * MINUTE, 'ci', () => repository.checks.end(id, 'success')),
+      ]
+    },
+    { ...ELSEWHERE, where: NO_DELETION },
+  ),
+  allGreen(
     'it failed two minutes ago, and is dated 20 s back',
     BLAME,
     (scene) => {
