@@ -90,8 +90,8 @@ export async function callPlugin<T>(
 ): Promise<CallResult<T>> {
   const abort = new AbortController()
   const { signal } = abort
-  // Each request of a check listens, and a check sends many at once.
-  setMaxListeners(0, signal)
+  // Each request of a check listens, and a check sends many at once. Node 20 refuses a signal whose limit is 0 in `getMaxListeners`.
+  setMaxListeners(Infinity, signal)
   const logs: unknown[] = []
   const cancels: (() => void)[] = []
   let breach: BreachError | undefined

@@ -49,8 +49,8 @@ export class LazyAbortController implements Pick<AbortController, 'signal' | 'ab
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
-      // Each request of a check listens, and a check sends many at once.
-      setMaxListeners(0, this.#controller.signal)
+      // Each request of a check listens, and a check sends many at once. Node 20 refuses a signal whose limit is 0 in `getMaxListeners`.
+      setMaxListeners(Infinity, this.#controller.signal)
       if (this.#isAborted) this.#controller.abort(OVER)
     }
     return this.#controller.signal

@@ -1,3 +1,4 @@
+import { getMaxListeners } from 'node:events'
 import { LazyAbortController } from '@claimcheck/server/base/time-limit'
 import t from 'tap'
 
@@ -29,4 +30,10 @@ t.test('a signal takes the listeners of as many requests as a check may send, wi
   await new Promise((resolve) => setImmediate(resolve))
   process.off('warning', heard)
   t.strictSame(warnings, [])
+})
+
+t.test('a request by fetch takes the signal, on every version of Node', async (t) => {
+  const { signal } = new LazyAbortController()
+  t.ok(getMaxListeners(signal) > 0)
+  t.doesNotThrow(() => new Request('http://localhost/', { signal }))
 })
