@@ -136,3 +136,14 @@ t.test('reads that hand on to each other do not grow without end', async (t) => 
   }
   t.equal(first.answers(), 100)
 })
+
+t.test('beside those of the reads that a check joined, its own count up to the same limit', async (t) => {
+  const check = requestsTo(BASE)
+  for (let count = 0; count < 2; count++) {
+    const other = requestsTo(BASE)
+    for (let request = 0; request < 50; request++) await other.fetch(`${BASE}/page`)
+    check.inherit(other.readings())
+  }
+  for (let request = 0; request < 64; request++) await check.fetch(`${BASE}/page`)
+  t.equal(check.answers(), 100)
+})

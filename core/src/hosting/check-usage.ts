@@ -61,7 +61,7 @@ export class CheckUsage {
 
   /** Notes that a request was answered. @param asked the number of the request for the answer's last part */
   answered(id: number, asked = id): void {
-    this.#answers.set(id, { origin: this.#guard.origin, asked })
+    joinAnswers(this.#answers, new Map([[id, { origin: this.#guard.origin, asked }]]))
   }
 
   /** Number of answers of the check's source: its own, and those of the reads that it joined. */
