@@ -1,5 +1,6 @@
 /** Readings of a check's answers: the destination's clock, the answers' age, and tokens that they could repeat. */
 import type { Instant, ReadRecord } from '../evidence.ts'
+import { MAX_AGE_MS } from '../rules/consistency.ts'
 
 export interface Readings {
   /** Time just before the first request; undefined while there was none. */
@@ -8,7 +9,7 @@ export interface Readings {
   readonly ahead: { readonly least: number; readonly most: number } | undefined
   /** Tells whether an answer had no `Date` header. */
   readonly isUndated: boolean
-  /** The largest age by `Age` headers, in milliseconds. */
+  /** The largest age by `Age` headers, in milliseconds; more than any that counts where one cannot be read. */
   readonly ageMs: number
   /** Access tokens that the requests carried. Nothing that is signed may repeat them. */
   readonly tokens: readonly string[]
@@ -34,11 +35,20 @@ const RESOLUTION_MS = 1000
 
 export function readAnswer(headers: Headers, sentAt: Instant, answeredAt: Instant): Readings {
   const at = Date.parse(headers.get('date') ?? '')
-  const age = headers.get('age') ?? ''
   return {
     ...readTime(Number.isNaN(at) ? undefined : { at, resolutionMs: RESOLUTION_MS }, sentAt, answeredAt),
-    ageMs: /^\d{1,9}$/.test(age) ? Number(age) * 1000 : 0,
+    ageMs: ageOf(headers.get('age')),
   }
+}
+
+/** An age that nobody knows, above any that counts. */
+const UNKNOWN_AGE_MS = MAX_AGE_MS + 1
+
+/** Reads an `Age` header. Of the ages that several caches give, the largest counts. */
+function ageOf(header: string | null): number {
+  if (header === null) return 0
+  const ages = header.split(',').map((age) => (/^\s*\d{1,9}\s*$/.test(age) ? Number(age) * 1000 : UNKNOWN_AGE_MS))
+  return Math.max(...ages)
 }
 
 /** Readings of a time that another protocol told. @param time undefined where the answer that should tell it did not */

@@ -1,5 +1,6 @@
 // Test run: every-node
 import { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from '@claimcheck/core/hosting'
+import { MAX_AGE_MS } from '@claimcheck/core/rules'
 import t from 'tap'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
@@ -18,18 +19,21 @@ t.test('an answer without a Date header, or with another text there, is undated'
   }
 })
 
-t.test('the Age header counts in whole seconds, and only as digits', async (t) => {
+t.test('the Age header counts in whole seconds, of several caches the largest one', async (t) => {
   const rows: [string, number][] = [
     ['0', 0],
     ['12', 12_000],
-    ['-1', 0],
-    ['1.5', 0],
-    ['1e3', 0],
-    ['9999999999', 0],
-    ['12, 13', 0],
+    ['12, 13', 13_000],
+    ['13,12', 13_000],
+    ['0, 0', 0],
   ]
   for (const [age, ageMs] of rows) t.equal(answer({ age }).ageMs, ageMs, age)
   t.equal(answer({}).ageMs, 0)
+})
+
+t.test('an Age that cannot be read is larger than any that counts', async (t) => {
+  for (const age of ['', '-1', '1.5', '1e3', '9999999999', 'old', '12,', '12, old'])
+    t.ok(answer({ age }).ageMs > MAX_AGE_MS, age)
 })
 
 t.test('of several answers the largest doubt counts', async (t) => {

@@ -449,8 +449,9 @@ t.test('the Age of an answer counts, at an address that a workspace chose up to 
     ['86400', undefined, 86_400_000],
     ['86401', undefined, undefined],
     ['999999999', undefined, undefined],
-    ['-5', 0, 0],
-    ['soon', 0, 0],
+    ['7, 9', 9000, 9000],
+    ['-5', undefined, undefined],
+    ['soon', undefined, undefined],
   ]
   for (const [age, unlisted, listed] of rows) {
     const headers = { age, ...at(0) }
