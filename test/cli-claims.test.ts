@@ -1,5 +1,6 @@
 // Test run: end-to-end
 /** Commands that are clients of a service: they claim there, follow claims, read receipts, and keep keys in profiles. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -65,6 +66,29 @@ t.test('what the service refuses, and what was not understood', async (t) => {
   const json = await bare([...CLAIM, '--json'], wrong)
   t.match(JSON.parse(json.stdout), { error: { code: 'unauthorized' } })
   t.match(await run('claim', 'push'), { code: 1, stderr: /no git checkout|not on|leads to no|no commit|remote/ })
+})
+
+t.test('a push is claimed with its time, however long ago it was', async (t) => {
+  const { run, folder } = await person(t)
+  const pushedAt = Math.floor(Date.now() / 1000) - 1200
+  const git = (...args: string[]) => {
+    const env = { ...process.env, GIT_COMMITTER_DATE: `@${pushedAt} +0000` }
+    const person = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
+    execFileSync('git', [...person, ...args], { cwd: folder, env, stdio: 'pipe' })
+  }
+  git('init', '-q', '--bare', 'bare.git')
+  git('init', '-q', '-b', 'main')
+  git('remote', 'add', 'origin', join(folder, 'bare.git'))
+  git('commit', '-q', '--allow-empty', '-m', 'x')
+  git('push', '-q', '-u', 'origin', 'main')
+  const claim = async (...more: string[]) => {
+    const given = ['--target', 'acme/api', '--host', 'git.example.com', '--agent', 'bot', '--json', ...more]
+    return JSON.parse((await run('claim', 'push', ...given)).stdout)
+  }
+  const claimed_at = new Date(pushedAt * 1000 + 999).toISOString()
+  t.match(await claim(), { claimed_at, target: 'acme/api', agent_id: 'bot' }, 'with the options that claim has, too')
+  const named = new Date(Date.now() - 60_000).toISOString()
+  t.match(await claim('--claimed-at', named), { claimed_at: named })
 })
 
 t.test('claims are listed by what they are, and watched until they are decided', async (t) => {

@@ -12,9 +12,11 @@ interface ProgramOptions {
 
 export function createProgram({ name, description, version }: ProgramOptions): Command {
   nameProgram(name)
+  // Positional options leave a subcommand those that its parent has, too, such as `claim push` those of `claim`.
   return new Command(name)
     .description(description)
     .version(version)
+    .enablePositionalOptions()
     .showHelpAfterError(`(${name} help lists the commands)`)
     .configureOutput({ writeOut, writeErr: writeError, outputError: (text, write) => write(belowTheFirst(text)) })
     .exitOverride()

@@ -30,7 +30,6 @@ export function addClaimCommands(program: Command): void {
   const claim = withClaimOptions(
     subcommand(program, 'claim', 'submit a claim: the service reads the destination and decides a verdict')
       .usage(`[options]\n       ${typed('claim push [options]')}`)
-      .enablePositionalOptions()
       .option('--action <name>', `action, such as ${ACTION}`)
       .option('--target <target>', 'where it was done, such as OWNER/REPO')
       .option('--param <param>', 'parameter of the action: name=text, name:=json or name=@file; repeatable', collect),
@@ -54,8 +53,10 @@ export function addClaimCommands(program: Command): void {
       .option('--host <host>', "code host, such as github.com (default: from the remote's address)")
       .option('--unchecked', 'claim a commit even if this checkout does not know that the remote has it'),
   ).action(async (options: ClaimOptions & PushOptions) => {
-    const { sha, branch, host, slug } = await lastPush(process.cwd(), options)
-    await submitted(options, { action: ACTION, target: slug, params: { sha, branch, host } })
+    const { sha, branch, host, slug, pushedAt } = await lastPush(process.cwd(), options)
+    // A client dates a claim by how long ago the work was.
+    const claimed_ago_ms = pushedAt === undefined || options.claimedAt !== undefined ? undefined : Date.now() - pushedAt
+    await submitted(options, { action: ACTION, target: slug, params: { sha, branch, host }, claimed_ago_ms })
   })
 }
 
@@ -64,13 +65,19 @@ function withClaimOptions(command: Command): Command {
     command
       .option('--agent <id>', 'agent that did it (env: CLAIMCHECK_AGENT, default: command-line)')
       .option('--id <id>', 'idempotency key: sending the same id again returns the existing claim (default: a new id)')
-      .option('--claimed-at <time>', 'time at which it was done, such as 2026-09-25T14:02:11Z (default: now)')
+      .option(
+        '--claimed-at <time>',
+        'time at which it was done, such as 2026-09-25T14:02:11Z (default: now; of a push its own, if known)',
+      )
       .option('--deadline-at <time>', 'time until which the service looks for it (default: as the action says)')
       .option('--wait [seconds]', 'wait until the claim is decided, or at most this many seconds'),
   ).addHelpText('after', EXIT_HELP)
 }
 
-async function submitted(options: ClaimOptions, what: Pick<NewClaim, 'action' | 'target' | 'params'>): Promise<void> {
+async function submitted(
+  options: ClaimOptions,
+  what: Pick<NewClaim, 'action' | 'target' | 'params' | 'claimed_ago_ms'>,
+): Promise<void> {
   const { agent, id, claimedAt, deadlineAt } = options
   const waitMs = waitOf(options.wait)
   const claim: NewClaim = {

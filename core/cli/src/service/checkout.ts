@@ -25,6 +25,8 @@ export interface Push {
   readonly slug: string
   readonly branch: string
   readonly sha: string
+  /** The time of the push, by this checkout; undefined where it does not know it. */
+  readonly pushedAt: number | undefined
 }
 
 const run = promisify(execFile)
@@ -61,7 +63,7 @@ export async function lastPush(folder: string, options: PushOptions): Promise<Pu
   await requireBranchName(git, branch)
   const repository = await repositoryAt(git, remote, options)
   if (!options.unchecked && !(await isPushed(git, sha, remote, branch))) throw notPushed(sha, remote, [branch])
-  return { ...repository, branch, sha }
+  return { ...repository, branch, sha, pushedAt: await timeOfPush(git, sha, `refs/remotes/${remote}/${branch}`) }
 }
 
 type Git = (...args: readonly string[]) => Promise<string | undefined>
@@ -170,6 +172,20 @@ async function repositoryOfRemote(git: Git, remote: string): Promise<Repository>
 /** Tells whether the remote has the commit, by what this checkout last heard from the remote: `git push` writes that down. */
 async function isPushed(git: Git, sha: string, remote: string, branch: string): Promise<boolean> {
   return (await git('merge-base', '--is-ancestor', sha, `refs/remotes/${remote}/${branch}`)) !== undefined
+}
+
+/**
+ * Reads when this checkout last pushed the commit, by the reflog of the remote's branch; undefined where that does not tell. It has whole seconds, of
+ * which the last moment counts.
+ */
+async function timeOfPush(git: Git, sha: string, ref: string): Promise<number | undefined> {
+  // Git dates the reflog by this variable, too. A push before the claim in the same environment has no other time.
+  if (process.env.GIT_COMMITTER_DATE) return undefined
+  // A checkout may name the program that shows signatures.
+  const options = ['-g', '--no-show-signature', '--date=unix', '--grep-reflog=^update by push$', '--format=%H %gd']
+  const pushes = await git('log', ...options, '--end-of-options', ref, '--')
+  const [, seconds] = new RegExp(`^${sha} .*@\\{(\\d+)\\}$`, 'm').exec(pushes ?? '') ?? []
+  return seconds === undefined ? undefined : Math.min(Number(seconds) * 1000 + 999, Date.now())
 }
 
 function notPushed(sha: string, remote: string, branches: readonly string[]): CommandError {

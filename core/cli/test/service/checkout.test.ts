@@ -1,7 +1,7 @@
 // Test run: end-to-end, slow, alone
 /** What a checkout says about its last push, with real git. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lastPush, type PushOptions } from '@claimcheck/cli/service/checkout'
 import t, { type Test } from 'tap'
@@ -29,8 +29,12 @@ function checkout(t: Test, format = 'sha1') {
     git('remote', 'set-url', 'origin', 'git@github.com:acme/api.git')
   }
   git('remote', 'add', 'origin', bare)
-  const last = (options: PushOptions = {}, at = folder) => lastPush(at, options)
-  return { root, folder, bare, git, commit, push, last }
+  const last = async (options: PushOptions = {}, at = folder) => {
+    const { pushedAt: _, ...last } = await lastPush(at, options)
+    return last
+  }
+  const pushedAt = async (options: PushOptions = {}, at = folder) => (await lastPush(at, options)).pushedAt
+  return { root, folder, bare, git, commit, push, last, pushedAt }
 }
 
 const noPush = (message: RegExp) => ({ code: 'no_push', message })
@@ -256,4 +260,67 @@ t.test('nothing is fetched, whatever the checkout configures, also by an older g
   process.env.PATH = `${join(root, 'old')}:${PATH}`
   await t.rejects(last(), noPush(/no commit "HEAD"/))
   t.notOk(existsSync(join(root, 'sprung')))
+})
+
+/** Runs what git dates by this moment, in seconds. */
+function dated(seconds: number, run: () => void): number {
+  process.env.GIT_COMMITTER_DATE = `@${seconds} +0200`
+  run()
+  delete process.env.GIT_COMMITTER_DATE
+  return seconds * 1000 + 999
+}
+
+t.test('the time of a push is that of its last push here, by the end of its second', async (t) => {
+  const { root, git, commit, push, pushedAt } = checkout(t)
+  const before = Math.floor(Date.now() / 1000) * 1000
+  const first = commit()
+  push('-u', 'origin', 'main')
+  const now = await pushedAt()
+  t.ok(now! > before && now! <= Date.now(), 'it is not later than now')
+
+  const second = commit()
+  const then = dated(1_790_000_000, () => push())
+  t.equal(await pushedAt(), then)
+  const earlier = await pushedAt({ commit: 'HEAD~1' })
+  t.ok(earlier! > before && earlier! <= Date.now(), 'each commit has its own')
+  git('worktree', 'add', '-q', '--track', '-b', 'second', join(root, 'tree'), 'origin/main')
+  t.equal(await pushedAt({}, join(root, 'tree')), then)
+
+  dated(1_790_001_000, () => push('--force', 'origin', `${first}:main`))
+  const again = dated(1_790_002_000, () => push('origin', 'main'))
+  t.equal(git('rev-parse', 'origin/main'), second)
+  t.equal(await pushedAt(), again)
+})
+
+t.test('the time of a push is not known by what was fetched, a dated environment, or without a reflog', async (t) => {
+  const { folder, git, commit, push, pushedAt } = checkout(t)
+  commit()
+  commit()
+  dated(1_790_000_000, () => push('-u', 'origin', 'main'))
+  t.equal(await pushedAt({ commit: 'HEAD~1' }), undefined, 'an ancestor of what was pushed')
+  process.env.GIT_COMMITTER_DATE = '@1790000000 +0000'
+  t.equal(await pushedAt(), undefined)
+  delete process.env.GIT_COMMITTER_DATE
+  rmSync(join(folder, '.git/logs/refs/remotes/origin/main'))
+  t.equal(await pushedAt(), undefined)
+  git('update-ref', '--create-reflog', '-m', 'fetch: fast-forward', 'refs/remotes/origin/other', 'HEAD')
+  t.equal(await pushedAt({ branch: 'other' }), undefined)
+})
+
+t.test('a program that the checkout names for signatures does not run', async (t) => {
+  const { root, git, commit, push, pushedAt } = checkout(t)
+  commit()
+  const tree = git('write-tree')
+  const signed = `tree ${tree}\nauthor A <a@example.com> 1 +0000\ncommitter A <a@example.com> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nx\n`
+  writeFileSync(join(root, 'signed'), signed)
+  git('reset', '-q', '--hard', git('hash-object', '-t', 'commit', '-w', join(root, 'signed')))
+  const mark = join(root, 'ran')
+  writeFileSync(join(root, 'gpg'), `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 })
+  git('config', 'gpg.program', join(root, 'gpg'))
+  git('config', 'log.showSignature', 'true')
+  push('-u', 'origin', 'main')
+  t.ok(await pushedAt())
+  t.notOk(existsSync(mark))
+  git('log', '-1')
+  t.ok(existsSync(mark), 'git log alone runs it')
 })
