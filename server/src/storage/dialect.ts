@@ -25,6 +25,8 @@ export interface Expressions {
   matches(column: string): string
   /** The function that makes a JSON array of its arguments, null included. */
   readonly jsonArray: string
+  /** The aggregate that makes a JSON array of JSON values, in any order. */
+  readonly jsonGroup: string
   /** The database's clock: milliseconds since the Unix epoch, with fractions, as the statement runs, not as its transaction began. */
   readonly clock: string
   /**

@@ -1,7 +1,8 @@
 /** Reads for the doctor, which goes through all rows, exactly as they are stored. */
 import { anchors } from './anchor-row.ts'
-import { checks, claims, RECEIPT_OF_CLAIM } from './claim-row.ts'
-import type { Binding, Db, Row } from './db.ts'
+import { claims, RECEIPT_OF_CLAIM } from './claim-row.ts'
+import type { Db, Row } from './db.ts'
+import type { Dialect } from './dialect.ts'
 import { erasures } from './erasures.ts'
 import { evidence, receipts, type TileRow, tiles } from './log.ts'
 import { logs, treeHeads } from './log-state.ts'
@@ -62,48 +63,40 @@ export function doctorReads(db: Db) {
   }
 }
 
+/** The columns of a claim as it is stored, in one text each: drivers take longer to make a row of so many columns than databases to read it. */
+function claimColumns({ jsonArray, jsonGroup }: Dialect): string {
+  const columns = claims.columns.map(({ name }) => `CAST(claims.${name} AS text)`)
+  // The record of the last check is in its claim as well.
+  const check = `${jsonArray}(attempt, CASE WHEN record = claims.last_check THEN NULL ELSE record END)`
+  return `CASE WHEN claims.claim_id IS NULL THEN NULL ELSE CAST(${jsonArray}(${columns.join(', ')}) AS text) END AS claim,
+    CASE WHEN ${OWNED} AND ${PAID} AND ${CONNECTED} THEN 1 ELSE 0 END AS belongs,
+    CAST((SELECT ${jsonGroup}(${check}) FROM checks WHERE checks.claim_id = claims.claim_id) AS text) AS checks`
+}
+
 function claimReads(db: Db) {
-  const { texts, jsonArray } = db.dialect
-  // One text holds all columns: drivers take longer to make a row of so many columns than databases to read it.
-  const selectClaims = `SELECT CAST(${jsonArray}(${claims.columns.map(({ name }) => `CAST(${name} AS text)`).join(', ')}) AS text) AS cells,
-    CASE WHEN ${OWNED} AND ${PAID} AND ${CONNECTED} THEN 1 ELSE 0 END AS belongs FROM claims`
-
-  async function readClaims(rest: string, bindings: readonly Binding[]): Promise<Row[]> {
-    const rows = await db.query(`${selectClaims} ${rest}`, bindings)
-    return rows.map(({ cells, belongs }) => {
-      const texts: readonly (string | null)[] = JSON.parse(String(cells))
-      const row: Record<string, unknown> = { belongs }
-      for (const [index, { name }] of claims.columns.entries()) row[name] = texts[index]
-      return row
-    })
-  }
-
+  const select = `SELECT ${claimColumns(db.dialect)} FROM claims`
   return {
-    /** Reads these claims as they are stored, each column as text or null. */
+    /** Reads these claims as they are stored, each with its checks. */
     async claims(claimIds: readonly string[]): Promise<Row[]> {
-      return readClaims(`WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
+      return db.query(`${select} WHERE claim_id IN ${db.dialect.texts}`, [JSON.stringify(claimIds)])
     },
-    /** Reads the checks of these claims, by attempt. */
-    async checks(claimIds: readonly string[]): Promise<Row[]> {
-      const sql = `SELECT ${checks.names} FROM checks WHERE claim_id IN ${texts} ORDER BY claim_id, attempt`
-      return db.query(sql, [JSON.stringify(claimIds)])
-    },
-    /** Lists the next claims without a receipt, but for those of logs that may be in their archives alone. */
+    /** Lists the next claims without a receipt, each with its checks, but for those of logs that may be in their archives alone. */
     async undecided(after: string, limit: number): Promise<Row[]> {
       const rest = `WHERE claim_id > ? AND NOT EXISTS (SELECT 1 FROM receipts WHERE ${RECEIPT_OF_CLAIM} AND receipts.claim_id = claims.claim_id)
         AND NOT EXISTS (SELECT 1 FROM logs WHERE logs.log_id = claims.log_id AND logs.archived_at IS NOT NULL)
         ORDER BY claim_id LIMIT ?`
-      return readClaims(rest, [after, limit])
+      return db.query(`${select} ${rest}`, [after, limit])
     },
   }
 }
 
 function treeReads(db: Db) {
   return {
-    /** Reads the receipts of these leaves as they are stored, with their evidence, ascending. */
+    /** Reads the receipts of these leaves as they are stored, each with its evidence, its claim and the checks of that, ascending. */
     async receipts(logId: string, start: number, end: number): Promise<Row[]> {
-      const sql = `SELECT ${qualified(receipts)}, evidence.document AS evidence, ${ERASED} AS erased FROM receipts
+      const sql = `SELECT ${qualified(receipts)}, evidence.document AS evidence, ${ERASED} AS erased, ${claimColumns(db.dialect)} FROM receipts
         LEFT JOIN evidence ON evidence.log_id = receipts.log_id AND evidence.receipt_id = receipts.receipt_id
+        LEFT JOIN claims ON claims.claim_id = receipts.claim_id
         WHERE receipts.log_id = ? AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index`
       return db.query(sql, [logId, start, end])
     },

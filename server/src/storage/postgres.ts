@@ -44,6 +44,7 @@ const expressions: Expressions = {
   // Collation C compares the letters of ASCII only; languages have their own idea of which letters are the same.
   matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
   jsonArray: 'json_build_array',
+  jsonGroup: 'json_agg',
   clock: 'extract(epoch FROM clock_timestamp()) * 1000',
   // Every user may call these functions, also where a managed server forbids to ask for its timeline.
   answersAs: `concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()), CAST(CAST('logs' AS regclass) AS oid),

@@ -65,6 +65,7 @@ export const sqlite: Dialect = {
   // A long pattern is bound as bytes, so it is cast.
   matches: (column) => `${column} LIKE CAST(? AS text) ESCAPE '\\'`,
   jsonArray: 'json_array',
+  jsonGroup: 'json_group_array',
   clock: `unixepoch('subsec') * 1000`,
   answersAs: undefined,
   begin: BEGIN,

@@ -7,7 +7,7 @@ import type { LogArchives } from '../../log/log-archives.ts'
 import { readHeads } from './heads.ts'
 import type { KeyRing } from './key-ring.ts'
 import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
-import { claimsWithChecks } from './stored.ts'
+import { claimOfRow } from './stored.ts'
 
 export type ReadArchives = Pick<LogArchives, 'has' | 'open' | 'receipt' | 'receiptIds' | 'treeProblems'>
 
@@ -50,14 +50,15 @@ export async function checkArchive(
     bounds: HeadBounds,
     erased: ReadonlyMap<string, number>,
   ): Promise<number[]> {
-    const { rows } = await archives.open(logId)
+    const { rows: tiles } = await archives.open(logId)
     const found = await Promise.all(
       receiptIds.map((receiptId) =>
         archives.receipt(logId, receiptId).catch((error: Error) => add(`receipt ${receiptId}: ${error.message}`)),
       ),
     )
     const receipts = found.flatMap((receipt) => receipt ?? [])
-    const claims = await claimsWithChecks(read.doctor, await read.doctor.claims(receipts.map(({ claimId }) => claimId)))
+    const rows = await read.doctor.claims(receipts.map(({ claimId }) => claimId))
+    const claims = new Map(rows.map((row) => claimOfRow(row)!).map((claim) => [claim.claimId, claim]))
     for (const receipt of receipts) {
       const { receiptId, leafIndex, evidence = null, entry } = receipt
       const isErased = erased.has(receiptId)
@@ -65,7 +66,7 @@ export async function checkArchive(
       const stored = { ...receipt, evidence, isErased }
       const { leafHash, problems } = await examineReceipt(stored, claims.get(receipt.claimId), bounds, keys)
       for (const problem of problems) add(problem)
-      const [leaf] = await rows.leaves(logId, leafIndex, leafIndex + 1)
+      const [leaf] = await tiles.leaves(logId, leafIndex, leafIndex + 1)
       if (!leaf || !bytesEqual(leafHash, leaf.leafHash)) add(`receipt ${receiptId}: it is not leaf ${leafIndex}`)
     }
     return receipts.map(({ leafIndex }) => leafIndex)

@@ -4,7 +4,7 @@ import { createProblems } from '../../../base/problems.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { createKeyRing } from './key-ring.ts'
 import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
-import { claimsWithChecks, receiptOfRow } from './stored.ts'
+import { claimOfRow, receiptOfRow } from './stored.ts'
 
 /** A range of leaves that were added by the same signed head. */
 export interface Segment extends HeadBounds {
@@ -38,9 +38,8 @@ const LEAVES_PER_READ = 256
 
 export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): CheckChunk {
   async function read(logId: string, from: number, to: number) {
-    const receipts = (await doctor.receipts(logId, from, to)).map(receiptOfRow)
-    const claims = await claimsWithChecks(doctor, await doctor.claims(receipts.map(({ claimId }) => claimId)))
-    return receipts.map((receipt) => ({ receipt, claim: claims.get(receipt.claimId) }))
+    const rows = await doctor.receipts(logId, from, to)
+    return rows.map((row) => ({ receipt: receiptOfRow(row), claim: claimOfRow(row) }))
   }
 
   /** The database reads while this thread examines. */
@@ -65,22 +64,14 @@ export function chunkChecker({ doctor, log }: Pick<Reads, 'doctor' | 'log'>): Ch
     const missing = new Set(Array.from({ length: end - start }, (_, index) => start + index))
     const problems = createProblems()
 
-    async function examine(leaf: number, { receipt, claim }: Awaited<ReturnType<typeof read>>[number]) {
-      const bounds = segments.find((segment) => leaf < segment.end)!
-      const first = await examineReceipt(receipt, claim, bounds, keys)
-      if (first.problems.length === 0 || problems.full) return first
-      // Read by several statements: something may have been erased between them.
-      const [again] = await read(logId, leaf, leaf + 1)
-      return again ? examineReceipt(again.receipt, again.claim, bounds, keys) : first
-    }
-
     for await (const rows of readAhead(logId, start, end))
-      for (const row of rows) {
-        const leaf = row.receipt.leafIndex
-        const { leafHash, problems: found } = await examine(leaf, row)
+      for (const { receipt, claim } of rows) {
+        const leaf = receipt.leafIndex
+        const bounds = segments.find((segment) => leaf < segment.end)!
+        const { leafHash, problems: found } = await examineReceipt(receipt, claim, bounds, keys)
         for (const problem of found) problems.add(problem)
         derived.set(leafHash, (leaf - start) * HASH_BYTES)
-        const asStored = row.receipt.leafHash
+        const asStored = receipt.leafHash
         stored.set(asStored.length === HASH_BYTES ? asStored : leafHash, (leaf - start) * HASH_BYTES)
         missing.delete(leaf)
       }

@@ -1,15 +1,16 @@
 /** Receipts and claims as they are stored. */
-import type { CheckRecord } from '@claimcheck/core/rules'
+import { type CheckRecord, jsonIn } from '@claimcheck/core/rules'
 import { claims } from '../../../storage/claim-row.ts'
 import type { Row } from '../../../storage/db.ts'
 import { type ReceiptRow, receipts } from '../../../storage/log.ts'
-import type { Reads } from '../../../storage/storage.ts'
-import { part, type RowOf } from '../../../storage/table.ts'
+import type { Column, RowOf } from '../../../storage/table.ts'
 import { readRecord } from './check-record.ts'
 
-const fields = claims.columns.map(({ field }) => field as Exclude<keyof RowOf<typeof claims>, 'lastCheck'>)
 /** Without the last check, which `checks` has as well. */
-const claimsAlone = part(claims, ...fields.filter((field: string) => field !== 'lastCheck'))
+type ClaimAlone = Omit<RowOf<typeof claims>, 'lastCheck'>
+
+const COLUMNS = [...claims.columns.entries()].filter(([, { name }]) => name !== 'last_check')
+const LAST_CHECK = claims.columns.findIndex(({ name }) => name === 'last_check')
 
 export interface StoredReceipt extends ReceiptRow {
   /** Null where there is none. */
@@ -21,7 +22,7 @@ export interface StoredReceipt extends ReceiptRow {
 export interface StoredClaim {
   readonly claimId: string
   /** Undefined where a column is malformed. */
-  readonly row: RowOf<typeof claimsAlone> | undefined
+  readonly row: ClaimAlone | undefined
   /** The columns that hold what the service never writes. */
   readonly malformed: readonly string[]
   /** As text. */
@@ -51,40 +52,44 @@ export function receiptOfRow(row: Row): StoredReceipt {
   }
 }
 
-/** Each claim with its checks, by its id. */
-export async function claimsWithChecks(
-  doctor: Reads['doctor'],
-  rows: readonly Row[],
-): Promise<Map<string, StoredClaim>> {
-  const checks = new Map<string, StoredCheck[]>(rows.map(({ claim_id }) => [String(claim_id), []]))
-  for (const { claim_id, attempt, record } of await doctor.checks([...checks.keys()])) {
-    const text = String(record)
-    checks.get(String(claim_id))?.push({ attempt: Number(attempt), text, record: readRecord(text) })
+/** Reads a claim with its checks, as `doctorReads` gives them; undefined where a receipt has none. */
+export function claimOfRow({ claim, belongs, checks }: Row): StoredClaim | undefined {
+  if (claim === null) return undefined
+  const texts: readonly (string | null)[] = JSON.parse(String(claim))
+  const lastCheck = texts[LAST_CHECK] ?? null
+  const all: [attempt: number, record: string | null][] = checks === null ? [] : JSON.parse(String(checks))
+  return {
+    ...readClaim(texts),
+    lastCheck,
+    belongs: Number(belongs) === 1,
+    checks: all
+      .sort(([one], [other]) => one - other)
+      .map(([attempt, record]) => {
+        const text = record ?? lastCheck!
+        return { attempt, text, record: readRecord(text) }
+      }),
   }
-  return new Map(
-    rows.map((stored) => {
-      const claimId = String(stored.claim_id)
-      const lastCheck = stored.last_check === null ? null : String(stored.last_check)
-      const belongs = Number(stored.belongs) === 1
-      return [claimId, { claimId, ...readClaim(stored), lastCheck, belongs, checks: checks.get(claimId)! }]
-    }),
-  )
 }
 
-function readClaim(stored: Row): Pick<StoredClaim, 'row' | 'malformed'> {
+function readClaim(texts: readonly (string | null)[]): Pick<StoredClaim, 'claimId' | 'row' | 'malformed'> {
+  const row: Record<string, unknown> = {}
   const malformed: string[] = []
-  try {
-    const row = claimsAlone.read(stored)
-    const cells = claimsAlone.cells(row)
-    for (const [index, { name, type, isNullable }] of claimsAlone.columns.entries()) {
-      const cell = cells[index]!
-      const isWritten =
-        cell === null ? isNullable : (type === 'text' || Number.isSafeInteger(cell)) && String(cell) === stored[name]
-      if (!isWritten) malformed.push(name)
-    }
-    return { row: malformed.length === 0 ? row : undefined, malformed }
-  } catch {
-    // The only JSON here.
-    return { row: undefined, malformed: ['params'] }
+  for (const [index, column] of COLUMNS) {
+    const value = readAsWritten(column, texts[index]!)
+    if (value === undefined) malformed.push(column.name)
+    row[column.field] = value
   }
+  return {
+    claimId: String(row.claimId),
+    row: malformed.length === 0 ? (row as unknown as ClaimAlone) : undefined,
+    malformed,
+  }
+}
+
+/** Reads a column of a claim; undefined where it holds what the service never writes. */
+function readAsWritten({ type, isJson, isNullable }: Column, text: string | null): unknown {
+  if (text === null) return isNullable ? null : undefined
+  if (type === 'text' && !isJson) return text
+  const value = jsonIn(text)
+  return (isJson || Number.isSafeInteger(value)) && JSON.stringify(value) === text ? value : undefined
 }
