@@ -106,8 +106,14 @@ function limits(isolation: Isolation, dataMib: number): readonly string[] {
   // In a user namespace of its own, a plain user has every capability.
   const bounds = isolation === 'open' ? [] : ['--bounding-set=-all']
   const without = [...user, ...bounds, '--inh-caps=-all', '--no-new-privs', '--pdeathsig=KILL']
-  const most = [`--data=${dataMib * 1024 * 1024}`, '--core=0', `--nofile=${MOST_HANDLES}`, `--nproc=${MOST_THREADS}`]
+  const most = [`--data=${dataMib * 1024 * 1024}`, '--core=0', `--nofile=${MOST_HANDLES}`, `--nproc=${mostThreads()}`]
   return [tool('env'), '-i', tool('setpriv'), ...without, tool('prlimit'), ...most]
+}
+
+/** The limit of threads. Where the system's own is lower, as on small machines, no program without privileges may set a higher one. */
+function mostThreads(): number {
+  const [, hard = MOST_THREADS] = /^Max processes +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  return Math.min(MOST_THREADS, Number(hard))
 }
 
 /** The command line that makes namespaces and a root folder of its own. */

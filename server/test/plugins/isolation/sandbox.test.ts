@@ -324,6 +324,18 @@ t.test('a thousand processes, which are one user under root, may have their thre
   }
 })
 
+t.test('a process starts where the system allows fewer threads, as on small machines', async (t) => {
+  const made = folders(t, 'say(String(process.report.getReport().userLimits.max_user_processes.soft))')
+  for (const isolation of ['full', 'open'] as const) {
+    const problem = await isolationProblem(isolation)
+    if (problem !== undefined) t.comment(`skipped: ${problem}`)
+    else {
+      const user = { name: '', before: ['prlimit', '--nproc=8000:8000'], problem }
+      t.equal((await outcomes(user, [runOf(made, { isolation })]))[0]!.said, '8000\n', isolation)
+    }
+  }
+})
+
 t.test('packages find each other by links, isolated and open', async (t) => {
   const base = t.testdir({
     plugin: {
