@@ -89,8 +89,11 @@ function locationOf({ status, headers }: Pick<TakenAnswer, 'status' | 'headers'>
 
 /** Seconds after which a page that leads on to another one has been there to read. */
 const LONGEST_STOPOVER_S = 10
-/** Matches a time to wait and an address, as the HTML standard reads them (shared declarative refresh steps). */
-const REFRESH = /^\s*(?=[\d.])(\d*)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?["']?([^"']+)/i
+/**
+ * Matches a time to wait and an address, as the HTML standard reads them (shared declarative refresh steps). It takes a time that grows with the length
+ * of the header alone: sites may write 32 KiB of digits.
+ */
+const REFRESH = /^\s*(?=[\d.])(\d*)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?["']?([^"']+)/i
 
 /** Tells whether an answer is a redirect by other means: browsers show it and soon go on to another page. */
 function leadsOn({ status, headers }: Pick<TakenAnswer, 'status' | 'headers'>, from: URL): boolean {

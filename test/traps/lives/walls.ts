@@ -276,6 +276,9 @@ export const wallLives: readonly LifeRow[] = [
       page([since(says(200, 'A page', { refresh }), 0)]),
     ),
   ),
+  row(kind('redirects'), 'a page that stays, with 12,000 digits in its Refresh', (since) =>
+    page([since(says(200, 'A page', { refresh: '1'.repeat(12_000) }), 0)]),
+  ),
   row(kind('redirects'), 'a page that is gone, and leads home', (since) =>
     page([since(says(404, '', { refresh: '3; url=/' }), 0)], { status: 404 }),
   ),
