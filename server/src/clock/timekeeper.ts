@@ -41,6 +41,8 @@ const LARGEST_SLEW = 0.1
 const LARGEST_DIFFERENCE_MS = 30_000
 /** The most by which a clock drifts while this host is down. A clock that moved by more was set. */
 const LARGEST_DRIFT_MS = 5_000
+/** The time within which each host of a database notices a step, and tells moments by the old clock until then. */
+const NOTICED_WITHIN_MS = 12_000
 /** The most steps of the clock that are remembered. */
 const MOST_STEPS = 100
 /** The age after which the time that a destination told counts no more. */
@@ -78,8 +80,8 @@ export function createTimekeeper({
   const steps: { readonly before: Instant; readonly byMs: number }[] = []
   let wasDoubted = false
   const voices = new Map<string, Voice>()
-  /** How far the clock of each origin was ahead before the start. */
-  const remembered = new Map<string, Ahead>()
+  /** The bounds by which the clock of each origin was ahead before the start: what all reads agree on, and what any of them allows. */
+  const remembered = new Map<string, { readonly agreed: Ahead; readonly any: Ahead }>()
 
   function now(): Instant {
     const at = Math.floor(steady() + offsetMs)
@@ -197,7 +199,7 @@ export function createTimekeeper({
       const before = remembered.get(origin)
       return {
         isKnown: before !== undefined,
-        direction: directionFrom(before ?? NOT_OFF, last, offsetMs),
+        direction: directionFrom(before ? boundsOf(before) : NOT_OFF, last, offsetMs),
       }
     })
     const directions = new Set(heard.map(({ direction }) => direction))
@@ -242,9 +244,12 @@ export function createTimekeeper({
      * Takes how far a listed destination's clock was ahead before the start. The monotonic clock of that time is gone, so that destinations alone
      * tell whether the clock that this host goes by was set meanwhile.
      */
-    remembers(origin: string, { least, most }: Ahead) {
-      const before = remembered.get(origin) ?? { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY }
-      remembered.set(origin, { least: Math.max(least, before.least), most: Math.min(most, before.most) })
+    remembers(origin: string, ahead: Ahead) {
+      const { agreed, any } = remembered.get(origin) ?? { agreed: ahead, any: ahead }
+      remembered.set(origin, {
+        agreed: { least: Math.max(ahead.least, agreed.least), most: Math.min(ahead.most, agreed.most) },
+        any: { least: Math.min(ahead.least, any.least), most: Math.max(ahead.most, any.most) },
+      })
     },
     /** Takes the newest time in the log. */
     logged(at: Instant) {
@@ -259,7 +264,9 @@ export function createTimekeeper({
      * makes moments come twice: then it counts.
      */
     setSince: (moment: Instant) =>
-      steps.reduce((sum, { before, byMs }) => sum + (moment <= before ? Math.abs(Math.round(byMs)) : 0), 0),
+      steps
+        .filter(({ before, byMs }) => moment <= before + Math.max(byMs, NOTICED_WITHIN_MS))
+        .reduce((sum, { byMs }) => sum + Math.abs(Math.round(byMs)), 0),
     /** Tells whether a destination contradicts the time; one alone proves nothing. */
     isSuspected: () => doDestinationsContradict(1),
   }
@@ -273,6 +280,11 @@ function apart(byMs: number): string {
 function directionOf({ least, most }: Reading, offsetMs: number): 1 | 0 | -1 {
   if (least - offsetMs > LARGEST_DIFFERENCE_MS) return 1
   return most - offsetMs < -LARGEST_DIFFERENCE_MS ? -1 : 0
+}
+
+/** Reads from before and after a step of the clock, or of several servers behind one origin, exclude each other. */
+function boundsOf({ agreed, any }: { readonly agreed: Ahead; readonly any: Ahead }): Ahead {
+  return agreed.least > agreed.most ? any : agreed
 }
 
 /** Tells which way a destination's clock moved for certain since before, by more than a clock drifts. */

@@ -8,10 +8,10 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const NOON = Date.UTC(2026, 8, 25, 12)
 
-/** True time in which a host keeps time by a clock that may be set, a monotonic clock that may stand still, and destinations. */
 /** A clock that was off by so much at most, either way. */
 const within = (ms: number) => ({ least: -ms, most: ms })
 
+/** True time in which a host keeps time by a clock that may be set, a monotonic clock that may stand still, and destinations. */
 class World {
   time = NOON
   /** How far the clock that the host goes by is off. */
@@ -447,6 +447,11 @@ t.test(
       world.hear('https://forge.example', after * SECOND_MS)
       t.match(world.keeper.doubt(), 'was set while this host was down')
     }
+    const stepped = new World()
+    stepped.keeper.remembers('https://forge.example', { least: -61_000, most: -59_400 })
+    stepped.keeper.remembers('https://forge.example', within(600))
+    stepped.hear('https://forge.example')
+    t.notOk(stepped.isDoubted, 'what was remembered before and after a step says nothing')
     const steady = new World()
     steady.keeper.remembers('https://forge.example', { least: 28_500, most: 29_500 })
     steady.hear('https://forge.example', 29 * SECOND_MS)

@@ -12,7 +12,7 @@ export async function rememberClocks({ read }: Pick<Storage, 'read'>, clock: Pic
     if (!isRead(check) || !check.dated || !check.source?.listed) continue
     const { clockOffsetMs, clockAheadMs = 0, ageMs = 0, source } = check
     // A cache repeats the date of the answer that it holds.
-    const most = clockAheadMs < 0 ? clockAheadMs + ageMs : clockOffsetMs
+    const most = (clockAheadMs < 0 ? clockAheadMs : clockOffsetMs) + ageMs
     clock.remembers(requireOrigin(source.baseUrl), { least: clockAheadMs > 0 ? clockAheadMs : -clockOffsetMs, most })
   }
 }
