@@ -6,12 +6,11 @@ export type Audiences = ReturnType<typeof createAudiences>
 export function createAudiences(own: string, others: readonly string[], { hasMcp }: { readonly hasMcp: boolean }) {
   // Clients may write the same URL with or without the slash after the host, and people the MCP server's with one at its end.
   const mcp = `${own}/mcp`
-  const known = new Map<string, string>()
+  const known = new Map(others.map((name) => [normalize(name), name]))
   for (const origin of originsOf(own)) {
     known.set(normalize(origin), own)
     for (const path of ['/mcp', '/mcp/']) known.set(normalize(origin + path), mcp)
   }
-  for (const name of others) known.set(normalize(name), name)
   return {
     /** The audience of the REST API. */
     own,
@@ -28,9 +27,9 @@ export function createAudiences(own: string, others: readonly string[], { hasMcp
 
 /** The origins under which clients know a service: by addresses, too, where its own is `localhost`. */
 function originsOf(own: string): readonly string[] {
-  const { hostname, port } = new URL(own)
+  const { protocol, hostname, port } = new URL(own)
   if (hostname !== 'localhost') return [own]
-  return [own, ...['127.0.0.1', '[::1]'].map((address) => `http://${address}${port && `:${port}`}`)]
+  return [own, ...['127.0.0.1', '[::1]'].map((address) => `${protocol}//${address}${port && `:${port}`}`)]
 }
 
 function normalize(resource: string): string {

@@ -151,7 +151,8 @@ export function createOAuth(parts: OAuthParts) {
     metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
     /** Returns the address of the MCP server's metadata, by the host and the path at which the server was asked. */
     mcpMetadataUrl: (host: string, path: string) =>
-      audiences().originAt(host) + (path.endsWith('/') ? OAUTH_PATHS.mcpSlashMetadata : OAUTH_PATHS.mcpMetadata),
+      new URL(audiences().originAt(host)).origin +
+      (path.endsWith('/') ? OAUTH_PATHS.mcpSlashMetadata : OAUTH_PATHS.mcpMetadata),
 
     /** Makes the function that handles requests of applications. */
     handler() {
