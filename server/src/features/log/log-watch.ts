@@ -35,10 +35,11 @@ export function createLogWatch({ logGuard, logAgreement, logMemories, hostIdenti
     },
     {
       firstMs: EVERY_MS,
-      // What others signed last is remembered by this host, too: it tells later that this one signed no more.
+      // Learns what others signed last, which tells later that this host signed no more. Without that it leaves, too.
       end: () =>
         logGuard
           .examine()
+          .catch(() => {})
           .then(() => logAgreement.leave())
           .catch(() => {}),
     },
