@@ -131,7 +131,7 @@ t.test(
       ['\ufeff\ufeff{}', /: this is not JSON, at line 1, column 1\.\n$/],
       [
         '[]',
-        /: this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document\.\n$/,
+        /: this is not a receipt, a change entry, a tree head, an inclusion or consistency document, or the file in which a log contradicts itself\.\n$/,
       ],
       ['{"detail":"Not Found"}', /: this is not a receipt/],
       [vector('keys.json'), /: this is not a receipt/],

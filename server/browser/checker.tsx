@@ -195,10 +195,10 @@ function logDocuments(): ComponentChildren {
   )
 }
 
-/** Checks how a log contradicts itself by the keys that the person trusts, or else by those in the file, for which only the pinned key vouches. */
+/** Checks how a log contradicts itself by the keys that the person trusts or added, or else by those in the file, for which only the pinned key vouches. */
 function contradictionLine(text: string): ComponentChildren {
   const { keys: own = null, tree_head_of_client: client, tree_head_of_log: log } = JSON.parse(text)
-  const found = checkContradiction(text, parseKeySet(trusted ?? JSON.stringify(own)))
+  const found = checkContradiction(text, parseKeySet(trusted ?? given.keys ?? JSON.stringify(own)))
   const words = CONTRADICTION_WORDS[found]
   if (found === 'none') return <p class="notice problem">{words}</p>
   const pinned = pin.value.trim()

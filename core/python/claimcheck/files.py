@@ -46,7 +46,8 @@ def entry_in(data: bytes) -> str:
         raise NotADocument(_not_json(text, error)) from None
     if not isinstance(value, dict) or "body" not in value:
         raise NotADocument(
-            "this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document"
+            "this is not a receipt, a change entry, a tree head, an inclusion or consistency document, "
+            "or the file in which a log contradicts itself"
         )
     return text
 

@@ -69,7 +69,8 @@ const JSON_PROBLEMS: Readonly<Record<JsonErrorCode, string>> = {
   too_many: 'it has too many members and items',
 }
 
-const OTHER_FILE = 'this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document'
+const OTHER_FILE =
+  'this is not a receipt, a change entry, a tree head, an inclusion or consistency document, or the file in which a log contradicts itself'
 
 /** The kinds of documents besides entries that a checker reads by themselves. */
 const CHECKED: ReadonlySet<DocumentKind> = new Set(['tree_head', 'inclusion', 'consistency', 'contradiction'])
