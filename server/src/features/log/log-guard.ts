@@ -184,7 +184,7 @@ export function createLogGuard(options: LogGuardOptions) {
     return examining
   }
 
-  /** What is remembered or anchored of the log, and is not in the database, or remembered no more: a sentence each. Changes nothing. */
+  /** Finds what is remembered or anchored of the log, and is not in the database, or remembered no more: a sentence each. Changes nothing. */
   async function findLacking(): Promise<{ readonly lacking: readonly string[]; readonly notices: readonly string[] }> {
     const lacking: string[] = []
     try {

@@ -7,7 +7,7 @@ import { StorageError } from '../../storage/storage.ts'
 
 export const SHA256_TREE = treeHasher(sha256)
 
-/** Where the rows of logs are: in the database, or in an archive. */
+/** The rows of logs, in the database or in an archive. */
 export interface LogRows extends Pick<PublishedReads, 'tile' | 'fullTiles' | 'trust'> {
   leaves(logId: string, start: number, end: number): Promise<readonly Pick<LeafRow, 'leafHash'>[]>
   newestHead(logId: string): Promise<{ readonly signed: string } | undefined>

@@ -1,4 +1,4 @@
-/** What the doctor takes for the record of a check: all that hosts write, and nothing else. */
+/** The doctor takes for the record of a check all that hosts write, and nothing else. */
 import type { CheckRecord } from '@claimcheck/core/rules'
 import { readRecord } from '@claimcheck/server/features/maintenance/doctor/check-record'
 import t from 'tap'
