@@ -1,8 +1,12 @@
 // Test run: end-to-end
 /** Commands that are clients of a service: they claim there, follow claims, read receipts, and keep keys in profiles. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from './support/command.ts'
 import { sharedInstallation } from './support/installation.ts'
@@ -68,27 +72,50 @@ t.test('what the service refuses, and what was not understood', async (t) => {
   t.match(await run('claim', 'push'), { code: 1, stderr: /no git checkout|not on|leads to no|no commit|remote/ })
 })
 
-t.test('a push is claimed with its time, however long ago it was', async (t) => {
-  const { run, folder } = await person(t)
-  const pushedAt = Math.floor(Date.now() / 1000) - 1200
-  const git = (...args: string[]) => {
-    const env = { ...process.env, GIT_COMMITTER_DATE: `@${pushedAt} +0000` }
+t.test('a push is claimed with its time, and says how long ago it was', async (t) => {
+  const { bare, folder } = await person(t)
+  let sent: Record<string, unknown> = {}
+  const service = createServer(async (request, response) => {
+    sent = JSON.parse(await text(request))
+    response.writeHead(403, { 'content-type': 'application/json' }).end('{"message":"no"}')
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  t.teardown(() => service.close())
+  const git = (agoS: number, ...args: string[]) => {
+    const env = { ...process.env, GIT_COMMITTER_DATE: `@${Math.floor(Date.now() / 1000) - agoS} +0000` }
     const person = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
     execFileSync('git', [...person, ...args], { cwd: folder, env, stdio: 'pipe' })
   }
-  git('init', '-q', '--bare', 'bare.git')
-  git('init', '-q', '-b', 'main')
-  git('remote', 'add', 'origin', join(folder, 'bare.git'))
-  git('commit', '-q', '--allow-empty', '-m', 'x')
-  git('push', '-q', '-u', 'origin', 'main')
-  const claim = async (...more: string[]) => {
-    const given = ['--target', 'acme/api', '--host', 'git.example.com', '--agent', 'bot', '--json', ...more]
-    return JSON.parse((await run('claim', 'push', ...given)).stdout)
+  git(0, 'init', '-q', '--bare', 'bare.git')
+  git(0, 'init', '-q', '-b', 'main')
+  git(0, 'remote', 'add', 'origin', join(folder, 'bare.git'))
+  const { port } = service.address() as AddressInfo
+  const keyed = { CLAIMCHECK_URL: `http://127.0.0.1:${port}`, CLAIMCHECK_API_KEY: 'svc_sk_x' }
+  const given = ['claim', 'push', '--target', 'acme/api', '--host', 'git.example.com', '--agent', 'bot']
+  /** Pushes a new commit so many seconds ago, and claims it. @returns how long ago it is by the claim's two times, in seconds */
+  const claimed = async (agoS: number | undefined, ...more: string[]) => {
+    if (agoS !== undefined) {
+      git(0, 'commit', '-q', '--allow-empty', '-m', 'x')
+      git(agoS, 'push', '-q', '-u', 'origin', 'main')
+    }
+    await bare([...given, ...more], keyed)
+    t.match(sent, { target: 'acme/api', agent_id: 'bot' }, 'with the options that claim has, too')
+    const { claimed_at, claimed_ago_ms } = sent as { claimed_at: string; claimed_ago_ms?: number }
+    const minutes = (ms: number) => Math.round(ms / 60_000)
+    return [
+      minutes(Date.now() - Date.parse(claimed_at)),
+      claimed_ago_ms === undefined ? undefined : minutes(claimed_ago_ms),
+    ]
   }
-  const claimed_at = new Date(pushedAt * 1000 + 999).toISOString()
-  t.match(await claim(), { claimed_at, target: 'acme/api', agent_id: 'bot' }, 'with the options that claim has, too')
-  const named = new Date(Date.now() - 60_000).toISOString()
-  t.match(await claim('--claimed-at', named), { claimed_at: named })
+  t.strictSame(await claimed(0), [0, 0])
+  t.strictSame(await claimed(5 * 60), [5, 5])
+  t.strictSame(await claimed(3 * 3600), [0, 180])
+  t.strictSame(await claimed(undefined, '--claimed-at', new Date(Date.now() - 7 * 60_000).toISOString()), [
+    7,
+    undefined,
+  ])
+  rmSync(join(folder, '.git/logs/refs/remotes'), { recursive: true })
+  t.strictSame(await claimed(undefined), [0, 0], 'without a reflog')
 })
 
 t.test('claims are listed by what they are, and watched until they are decided', async (t) => {

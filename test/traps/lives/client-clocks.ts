@@ -113,6 +113,17 @@ const late: readonly ForgeLife[] = [8 * MINUTE, 40 * MINUTE].flatMap((submittedM
   ]
 })
 
+/** Done long before the claim, which is as of `START` and says how long ago it was. */
+const longAgo: readonly ForgeLife[] = [40 * MINUTE, 12 * HOUR, 36 * HOUR].flatMap((claimedAgoMs): ForgeLife[] => {
+  const ago = `pushed ${claimedAgoMs / MINUTE} minutes before the claim, which says so`
+  return [
+    pushing(`a commit, ${ago}`, VERIFIED, ({ push }) => ({ happens: [push(-claimedAgoMs)], claimedAgoMs })),
+    pushing(`a commit that was forced away meanwhile, ${ago}`, NOT_BLAMED, ({ push, forceBack }) => ({
+      ...{ happens: [push(-claimedAgoMs), forceBack(-5 * MINUTE)], claimedAgoMs },
+    })),
+  ]
+})
+
 /** Lies that are dated back, or looked at late: a log that is whole blames, and where there is none nobody is. */
 const lateLies: readonly ForgeLife[] = (
   [
@@ -137,5 +148,6 @@ export const clientClockLives = [
   ...livesAt([GITHUB, GITLAB, FORGEJO, BITBUCKET], { about: 'clocks of clients', truth: 'never' }, lies),
   ...livesAt([GITHUB, GITLAB, GITEA], { about: 'clocks of clients', truth: 'in_time' }, honest),
   ...livesAt(FEW, { about: 'late submissions', truth: 'in_time' }, late),
+  ...livesAt(FEW, { about: 'late submissions', truth: 'in_time' }, longAgo),
   ...livesAt([GITHUB, GITLAB, GITEA, BITBUCKET_SERVER], { about: 'late submissions', truth: 'never' }, lateLies),
 ]

@@ -25,6 +25,11 @@ interface OwnClaimOptions extends ClaimOptions {
 }
 
 const ACTION = 'codehost.commit.push'
+/**
+ * The time for which the service takes a push that it can only look at for one in time, less one minute. A claim of an older one is of now, and says
+ * how long ago the push was, so that the claim is not fresh.
+ */
+const RECENT_MS = 9 * 60_000
 
 export function addClaimCommands(program: Command): void {
   const claim = withClaimOptions(
@@ -54,9 +59,11 @@ export function addClaimCommands(program: Command): void {
       .option('--unchecked', 'claim a commit even if this checkout does not know that the remote has it'),
   ).action(async (options: ClaimOptions & PushOptions) => {
     const { sha, branch, host, slug, pushedAt } = await lastPush(process.cwd(), options)
-    // A client dates a claim by how long ago the work was.
-    const claimed_ago_ms = pushedAt === undefined || options.claimedAt !== undefined ? undefined : Date.now() - pushedAt
-    await submitted(options, { action: ACTION, target: slug, params: { sha, branch, host }, claimed_ago_ms })
+    const what = { action: ACTION, target: slug, params: { sha, branch, host } }
+    if (options.claimedAt !== undefined || pushedAt === undefined) return submitted(options, what)
+    const claimed_ago_ms = Date.now() - pushedAt
+    const claimedAt = claimed_ago_ms < RECENT_MS ? undefined : new Date().toISOString()
+    await submitted({ ...options, claimedAt }, { ...what, claimed_ago_ms })
   })
 }
 
@@ -67,7 +74,7 @@ function withClaimOptions(command: Command): Command {
       .option('--id <id>', 'idempotency key: sending the same id again returns the existing claim (default: a new id)')
       .option(
         '--claimed-at <time>',
-        'time at which it was done, such as 2026-09-25T14:02:11Z (default: now; of a push its own, if known)',
+        'time at which it was done, such as 2026-09-25T14:02:11Z (default: now; of a recent push its own, if known)',
       )
       .option('--deadline-at <time>', 'time until which the service looks for it (default: as the action says)')
       .option('--wait [seconds]', 'wait until the claim is decided, or at most this many seconds'),

@@ -179,8 +179,6 @@ async function isPushed(git: Git, sha: string, remote: string, branch: string): 
  * which the last moment counts.
  */
 async function timeOfPush(git: Git, sha: string, ref: string): Promise<number | undefined> {
-  // Git dates the reflog by this variable, too. A push before the claim in the same environment has no other time.
-  if (process.env.GIT_COMMITTER_DATE) return undefined
   // A checkout may name the program that shows signatures.
   const options = ['-g', '--no-show-signature', '--date=unix', '--grep-reflog=^update by push$', '--format=%H %gd']
   const pushes = await git('log', ...options, '--end-of-options', ref, '--')

@@ -290,17 +290,17 @@ t.test('the time of a push is that of its last push here, by the end of its seco
   const again = dated(1_790_002_000, () => push('origin', 'main'))
   t.equal(git('rev-parse', 'origin/main'), second)
   t.equal(await pushedAt(), again)
+  commit()
+  dated(Math.floor(Date.now() / 1000) + 3600, () => push())
+  t.ok((await pushedAt())! <= Date.now(), 'a time of the future is that of now')
 })
 
-t.test('the time of a push is not known by what was fetched, a dated environment, or without a reflog', async (t) => {
+t.test('the time of a push is not known by what was fetched, or without a reflog', async (t) => {
   const { folder, git, commit, push, pushedAt } = checkout(t)
   commit()
   commit()
   dated(1_790_000_000, () => push('-u', 'origin', 'main'))
   t.equal(await pushedAt({ commit: 'HEAD~1' }), undefined, 'an ancestor of what was pushed')
-  process.env.GIT_COMMITTER_DATE = '@1790000000 +0000'
-  t.equal(await pushedAt(), undefined)
-  delete process.env.GIT_COMMITTER_DATE
   rmSync(join(folder, '.git/logs/refs/remotes/origin/main'))
   t.equal(await pushedAt(), undefined)
   git('update-ref', '--create-reflog', '-m', 'fetch: fast-forward', 'refs/remotes/origin/other', 'HEAD')
