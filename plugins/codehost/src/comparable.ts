@@ -118,14 +118,16 @@ function isMissed(run: RunReport, { commits, begun }: Pick<Comparable, 'commits'
 
 /**
  * Tells whether a run of the same file may have come in place of another. What tags and pull requests run says nothing of the default branch, and a
- * run that lacks jobs which all of the other kind had is none of that kind.
+ * run that lacks jobs which all of the other kind had is none of that kind. A single one of the other kind does not tell its usual jobs from others.
  */
 function standsFor(one: RunReport, { file, ref, isOnlyFile }: RunReport, alike: readonly RunReport[]): boolean {
   if (one.file !== file) return false
   if (!isOnlyFile || one.ref === ref) return true
   const [first, ...others] = alike.map(({ jobs = [] }) => jobs)
   const usual = first?.filter((job) => others.every((jobs) => jobs.includes(job))) ?? []
-  return ref !== 'default' && one.ref !== 'tag' && (!one.jobs || usual.every((job) => one.jobs!.includes(job)))
+  const missing = usual.filter((job) => one.jobs && !one.jobs.includes(job))
+  const isAlike = missing.length === 0 || (others.length === 0 && missing.length < usual.length)
+  return ref !== 'default' && one.ref !== 'tag' && isAlike
 }
 
 function awaitedPosts(comparable: Comparable, posted: readonly PostedReport[]): PostedReport[] {

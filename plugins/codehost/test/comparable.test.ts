@@ -106,6 +106,16 @@ const ROWS: readonly Row[] = [
     awaited: [withJobs(only(run('ci', 'push', 'branch')), 'test')],
   },
   {
+    name: 'the pipeline of a merge request without one of the jobs that the only one of a branch had',
+    told: {
+      commits: [
+        ofPull(withJobs(only(run('ci', 'push', 'branch')), 'test', 'lint'), withJobs(only(ofPulls('ci')), 'test')),
+      ],
+      ...{ begun: [withJobs(only(ofPulls('ci')), 'test')], refs: ['branch', 'pull_request'] },
+    },
+    awaited: [withJobs(only(run('ci', 'push', 'branch')), 'test', 'lint')],
+  },
+  {
     name: 'a workflow posts what it found, and its paths are filtered',
     told: { commits: [onMain(run('ci.yml'), run('lint.yml'), FOUND)], begun: [run('lint.yml')] },
     awaited: [],

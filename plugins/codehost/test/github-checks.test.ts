@@ -608,6 +608,31 @@ t.test('noise of hundreds of runs by hand hides no failure, and makes nothing gr
   t.equal(await outcome(look(PASS, { sha, ...named('build', `workflow:${NIGHTLY}`) })), 'too_large')
 })
 
+t.test('what hundreds of runs hide has passed: it may be the claimed one, or have replaced what failed', async (t) => {
+  const { github, repository, base: sha, look } = await atGitHub(t)
+  const old = (name: string, more: object) => repository.checks.run({ sha, name, at: NOON - 48 * 60 * MINUTE, ...more })
+  const night = { workflow: '.github/workflows/night.yml', source: 'schedule' }
+  old('build', { workflow: CI })
+  old('notes', { workflow: '.github/workflows/notes.yml', source: 'release' })
+  old('slow', { ...night, outcome: 'failure' })
+  old('slow', night)
+  for (let index = 0; index < 310; index++)
+    repository.checks.run({ sha, name: 'clock', workflow: NIGHTLY, source: 'schedule', at: NOON - 30 * MINUTE })
+  const job = (name: string) => ({ sha, ...named(name, 'github-actions') })
+  t.equal(await outcome(look(PASS, job('notes'))), 'too_large')
+  const red = { kind: 'present', mark: 'may_have_been', stays: undefined }
+  t.match(await look(PASS, job('slow')), { ...red, ...counts({ failed: 1 }) })
+  const two = { checks: ['notes', 'slow'].map((name) => ({ name, by: 'github-actions' })) }
+  t.equal(await outcome(look(PASS, { sha, ...two })), 'too_large')
+  t.match(await look(PASS, { sha }), { ...red, facts: { failed: 1 } })
+  t.match(
+    await look(PASS, job('gone')),
+    { kind: 'absent', stays: [], ...counts({ missing: 1 }) },
+    'no check run has it',
+  )
+  t.ok(github.requests.some((line) => line.includes('status=startup_failure')))
+})
+
 t.test('an answer that says something else', async (t) => {
   const { github, repository, base: sha, first, look } = await atGitHub(t)
   const id = repository.checks.run({ sha, name: 'build', workflow: CI })

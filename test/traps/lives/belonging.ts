@@ -162,6 +162,36 @@ const chainedLate: readonly ForgeLife[] = [
     },
     { ...HONEST, bars: { seconds: 90 } },
   ),
+  ...(
+    [
+      ['alone', [], VERIFIED, { ...HONEST, bars: { seconds: 16 * 60 } }],
+      ['and another one is red later', [9 * MINUTE], NOT_VERIFIED, ELSEWHERE],
+    ] as const
+  ).map(([what, later, right, more]) =>
+    checking(
+      `named: a chained run half a minute after its CI, in green, as a run of a pull request ends, ${what}`,
+      right,
+      async (scene) => {
+        const chained = await pulled(scene, -30 * SECOND, build)
+        const red = later.map((ms) => runs(scene, ms, { ...E2E, ...build, ...RED }))
+        return [...running(scene, -3 * MINUTE, -MINUTE), ...chained, ...red]
+      },
+      more,
+    ),
+  ),
+  checking(
+    'named: its chained run is green, and half a minute later that of a pull request is red',
+    VERIFIED,
+    async (scene) => {
+      const own = runs(scene, -57 * SECOND, { ...E2E, ...build })
+      return [
+        ...running(scene, -3 * MINUTE, -MINUTE),
+        own,
+        ...(await pulled(scene, -30 * SECOND, { ...build, ...RED })),
+      ]
+    },
+    HONEST,
+  ),
 ]
 
 const chainedNamed: readonly ForgeLife[] = (

@@ -29,6 +29,8 @@ const BEFORE_CHAINED: ReadonlySet<string> = new Set(['push', 'merge_group'])
 const END_MS = 10_000
 /** The time after the end of a run by which GitHub has begun what it starts. Milliseconds. */
 const CHAINED_WITHIN_MS = 60_000
+/** The time for which the own run is awaited where one that may be it began as a run of another commit ended, too. Milliseconds. */
+const UNTOLD_MS = 15 * 60_000
 
 /** @param all all runs of the commit, which are read once; those of others only for a chained run that no end of these explains */
 export async function readChains(
@@ -53,6 +55,10 @@ export async function readChains(
     unexplained.length > 0 ? await readOtherEnds(claimed, sha, Math.max(...unexplained.map(begunAt))) : NOTHING
   const isAfterAnother = (run: WorkflowRun) => isAmong(ofOthers.ends, begunAt(run))
   const isOwnAlone = (run: WorkflowRun) => ofOthers.isWhole && own.has(run) && !isAfterAnother(run)
+  // What is known to be the commit's own leaves no room for another one of its file.
+  const isSoonAfterOwn = (run: WorkflowRun) =>
+    ![...own].some((other) => other.path === run.path) &&
+    ends.some((end) => begunAt(run) >= end && begunAt(run) - end < CHAINED_WITHIN_MS)
   const isForeign = (run: WorkflowRun) =>
     chained.includes(run) && !own.has(run) && (isBeforeEnd(run) || isAfterAnother(run))
   const mayBeOfAnother = (run: WorkflowRun) =>
@@ -62,8 +68,12 @@ export async function readChains(
   return {
     isOfAnother: isForeign,
     mayBeOfAnother,
-    isTooEarly: (run, theirNow) =>
-      (isForeign(run) && !isBeforeEnd(run)) || (mayBeOfAnother(run) && theirNow - awaitedEnd < CHAINED_WITHIN_MS),
+    isTooEarly(run, theirNow) {
+      if (!mayBeOfAnother(run)) return false
+      const isSinceEnd = isForeign(run) && !isBeforeEnd(run)
+      if (isSinceEnd && !isSoonAfterOwn(run)) return true
+      return theirNow - awaitedEnd < (isSinceEnd ? UNTOLD_MS : CHAINED_WITHIN_MS)
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 /** Finds a commit's checks at GitHub: of the lists that have them, those that a claim needs. */
 import { type CheckContext, DestinationError, type Instant, type Mark } from '@claimcheck/core/plugin'
-import type { ChecksQuery, FoundChecks } from '../code-host.ts'
+import { type ChecksQuery, type FoundChecks, withoutBlame } from '../code-host.ts'
 import { latestOf } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { CheckRunsAnswer } from './answers.ts'
@@ -43,8 +43,9 @@ async function findAllChecks(lists: CommitLists, theirNow: Instant): Promise<Com
     ...begun.entries.flatMap(({ created_at, updated_at }) => [created_at, updated_at]),
     ...workflows.all.map(({ updated_at }) => updated_at),
   ])
+  const reported = checksOfRuns(known.entries, workflows, begun.entries)
   const checks = [
-    ...checksOfRuns(known.entries, workflows, begun.entries),
+    ...(workflows.lacksPassed ? reported.map(withoutBlame) : reported),
     ...checksOfStatuses(posted.entries, { isNamed: false }),
     ...checksOfSuites(begun.entries, theirNow),
   ]

@@ -4,7 +4,7 @@
  * over those of its jobs; so that a job passed, the list of jobs alone says. That it has not ended, its check run says for one request.
  */
 import { DestinationError } from '@claimcheck/core/plugin'
-import type { Check, WantedCheck } from '../code-host.ts'
+import { type Check, type WantedCheck, withoutBlame } from '../code-host.ts'
 import { GITHUB_JOBS, isBy, isNamed, isOfAccount, isSame, nameOf } from '../reporters.ts'
 import type { CheckRun, WorkflowRun } from './answers.ts'
 import { entriesOf, isCutList } from './check-lists.ts'
@@ -43,7 +43,10 @@ export async function findNamedChecks(
   // A red check stays red, whatever was left out.
   const hasRed = checks.some((check) => check.outcome === 'failed' && wanted.some((one) => isNamed(check, one)))
   const isLeftOut = (one: WantedCheck) =>
-    !isIn(checks, one) && ((isCutList(statuses) && isOfAccount(one)) || (areReadable && runs.isCut && isOfApp(one)))
+    !isIn(checks, one) &&
+    (reported.untold.includes(one) ||
+      (isCutList(statuses) && isOfAccount(one)) ||
+      (areReadable && runs.isCut && isOfApp(one)))
   if (wanted.some(isLeftOut) || (reported.isCut && !hasRed)) throw new DestinationError('too_large')
 
   // A list of jobs does not tell whether there is the commit, and neither does a hidden list.
@@ -59,8 +62,12 @@ export async function findNamedChecks(
 
 const NONE = { entries: [], isCut: false } as const
 
-/** The checks that were found. @param isCut some that count are left for another check */
-type ReportedChecks = CommitChecks & { readonly isCut: boolean }
+type ReportedChecks = CommitChecks & {
+  /** Tells that some that count are left for another check. */
+  readonly isCut: boolean
+  /** Checks whose run may be one that passed, and that was not read. */
+  readonly untold: readonly WantedCheck[]
+}
 
 async function findByRuns(
   lists: CommitLists,
@@ -79,7 +86,7 @@ async function findByRuns(
   const absent = jobs.filter((one) => runsOf(one).length === 0)
   const suites = (one: WantedCheck) => new Set(runsOf(one).map(({ check_suite }) => check_suite?.id))
   const isOfSuite = (one: WantedCheck, id: number | undefined) => id === undefined || suites(one).has(id)
-  const { checks: ended, isCut } = await findJobs(lists, begun, isOfSuite)
+  const { checks: ended, isCut, untold } = await findJobs(lists, begun, isOfSuite)
   const workflows = jobs.length > waiting.length ? await lists.workflows() : undefined
 
   const known = new Set(ended.flatMap(({ ids }) => ids))
@@ -95,7 +102,7 @@ async function findByRuns(
       ...ended.map((job) => ({ ...job, by: [...job.by, ...numberOf(ofActions, job.ids)] })),
       ...checksOfRuns(counting, undefined, isRed ? entriesOf(await lists.suites()) : []),
     ],
-    isCut,
+    ...{ isCut, untold },
     isGrowing: absent.length > 0 && workflows!.latest.some(({ status }) => status !== 'completed'),
   }
 }
@@ -110,23 +117,28 @@ function numberOf(runs: readonly CheckRun[], ids: readonly number[]): readonly s
 /** Finds jobs with a token that cannot read check runs: fine-grained tokens can read jobs. */
 async function findByJobs(lists: CommitLists, asked: readonly WantedCheck[]): Promise<ReportedChecks> {
   const jobs = asked.filter(isJob)
-  const { checks, isCut } = await findJobs(lists, jobs, () => true)
+  const { checks, isCut, untold } = await findJobs(lists, jobs, () => true)
   const isMissing = jobs.some((one) => !isIn(checks, one))
   const isGrowing = isMissing && (await lists.workflows()).latest.some(({ status }) => status !== 'completed')
-  return { checks, isCut, isGrowing }
+  return { checks, isCut, untold, isGrowing }
 }
 
 async function findJobs(
   lists: CommitLists,
   wanted: readonly WantedCheck[],
   hasIt: (one: WantedCheck, suite: number | undefined) => boolean,
-): Promise<{ readonly checks: readonly JobCheck[]; readonly isCut: boolean }> {
-  if (wanted.length === 0) return { checks: [], isCut: false }
+): Promise<Pick<ReportedChecks, 'isCut' | 'untold'> & { readonly checks: readonly JobCheck[] }> {
+  if (wanted.length === 0) return { checks: [], isCut: false, untold: [] }
   const isOfFile = (one: WantedCheck, run: WorkflowRun) =>
     isAnyWorkflow(one) || nameOf(one.by, 'workflow') === fileOf(run)
   const isWanted = (run: WorkflowRun) => wanted.some((one) => isOfFile(one, run) && hasIt(one, run.check_suite_id))
   const { checks, unread } = await lists.jobs({ names: namesOf(wanted), isWanted })
-  return { checks, isCut: unread.length > 0 || (await lists.workflows()).isCut }
+  const { isCut, lacksPassed } = await lists.workflows()
+  return {
+    checks: lacksPassed ? checks.map(withoutBlame) : checks,
+    isCut: unread.length > 0 || isCut,
+    untold: lacksPassed ? wanted : [],
+  }
 }
 
 /** Tells whether a job is claimed: by the host's own word, or by the file of a workflow. */

@@ -13,10 +13,13 @@ const RUNS_PAGE = 50
 const MOST_PAGES = 6
 const MOST_PAGES_FILTERED = 2
 /** The events for which GitHub starts runs of commits. */
-const BY_COMMITS = ['push', 'pull_request', 'pull_request_target', 'merge_group', 'workflow_run', 'schedule']
+const BY_COMMITS = [
+  ...['push', 'pull_request', 'pull_request_target', 'merge_group', 'schedule', 'dynamic'],
+  ...['workflow_run', 'deployment', 'deployment_status'],
+]
 /** The states of a run that has not passed, by the names of GitHub's filter. */
 const NOT_PASSED = [
-  ...['failure', 'cancelled', 'timed_out', 'action_required', 'stale'],
+  ...['failure', 'startup_failure', 'cancelled', 'timed_out', 'action_required', 'stale'],
   ...['in_progress', 'queued', 'requested', 'waiting', 'pending'],
 ]
 
@@ -29,6 +32,8 @@ export interface WorkflowRuns {
   readonly chains: Chains
   /** Tells that there are more runs that can have failed. */
   readonly isCut: boolean
+  /** Tells that there are more runs, which passed: of what failed, that it has passed before or since is not known. */
+  readonly lacksPassed: boolean
 }
 
 /** The file of a workflow, without the version that GitHub shows with one of another repository. */
@@ -48,7 +53,7 @@ export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string):
         api.start(`${path}&${name}=${value}`, WorkflowRunsAnswer, MOST_PAGES_FILTERED),
       ),
     )
-  // What these leave out has passed, and counts for nothing beside newer runs of its event.
+  // What these leave out has passed, and may have replaced what failed.
   const [ofEvents, notPassed] = await Promise.all([filtered('event', BY_COMMITS), filtered('status', NOT_PASSED)])
   const runs = [first, ...ofEvents, ...notPassed]
     .flatMap(({ pages }) => pages)
@@ -61,7 +66,7 @@ export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string):
   const pulls = await readPullsFrom(claimed, new Set(red.flatMap(({ head_branch }) => head_branch ?? [])))
   const ofOthers = new Set(red.filter((run) => mayBeOfOtherBase(run, pulls.get(run.head_branch ?? ''))))
   const latest = all.filter((run) => (ofOthers.has(run) || !isReplaced(run)) && !isBesideThePoint(run, all, chains))
-  return { all, latest, chains, isCut: notPassed.some(({ isCut }) => isCut) }
+  return { all, latest, chains, isCut: notPassed.some(({ isCut }) => isCut), lacksPassed: first.isCut }
 }
 
 /** Tells a run that another one of its file and event speaks for: it was skipped, as after a label, or is of another commit. */
