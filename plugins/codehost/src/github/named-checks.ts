@@ -40,8 +40,9 @@ export async function findNamedChecks(
   const statuses = posted.length > 0 ? await lists.statuses(namesOf(posted)) : NONE
   if (statuses === undefined) return undefined
   const checks = [...reported.checks, ...checksOfStatuses(entriesOf(statuses), { isNamed: true })]
-  // A red check stays red, whatever was left out.
-  const hasRed = checks.some((check) => check.outcome === 'failed' && wanted.some((one) => isNamed(check, one)))
+  // A red check stays red, whatever was left out. One that blames nobody leaves what was left out to be blamed.
+  const isRed = (check: Check) => check.outcome === 'failed' && !check.passedBefore
+  const hasRed = checks.some((check) => isRed(check) && wanted.some((one) => isNamed(check, one)))
   const isLeftOut = (one: WantedCheck) =>
     !isIn(checks, one) &&
     (reported.untold.includes(one) ||
