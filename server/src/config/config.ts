@@ -6,13 +6,11 @@ import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import type { TObject } from 'typebox'
 import { memoryLimit } from '../base/memory.ts'
 import { validator } from '../base/validation.ts'
-import { type ConnectionSettings, connectionSettings } from './connections.ts'
-import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
-import { type RateLimits, rateLimitSettings } from './rate-limits.ts'
+import { fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
+import { limitsSection } from './limits.ts'
 import { readSecretFiles } from './secret-files.ts'
-import type { ConfigContext, ConfigSection, Env, Report } from './section.ts'
-import { closed } from './settings.ts'
-import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
+import { type ConfigContext, type ConfigSection, closed, type Env, type Report } from './section.ts'
+import { readTrustProxy } from './trust-proxy.ts'
 
 const use = Type.String({ minLength: 1 })
 const pluginOptions = Type.Optional(Type.Record(Type.String(), Type.Unknown()))
@@ -59,38 +57,6 @@ export function pluginProcesses(
   return { most: most ?? Math.min(MOST_PROCESSES, Math.ceil(memoryMib / PROCESS_MIB)), memoryMib }
 }
 
-/** The host's own configuration. Features add their sections. */
-export interface HostConfig extends Databases {
-  readonly host: string
-  readonly port: number
-  /** The address at which clients reach the service; undefined when it is the address that the service listens on. */
-  readonly publicUrl: string | undefined
-  readonly dataDir: string
-  /** The secret key, 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
-  readonly secretKey: Buffer | undefined
-  /** Other secret keys, which open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
-  readonly secretKeysAlso: readonly Buffer[]
-  readonly trustProxy: TrustedProxies
-  readonly logLevel: string
-  /** True if the environment names a place to send traces to, which OpenTelemetry reads by itself. */
-  readonly sendsTraces: boolean
-  /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
-  readonly allowPrivate: readonly string[]
-  /** The folder from which plugins are resolved. */
-  readonly pluginDir: string
-  readonly plugins: readonly PluginEntry[]
-  /** Names of the features that run without routes and workers. */
-  readonly disabledFeatures: readonly string[]
-  readonly rateLimits: RateLimits
-  readonly connections: ConnectionSettings
-  /** The most sign-in attempts a minute, from one address and for one account; 0 is no limit. */
-  readonly signInLimit: number
-  /** The plugin with the signing backend, which is trusted; undefined where the signing key is stored. */
-  readonly signer: PluginEntry | undefined
-  /** The npm package of the command line that pages name, if the operator published one. */
-  readonly verifierPackage: string | undefined
-}
-
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code = 'invalid_config'
@@ -120,8 +86,6 @@ const HOST_FILE = {
   allow_private: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
   plugins: Type.Optional(Type.Array(PluginInFile)),
   disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
-  rate_limits: rateLimitSettings.schema,
-  connections: connectionSettings.schema,
   signer: Type.Optional(closed({ use, with: pluginOptions })),
   verifier_package: Type.Optional(packageSpec),
 }
@@ -139,42 +103,60 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   const problems: string[] = []
   const report: Report = (problem) => problems.push(problem)
   const env = readSecretFiles(given, cwd, report)
+  const path = resolve(cwd, env.CONFIG || DEFAULT_FILE)
+  const members = Object.assign({}, HOST_FILE, limitsSection.file, ...sections.map((section) => section.file))
+  const file = readFile(path, Boolean(env.CONFIG), validator(closed(members)), report)
+  const own = readHost(env, file, path, cwd, report)
+  const { allowPrivate, pluginDir: folder } = own
+  const reportInFile: Report = (problem) => report(`${path}: ${problem}`)
+  const context: ConfigContext = { env, folder, allowPrivate, report, reportInFile }
+  const config = Object.assign(own, ...sections.map((section) => section.read(file, context)))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+/** The host's own configuration. Features add their sections. */
+export type HostConfig = Readonly<ReturnType<typeof readHost>>
+
+function readHost(env: Env, file: HostFile, path: string, cwd: string, report: Report) {
   const dataDir = dataDirOf(env, cwd)
-  const filePath = resolve(cwd, env.CONFIG || DEFAULT_FILE)
-  const members = Object.assign({}, HOST_FILE, ...sections.map((section) => section.file))
-  const validate = validator(closed(members))
-  const file = readFile(filePath, Boolean(env.CONFIG), validate, report)
   const databases = readDatabases(env, fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
   const allowPrivate = [
     ...readHosts((env.ALLOW_PRIVATE ?? '').split(','), 'ALLOW_PRIVATE', report),
-    ...readHosts(file.allow_private ?? [], `${filePath}: allow_private`, report),
+    ...readHosts(file.allow_private ?? [], `${path}: allow_private`, report),
   ]
-  const reportInFile: Report = (problem) => report(`${filePath}: ${problem}`)
-  const context: ConfigContext = { env, folder: dirname(filePath), allowPrivate, report, reportInFile }
-  const { signIn: signInLimit, ...rateLimits } = rateLimitSettings.read(file.rate_limits)
-  const own: HostConfig = {
+  const plugins: readonly PluginEntry[] = (file.plugins ?? []).map((entry) => ({ with: {}, ...entry }))
+  const signer: PluginEntry | undefined = file.signer && { with: {}, ...file.signer, trusted: true }
+  const { rateLimits, connections } = limitsSection.read(file)
+  const { signIn: signInLimit, ...requestLimits } = rateLimits
+  return {
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT, report),
+    /** The address at which clients reach the service; undefined when it is the address that the service listens on. */
     publicUrl: readPublicUrl(env.PUBLIC_URL, report),
     ...databases,
     dataDir,
     ...readSecretKeys(env, databases.databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
+    /** True if the environment names a place to send traces to, which OpenTelemetry reads by itself. */
     sendsTraces: Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT),
+    /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
     allowPrivate,
-    pluginDir: dirname(filePath),
-    plugins: (file.plugins ?? []).map((entry) => ({ with: {}, ...entry })),
+    /** The folder from which plugins are resolved. */
+    pluginDir: dirname(path),
+    plugins,
+    /** Names of the features that run without routes and workers. */
     disabledFeatures: file.disabled_features ?? [],
-    rateLimits,
-    connections: connectionSettings.read(file.connections),
+    rateLimits: requestLimits,
+    connections,
+    /** The most sign-in attempts a minute, from one address and for one account; 0 is no limit. */
     signInLimit,
-    signer: file.signer && { with: {}, ...file.signer, trusted: true },
+    /** The plugin with the signing backend, which is trusted; undefined where the signing key is stored. */
+    signer,
+    /** The npm package of the command line that pages name, if the operator published one. */
     verifierPackage: file.verifier_package,
   }
-  const config = Object.assign(own, ...sections.map((section) => section.read(file, context)))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return config
 }
 
 /** Reads the configuration file. A missing file is a mistake only when CONFIG names it; without the default file there are no plugins. */
@@ -233,7 +215,12 @@ function readSecretKeys({ SECRET_KEY, SECRET_KEY_ALSO = '' }: Env, databaseUrl: 
     else if (secretKey?.equals(key)) report(`${entry} is SECRET_KEY itself; leave it out`)
     return key ?? []
   })
-  return { secretKey, secretKeysAlso }
+  return {
+    /** The secret key, 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
+    secretKey,
+    /** Other secret keys, which open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
+    secretKeysAlso,
+  }
 }
 
 function readSecretKey(text = ''): Buffer | undefined {

@@ -1,6 +1,6 @@
 /** Header fields that tell clients of a rate limit: how much is left, and until when. */
 import type { FastifyReply } from 'fastify'
-import type { RateLimits } from '../config/rate-limits.ts'
+import type { RateLimits } from '../config/limits.ts'
 import { type Count, WINDOW_MS } from './counters.ts'
 
 /** Rate-limit fields of draft 6, which most clients know, and the two fields of draft 10. */

@@ -1,7 +1,7 @@
 /** What invited accounts take of the allowance that they share, each by the attack of a removed guest with two accounts. Threat A8 of `security.md`. */
 import { byUser } from '@claimcheck/server/base/actor'
 import { createMeters } from '@claimcheck/server/base/meters'
-import { rateLimitSettings } from '@claimcheck/server/config/rate-limits'
+import { limitsSection } from '@claimcheck/server/config/limits'
 import { createQuotas } from '@claimcheck/server/features/claims/quotas'
 import { createExchanges } from '@claimcheck/server/features/mcp/exchanges'
 import type { RouteGroup } from '@claimcheck/server/http/app'
@@ -196,7 +196,7 @@ t.test('a removed guest takes nothing of others with requests of many messages t
       })
     },
   }
-  const app = await startApp({ rateLimits: rateLimitSettings.defaults, keys, more: [many] })
+  const app = await startApp({ rateLimits: limitsSection.defaults.rateLimits, keys, more: [many] })
   t.teardown(app.close)
   for (const key of [KEY, second]) t.equal((await app.ask('/many', { key })).status, 429)
   t.equal((await app.ask('/v1/whoami', { key: OTHER_KEY })).status, 200)
