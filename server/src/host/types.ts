@@ -1,6 +1,6 @@
 /** The types that follow from a list of features: what services there are, and that each finds those that it needs. */
 import type { Command } from 'commander'
-import type { ConfigSection } from '../config/section.ts'
+import type { MembersOf } from '../config/section.ts'
 import type { Factories, Feature, Program, WithServices } from './feature.ts'
 
 type FactoriesOf<F> = F extends { readonly services: () => Promise<infer T extends Factories> } ? T : never
@@ -11,7 +11,7 @@ export type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) 
 /** The configuration that the sections of all features make. */
 export type ConfigOf<L extends readonly Feature[]> = Both<SectionOf<L[number]>>
 
-type SectionOf<F> = F extends { readonly config: ConfigSection<infer C> } ? C : never
+type SectionOf<F> = F extends { readonly config: infer S } ? MembersOf<S> : never
 
 type Both<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
 

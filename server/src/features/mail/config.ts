@@ -1,23 +1,7 @@
 /** SMTP_URL, SMTP_PLAINTEXT and MAIL_FROM: the server through which mail is sent. */
 import { parseUrl } from '@claimcheck/core/plugin'
 import { isReservedAddress } from '../../base/reserved-addresses.ts'
-import type { ConfigSection, Env, Report } from '../../config/section.ts'
-
-export interface MailConfig {
-  /** The mail server; undefined when no mail is sent. */
-  readonly mail: MailSettings | undefined
-}
-
-export interface MailSettings {
-  readonly host: string
-  readonly port: number
-  /** True for TLS from the first byte, and not by STARTTLS. */
-  readonly isTlsFromStart: boolean
-  /** True if a server without STARTTLS gets no mail. */
-  readonly requiresTls: boolean
-  readonly login: { readonly user: string; readonly password: string } | undefined
-  readonly from: { readonly name: string; readonly address: string }
-}
+import { configSection, type Env, type MembersOf, type Report } from '../../config/section.ts'
 
 const PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 }
 const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
@@ -29,7 +13,7 @@ export function isMailAddress(text: string): boolean {
 }
 
 /** Reads the mail server; undefined when there is none. The problems never repeat SMTP_URL, which may hold a password. */
-export function readMail({ SMTP_URL, SMTP_PLAINTEXT, MAIL_FROM }: Env, report: Report): MailSettings | undefined {
+export function readMail({ SMTP_URL, SMTP_PLAINTEXT, MAIL_FROM }: Env, report: Report) {
   if (!SMTP_URL) {
     if (MAIL_FROM) report('MAIL_FROM: needs SMTP_URL, the server through which mail is sent')
     return undefined
@@ -48,7 +32,9 @@ export function readMail({ SMTP_URL, SMTP_PLAINTEXT, MAIL_FROM }: Env, report: R
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? PORTS[url.protocol]! : Number(url.port),
+    /** True for TLS from the first byte, and not by STARTTLS. */
     isTlsFromStart: url.protocol === 'smtps:',
+    /** True if a server without STARTTLS gets no mail. */
     requiresTls: SMTP_PLAINTEXT !== 'on' && !LOOPBACK.test(url.hostname),
     login:
       url.username === ''
@@ -58,12 +44,16 @@ export function readMail({ SMTP_URL, SMTP_PLAINTEXT, MAIL_FROM }: Env, report: R
   }
 }
 
-function readFrom(text = ''): MailSettings['from'] | undefined {
+function readFrom(text = '') {
   const [, name = '', inBrackets] = /^([^<>"\p{C}]{0,100}?)\s*<([^<>]+)>$/u.exec(text.trim()) ?? []
   const address = inBrackets ?? text.trim()
   return isMailAddress(address) ? { name, address } : undefined
 }
 
-export const mailConfig: ConfigSection<MailConfig> = {
-  read: (_file, { env, report }) => ({ mail: readMail(env, report) }),
-}
+export const mailConfig = configSection({}, (_file, { env, report }) => ({
+  /** The mail server; undefined when no mail is sent. */
+  mail: readMail(env, report),
+}))
+
+export type MailConfig = MembersOf<typeof mailConfig>
+export type MailSettings = NonNullable<MailConfig['mail']>

@@ -1,21 +1,8 @@
 /** The configuration of monitoring: METRICS_LISTEN and METRICS_TOKEN say who may read the metrics, `security_contact` where to report a weakness. */
 import { Type } from '@claimcheck/core/plugin'
-import type { ConfigSection, Report } from '../../config/section.ts'
+import { configSection, type MembersOf, type Report } from '../../config/section.ts'
 
-export interface MonitoringConfig {
-  readonly metrics: MetricsSettings
-  /** A URI by which to report a weakness of this installation. */
-  readonly securityContact: string | undefined
-}
-
-export interface MetricsSettings {
-  /** The separate address of the metrics; undefined when it is that of the service. */
-  readonly listen: { readonly host: string; readonly port: number } | undefined
-  /** The token that a reader must show. */
-  readonly token: string | undefined
-}
-
-function readListen(text: string, report: Report): MetricsSettings['listen'] {
+function readListen(text: string, report: Report) {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):(\d{1,5})$/i.exec(text) ?? []
   const host = bracketed ?? plain
   if (host === undefined || Number(port) > 65_535) {
@@ -43,13 +30,19 @@ const contactUri = Type.String({
   maxLength: 1024,
 })
 
-export const monitoringConfig: ConfigSection<MonitoringConfig> = {
-  file: { security_contact: Type.Optional(contactUri) },
-  read: ({ security_contact: securityContact }: { readonly security_contact?: string }, { env, report }) => ({
+export const monitoringConfig = configSection(
+  { security_contact: Type.Optional(contactUri) },
+  ({ security_contact: securityContact }, { env, report }) => ({
     metrics: {
+      /** The separate address of the metrics; undefined when it is that of the service. */
       listen: env.METRICS_LISTEN ? readListen(env.METRICS_LISTEN, report) : undefined,
+      /** The token that a reader must show. */
       token: env.METRICS_TOKEN ? readToken(env.METRICS_TOKEN, report) : undefined,
     },
+    /** A URI by which to report a weakness of this installation. */
     securityContact,
   }),
-}
+)
+
+export type MonitoringConfig = MembersOf<typeof monitoringConfig>
+export type MetricsSettings = MonitoringConfig['metrics']

@@ -2,8 +2,7 @@
 
 import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
-import type { ConfigSection, Report } from '../../config/section.ts'
-import { closed } from '../../config/settings.ts'
+import { closed, configSection, type Report } from '../../config/section.ts'
 import { lookAlike } from '../../names/confusables.ts'
 import { composed, MAX_NAME_LENGTH } from '../../names/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
@@ -94,9 +93,6 @@ function resourceProblem(resource: string): string | undefined {
   return resource.includes('#') ? 'must have no fragment' : undefined
 }
 
-export const oauthConfig: ConfigSection<{ readonly oauth: OAuthConfig }> = {
-  file: { oauth: Type.Optional(OAuthFile) },
-  read: ({ oauth = {} }: { readonly oauth?: Static<typeof OAuthFile> }, { reportInFile }) => ({
-    oauth: readOAuth(oauth, (problem) => reportInFile(`oauth.${problem}`)),
-  }),
-}
+export const oauthConfig = configSection({ oauth: Type.Optional(OAuthFile) }, ({ oauth = {} }, { reportInFile }) => ({
+  oauth: readOAuth(oauth, (problem) => reportInFile(`oauth.${problem}`)),
+}))

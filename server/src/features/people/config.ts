@@ -3,36 +3,10 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from '../../config/allow-private.ts'
-import type { ConfigContext, ConfigSection, Report } from '../../config/section.ts'
-import { closed } from '../../config/settings.ts'
-import { type LimitsConfig, limitsConfig } from '../workspaces/limits-config.ts'
-
-export interface OidcProvider {
-  readonly issuer: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** The provider's name on the sign-in page. */
-  readonly name: string
-}
-
-/** The times after which sessions at the console end. */
-export interface SessionEnds {
-  /** The time without a request after which a session ends. */
-  readonly idleMs: number
-  /** The time since the sign-in after which a session ends, however often it is used. */
-  readonly longestMs: number
-}
-
-export interface PeopleConfig extends LimitsConfig {
-  readonly sessionEnds: SessionEnds
-  /** The OpenID provider through which people can sign in, if the file configures one. */
-  readonly oidcSignIn: OidcProvider | undefined
-}
+import { type ConfigContext, closed, type MembersOf, type Report } from '../../config/section.ts'
+import { limitsConfig } from '../workspaces/limits-config.ts'
 
 const HOUR_MS = 60 * 60_000
-const DAY_MS = 24 * HOUR_MS
-const DEFAULT_IDLE_HOURS = 24
-const DEFAULT_DAYS = 14
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
@@ -52,9 +26,14 @@ const SignInSection = closed({
 
 type ReportMember = (member: string, problem: string) => void
 
-function readSessionEnds(section: Static<typeof SignInSection>, report: Report): SessionEnds {
-  const { session_idle_hours: hours = DEFAULT_IDLE_HOURS, session_days: days = DEFAULT_DAYS } = section
-  const ends = { idleMs: hours * HOUR_MS, longestMs: days * DAY_MS }
+function readSessionEnds(section: Static<typeof SignInSection>, report: Report) {
+  const { session_idle_hours: hours = 24, session_days: days = 14 } = section
+  const ends = {
+    /** The time without a request after which a session ends. */
+    idleMs: hours * HOUR_MS,
+    /** The time since the sign-in after which a session ends, however often it is used. */
+    longestMs: days * 24 * HOUR_MS,
+  }
   if (ends.idleMs > ends.longestMs) {
     report(`sign_in.session_idle_hours: ${hours} hours are longer than session_days, after which a session ends anyway`)
   }
@@ -64,7 +43,7 @@ function readSessionEnds(section: Static<typeof SignInSection>, report: Report):
 function readOidcProvider(
   oidc: Static<typeof OidcSection>,
   { folder, allowPrivate, report }: Pick<ConfigContext, 'folder' | 'allowPrivate' | 'report'>,
-): OidcProvider {
+) {
   const reportOf: ReportMember = (member, problem) => report(`sign_in.oidc.${member}: ${problem}`)
   if (!isIssuer(oidc.issuer, allowPrivate)) {
     reportOf(
@@ -76,6 +55,7 @@ function readOidcProvider(
     issuer: oidc.issuer,
     clientId: oidc.client_id,
     clientSecret: readSecret(oidc, folder, reportOf),
+    /** The provider's name on the sign-in page. */
     name: oidc.name,
   }
 }
@@ -107,11 +87,17 @@ function readSecret(
   }
 }
 
-export const peopleConfig: ConfigSection<PeopleConfig> = {
+export const peopleConfig = {
   file: { sign_in: Type.Optional(SignInSection), ...limitsConfig.file },
-  read: ({ sign_in: section = {}, ...others }: { readonly sign_in?: Static<typeof SignInSection> }, context) => ({
-    ...limitsConfig.read(others, context),
-    sessionEnds: readSessionEnds(section, context.reportInFile),
-    oidcSignIn: section.oidc && readOidcProvider(section.oidc, context),
+  read: (file: { readonly sign_in?: Static<typeof SignInSection> }, context: ConfigContext) => ({
+    ...limitsConfig.read(file),
+    /** The times after which sessions at the console end. */
+    sessionEnds: readSessionEnds(file.sign_in ?? {}, context.reportInFile),
+    /** The OpenID provider through which people can sign in, if the file configures one. */
+    oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),
   }),
 }
+
+export type PeopleConfig = MembersOf<typeof peopleConfig>
+export type SessionEnds = PeopleConfig['sessionEnds']
+export type OidcProvider = NonNullable<PeopleConfig['oidcSignIn']>

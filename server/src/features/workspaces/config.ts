@@ -1,21 +1,11 @@
 /** The configuration of workspaces: `sources`, the addresses that receipts name as the public destination of a provider. */
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { EXPECTED_VERIFIER, readExpectedVerifier } from '@claimcheck/core/receipts'
-import type { ConfigSection } from '../../config/section.ts'
-import { closed } from '../../config/settings.ts'
+import { closed, configSection, type MembersOf } from '../../config/section.ts'
 import type { NamedReader } from '../../plugins/identity.ts'
 
-export interface WorkspacesConfig {
-  /** Base addresses, by provider, that receipts name as the public destination of that provider. */
-  readonly sources: Readonly<Record<string, readonly string[]>>
-  /** Plugins, beside those that come with the server, whose reads at listed addresses may be called listed; none by default. */
-  readonly sourceReaders?: readonly NamedReader[]
-  /** The base addresses that the configuration file names. */
-  readonly configuredSources: readonly string[]
-}
-
 /** Public code hosts and package registries, which are listed without being configured. */
-const DEFAULT_SOURCES: WorkspacesConfig['sources'] = {
+const DEFAULT_SOURCES: Readonly<Record<string, readonly string[]>> = {
   github: ['https://api.github.com'],
   gitlab: ['https://gitlab.com'],
   bitbucket: ['https://api.bitbucket.org/2.0'],
@@ -42,24 +32,24 @@ const reader = Type.String({
 /** The schema of a source: an address that plugins which come with the server read, or one with the other plugins that may read it. */
 const source = Type.Union([sourceUrl, closed({ url: sourceUrl, plugins: Type.Array(reader, { minItems: 1 }) })])
 
-const file = {
-  sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(source))),
-}
-const File = Type.Object(file)
-
-export const workspacesConfig: ConfigSection<WorkspacesConfig> = {
-  file,
-  read({ sources = {} }: Static<typeof File>) {
-    const urls = Object.entries(sources).map(([provider, listed]) => [provider, listed.map(urlOf)] as const)
+export const workspacesConfig = configSection(
+  { sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(source))) },
+  ({ sources: listed = {} }) => {
+    const urls = Object.entries(listed).map(([provider, sources]) => [provider, sources.map(urlOf)] as const)
     return {
+      /** Base addresses, by provider, that receipts name as the public destination of that provider. */
       sources: { ...DEFAULT_SOURCES, ...Object.fromEntries(urls) },
-      sourceReaders: Object.entries(sources).flatMap(([provider, listed]) =>
-        listed.flatMap((one) => readersOf(provider, one)),
+      /** Plugins, beside those that come with the server, whose reads at listed addresses may be called listed. */
+      sourceReaders: Object.entries(listed).flatMap(([provider, sources]) =>
+        sources.flatMap((one) => readersOf(provider, one)),
       ),
-      configuredSources: urls.flatMap(([, listed]) => listed),
+      /** The base addresses that the configuration file names. */
+      configuredSources: urls.flatMap(([, addresses]) => addresses),
     }
   },
-}
+)
+
+export type WorkspacesConfig = MembersOf<typeof workspacesConfig>
 
 type ListedSource = Static<typeof source>
 

@@ -14,7 +14,7 @@ export interface PublishedConnection {
 }
 
 interface SourcesOptions {
-  readonly config: Pick<WorkspacesConfig, 'sources' | 'sourceReaders'>
+  readonly config: Pick<WorkspacesConfig, 'sources'> & Partial<Pick<WorkspacesConfig, 'sourceReaders'>>
 }
 
 export type Sources = ReturnType<typeof createSources>

@@ -31,7 +31,7 @@ t.test('a read that is slow replaces nothing that a later write knows', async (t
   t.teardown(() => server.closeAllConnections())
   t.teardown(() => server.close())
   const memory = objectMemory(
-    { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, basic: undefined, credentials: undefined },
     { storage: { read: { log: { signingKeys: async () => [] } } } as unknown as Pick<Storage, 'read'> },
   )
   const head = { logId: 'a'.repeat(43), name: 'claimcheck', rootHash: new Uint8Array(32), issuedAt: Date.UTC(2026, 0) }
