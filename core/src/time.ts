@@ -7,25 +7,28 @@ const DAY_MS = 86_400_000
 /** The last moment that a receipt can express, because a year has four digits. */
 export const LATEST_INSTANT: Instant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-// The day that was written last, and its text: moments written one after the other are mostly of the same day, and the day is the slow part of the
-// text.
-let latest = { day: Number.NaN, text: '' }
+// The texts of the days written lately: the day is the slow part of a moment's text, and the moments of a claim are of few days.
+const days = new Map<number, string>()
+const MAX_DAYS = 64
 
 /** Writes a moment: `2026-09-25T14:02:11.000Z`. @throws RangeError for a moment outside the years 0000 to 9999 */
 export function formatInstant(instant: Instant): string {
   const whole = Math.trunc(instant)
   const day = Math.floor(whole / DAY_MS)
-  if (day !== latest.day) latest = { day, text: dayText(instant) }
   const ms = whole - day * DAY_MS
   const seconds = Math.floor(ms / 1000)
   const minutes = Math.floor(seconds / 60)
   const time = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}:${twoDigits(seconds % 60)}`
-  return `${latest.text}T${time}.${threeDigits(ms % 1000)}Z`
+  return `${dayText(day)}T${time}.${threeDigits(ms % 1000)}Z`
 }
 
-function dayText(instant: Instant): string {
-  const text = new Date(instant).toISOString()
+function dayText(day: number): string {
+  const known = days.get(day)
+  if (known !== undefined) return known
+  const text = new Date(day * DAY_MS).toISOString()
   if (!TIMESTAMP.test(text)) throw new RangeError('the moment has no four-digit year')
+  if (days.size === MAX_DAYS) days.clear()
+  days.set(day, text.slice(0, 10))
   return text.slice(0, 10)
 }
 
