@@ -14,7 +14,7 @@ import { describeApi, type SecuritySchemes } from './openapi.ts'
 import { measureRequests } from './request-metrics.ts'
 import { traceRequests } from './request-traces.ts'
 import type { TreeHeads } from './tree-heads.ts'
-import { compileValidator } from './validate.ts'
+import { compileValidator, refuseUndeclaredQueries } from './validate.ts'
 
 /** Rules for who may make requests, and from where. */
 export interface Access {
@@ -62,6 +62,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   acceptJsonBodies(app)
   answerNotFound(app)
   await describeApi(app, options.publicUrl, securitySchemes)
+  refuseUndeclaredQueries(app)
   requireCosts(app)
   const addMethodRefusals = refuseOtherMethods(app)
 

@@ -1,9 +1,25 @@
 /** Validates requests against the schemas of their routes. Bodies are not coerced; the text of a query is converted as its schema says. */
+import { ValidationErrorBody } from '@claimcheck/core/api'
+import { type TSchema, Type } from '@claimcheck/core/plugin'
 import type { FastifySchemaCompiler } from 'fastify'
-import type { TSchema } from 'typebox'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { type Validator, validator } from '../base/validation.ts'
+import type { App } from './instance.ts'
 import { contentIssues } from './text.ts'
+
+const NO_QUERY = Type.Object({}, { additionalProperties: false })
+
+/**
+ * Has each route of the API that declares no query refuse any: a misspelt or misplaced parameter would be ignored in silence. Call it before they
+ * are declared.
+ */
+export function refuseUndeclaredQueries(app: App): void {
+  app.addHook('onRoute', (route) => {
+    if (!route.url.startsWith('/v1/') || route.schema?.querystring !== undefined) return
+    const response = { ...(route.schema?.response as object | undefined), 422: ValidationErrorBody }
+    route.schema = { ...route.schema, querystring: NO_QUERY, response }
+  })
+}
 
 /** Compiles the validation of a route. Path parameters have no schema, because routes answer 404 to an id of another form. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {

@@ -376,13 +376,13 @@ t.test('a service with a route that has no class does not start', async (t) => {
 t.test('fields of queries and cookies are bounded before they are parsed', async (t) => {
   const app = await start(t, {})
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `a${index}=1`)
-  t.equal((await app.ask(`/v1/log/head?${fields(200).join('&')}`)).status, 200)
-  t.match(await app.ask(`/v1/log/head?${fields(201).join('&')}`), {
+  t.equal((await app.ask(`/.well-known/poaw-keys.json?${fields(200).join('&')}`)).status, 200)
+  t.match(await app.ask(`/.well-known/poaw-keys.json?${fields(201).join('&')}`), {
     status: 400,
     json: { detail: /at most 200 fields/ },
   })
-  t.equal((await app.ask(`/v1/log/head?${'n'.repeat(257)}=1`)).status, 400)
-  t.equal((await app.ask(`/v1/log/head?n=${'v'.repeat(257)}`)).status, 200)
+  t.equal((await app.ask(`/.well-known/poaw-keys.json?${'n'.repeat(257)}=1`)).status, 400)
+  t.equal((await app.ask(`/.well-known/poaw-keys.json?n=${'v'.repeat(257)}`)).status, 200)
   t.equal((await app.ask('/healthz', { headers: { cookie: fields(200).join('; ') } })).status, 200)
   t.equal((await app.ask('/healthz', { headers: { cookie: fields(201).join('; ') } })).status, 400)
 })

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'
 import { afterFile } from '../../../test/support/after-file.ts'
-import { CLAIM, startApp } from './support/server.ts'
+import { CLAIM, KEY, startApp } from './support/server.ts'
 
 type Json = Record<string, unknown>
 interface Response {
@@ -72,6 +72,21 @@ function enumsIn(value: unknown): string[][] {
   const own = 'enum' in value && Array.isArray(value.enum) ? [value.enum as string[]] : []
   return [...own, ...Object.values(value).flatMap(enumsIn)]
 }
+
+t.test('an operation of the API takes no query parameter that it does not declare, and says so', async (t) => {
+  for (const [method, path, { responses }] of operations) {
+    const isApi = path.startsWith('/v1/')
+    const target = `${path.replace(/\{\w+\}/, 'some_1')}?nonsense=1`
+    const body = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(CLAIM) }
+    const answer = await app.ask(target, { key: KEY, method: method.toUpperCase(), ...(method === 'post' && body) })
+    const mistakes = answer.status === 422 ? (answer.json.detail as { loc: unknown[]; type: string }[]) : []
+    const found = mistakes.filter(({ loc, type }) => loc.join() === 'query,nonsense' && type === 'extra_forbidden')
+    t.equal(found.length, isApi ? 1 : 0, `${method} ${path}`)
+    t.equal(responses['422'] !== undefined, isApi, path)
+  }
+  t.equal((await app.ask('/v1/whoami?nonsense=1')).status, 401, 'the credential comes first')
+  t.equal((await app.ask('/v1/whoami?', { key: KEY })).status, 200, 'an empty query has no parameter')
+})
 
 t.test('every operation is whole', async (t) => {
   const ids = operations.map(([, , { operationId }]) => operationId)
