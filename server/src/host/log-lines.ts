@@ -1,6 +1,7 @@
 /**
  * Keeps a fault that repeats from filling the log: its first line appears at once, then a summary with a count at most once a minute, and a
- * line after a minute without it. Refused requests are treated like faults. A fault that is logged at its beginning alone may go on then.
+ * line after a minute without it. Refused and anonymous requests are treated like faults: anyone may send any number. A fault that is logged at its
+ * beginning alone may go on then.
  */
 import type { LogFn, Logger, LoggerOptions } from 'pino'
 
@@ -85,8 +86,9 @@ function summarize(repeated: RepeatedLine): void {
 
 /** Finds the key of a fault; undefined for a line that is logged each time. */
 function faultOf(fields: Fields, message: string, level: number): string | undefined {
-  if (typeof fields.status === 'number' && (fields.status >= 400 || fields.route === null))
-    return `${message} ${fields.method} ${fields.route} ${fields.status}`
+  const { status, route, anonymous } = fields
+  if (typeof status === 'number' && (status >= 400 || route === null || anonymous === true))
+    return `${message} ${fields.method} ${route} ${status}`
   if (level < WARN) return undefined
   const { err } = fields
   const details = [err instanceof Error ? err.message : undefined, ...DETAILS.map((name) => fields[name])]

@@ -34,6 +34,14 @@ const LONGEST_WAIT_MS = 20_000
 
 export type Gate = ReturnType<typeof openGate>
 
+/** Requests whose payer was known by a credential or a session, and had enough left. */
+const ofKnownPayers = new WeakSet<FastifyRequest>()
+
+/** Tells whether a request was admitted at the cost of an account. All others are of strangers, or refused. */
+export function hasKnownPayer(request: FastifyRequest): boolean {
+  return ofKnownPayers.has(request)
+}
+
 /** Opens the gate. Call it once headers and addresses are known, and before the routes are declared. */
 export function openGate(app: App, parts: { rateLimits: RateLimits; counters: Counters; meters: Meters }) {
   const { rateLimits, counters, meters } = parts
@@ -152,6 +160,7 @@ export function openGate(app: App, parts: { rateLimits: RateLimits; counters: Co
     const counts = await requireLeft(
       await Promise.all(limited.map(({ limit, subject }) => ofParties.add(limit, subject, tokens))),
     )
+    ofKnownPayers.add(request)
     giveBack(request, reply)
     const turn = account && accounts.enter(account, tokens, () => isGone(request))
     await turn

@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { ambiguityOf } from './ambiguous.ts'
 import { HttpError } from './errors.ts'
+import { hasKnownPayer } from './gate.ts'
 import type { App } from './instance.ts'
 
 // Public data changes with every receipt, and a few seconds of delay do no harm.
@@ -80,7 +81,8 @@ export function cachePublicly(_request: FastifyRequest, reply: FastifyReply, don
 
 /**
  * Logs the pattern of each request's route and never the path, because a receipt's id in the path gives access to the receipt. Logs no header and no
- * body, and no probe that is answered: anyone may send any number, and the metrics count them.
+ * body, and no probe that is answered: anyone may send any number, and the metrics count them. Marks the requests of strangers as `anonymous`, of
+ * which the log shows a sample.
  */
 export function logRequests(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -95,6 +97,7 @@ export function logRequests(app: App): void {
       route: routeOptions.url ?? null,
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
+      anonymous: hasKnownPayer(request) ? undefined : true,
     }
     request.log.info(fields, 'request')
     done()

@@ -53,7 +53,7 @@ t.test('refused requests are sampled, others are not', async (t) => {
   t.match(lines.at(-1), { status: 429, repeated: 4 }, 'what was counted is logged at the latest when the program ends')
 })
 
-t.test('what anyone may send for nothing is sampled, of each status of each route', async (t) => {
+t.test('what anyone may send without a credential is sampled, of each status of each route', async (t) => {
   const { log, lines } = logger()
   const requests = [
     { method: 'GET', route: '/readyz', status: 503 },
@@ -62,6 +62,9 @@ t.test('what anyone may send for nothing is sampled, of each status of each rout
     { method: 'POST', route: '/v1/claims', status: 422 },
     { method: 'POST', route: '/v1/claims', status: 500 },
     { method: 'OPTIONS', route: null, status: 204 },
+    { method: 'OPTIONS', route: '/v1/claims', status: 204, anonymous: true },
+    { method: 'GET', route: '/console', status: 302, anonymous: true },
+    { method: 'GET', route: '/v1/receipts/:receipt_id', status: 200, anonymous: true },
   ]
   for (let times = 0; times < 50; times++) for (const request of requests) log.info(request, 'request')
   t.equal(lines.length, requests.length)

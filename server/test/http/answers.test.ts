@@ -323,8 +323,8 @@ t.test('a request is logged with its route, and without what may not be known', 
   const requests = app.lines.filter(({ message }) => message === 'request').map(({ fields }) => fields)
   t.equal(new Set(requests.map(({ reqId }) => reqId)).size, 4, 'each has an id of its own')
   t.match(requests, [
-    { reqId: String, method: 'POST', route: '/v1/claims', status: 202, ms: Number },
-    { method: 'GET', route: '/v1/receipts/:receipt_id', status: 404, ms: Number },
+    { reqId: String, method: 'POST', route: '/v1/claims', status: 202, ms: Number, anonymous: undefined },
+    { method: 'GET', route: '/v1/receipts/:receipt_id', status: 404, ms: Number, anonymous: true },
     { method: 'GET', route: null, status: 404, ms: Number },
     { method: 'GET', route: '/v1/claims', status: 401, ms: Number },
   ])
