@@ -17,20 +17,48 @@ const LONGEST_CHECKED = 64
 
 const ADVICE = 'choose four or more words that do not belong together, or let a password manager make one'
 
-/** Long passwords that everybody has read of: no list of short ones has them. */
-const FAMOUS_PHRASES = [
-  'correcthorsebatterystaple',
-  'allyourbasearebelongtous',
-  'itwasthebestoftimes',
-  'loremipsumdolorsitamet',
-  'maytheforcebewithyou',
-  'openthepodbaydoors',
+/** Sentences that everybody has read of: no list of common passwords has their beginnings, middles and ends. */
+const FAMOUS_SENTENCES = [
+  'abandon all hope ye who enter here',
+  'all your base are belong to us',
+  'correct horse battery staple',
+  'four score and seven years ago',
+  'frankly my dear i dont give a damn',
+  'god save the queen',
+  'houston we have a problem',
+  'i think therefore i am',
+  'in the beginning god created the heaven and the earth',
+  'it was the best of times it was the worst of times',
+  'lorem ipsum dolor sit amet consectetur adipiscing elit',
+  'mary had a little lamb',
+  'may the force be with you',
+  'never gonna give you up',
+  'now is the time for all good men',
+  'once upon a time',
+  'open the pod bay doors hal',
+  'row row row your boat',
   'supercalifragilisticexpialidocious',
-  'thequickbrownfoxjumpsoverthelazydog',
-  'thisisasecurepassword',
-  'tobeornottobethatisthequestion',
-  'winteriscoming',
+  'the lord is my shepherd i shall not want',
+  'the quick brown fox jumps over the lazy dog',
+  'this is a secure password',
+  'this is my password',
+  'to be or not to be that is the question',
+  'twinkle twinkle little star how i wonder what you are',
+  'we the people of the united states',
+  'winter is coming',
 ]
+/** The fewest words of a known part of a sentence: fewer stand together in sentences of one's own, too. */
+const FEWEST_WORDS = 3
+
+/** Lists a sentence and its parts, each as one word. */
+function partsOf(sentence: string): string[] {
+  const words = sentence.split(' ')
+  const starts = words.slice(0, 1 - FEWEST_WORDS).map((_, start) => words.slice(start))
+  const parts = starts.flatMap((rest) =>
+    rest.slice(FEWEST_WORDS - 1).map((_, more) => rest.slice(0, FEWEST_WORDS + more)),
+  )
+  return [...new Set([words, ...parts].map((part) => part.join('')))]
+}
 
 let checker: Promise<ZxcvbnFactory> | undefined
 
@@ -38,7 +66,7 @@ let checker: Promise<ZxcvbnFactory> | undefined
 function loadChecker(): Promise<ZxcvbnFactory> {
   checker ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
     ([{ ZxcvbnFactory: Factory }, { dictionary, adjacencyGraphs: graphs }]) =>
-      new Factory({ dictionary: { ...dictionary, phrases: FAMOUS_PHRASES }, graphs }),
+      new Factory({ dictionary: { ...dictionary, sentences: FAMOUS_SENTENCES.flatMap(partsOf) }, graphs }),
   )
   return checker
 }

@@ -25,6 +25,8 @@ const NAMES = [
 const GOOD = [
   'purple lantern orbit cactus',
   'another password altogether',
+  'the brown dog jumps into my boat',
+  'a quick brown lantern',
   'xK3mf9QpLw2z',
   'Ann likes purple submarines',
   `${'ж'.repeat(3)}кот и пёс на крыше`,
@@ -36,6 +38,12 @@ const FAMOUS = [
   'Correct-Horse-Battery-Staple1',
   'c0rrecth0rsebatterystaple',
   'may the force be with you',
+  'thequickbrownfox',
+  'The quick brown fox!',
+  'thequickbr0wnfox2026',
+  'jumpsoverthelazydog',
+  'tobeornottobe',
+  'onceuponatime1',
 ]
 
 t.test('the commonest passwords and phrases are refused, also in disguise', async (t) => {
