@@ -240,12 +240,20 @@ t.test(
       'Clairncheck',
       'Claimcheck command line',
       'Claimcheck: sign in',
+      'Official Claimcheck',
+      'OFFICIAL-CLAIMCHECK',
+      'The Clairn check app',
+      'MyСlaimcheck',
+      '(Claimcheck)',
+      'Claimcheck (official)',
+      'Sign in to Claimcheck (claimcheck)',
     ]
     for (const name of likeService) {
       const { status, body } = await register(name)
-      t.match([status, body], [400, { error_description: /begins like the name of this service/ }], name)
+      t.match([status, body], [400, { error_description: /has the name of this service/ }], name)
     }
-    t.equal((await register('Claude Code (claimcheck)')).status, 201, 'which service it is set up for')
+    for (const name of ['Claude Code (claimcheck)', 'Claims checker', 'Reclaim checkout', 'Cursor'])
+      t.equal((await register(name)).status, 201, name)
     const made = await register('Front office')
     t.equal(made.status, 201)
     t.equal((await register('Front office')).status, 201, 'each installation of an application registers itself')

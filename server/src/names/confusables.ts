@@ -78,6 +78,11 @@ export function lookAlike(name: string, others: Iterable<string>): string | unde
   return undefined
 }
 
+/** Tells whether a name begins like a text, or with `includes` has any part that looks like it. */
+export function isPartlyLike(name: string, text: string, where: 'startsWith' | 'includes'): boolean {
+  return looksOf(name).some((look) => looksOf(text).some((part) => look[where](part)))
+}
+
 /** Writes a character as its code point, and itself too where it is visible: `U+0435 (е)`. */
 function codeOf(character: string): string {
   const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')

@@ -3,7 +3,7 @@
  * dropped.
  */
 import type { ClientMetadata } from 'oidc-provider'
-import { lookAlike } from '../../names/confusables.ts'
+import { isPartlyLike, lookAlike } from '../../names/confusables.ts'
 import { composed, idProblem, MAX_NAME_LENGTH } from '../../names/names.ts'
 import type { Library } from './library.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
@@ -32,14 +32,16 @@ export function clientNameProblem(name: string): string | undefined {
 
 const SERVICE = 'Claimcheck'
 
-/** Tells whether a name is like the service's. Names such as "Claude Code (claimcheck)" only say which service the application is set up for. */
+/**
+ * Tells whether a name is, or has within it, one like the service's: people would take "Official Claimcheck" for a part of it. What stands in brackets
+ * at the end of another name, as in "Claude Code (claimcheck)", only says which service the application is set up for.
+ */
 function isLikeService(name: string): boolean {
-  const letters = [...name.replace(/[^\p{L}\p{N}]/gu, '')]
-  // Two letters may look like one, as `rn` does like `m`.
-  const beginnings = [0, 1].map((more) => letters.slice(0, SERVICE.length + more).join(''))
-  return beginnings.some(
-    (one) => one.toLowerCase() === SERVICE.toLowerCase() || lookAlike(one, [SERVICE]) !== undefined,
-  )
+  const words = [name.replace(/\([^()]*\)$/, ''), name].map((text) => text.match(/[\p{L}\p{N}]+/gu)).find(Boolean) ?? []
+  // The service's name may be written as two words. "Reclaim checkout" is none that begins like it.
+  return words.some((word, at) => {
+    return isPartlyLike(words.slice(at).join(''), SERVICE, 'startsWith') || isPartlyLike(word, SERVICE, 'includes')
+  })
 }
 
 /**
@@ -52,7 +54,7 @@ function newNameProblem(given: unknown, taken: readonly string[]): string | unde
   const problem = clientNameProblem(name)
   if (problem !== undefined) return `must be readable: ${problem}`
   if (isLikeService(name))
-    return `begins like the name of this service, ${SERVICE}: register the name of your application`
+    return `has the name of this service, ${SERVICE}, in it: register the name of your application`
   if (!taken.includes(name) && lookAlike(name, taken) === undefined) return undefined
   return 'is, or looks like, that of a client that the operator registered: register another name, or use that client'
 }
