@@ -40,13 +40,20 @@ const CACHES: readonly Cache[] = [
   { header: /cache(?:-(?:status|lookup|remote|debug))?$/, copy: COPY },
 ]
 
+/** Reads the ages in the `Age` header, one of each cache, in seconds. One that cannot be read is infinite. */
+export function agesOf(headers: Headers): readonly number[] {
+  const text = headers.get('age')
+  return text === null ? [] : text.split(',').map((age) => (/^\s*\d{1,9}\s*$/.test(age) ? Number(age) : Infinity))
+}
+
 /** Tells whether a cache has kept an answer for longer than `mostS` seconds, or for a time that nothing tells. */
 export function isOldCopy(headers: Headers, mostS: number): boolean {
-  const age = headers.get('age')
-  if (age !== null && !(Number(age) <= mostS)) return true
+  const ages = agesOf(headers)
+  // A copy of a copy is older than the age that each of the two caches knows.
+  if (ages.length > 1 || ages.some((age) => age > mostS)) return true
   return [...headers].some(([name, value]) => {
     const cache = CACHES.find(({ header }) => header.test(name))
-    if (!cache?.copy?.test(value.toLowerCase()) || (age !== null && !cache.isAgeless)) return false
+    if (!cache?.copy?.test(value.toLowerCase()) || (ages.length > 0 && !cache.isAgeless)) return false
     return !cache.unless?.test(headers.get('cache-control') ?? '')
   })
 }

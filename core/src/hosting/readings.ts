@@ -1,4 +1,5 @@
 /** Readings of a check's answers: the destination's clock, the answers' age, and tokens that they could repeat. */
+import { agesOf } from '../contract/old-copies.ts'
 import type { Instant, ReadRecord } from '../evidence.ts'
 import { MAX_AGE_MS } from '../rules/consistency.ts'
 
@@ -37,18 +38,17 @@ export function readAnswer(headers: Headers, sentAt: Instant, answeredAt: Instan
   const at = Date.parse(headers.get('date') ?? '')
   return {
     ...readTime(Number.isNaN(at) ? undefined : { at, resolutionMs: RESOLUTION_MS }, sentAt, answeredAt),
-    ageMs: ageOf(headers.get('age')),
+    ageMs: ageMsOf(headers),
   }
 }
 
 /** An age that nobody knows, above any that counts. */
 const UNKNOWN_AGE_MS = MAX_AGE_MS + 1
 
-/** Reads an `Age` header. Of the ages that several caches give, the largest counts. */
-function ageOf(header: string | null): number {
-  if (header === null) return 0
-  const ages = header.split(',').map((age) => (/^\s*\d{1,9}\s*$/.test(age) ? Number(age) * 1000 : UNKNOWN_AGE_MS))
-  return Math.max(...ages)
+/** Reads the age of an answer in milliseconds. Of the ages that several caches give, the largest counts. */
+function ageMsOf(headers: Headers): number {
+  const ageMs = Math.max(0, ...agesOf(headers)) * 1000
+  return ageMs === Infinity ? UNKNOWN_AGE_MS : ageMs
 }
 
 /** Readings of a time that another protocol told. @param time undefined where the answer that should tell it did not */
