@@ -44,7 +44,7 @@ const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const SLOWEST = 10
 
-/** With more failures than these it is not the machine that was busy. */
+/** The most failures for which a busy machine may be the reason. */
 const MOST_SECOND_TRIES = 2
 
 /**

@@ -357,7 +357,7 @@ t.test('what is left of a last backup that did not end is closed where it is res
       to,
       close: closer(source),
       onProgress(done, all) {
-        // As a machine leaves it that fails while the backup is tried.
+        // Copies the unfinished backup as a machine leaves it that fails while the backup is tried.
         if (existsSync(join(`${to}.partial`, 'manifest.json')) && !existsSync(left)) {
           cpSync(`${to}.partial`, left, { recursive: true })
           process.emit('SIGTERM', 'SIGTERM')

@@ -57,7 +57,8 @@ Object.defineProperty(globalThis, 'WebAssembly', { value: { compile: () => new P
     return startsWith(resolved.url, 'file:') || startsWith(resolved.url, 'node:') ? resolved : refuse()
   },
 })
-// In an open sandbox a plain user's plugin could end the service, open its inspector by SIGUSR1, or leave it little of the processors.
+// Keeps a plugin in an open sandbox, which runs as the service's user, from ending the service, opening its inspector by SIGUSR1, or taking its
+// processors.
 function refuseProcess(): never {
   throw new Error('a plugin in the sandbox acts on no process')
 }

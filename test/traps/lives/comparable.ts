@@ -11,7 +11,7 @@ const checkingAll = livesOf(action, ({ base }) => ({ sha: base }))
 
 interface Ran {
   readonly workflow?: string
-  /** In place of the workflow's. */
+  /** The file of the workflow; defaults to one named after it. */
   readonly file?: string
   readonly app?: string
   /** The account that posted a status. */

@@ -55,7 +55,7 @@ export async function readChains(
     unexplained.length > 0 ? await readOtherEnds(claimed, sha, Math.max(...unexplained.map(begunAt))) : NOTHING
   const isAfterAnother = (run: WorkflowRun) => isAmong(ofOthers.ends, begunAt(run))
   const isOwnAlone = (run: WorkflowRun) => ofOthers.isWhole && own.has(run) && !isAfterAnother(run)
-  // What is known to be the commit's own leaves no room for another one of its file.
+  // A chained run that is known to be the commit's own leaves no room for another run of the same workflow file.
   const isSoonAfterOwn = (run: WorkflowRun) =>
     ![...own].some((other) => other.path === run.path) &&
     ends.some((end) => begunAt(run) >= end && begunAt(run) - end < CHAINED_WITHIN_MS)

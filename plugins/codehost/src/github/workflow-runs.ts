@@ -53,7 +53,7 @@ export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string):
         api.start(`${path}&${name}=${value}`, WorkflowRunsAnswer, MOST_PAGES_FILTERED),
       ),
     )
-  // What these leave out has passed, and may have replaced what failed.
+  // Runs that these two lists leave out have passed, and may have replaced failed ones.
   const [ofEvents, notPassed] = await Promise.all([filtered('event', BY_COMMITS), filtered('status', NOT_PASSED)])
   const runs = [first, ...ofEvents, ...notPassed]
     .flatMap(({ pages }) => pages)

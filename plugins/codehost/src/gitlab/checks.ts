@@ -68,7 +68,7 @@ async function readChecks(
     )
   // GitLab shows the pipelines of a merge request's fork with it, which are not this project's.
   if (listed.length === 0 && (await mergeRequests()).some(isOfFork)) throw new DestinationError('forbidden')
-  // What is left out of the list may have passed before.
+  // Checks in the part that a cut list leaves out may have passed before, so that nothing in it is blamed.
   const unblamed = (checks: readonly Check[]) => (isCut ? checks.map(withoutBlame) : checks)
   if (wanted) {
     const named = await findNamedChecks(source, { pipelines, isCut, more }, wanted)

@@ -164,7 +164,7 @@ function viewOf(state: AnchoredLogState, range: CompactRange, log: LogRows, cach
     state,
     async proveInclusion(leafIndex, size) {
       if (size !== treeSize) return proveInclusion(leafIndex, size, readTiles, SHA256_TREE)
-      // Of the view's own size the range has every node that is in no full tile: nothing is hashed, however large the tree is.
+      // The range has every node of a tree of the view's own size that is in no full tile: nothing is hashed, however large the tree is.
       const full = await cache.read(fullTilesAbove(leafIndex, treeSize))
       return proveInRange(leafIndex, range, full)
     },
