@@ -2,30 +2,27 @@
 import { CommandError } from '@claimcheck/command-line/errors'
 import { Presets, SingleBar } from 'cli-progress'
 
-export interface Progress {
-  update(done: number, total: number): void
-  stop(): void
-}
+type OnProgress = (done: number, total: number) => void
 
-const SILENT: Progress = { update() {}, stop() {} }
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /**
- * Begins to show progress.
+ * Shows the progress of work.
  * @param unit the name of what is counted, in the plural
  */
-export function startProgress(unit: string): Progress {
-  if (!process.stderr.isTTY) return SILENT
+export async function showProgress<T>(unit: string, work: (onProgress: OnProgress) => Promise<T>): Promise<T> {
+  if (!process.stderr.isTTY) return work(() => {})
   const format = `{bar} {percentage} % · {value} of {total} ${unit} · {speed} a second · {duration_formatted}`
   const bar = new SingleBar({ format, stream: process.stderr, hideCursor: true, fps: 10 }, Presets.shades_classic)
   const startedAt = performance.now()
   bar.start(0, 0, { speed: 0 })
-  return {
-    update(done, total) {
+  try {
+    return await work((done, total) => {
       bar.setTotal(total)
       bar.update(done, { speed: Math.round((1000 * done) / (performance.now() - startedAt)) })
-    },
-    stop: () => bar.stop(),
+    })
+  } finally {
+    bar.stop()
   }
 }
 
@@ -35,24 +32,24 @@ export function startProgress(unit: string): Progress {
  */
 export async function withProgress<T>(
   unit: string,
-  work: (onProgress: Progress['update']) => Promise<T>,
+  work: (onProgress: OnProgress) => Promise<T>,
   end = (signal: string) => void process.kill(process.pid, signal),
 ): Promise<T> {
-  const progress = startProgress(unit)
   let stopped: string | undefined
   const stop = (signal: string) => {
     stopped = signal
   }
   for (const signal of SIGNALS) process.once(signal, stop)
   try {
-    const made = await work((done, total) => {
-      if (stopped) throw new CommandError('interrupted', `Stopped by ${stopped}.`)
-      progress.update(done, total)
-    })
+    const made = await showProgress(unit, (onProgress) =>
+      work((done, total) => {
+        if (stopped) throw new CommandError('interrupted', `Stopped by ${stopped}.`)
+        onProgress(done, total)
+      }),
+    )
     if (stopped) setImmediate(end, stopped)
     return made
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop)
-    progress.stop()
   }
 }

@@ -7,7 +7,7 @@ import { memoryLimit } from '../../../base/memory.ts'
 import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import { startProgress } from '../../../host/terminal/progress.ts'
+import { showProgress } from '../../../host/terminal/progress.ts'
 import { idlePlugins } from '../../../plugins/overview.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../../log/log-archives.ts'
@@ -21,10 +21,6 @@ interface Services extends Pick<HostServices, 'config' | 'storage' | 'schema' | 
   readonly logGuard: Pick<LogGuard, 'findLacking'>
 }
 
-interface DoctorOptions extends OutputOptions {
-  readonly signatures?: boolean
-}
-
 const MIB = 1024 * 1024
 const TIME_FITS = 'The clock is not behind the log, and no destination that the configuration lists contradicts it.'
 
@@ -35,43 +31,36 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
     'compute all hashes and signatures again from the stored data, and list what does not fit',
   )
     .option('--signatures', 'also verify the signature of each receipt; this takes ten times as long')
-    .action(async (options: DoctorOptions) => {
+    .action(async (options: OutputOptions & { readonly signatures?: boolean }) => {
       const { diagnose } = await import('../doctor.ts')
       const { examineAnchor } = await import('@claimcheck/cli/verify/anchor-check')
       const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
       const { ok, problems, leaves, notices, doubt, driver } = await withServices(
         async (claimcheck) => {
           const { config, storage, schema, secrets, archives, clockWatch } = claimcheck
-          const progress = startProgress('receipts')
-          try {
-            const { signatures = false } = options
-            const keyFiles = sealedKeyFiles(config.dataDir)
-            const onProgress = progress.update
-            const found = await diagnose(storage, {
+          const found = await showProgress('receipts', (onProgress) =>
+            diagnose(storage, {
               schema,
-              signatures,
+              signatures: options.signatures ?? false,
               database: config,
               secrets,
-              keyFiles,
+              keyFiles: sealedKeyFiles(config.dataDir),
               archives,
               examineAnchor,
               onProgress,
-            })
-            const doubt = await clockWatch.compare()
-            const { lacking, notices } = await claimcheck.logGuard.findLacking()
-            const idle = idlePlugins(claimcheck.registry.plugins)
-            const problems = [...found.problems, ...lacking, ...idle, ...(await signingProblems(claimcheck))]
-            const ok = problems.length === 0
-            return {
-              ...found,
-              ok,
-              problems,
-              notices: [...found.notices, ...noticesOf(config), ...(await isolationNotices(claimcheck)), ...notices],
-              doubt,
-              driver: storage.driver,
-            }
-          } finally {
-            progress.stop()
+            }),
+          )
+          const doubt = await clockWatch.compare()
+          const { lacking, notices } = await claimcheck.logGuard.findLacking()
+          const idle = idlePlugins(claimcheck.registry.plugins)
+          const problems = [...found.problems, ...lacking, ...idle, ...(await signingProblems(claimcheck))]
+          return {
+            ...found,
+            ok: problems.length === 0,
+            problems,
+            notices: [...found.notices, ...noticesOf(config), ...(await isolationNotices(claimcheck)), ...notices],
+            doubt,
+            driver: storage.driver,
           }
         },
         { plugins: true, asIs: true },

@@ -9,7 +9,7 @@ import { secretKeyPath } from '../../../base/secret-keys.ts'
 import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import { startProgress } from '../../../host/terminal/progress.ts'
+import { showProgress } from '../../../host/terminal/progress.ts'
 import type { ConnectionService } from '../../workspaces/connections.ts'
 import type { KeyUse, SecretRotation } from '../secret-rotation.ts'
 
@@ -22,8 +22,14 @@ export function addSecretKeyCommands(program: Command, withServices: WithService
     .command('secret-key')
     .description('the key that seals credentials, tokens and signing keys where they are stored')
 
+  const withRotation = <T>(work: (rotation: SecretRotation, claimcheck: Services) => Promise<T>) =>
+    withServices(async (claimcheck) => {
+      const { createSecretRotation } = await import('../secret-rotation.ts')
+      return work(createSecretRotation(claimcheck), claimcheck)
+    })
+
   subcommand(secretKey, 'status', 'count what is sealed under which key').action(async (options: OutputOptions) => {
-    const { use, config } = await withRotation(withServices, async (rotation, { config }) => ({
+    const { use, config } = await withRotation(async (rotation, { config }) => ({
       use: await rotation.use(),
       config,
     }))
@@ -35,14 +41,10 @@ export function addSecretKeyCommands(program: Command, withServices: WithService
     'rotate',
     'seal everything under the current key; where DATA_DIR holds the key, make a new one first',
   ).action(async (options: OutputOptions) => {
-    const { keyId, isNew, resealed, use, config } = await withRotation(withServices, async (rotation, { config }) => {
-      const progress = startProgress('rows')
-      try {
-        return { ...(await rotation.rotate(byCommand(), progress.update)), config }
-      } finally {
-        progress.stop()
-      }
-    })
+    const { keyId, isNew, resealed, use, config } = await withRotation(async (rotation, { config }) => ({
+      ...(await showProgress('rows', (onProgress) => rotation.rotate(byCommand(), onProgress))),
+      config,
+    }))
     print(options, { key: keyId, new: isNew, resealed, keys: use.map(toJson) }, [
       ...(isNew ? [`Made the key ${keyId}.`] : []),
       resealed === 0
@@ -55,7 +57,7 @@ export function addSecretKeyCommands(program: Command, withServices: WithService
 
   subcommand(secretKey, 'forget', 'remove the keys from DATA_DIR under which nothing is sealed any more').action(
     async (options: OutputOptions) => {
-      const forgotten = await withRotation(withServices, (rotation) => rotation.forget(byCommand(), waitAloud))
+      const forgotten = await withRotation((rotation) => rotation.forget(byCommand(), waitAloud))
       print(options, { forgotten }, [
         forgotten.length === 0
           ? 'Nothing is removed: the current key is the only one, or values are still sealed under the others.'
@@ -69,16 +71,6 @@ function waitAloud(ms: number): Promise<void> {
   const seconds = Math.ceil(ms / 1000)
   writeError(`Waiting ${seconds} s: a server may still store what it sealed before the rotation.\n`)
   return setTimeout(ms)
-}
-
-function withRotation<T>(
-  withServices: WithServices<Services>,
-  work: (rotation: SecretRotation, claimcheck: Services) => Promise<T>,
-): Promise<T> {
-  return withServices(async (claimcheck) => {
-    const { createSecretRotation } = await import('../secret-rotation.ts')
-    return work(createSecretRotation(claimcheck), claimcheck)
-  })
 }
 
 function toJson({ keyId, role, values }: KeyUse) {
