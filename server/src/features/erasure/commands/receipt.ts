@@ -6,7 +6,7 @@ import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import { confirm } from '../../../host/terminal/confirm.ts'
+import { type ConfirmOptions, confirm, YES } from '../../../host/terminal/confirm.ts'
 import { OPERATOR_RULES, ruleWords } from '../../../storage/erasure-rules.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
 import { requireSigning } from '../../log/log-watch.ts'
@@ -20,8 +20,6 @@ interface Services {
 
 const RULES = Object.keys(OPERATOR_RULES).join(', ')
 const MOST_LISTED = 1000
-/** The options that load plugins: the one of the anchors knows whether the database is an old one. */
-const ASKS_CHAIN = { plugins: true }
 const READER = 'The write-ahead log holds it until a reader ends: run this command again.'
 
 export function addReceiptCommands(program: Command, withServices: WithServices<Services>): void {
@@ -38,16 +36,20 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
     .argument('<id>', 'of the receipt, or of its claim')
     .requiredOption('--rule <rule>', `why: ${RULES}. Everybody who asks for the receipt reads it`)
     .option('--reference <text>', 'such as a file number. Everybody reads it, so name no person')
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (id: string, options: OutputOptions & { rule: string; reference?: string; yes?: boolean }) => {
+    .option(...YES)
+    .action(async (id: string, options: ConfirmOptions & { rule: string; reference?: string }) => {
       const reason = readReason(options.rule, options.reference)
-      const { erased, same } = await withServices(async ({ erasure, logGuard }) => {
-        const candidate = await erasure.find(id)
-        // On an old database an erasure would be lost: the newest one, when it is back, would hold the content again.
-        await requireSigning(logGuard)
-        if (!candidate.erased && !options.yes) await confirm(meaningOf(candidate), 'Erase it?')
-        return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
-      }, ASKS_CHAIN)
+      const { erased, same } = await withServices(
+        async ({ erasure, logGuard }) => {
+          const candidate = await erasure.find(id)
+          // On an old database an erasure would be lost: the newest one, when it is back, would hold the content again.
+          await requireSigning(logGuard)
+          if (!candidate.erased) await confirm(options, meaningOf(candidate), 'Erase it?')
+          return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
+        },
+        // The plugin of the anchors knows whether the database is an old one.
+        { plugins: true },
+      )
       const more = same.flatMap(({ receiptId }) => receiptId ?? [])
       print(options, toJson(erased, more), linesOf(erased, more))
     })

@@ -5,7 +5,8 @@ import { toBase64url } from '@claimcheck/core/receipts'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import { confirm } from '../../../host/terminal/confirm.ts'
+import { type ConfirmOptions, confirm, YES } from '../../../host/terminal/confirm.ts'
+import type { LogState } from '../../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import { type ClosingServices, reopenLog } from '../closing.ts'
@@ -26,10 +27,6 @@ interface Services extends ResumeServices, BeginServices, ClosingServices {
   readonly archives: Pick<LogArchives, 'write'>
 }
 
-interface ConfirmedOptions extends OutputOptions {
-  readonly yes?: boolean
-}
-
 const MEANING = `This ends the present log for ever, and begins an empty one with a new name, id and signing key. If the newest
 database is lost, it is how an older one goes on: if a newer database exists, use that.
   - All receipts that this database holds stay valid, and are proven in the log that ended.
@@ -40,14 +37,12 @@ const ACKNOWLEDGE_MEANING = `A client has a head that a key of this log signed, 
 lost (then restore the newest database, or use claimcheck log new), or another copy signed with the same key.
 Anyone with that head can prove that the log has two forms. No client stops this log again.`
 
+const GO_ON = 'Go on with this log?'
+
 const REOPEN_MEANING = `The log takes entries here again. A last backup or a copy that is still under way fails when it is complete.`
 
 const FORGET_MEANING = `Hosts go on without what this host knows. If it signed receipts that this database lacks, the log is forked: anyone
 with such a receipt can prove that. Where you do not know, use claimcheck log new.`
-
-function toLost({ receiptId, leafIndex, leafHash }: LostReceiptRow) {
-  return { receipt_id: receiptId, leaf_index: leafIndex, leaf_hash: toBase64url(leafHash) }
-}
 
 function lostWords(lost: readonly LostReceiptRow[]): string[] {
   if (lost.length === 0) return ['No receipt is known to be lost.']
@@ -67,7 +62,11 @@ export async function beginNext({ clockWatch, signingKeys }: BeginServices) {
     key_id: keyId,
     ended_log_id: ended.logId,
     ended_tree_size: ended.treeSize,
-    lost_receipts: lost.map(toLost),
+    lost_receipts: lost.map(({ receiptId, leafIndex, leafHash }) => ({
+      receipt_id: receiptId,
+      leaf_index: leafIndex,
+      leaf_hash: toBase64url(leafHash),
+    })),
   }
   const words = [
     `A new log has begun: ${logId}.`,
@@ -79,75 +78,57 @@ export async function beginNext({ clockWatch, signingKeys }: BeginServices) {
 
 export function addLogCommands(program: Command, withServices: WithServices<Services>): void {
   const log = program.command('log').description('the log of all receipts')
+  const confirmed = (name: string, description: string) => subcommand(log, name, description).option(...YES)
 
-  subcommand(log, 'new', 'end this log, and begin an empty one')
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (options: ConfirmedOptions) => {
-      if (!options.yes) await confirm(MEANING, 'Begin a new log?')
-      const { value, words } = await withServices(beginNext)
-      print(options, value, words)
-    })
+  confirmed('new', 'end this log, and begin an empty one').action(async (options: ConfirmOptions) => {
+    await confirm(options, MEANING, 'Begin a new log?')
+    const { value, words } = await withServices(beginNext)
+    print(options, value, words)
+  })
 
-  subcommand(
-    log,
+  confirmed(
     'resume',
     'let the log go on in a database that was restored or moved, where nothing was signed since',
-  )
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (options: ConfirmedOptions) => {
-      const { resumeLog } = await import('../resume.ts')
-      const { logId, treeSize } = await withServices(
-        (services) =>
-          resumeLog(services, async (meaning) => {
-            if (!options.yes) await confirm(meaning, 'Go on with this log?')
-          }),
-        // The plugin of the anchors knows whether more was signed.
-        { plugins: true },
-      )
-      print(options, { log_id: logId, tree_size: treeSize }, [
-        `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
-      ])
-    })
+  ).action(async (options: ConfirmOptions) => {
+    const { resumeLog } = await import('../resume.ts')
+    const resumed = await withServices(
+      (services) => resumeLog(services, (meaning) => confirm(options, meaning, GO_ON)),
+      // The plugin of the anchors knows whether more was signed.
+      { plugins: true },
+    )
+    printGoing(options, resumed)
+  })
 
-  subcommand(
-    log,
+  confirmed(
     'acknowledge',
     'let a log go on that a client stopped, which had a head that the log does not contain',
-  )
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (options: ConfirmedOptions) => {
-      if (!options.yes) await confirm(ACKNOWLEDGE_MEANING, 'Go on with this log?')
-      const { logId, treeSize } = await withServices(
-        async ({ storage, now, logGuard }) => {
-          await logGuard.requireNewest()
-          return acknowledgeWitnessed(storage, now())
-        },
-        // The plugin of the anchors knows whether more was signed.
-        { plugins: true },
-      )
-      print(options, { log_id: logId, tree_size: treeSize }, [
-        `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
-        'Heads of clients that contradict it are counted from now on, and stop it no more.',
-      ])
-    })
+  ).action(async (options: ConfirmOptions) => {
+    await confirm(options, ACKNOWLEDGE_MEANING, GO_ON)
+    const resumed = await withServices(
+      async ({ storage, now, logGuard }) => {
+        await logGuard.requireNewest()
+        return acknowledgeWitnessed(storage, now())
+      },
+      // The plugin of the anchors knows whether more was signed.
+      { plugins: true },
+    )
+    printGoing(options, resumed, 'Heads of clients that contradict it are counted from now on, and stop it no more.')
+  })
 
-  subcommand(log, 'reopen', 'let a log go on whose last backup or copy did not end')
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (options: ConfirmedOptions) => {
-      if (!options.yes) await confirm(REOPEN_MEANING, 'Go on with this log?')
-      const { logId, treeSize } = await withServices((services) => reopenLog(services, services.now()), {
+  confirmed('reopen', 'let a log go on whose last backup or copy did not end').action(
+    async (options: ConfirmOptions) => {
+      await confirm(options, REOPEN_MEANING, GO_ON)
+      const resumed = await withServices((services) => reopenLog(services, services.now()), {
         plugins: true,
       })
-      print(options, { log_id: logId, tree_size: treeSize }, [
-        `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
-      ])
-    })
+      printGoing(options, resumed)
+    },
+  )
 
-  subcommand(log, 'forget-host', 'have hosts wait no more for one that is gone for good')
+  confirmed('forget-host', 'have hosts wait no more for one that is gone for good')
     .argument('<host-id>', 'as readiness names it')
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (hostId: string, options: ConfirmedOptions) => {
-      if (!options.yes) await confirm(FORGET_MEANING, `Forget ${hostId}?`)
+    .action(async (hostId: string, options: ConfirmOptions) => {
+      await confirm(options, FORGET_MEANING, `Forget ${hostId}?`)
       await withServices(async ({ storage, now, logAgreement }) => {
         await logAgreement.forget(hostId)
         const entry = { event: 'log.host_forgotten', at: now(), by: byCommand(), subject: hostId } as const
@@ -169,4 +150,9 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
         'You may take the rows of this log out of the tables: the page on several logs says how.',
       ])
     })
+}
+
+function printGoing(options: OutputOptions, { logId, treeSize }: LogState, ...more: readonly string[]): void {
+  const words = `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`
+  print(options, { log_id: logId, tree_size: treeSize }, [words, ...more])
 }

@@ -15,25 +15,21 @@ interface Services {
   readonly signingKeys: SigningKeys
 }
 
-interface RotateOptions extends OutputOptions {
-  readonly stored?: boolean
-}
-
-/** The plugin of the anchors knows whether the database is an old one. */
-const ASKS_CHAIN = { plugins: true }
-
 export function addSigningKeyCommands(program: Command, withServices: WithServices<Services>): void {
   const signingKey = program.command('signing-key').description('the key that signs receipts and tree heads')
 
   subcommand(signingKey, 'rotate', 'sign with a new key from now on; the old key stays published')
     .option('--stored', 'store the new key although a token is configured, to leave the token')
-    .action(async (options: RotateOptions) => {
-      const place = options.stored ? 'stored' : 'configured'
-      const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, logGuard, signingKeys }) => {
-        await clockWatch.requireTime()
-        await requireSigning(logGuard)
-        return signingKeys.rotate(byCommand(), place)
-      }, ASKS_CHAIN)
+    .action(async (options: OutputOptions & { readonly stored?: boolean }) => {
+      const { keyId, retiredKeyId } = await withServices(
+        async ({ clockWatch, logGuard, signingKeys }) => {
+          await clockWatch.requireTime()
+          await requireSigning(logGuard)
+          return signingKeys.rotate(byCommand(), options.stored ? 'stored' : 'configured')
+        },
+        // The plugin of the anchors knows whether the database is an old one.
+        { plugins: true },
+      )
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
         `New receipts are signed with the key ${keyId}.`,
         `Receipts that were signed with ${retiredKeyId} stay valid.`,

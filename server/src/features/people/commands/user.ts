@@ -7,7 +7,7 @@ import { allowanceOf } from '../../../base/payers.ts'
 import { publicAddress } from '../../../config/address.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import { confirm } from '../../../host/terminal/confirm.ts'
+import { type ConfirmOptions, confirm, YES } from '../../../host/terminal/confirm.ts'
 import { paths } from '../../../web/console-paths.ts'
 import type { AccountDeletion } from '../account-deletion.ts'
 import type { AccountService } from '../accounts.ts'
@@ -90,10 +90,10 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
   subcommand(user, 'close', 'close an account: its name, address and ways in are deleted')
     .argument('<email>')
     .option('--with-workspaces', 'also delete the workspaces without another member')
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (email: string, options: OutputOptions & { withWorkspaces?: boolean; yes?: boolean }) => {
-      if (!options.yes) await confirm(CLOSING, `Close the account ${email}?`)
-      const withWorkspaces = options.withWorkspaces === true
+    .option(...YES)
+    .action(async (email: string, options: ConfirmOptions & { withWorkspaces?: boolean }) => {
+      await confirm(options, CLOSING, `Close the account ${email}?`)
+      const { withWorkspaces = false } = options
       const deleted = await withServices(({ accountDeletion }) =>
         accountDeletion.closeByEmail(email, { withWorkspaces }),
       )
