@@ -1,5 +1,5 @@
 /** Reads the timestamps of clients: RFC 3339 with any offset and any number of fraction digits. */
-import { type Instant, LATEST_INSTANT, parseInstant } from '@claimcheck/core/rules'
+import { formatInstant, type Instant, LATEST_INSTANT, parseInstant } from '@claimcheck/core/rules'
 
 export type TimestampProblem = 'malformed' | 'no_zone' | 'before_1970'
 
@@ -19,4 +19,8 @@ export function readTimestamp(text: string): Instant | TimestampProblem {
   // An offset can lead beyond the latest instant.
   if (instant > LATEST_INSTANT) return 'malformed'
   return instant < 0 ? 'before_1970' : instant
+}
+
+export function formatOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : formatInstant(instant)
 }

@@ -3,6 +3,7 @@
 import { checkTreeHead } from '@claimcheck/core/log'
 import { fromBase64url, isTreeHead, type KeyEntry, type KeySet } from '@claimcheck/core/receipts'
 import { formatInstant, jsonIn } from '@claimcheck/core/rules'
+import { formatOrNull } from '../../../base/timestamp.ts'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { Head } from '../memory/head-record.ts'
 
@@ -37,7 +38,7 @@ export function toEntry({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRo
     key_id: keyId,
     public_key: publicKey,
     valid_from: formatInstant(validFrom),
-    revoked_at: revokedAt === null ? null : formatInstant(revokedAt),
+    revoked_at: formatOrNull(revokedAt),
     jwk: { kty: 'OKP', crv: 'Ed25519', kid: keyId, x: publicKey },
   }
 }

@@ -3,7 +3,9 @@
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
+import { formatOrNull } from '../../../base/timestamp.ts'
 import type { WithServices } from '../../../host/feature.ts'
+import { ONE_OR_ALL, WORKSPACE } from '../../workspaces/commands/workspace.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'
 import type { Machine, MachineService } from '../machines.ts'
 
@@ -14,7 +16,7 @@ export function addMachineCommands(
   const machine = program.command('machine').description('OAuth clients of machines, which get tokens without a person')
 
   subcommand(machine, 'create', 'make a client, and print its secret once')
-    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
+    .requiredOption(...WORKSPACE)
     .requiredOption('--scope <scope...>', 'what its tokens permit: claims:read, claims:submit, connections:read')
     .option('--name <name>', 'what the client is for', 'default')
     .action(async (options: OutputOptions & { workspace: string; name: string; scope: readonly string[] }) => {
@@ -31,7 +33,7 @@ export function addMachineCommands(
     })
 
   subcommand(machine, 'list', 'list clients, also revoked ones')
-    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
+    .option(...ONE_OR_ALL)
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withServices(async ({ workspaces, machines }) =>
         machines.list(await workspaces.findId(options.workspace)),
@@ -59,7 +61,7 @@ function toJson(machine: Machine) {
     scopes: machine.scopes,
     last_four: machine.lastFour,
     created_at: formatInstant(machine.createdAt),
-    last_used_at: machine.lastUsedAt === null ? null : formatInstant(machine.lastUsedAt),
-    revoked_at: machine.revokedAt === null ? null : formatInstant(machine.revokedAt),
+    last_used_at: formatOrNull(machine.lastUsedAt),
+    revoked_at: formatOrNull(machine.revokedAt),
   }
 }

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { CommandError } from '@claimcheck/command-line/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { typed } from '@claimcheck/command-line/typed'
-import { formatInstant, type Instant, type JsonObject } from '@claimcheck/core/rules'
+import { formatInstant, type JsonObject } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
+import { formatOrNull } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
@@ -14,6 +15,7 @@ import type { ConnectionService, ConnectionSummary, TestResult } from '../connec
 import type { Overlap } from '../overlaps.ts'
 import { type AddressInReceipts, addressInReceipts, type Sources } from '../sources.ts'
 import type { WorkspaceService } from '../workspaces.ts'
+import { ONE_OR_ALL, WORKSPACE } from './workspace.ts'
 
 interface Services extends Pick<HostServices, 'registry'> {
   readonly workspaces: WorkspaceService
@@ -50,7 +52,7 @@ export function addConnectionCommands(program: Command, withServices: WithServic
 
   subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
     .argument('<provider>')
-    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
+    .requiredOption(...WORKSPACE)
     .option('--set <name=value...>', 'options of the provider; for a value of @FILE the file is read', [])
     .option('--name <name>', 'name of the connection (default: made of its kind and options)')
     .option('--publish-address', PUBLISH, false)
@@ -61,20 +63,19 @@ export function addConnectionCommands(program: Command, withServices: WithServic
         provider: string,
         options: TriedOptions & { workspace: string; publishAddress: boolean; name?: string },
       ) => {
-        const added = await withPlugins(async ({ workspaces, connections, registry, sources }) => {
-          const { id } = await workspaces.find(options.workspace)
-          const settings = parseSettings(options.set, registry.connectionType(provider))
+        const added = await withPlugins(async (services) => {
+          const { id } = await services.workspaces.find(options.workspace)
+          const settings = parseSettings(options.set, services.registry.connectionType(provider))
           const address = options.publishAddress ? 'published' : 'withheld'
           const named = { name: options.name ?? '', target: options.try ?? '' }
           const by = { userId: null, insists: options.untested, address, ...named } as const
-          const connected = await connections.connect(id, provider, settings, by)
-          if ('isRefused' in connected) return connected
-          return (await describe([connected], { connections, registry, sources }))[0]!
+          const connected = await services.connections.connect(id, provider, settings, by)
+          return 'isRefused' in connected ? connected : (await describe([connected], services))[0]!
         })
         if ('isRefused' in added) throw notConnected('Nothing was connected', added)
         const notes = notesOn(added)
         const { id, name, scopes, actions, shown, state, ambiguous } = added
-        const ambiguous_with = ambiguous.map((one) => one.id)
+        const ambiguous_with = idsOf(ambiguous)
         print(
           options,
           { id, name, provider, address: shown, scopes, actions, notes, state, ambiguous_with, ...ending(added) },
@@ -90,16 +91,15 @@ export function addConnectionCommands(program: Command, withServices: WithServic
     )
 
   subcommand(connection, 'list', 'list active connections, oldest first')
-    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
+    .option(...ONE_OR_ALL)
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const listed = await withPlugins(async ({ workspaces, ...services }) =>
-        describe(await services.connections.list(await workspaces.findId(options.workspace)), services),
+      const listed = await withPlugins(async (services) =>
+        describe(await services.connections.list(await services.workspaces.findId(options.workspace)), services),
       )
       const rows = listed.map((item) => [
         ...[item.id, item.name, item.workspaceId, item.provider, item.shown],
-        ...[stateOf(item), dateOf(item.stateAt), dateOf(item.expiresAt)],
-        item.ambiguous.length > 0 ? `${item.ambiguous.length}` : '-',
-        item.actions.join(' '),
+        ...[stateOf(item), formatOrNull(item.stateAt) ?? '-', formatOrNull(item.expiresAt) ?? '-'],
+        ...[String(item.ambiguous.length || '-'), item.actions.join(' ')],
       ])
       print(options, listed.map(toJson), table(LIST_HEAD, rows))
     })
@@ -164,25 +164,6 @@ export function addConnectionCommands(program: Command, withServices: WithServic
 
 type Ambiguous = Pick<ConnectionSummary, 'id' | 'name'> & Pick<Overlap, 'hasHost'>
 
-/** Finds, for each connection, the others of its workspace that the same claim may fit and that read another place. */
-async function ambiguousWith(
-  connections: ConnectionService,
-  of: readonly ConnectionSummary[],
-): Promise<ReadonlyMap<string, readonly Ambiguous[]>> {
-  const workspaceIds = [...new Set(of.map(({ workspaceId }) => workspaceId))]
-  const found = await Promise.all(
-    workspaceIds.map(async (workspaceId) => {
-      const [names, overlaps] = await Promise.all([connections.list(workspaceId), connections.overlaps(workspaceId)])
-      const nameOf = new Map(names.map(({ id, name }) => [id, name]))
-      return [...overlaps].map(([id, others]) => {
-        const apart = others.filter(({ isOnePlace }) => !isOnePlace)
-        return [id, apart.map((other) => ({ ...other, name: nameOf.get(other.id) ?? other.id }))] as const
-      })
-    }),
-  )
-  return new Map(found.flat())
-}
-
 function ambiguityOf({ id, name, hasHost }: Ambiguous): string {
   const unless = hasHost ? ', unless its `host` param names one of them' : ''
   return `Claims that fit it can fit ${name} (${id}) too. Such a claim is unverifiable${unless}.`
@@ -191,20 +172,28 @@ function ambiguityOf({ id, name, hasHost }: Ambiguous): string {
 interface DescribedConnection extends ConnectionSummary {
   /** The way in which receipts name the connection's address. */
   readonly shown: AddressInReceipts
+  /** The others of its workspace that the same claim may fit and that read another place. */
   readonly ambiguous: readonly Ambiguous[]
 }
 
-function describe(
+async function describe(
   listed: readonly ConnectionSummary[],
   { connections, registry, sources }: Pick<Services, 'connections' | 'registry' | 'sources'>,
 ): Promise<readonly DescribedConnection[]> {
-  const found = ambiguousWith(connections, listed)
+  const workspaceIds = [...new Set(listed.map(({ workspaceId }) => workspaceId))]
+  const [known, overlaps] = await Promise.all([
+    Promise.all(workspaceIds.map((id) => connections.list(id))),
+    Promise.all(workspaceIds.map((id) => connections.overlaps(id))),
+  ])
+  const names = new Map(known.flat().map(({ id, name }) => [id, name]))
+  const others = new Map(overlaps.flatMap((ofOne) => [...ofOne]))
   return Promise.all(
     listed.map(async (connection) => {
       const { provider, id } = connection
       const type = registry.connectionType(provider)
       const shown = await addressInReceipts(connection, type, registry.offeredBy(provider), sources)
-      return { ...connection, shown, ambiguous: (await found).get(id) ?? [] }
+      const apart = (others.get(id) ?? []).filter(({ isOnePlace }) => !isOnePlace)
+      return { ...connection, shown, ambiguous: apart.map((one) => ({ ...one, name: names.get(one.id) ?? one.id })) }
     }),
   )
 }
@@ -280,10 +269,6 @@ function stateOf(connection: ConnectionSummary): string {
   return state === null ? '-' : STATE_WORDS[state]
 }
 
-function dateOf(at: Instant | null): string {
-  return at === null ? '-' : formatInstant(at)
-}
-
 const REACHED = 'It is reached, but not tried: nothing shows yet that it can be read.'
 
 function stateLines({ state, expiresAt }: Pick<ConnectionSummary, 'state' | 'expiresAt'>): string[] {
@@ -307,14 +292,15 @@ function notRead({ failure, reason = failure ?? '' }: TestResult): CommandError 
   return unread('The destination', reason, next)
 }
 
+function idsOf(connections: readonly Ambiguous[]): string[] {
+  return connections.map(({ id }) => id)
+}
+
 function toJson(connection: DescribedConnection) {
   const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions, state, stateAt, ambiguous } = connection
-  const connected_at = formatInstant(connectedAt)
   return {
-    ...{ id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at },
-    ...{ state, state_at: stateAt === null ? null : formatInstant(stateAt), failure: failureOf(connection) },
-    ...ending(connection),
-    actions,
-    ambiguous_with: ambiguous.map((one) => one.id),
+    ...{ id, name, workspace_id: workspaceId, provider, address: shown, scopes },
+    ...{ connected_at: formatInstant(connectedAt), state, state_at: formatOrNull(stateAt) },
+    ...{ failure: failureOf(connection), ...ending(connection), actions, ambiguous_with: idsOf(ambiguous) },
   }
 }

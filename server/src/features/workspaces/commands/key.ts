@@ -6,12 +6,12 @@ import type { Command } from 'commander'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import { defined } from '../../../base/pick.ts'
-import { readTimestamp } from '../../../base/timestamp.ts'
+import { formatOrNull, readTimestamp } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import type { KeySettings } from '../key-settings.ts'
 import type { ApiKey, KeyService } from '../keys.ts'
 import type { WorkspaceService } from '../workspaces.ts'
+import { ONE_OR_ALL, WORKSPACE } from './workspace.ts'
 
 interface Services extends Pick<HostServices, 'now'> {
   readonly workspaces: WorkspaceService
@@ -37,34 +37,30 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
   const key = program.command('key').description('API keys for clients that submit claims')
 
   subcommand(key, 'create', 'make a key, and print it once')
-    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
+    .requiredOption(...WORKSPACE)
     .option('--name <name>', 'what the key is for', 'default')
     .option('--expires <when>', `when it expires: ${WHEN}`)
     .option('--network <cidr>', 'accept it from this network only; may be repeated', collect)
     .option('--agent <id>', 'bind it to this agent, for which no other key may then claim; may be repeated', collect)
     .action(async (options: OutputOptions & LimitOptions & { workspace: string; name: string }) => {
+      const { name, expires, network: networks, agent: agentIds } = options
       const created = await withServices(async ({ workspaces, keys, now }) => {
         const { id } = await workspaces.find(options.workspace)
-        return keys.create(id, options.name, limitsOf(options, now()))
+        return keys.create(id, name, defined({ expiresAt: timeOf(expires, now()), networks, agentIds }))
       })
       print(options, created, [created.key, '', COPY_NOW])
     })
 
   subcommand(key, 'list', 'list keys, also revoked ones')
-    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
+    .option(...ONE_OR_ALL)
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const [listed, at] = await withServices(async ({ workspaces, keys, now }) => [
         await keys.list(await workspaces.findId(options.workspace)),
         now(),
       ])
       const rows = listed.map((item) => [
-        item.id,
-        item.workspaceId,
-        item.name,
-        `…${item.lastFour}`,
-        state(item, at),
-        heldTo(item),
-        lastUse(item),
+        ...[item.id, item.workspaceId, item.name, `…${item.lastFour}`],
+        ...[state(item, at), heldTo(item), lastUse(item)],
       ])
       const head = ['ID', 'WORKSPACE', 'NAME', 'KEY', 'STATE', 'HELD TO', 'LAST USED']
       print(options, listed.map(toJson), table(head, rows))
@@ -105,7 +101,7 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
     })
 
   subcommand(key, 'agents', 'list the agents that are bound to keys')
-    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
+    .option(...ONE_OR_ALL)
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const agents = await withServices(async ({ workspaces, keys }) =>
         keys.boundAgents(await workspaces.findId(options.workspace)),
@@ -122,7 +118,7 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
 
   subcommand(key, 'release', 'unbind an agent that has no key left, so that every key may claim for it')
     .argument('<agent>', 'the id of the agent')
-    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
+    .requiredOption(...WORKSPACE)
     .action(async (agent: string, options: OutputOptions & { workspace: string }) => {
       await withServices(async ({ workspaces, keys }) => {
         const { id } = await workspaces.find(options.workspace)
@@ -130,11 +126,6 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
       })
       print(options, { released: agent }, [`The agent ${agent} is released.`])
     })
-}
-
-function limitsOf({ expires, network, agent }: LimitOptions, now: Instant): Partial<KeySettings> {
-  const expiresAt = expires === undefined ? undefined : timeOf(expires, now)
-  return defined({ expiresAt, networks: network, agentIds: agent })
 }
 
 /**
@@ -145,15 +136,12 @@ function changesOf({ name, expires, network, agent, anyNetwork, anyAgent }: Chan
   if ((anyNetwork && network) || (anyAgent && agent)) {
     throw new ServiceError('bad_request', 'name networks or --any-network, and agents or --any-agent, but not both')
   }
-  return {
-    ...defined({ name, networks: network, agentIds: agent }),
-    ...(expires === undefined ? {} : { expiresAt: expires === 'never' ? null : timeOf(expires, now) }),
-    ...(anyNetwork ? { networks: [] } : {}),
-    ...(anyAgent ? { agentIds: null } : {}),
-  }
+  const expiresAt = expires === 'never' ? null : timeOf(expires, now)
+  return defined({ name, expiresAt, networks: anyNetwork ? [] : network, agentIds: anyAgent ? null : agent })
 }
 
-function timeOf(text: string, now: Instant): Instant {
+function timeOf(text: string | undefined, now: Instant): Instant | undefined {
+  if (text === undefined) return undefined
   const time = readTimestamp(text)
   return typeof time === 'number' ? time : now + readDuration(text)
 }
@@ -181,12 +169,12 @@ function toJson(key: ApiKey) {
     name: key.name,
     last_four: key.lastFour,
     created_at: formatInstant(key.createdAt),
-    expires_at: key.expiresAt === null ? null : formatInstant(key.expiresAt),
+    expires_at: formatOrNull(key.expiresAt),
     networks: key.networks,
     agent_ids: key.agentIds,
-    last_used_at: key.lastUsedAt === null ? null : formatInstant(key.lastUsedAt),
+    last_used_at: formatOrNull(key.lastUsedAt),
     last_address: key.lastAddress,
     replaced_by: key.replacedBy,
-    revoked_at: key.revokedAt === null ? null : formatInstant(key.revokedAt),
+    revoked_at: formatOrNull(key.revokedAt),
   }
 }

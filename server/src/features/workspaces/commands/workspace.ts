@@ -8,7 +8,7 @@ import { byCommand } from '../../../base/actor.ts'
 import { publicAddress } from '../../../config/address.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import { confirm } from '../../../host/terminal/confirm.ts'
+import { type ConfirmOptions, confirm, YES } from '../../../host/terminal/confirm.ts'
 import { paths } from '../../../web/console-paths.ts'
 import type { RetentionService } from '../../erasure/retention.ts'
 import type { AccountService } from '../../people/accounts.ts'
@@ -27,10 +27,16 @@ interface Services extends Pick<HostServices, 'config'> {
 const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
 all memberships end. Claims that wait are still decided, without connections. Receipts stay in the public log.`
 
+const WORKSPACE_WORDS = 'workspace, by id or name'
+
+/** The options of commands in one workspace, and of lists of one or all. */
+export const WORKSPACE = ['--workspace <workspace>', WORKSPACE_WORDS] as const
+export const ONE_OR_ALL = ['--workspace <workspace>', `${WORKSPACE_WORDS} (default: all)`] as const
+
 export function addWorkspaceCommands(program: Command, withServices: WithServices<Services>): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
   const ofOne = (name: string, description: string) =>
-    subcommand(workspace, name, description).argument('<workspace>', 'workspace, by id or name')
+    subcommand(workspace, name, description).argument('<workspace>', WORKSPACE_WORDS)
 
   subcommand(workspace, 'create', 'make a workspace; its owner is the account that set the service up')
     .argument('<name>')
@@ -94,9 +100,9 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
     })
 
   ofOne('delete', 'delete a workspace: keys, connections and members end, receipts stay')
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
-      if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
+    .option(...YES)
+    .action(async (idOrName: string, options: ConfirmOptions) => {
+      await confirm(options, DELETING, `Delete the workspace ${idOrName}?`)
       const { id, name } = await withServices(async ({ workspaces }) => {
         const found = await workspaces.find(idOrName)
         await workspaces.delete(found.id)
@@ -114,8 +120,8 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
     .action(async (idOrName: string, options: OutputOptions & { role: Role }) => {
       const invited = await withServices(async ({ workspaces, accounts, config }) => {
         const { id, name } = await workspaces.find(idOrName)
-        const token = await accounts.inviteToken(id, options.role, null)
-        return { workspace_id: id, name, role: options.role, url: publicAddress(config) + paths.invitation(token) }
+        const url = publicAddress(config) + paths.invitation(await accounts.inviteToken(id, options.role, null))
+        return { workspace_id: id, name, role: options.role, url }
       })
       print(options, invited, [
         invited.url,
