@@ -23,8 +23,8 @@ interface Services extends Pick<HostServices, 'storage'> {
 const EXIT_UNFINISHED = 7
 
 const NOT_CONFIGURED = 'no anchoring plugin is configured: add one to the configuration file'
+const NOTHING_NEW = 'There is nothing to anchor: the newest root is anchored, or the log is empty.'
 const LOOK_MS = 250
-const CHAIN_TAKES_S = 3600
 
 export function addAnchorCommands(program: Command, withServices: WithServices<Services>): void {
   const anchor = subcommand(
@@ -38,11 +38,7 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
   })
 
   subcommand(anchor, 'now', 'anchor the newest root at once, and wait until the anchor is final')
-    .option(
-      '--timeout <seconds>',
-      'how long to wait; an anchor that is under way goes on afterwards',
-      String(CHAIN_TAKES_S),
-    )
+    .option('--timeout <seconds>', 'how long to wait; an anchor that is under way goes on afterwards', '3600')
     .addHelpText(
       'after',
       `\nExit code: 0 final, ${EXIT_UNFINISHED} not final yet; 1 the command failed, 2 invalid arguments.`,
@@ -58,8 +54,6 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
       else if (anchor && anchor.state !== 'final') process.exitCode = EXIT_UNFINISHED
     })
 }
-
-const NOTHING_NEW = 'There is nothing to anchor: the newest root is anchored, or the log is empty.'
 
 /** Anchors at once; undefined when there is nothing to anchor. The process that holds the lease does the work: a running server or this one. */
 async function anchorNow(
@@ -100,10 +94,9 @@ function isDone({ state }: AnchorRow): boolean {
   return state === 'final' || state === 'dropped'
 }
 
-function result(anchor: AnchorRow): string {
-  const { landing, chain, problem } = anchor
+function result({ landing, chain, state, problem }: AnchorRow): string {
   if (landing) return `Anchored on ${chain} in block ${landing.blockNumber}, as ${landing.uid}.`
-  if (anchor.state === 'dropped')
+  if (state === 'dropped')
     return `Not anchored: the anchor was dropped (${problem}). Run this command again, or wait for the next interval.`
   return 'Not final yet. A running server goes on with it; or run this command again.'
 }
@@ -113,14 +106,12 @@ function describeState({ treeSize, state, problem }: AnchorRow): string {
 }
 
 function describe({ anchorer, account, costs, open, recent }: AnchoringStatus): string[] {
-  const costLines = [...costs].map(([chain, cost]) => `cost so far  ${amount(cost, chain)} on ${chain} (final anchors)`)
+  const head = ['planned', 'entries', 'state', 'chain', 'block', 'uid']
   return [
     ...(anchorer ? describeAnchorer(anchorer, account!) : [`Not anchoring: ${NOT_CONFIGURED}.`]),
-    ...costLines,
+    ...[...costs].map(([chain, cost]) => `cost so far  ${amount(cost, chain)} on ${chain} (final anchors)`),
     `under way    ${open ? describeState(open) : 'nothing'}`,
-    ...(recent.length === 0
-      ? []
-      : ['', ...table(['planned', 'entries', 'state', 'chain', 'block', 'uid'], recent.map(toCells))]),
+    ...(recent.length === 0 ? [] : ['', ...table(head, recent.map(toCells))]),
   ]
 }
 
@@ -163,16 +154,11 @@ function toJson({ anchorer, account, costs, open, recent }: AnchoringStatus): ob
 }
 
 function toAnchorJson({ treeSize, state, problem, chain, plannedAt, signed, landing }: AnchorRow): object {
+  const { uid = null, txHash = null, blockNumber = null, cost = null } = landing ?? {}
   return {
     tree_size: treeSize,
-    state,
-    problem,
-    chain,
-    planned_at: formatInstant(plannedAt),
-    transactions: signed.map(({ txHash }) => txHash),
-    uid: landing?.uid ?? null,
-    tx_hash: landing?.txHash ?? null,
-    block_number: landing?.blockNumber ?? null,
-    cost: landing?.cost ?? null,
+    ...{ state, problem, chain, planned_at: formatInstant(plannedAt) },
+    transactions: signed.map((transaction) => transaction.txHash),
+    ...{ uid, tx_hash: txHash, block_number: blockNumber, cost },
   }
 }

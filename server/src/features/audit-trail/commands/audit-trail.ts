@@ -65,91 +65,91 @@ export function addAuditTrailCommand(program: Command, withServices: WithService
     .option('--check <file>', 'check an exported file alone, without an installation')
     .option('--compare <file>', 'check an exported file, and that this installation still has its entries unchanged')
     .action(async (options: AuditOptions) => {
-      const modes = [options.export, options.check, options.compare].filter((mode) => mode !== undefined)
-      if (modes.length > 1) throw new CommandError('usage', 'Use one of --export, --check and --compare at a time.')
-      if (options.check !== undefined) return report(options, await checkFile(options.check), [])
-      if (options.compare !== undefined) return compare(withServices, options, options.compare)
-      if (options.export !== undefined) return exportTo(withServices, options, options.export)
-      return list(withServices, options)
+      const { export: to, check, compare: other } = options
+      if ([to, check, other].filter((mode) => mode !== undefined).length > 1)
+        throw new CommandError('usage', 'Use one of --export, --check and --compare at a time.')
+      if (check !== undefined) return report(options, await checkFile(check), [])
+      if (other !== undefined) return compare(other, options)
+      return to === undefined ? list(options) : exportTo(to, options)
     })
-}
 
-async function list(withServices: WithServices<Services>, options: AuditOptions): Promise<void> {
-  const limit = Number(options.limit)
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
-    throw new CommandError('usage', `--limit takes a number from 1 to ${MOST_LISTED}, not ${options.limit}.`)
+  async function list(options: AuditOptions): Promise<void> {
+    const limit = Number(options.limit)
+    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
+      throw new CommandError('usage', `--limit takes a number from 1 to ${MOST_LISTED}, not ${options.limit}.`)
+    }
+    const [{ entries, before, users }, ends] = await withServices(async (claimcheck) => [
+      await claimcheck.auditTrail.list(await filterOf(options, claimcheck), { limit }),
+      await claimcheck.auditTrail.ends(),
+    ])
+    const json = entries.map((entry) => ({ ...chainedDocument(entry), hash: toHex(entry.hash) }))
+    const lines = entries.map((entry) => lineOf(entry, users))
+    if (entries.length === 0) lines.push('No entries.')
+    if (before !== undefined)
+      lines.push(`There are older ones: add --limit, or --until ${formatInstant(entries.at(-1)!.at)}.`)
+    if (ends) lines.push(`The newest entry of all is ${ends.last}, with the hash ${toHex(ends.lastHash)}.`)
+    print(options, json, lines)
   }
-  const [page, ends] = await withServices(async (claimcheck) => [
-    await claimcheck.auditTrail.list(await filterOf(options, claimcheck), { limit }),
-    await claimcheck.auditTrail.ends(),
-  ])
-  const { entries, before, users } = page
-  const json = entries.map((entry) => ({ ...chainedDocument(entry), hash: toHex(entry.hash) }))
-  const lines = entries.map((entry) => lineOf(entry, users))
-  if (entries.length === 0) lines.push('No entries.')
-  if (before !== undefined)
-    lines.push(`There are older ones: add --limit, or --until ${formatInstant(entries.at(-1)!.at)}.`)
-  if (ends) lines.push(`The newest entry of all is ${ends.last}, with the hash ${toHex(ends.lastHash)}.`)
-  print(options, json, lines)
-}
 
-async function exportTo(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
-  const count = await withServices(async (claimcheck) => {
-    const lines = await claimcheck.auditTrail.export(await filterOf(options, claimcheck), byCommand())
-    let entries = 0
-    const counted = async function* () {
-      for await (const some of lines) {
-        entries += some.split('\n').length - 1
-        yield process.stdout.isTTY && file === '-' ? terminalJson(some) : some
+  async function exportTo(file: string, options: AuditOptions): Promise<void> {
+    const count = await withServices(async (claimcheck) => {
+      const lines = await claimcheck.auditTrail.export(await filterOf(options, claimcheck), byCommand())
+      let entries = 0
+      const counted = async function* () {
+        for await (const some of lines) {
+          entries += some.split('\n').length - 1
+          yield process.stdout.isTTY && file === '-' ? terminalJson(some) : some
+        }
       }
-    }
-    if (file === '-') {
-      await pipeline(Readable.from(counted()), process.stdout, { end: false })
-    } else {
-      // Exports overwrite no file, and are for their owner alone.
-      const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
-      await pipeline(Readable.from(counted()), target).catch((cause) => {
-        throw fileError(file, cause)
-      })
-    }
-    return entries
-  })
-  if (file === '-') return
-  print(options, { file, entries: count }, [
-    `Exported ${count} entries to ${file}.`,
-    `Check it at any time, on any machine: ${typed(`audit-trail --check ${file}`)}`,
-  ])
-}
-
-async function compare(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
-  await withServices(async ({ storage }) => {
-    const differing: number[] = []
-    let removed = 0
-    let waiting: FileEntry[] = []
-    const first = (await storage.read.audit.ends())?.first ?? 1
-    const lookUp = async () => {
-      const hashes = await storage.read.audit.hashesOf(waiting.map(({ position }) => position))
-      for (const { position, hash } of waiting) {
-        const stored = hashes.get(position)
-        if (stored && toHex(stored) === hash) continue
-        // Retention removed this entry.
-        if (!stored && position < first) removed += 1
-        else differing.push(position)
+      if (file === '-') {
+        await pipeline(Readable.from(counted()), process.stdout, { end: false })
+      } else {
+        // Exports overwrite no file, and are for their owner alone.
+        const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
+        await pipeline(Readable.from(counted()), target).catch((cause) => {
+          throw fileError(file, cause)
+        })
       }
-      waiting = []
-    }
-    const checked = await checkFile(file, async (entry) => {
-      waiting.push(entry)
-      if (waiting.length >= COMPARED_AT_ONCE) await lookUp()
+      return entries
     })
-    await lookUp()
-    const problem =
-      differing.length === 0 ? null : `position ${differing[0]}: this installation has another entry there, or none`
-    const found = { ...checked, ok: checked.ok && problem === null, problem: checked.problem ?? problem }
-    const more = found.ok ? ['The installation has the same entries.'] : []
-    if (removed > 0) more.push(`${removed} of them are older than what the installation keeps, and were not compared.`)
-    report(options, found, more)
-  })
+    if (file === '-') return
+    print(options, { file, entries: count }, [
+      `Exported ${count} entries to ${file}.`,
+      `Check it at any time, on any machine: ${typed(`audit-trail --check ${file}`)}`,
+    ])
+  }
+
+  async function compare(file: string, options: AuditOptions): Promise<void> {
+    await withServices(async ({ storage }) => {
+      const differing: number[] = []
+      let removed = 0
+      let waiting: FileEntry[] = []
+      const first = (await storage.read.audit.ends())?.first ?? 1
+      const lookUp = async () => {
+        const hashes = await storage.read.audit.hashesOf(waiting.map(({ position }) => position))
+        for (const { position, hash } of waiting) {
+          const stored = hashes.get(position)
+          if (stored && toHex(stored) === hash) continue
+          // Retention removed this entry.
+          if (!stored && position < first) removed += 1
+          else differing.push(position)
+        }
+        waiting = []
+      }
+      const checked = await checkFile(file, async (entry) => {
+        waiting.push(entry)
+        if (waiting.length >= COMPARED_AT_ONCE) await lookUp()
+      })
+      await lookUp()
+      const problem =
+        differing.length === 0 ? null : `position ${differing[0]}: this installation has another entry there, or none`
+      const ok = checked.ok && problem === null
+      const more = ok ? ['The installation has the same entries.'] : []
+      if (removed > 0)
+        more.push(`${removed} of them are older than what the installation keeps, and were not compared.`)
+      report(options, { ...checked, ok, problem: checked.problem ?? problem }, more)
+    })
+  }
 }
 
 function report(options: AuditOptions, checked: FileReport, more: readonly string[]): void {

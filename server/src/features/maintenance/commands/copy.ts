@@ -7,13 +7,7 @@ import { ConfigError, type HostConfig } from '../../../config/config.ts'
 import { describeDatabase } from '../../../config/database-url.ts'
 import type { LoadConfig, Program, WithServices } from '../../../host/feature.ts'
 import { withProgress } from '../../../host/terminal/progress.ts'
-import type { Copied } from '../../../storage/copy.ts'
 import { type ClosingServices, logCloser } from '../../log/closing.ts'
-
-interface CopyCommandOptions extends OutputOptions {
-  readonly from: string
-  readonly to: string
-}
 
 export function addCopyCommand(
   program: Command,
@@ -23,7 +17,7 @@ export function addCopyCommand(
   subcommand(program, 'copy', 'move an installation to another, empty database: its log is closed where it was')
     .requiredOption('--from <url>', 'the database to copy, written as in DATABASE_URL')
     .requiredOption('--to <url>', 'the database to copy it to')
-    .action(async (options: CopyCommandOptions) => {
+    .action(async (options: OutputOptions & { readonly from: string; readonly to: string }) => {
       const { copyInstallation } = await import('../copy.ts')
       const from = configFor('--from', options.from, loadConfig)
       const to = configFor('--to', options.to, loadConfig)
@@ -33,7 +27,13 @@ export function addCopyCommand(
       const copied = await withProgress('rows', (onProgress) =>
         copyInstallation({ from, to, schema, close, onProgress }),
       )
-      print(options, { copied }, linesOf(copied, from, to))
+      const rows = Object.values(copied).reduce((sum, count) => sum + count, 0)
+      const [old, next] = [from, to].map(({ databaseUrl }) => describeDatabase(databaseUrl))
+      print(options, { copied }, [
+        `Copied ${rows} rows, including ${copied.receipts} receipts.`,
+        `Next: set DATABASE_URL to ${next}, then run ${typed('doctor')}.`,
+        `The log goes on there, and is closed on ${old} for good: hosts serve it, and sign nothing. Stop them.`,
+      ])
     })
 }
 
@@ -45,14 +45,4 @@ function configFor(option: string, url: string, loadConfig: LoadConfig): HostCon
     if (!(error instanceof ConfigError)) throw error
     throw new ConfigError(error.problems.map((problem) => problem.replace(/^DATABASE_URL:/, `${option}:`)))
   }
-}
-
-function linesOf(copied: Copied, from: HostConfig, to: HostConfig): string[] {
-  const rows = Object.values(copied).reduce((sum, count) => sum + count, 0)
-  const [old, next] = [describeDatabase(from.databaseUrl), describeDatabase(to.databaseUrl)]
-  return [
-    `Copied ${rows} rows, including ${copied.receipts} receipts.`,
-    `Next: set DATABASE_URL to ${next}, then run ${typed('doctor')}.`,
-    `The log goes on there, and is closed on ${old} for good: hosts serve it, and sign nothing. Stop them.`,
-  ]
 }
