@@ -6,7 +6,6 @@ import type { Command } from 'commander'
 import { endInOrder } from '../../base/ending.ts'
 import { VERSION } from '../../base/version.ts'
 import { publicAddress } from '../../config/address.ts'
-import type { HostConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { writeFirstConfig } from '../../config/first-config.ts'
 import { loadConfig } from '../../features.ts'
@@ -57,27 +56,23 @@ export function addServeCommand(program: Command): void {
     const address = publicAddress({ ...config, port: Number(new URL(server.url).port || 80) })
     const setupUrl = setupToken && address + paths.setup(setupToken)
     const actions = registry.profiles().map(({ action }) => action)
-    const urls = {
-      url: server.url,
-      ...Object.fromEntries(server.listeners.map(({ name, url }) => [`${name}_url`, url])),
-      ...(setupUrl ? { setup_url: setupUrl } : {}),
-    }
-    print(options, urls, [
+    const listening = Object.fromEntries(server.listeners.map(({ name, url }) => [`${name}_url`, url]))
+    print(options, { url: server.url, ...listening, setup_url: setupUrl }, [
       `Claimcheck ${VERSION} is running on ${server.url}`,
       `  database  ${describeDatabase(config.databaseUrl)}, by ${storage.driver}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
       `  docs      ${address}/docs`,
       `  console   ${address}${paths.home}`,
       ...server.listeners.map(({ name, url }) => `  ${name.padEnd(8)}  ${url}`),
-      ...(config.allowPrivate.length > 0 ? [privateReads(config)] : []),
+      ...(config.allowPrivate.length > 0
+        ? [
+            `  private   every owner of a workspace can have ${config.allowPrivate.join(', ')} read, which ALLOW_PRIVATE or allow_private names`,
+          ]
+        : []),
       ...(written ? [`  written   ${written}, which names the plugins`] : []),
       ...(setupUrl ? ['Next: open this link to become the owner. It works once, for 24 hours:', `  ${setupUrl}`] : []),
     ])
   })
-}
-
-function privateReads({ allowPrivate }: Pick<HostConfig, 'allowPrivate'>): string {
-  return `  private   every owner of a workspace can have ${allowPrivate.join(', ')} read, which ALLOW_PRIVATE or allow_private names`
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const

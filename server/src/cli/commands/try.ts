@@ -2,12 +2,7 @@
 import type { TryHost } from '@claimcheck/plugin-tools/commands/try'
 import { pluginAt, type TryFiles, trialInput } from '@claimcheck/plugin-tools/try/inputs'
 
-interface ServiceOptions extends TryFiles {
-  readonly open?: boolean
-  readonly trusted?: boolean
-}
-
-export const AS_THE_SERVICE: TryHost<ServiceOptions> = {
+export const AS_THE_SERVICE: TryHost<TryFiles & { readonly open?: boolean; readonly trusted?: boolean }> = {
   description:
     'check one claim with a plugin like the service, and print requests, observation and verdict. Exit code 1: the destination could not be read',
   withOptions: (command) =>
@@ -18,15 +13,8 @@ export const AS_THE_SERVICE: TryHost<ServiceOptions> = {
     const [{ makeTrial }, { loadConfig }] = await Promise.all([import('../try/trial.ts'), import('../../features.ts')])
     const { open, trusted } = options
     const { with: given, ...input } = trialInput(options)
-    return makeTrial({
-      ...input,
-      config: loadConfig(process.env, process.cwd()),
-      plugin: {
-        use: pluginAt(plugin),
-        with: given,
-        ...(open ? { isolation: 'open' as const } : {}),
-        ...(trusted ? { trusted } : {}),
-      },
-    })
+    const config = loadConfig(process.env, process.cwd())
+    const isolation = open ? 'open' : undefined
+    return makeTrial({ ...input, config, plugin: { use: pluginAt(plugin), with: given, isolation, trusted } })
   },
 }
