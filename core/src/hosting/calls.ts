@@ -17,16 +17,25 @@ export interface CallRequest {
  * Writes the request of a declared call.
  * @param path the path that the call is sent to, with its query
  * @param basePath the path of the check's base address, with its query
+ * @param handles the handles of the connection's secrets, one of which may be a last segment of the path, for the scheme `path`
  * @throws BreachError for a call that the manifest does not declare
  */
 export function callRequest(
   call: ReadCall,
   methods: Manifest['methods'] = {},
-  { path, basePath }: { readonly path: string; readonly basePath: string },
+  {
+    path,
+    basePath,
+    handles = [],
+  }: { readonly path: string; readonly basePath: string; readonly handles?: readonly string[] },
 ): CallRequest {
   if ('dav' in call) return davRequest(call, methods.dav ?? [], { path, basePath })
   // A destination may read the path and ignore the body: what only looks like a query would create something.
-  if (!(methods.paths ?? [basePath]).includes(path)) {
+  const isDeclared = (methods.paths ?? [basePath]).some((declared) => {
+    const before = declared.replace(/\/$/, '')
+    return path === declared || handles.some((handle) => path === `${before}/${handle}`)
+  })
+  if (!isDeclared) {
     throw new BreachError('the manifest declares no call at this path')
   }
   const body = JSON.stringify(declaredCall(call, methods))

@@ -179,13 +179,14 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
  * @returns undefined for GET and HEAD
  * @throws BreachError for any other method, and a call that the manifest does not declare
  */
-function callOf(url: URL, { method, call }: FetchInit, { manifest, baseUrl }: RequestGuard) {
+function callOf(url: URL, { method, call }: FetchInit, { manifest, baseUrl, secrets }: RequestGuard) {
   if (call === undefined) {
     if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
     throw new BreachError('a check may use GET and HEAD only')
   }
   if (method !== undefined) throw new BreachError('a call has no other method')
-  return callRequest(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(baseUrl)) })
+  const places = { path: pathOf(url), basePath: pathOf(new URL(baseUrl)), handles: [...secrets.keys()] }
+  return callRequest(call, manifest.methods, places)
 }
 
 function locationOf({ status, headers }: Response): string | null {

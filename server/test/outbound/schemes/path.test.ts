@@ -46,6 +46,32 @@ t.test('the secret stands in the path that arrives, and the answer shows the han
   ])
 })
 
+t.test('a call of JSON-RPC may have the secret as the last segment after the base address', async (t) => {
+  const seen: string[] = []
+  const host = await serve(t, (request, response) => {
+    seen.push(`${request.method} ${request.url}`)
+    response.end('{}')
+  })
+  const check = spendingAt(t, {
+    url: `http://${host}`,
+    credentials: { node: { scheme: 'path', secret: 'key' } },
+    options: { key: 'a/key of 1' },
+    secret: ['key'],
+    methods: { jsonRpc: ['eth_chainId'], paths: ['/v3'] },
+  })
+  const send = (path: string) =>
+    code(
+      check().fetch(`http://${host}${path}`, {
+        call: { jsonRpc: 'eth_chainId', params: [] },
+        auth: credential('node'),
+      }),
+    )
+  t.equal(await send('/v3/secret:key'), 'no error')
+  for (const path of ['/v3/x/secret:key', '/secret:key', '/v3/secret:key/x', '/v3/secret:other'])
+    t.equal(await send(path), 'breach', path)
+  t.strictSame(seen, ['POST /v3/a%2Fkey%20of%201'])
+})
+
 t.test('a redirect to where no secret belongs is the fault of the destination', async (t) => {
   const { url, check } = await bot(t)
   const asked = check()
