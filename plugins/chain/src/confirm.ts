@@ -1,0 +1,156 @@
+/** The verifier of `chain.transaction.confirm`: reads a transaction, its receipt and its block, and whether that block is final. */
+import {
+  DestinationError,
+  defineVerifier,
+  isDestinationError,
+  isLongBefore,
+  type Observation,
+} from '@claimcheck/core/plugin'
+import { connectionType, type Options } from './connection.ts'
+import { type BlockHead, type Node, nodeOf } from './node.ts'
+import { confirmProfile, type Facts, type Params } from './profile.ts'
+
+/** The steps back from the final block, in blocks, in which the use of a nonce is looked for. Nodes that are no archive know the newest 128 states. */
+const STEPS_BACK = [32, 120, 500, 2000, 8000]
+
+export const confirm = defineVerifier({
+  profile: confirmProfile,
+  providers: [connectionType.provider],
+  limits: { requests: 40, timeMs: 30_000 },
+  normalize: ({ target, params }) => ({ target, params: normalizeParams(params) }),
+  async check({ target, params, claimedAt }, { connection, http, now }): Promise<Observation<Facts>> {
+    const node = nodeOf(http, connection!.options as Options)
+    await node.requireChain()
+    // The final block is read first, so that what is read later is judged by one that is older.
+    const finalized = await node.finalized()
+    const place = { chain: target, finalized_block: finalized.number }
+    const receipt = await node.receipt(params.hash)
+    if (receipt === undefined) return unknownTransaction(node, params, finalized, place)
+    const { blockNumber, isReverted } = receipt
+    const facts = { ...place, transaction: params.hash, block: blockNumber, ...(isReverted && { reverted: true }) }
+    if (blockNumber > finalized.number)
+      return { kind: 'absent', facts: { ...facts, pending: true }, mark: isReverted ? 'may_have_been' : 'unsettled' }
+
+    // A load balancer asks several nodes, and one of them may be on a fork.
+    const block = await node.block(blockNumber)
+    if (block?.hash !== receipt.blockHash || block.time > now()) throw new DestinationError('unexpected_response')
+    const dated = { ...facts, block_time: new Date(block.time).toISOString() }
+    if (isReverted) return { kind: 'absent', facts: dated, mark: 'final' }
+
+    const found = await node.transaction(params.hash)
+    if (found?.blockHash !== block.hash) throw new DestinationError('unexpected_response')
+    const { sender, nonce, recipient, value } = found
+    const { event } = params
+    const isFound = event && receipt.logs.some((log) => isEvent(log, event))
+    const seen = { sender, nonce, recipient, value }
+    const differs = [
+      ...(['sender', 'nonce', 'recipient', 'value'] as const).filter(
+        (name) => params[name] !== undefined && params[name] !== seen[name],
+      ),
+      ...(isFound === false ? ['event'] : []),
+    ]
+    await requirePlain(node, differs, params, recipient, finalized)
+    const appeared = { notBefore: block.time, notAfter: block.time + 999 }
+    const inTimeUntil = claimedAt + confirmProfile.toleranceMs
+    return {
+      kind: 'present',
+      differs,
+      facts: {
+        ...dated,
+        ...seen,
+        ...(isFound !== undefined && { event_found: isFound }),
+        // The time is the chain's, which no clock of the node changes.
+        ...(isLongBefore(appeared, { clockBehindMs: 0 }, { claimedAt, inTimeUntil }) && { preexisting: true }),
+      },
+      ...(differs.length === 0 ? { stays: [{ appeared }] } : { mark: 'final' as const }),
+    }
+  },
+})
+
+function normalizeParams({ hash, sender, recipient, value, event, ...rest }: Params): Params {
+  return {
+    ...rest,
+    hash: hash.toLowerCase(),
+    ...(sender !== undefined && { sender: sender.toLowerCase() }),
+    ...(recipient !== undefined && { recipient: recipient.toLowerCase() }),
+    ...(value !== undefined && { value: String(BigInt(value)) }),
+    ...(event && {
+      event: { contract: event.contract.toLowerCase(), topics: event.topics.map((topic) => topic.toLowerCase()) },
+    }),
+  }
+}
+
+/**
+ * Reports a transaction of which the node has no receipt. Nodes forget and lag, so that alone says nothing: it can never be in a block only
+ * where another transaction has used its sender's nonce in a final one.
+ */
+async function unknownTransaction(
+  node: Node,
+  params: Params,
+  finalized: BlockHead,
+  place: Facts,
+): Promise<Observation<Facts>> {
+  const usedBy = await transactionWith(node, params, finalized).catch((error: unknown) => {
+    // A node that is no archive has no older state.
+    if (isDestinationError(error) && error.code === 'unexpected_response') return undefined
+    throw error
+  })
+  if (usedBy !== undefined) return { kind: 'absent', facts: { ...place, nonce_used_by: usedBy }, mark: 'final' }
+  const isWaiting = (await node.transaction(params.hash)) !== null
+  return { kind: 'absent', facts: isWaiting ? { ...place, pending: true } : place, mark: 'may_have_been' }
+}
+
+/** Finds the hash of another transaction that used the sender's nonce up to the final block; undefined where none is found. */
+async function transactionWith(
+  node: Node,
+  { hash, sender, nonce }: Params,
+  finalized: BlockHead,
+): Promise<string | undefined> {
+  if (sender === undefined || nonce === undefined) return undefined
+  const isUsedAt = async (number: number) => (await node.count(sender, number)) > nonce
+  if (!(await isUsedAt(finalized.number))) return undefined
+  let used = finalized.number
+  let unused: number | undefined
+  for (const step of STEPS_BACK) {
+    const number = finalized.number - step
+    if (number < 0 || !(await isUsedAt(number))) {
+      unused = Math.max(number, -1)
+      break
+    }
+    used = number
+  }
+  if (unused === undefined) return undefined
+  while (used - unused > 1) {
+    const middle = Math.floor((used + unused) / 2)
+    if (await isUsedAt(middle)) used = middle
+    else unused = middle
+  }
+  const all = await node.transactionsOf(used)
+  const user = all.find((one) => one.from === sender && one.nonce === nonce)
+  return user?.hash === hash ? undefined : user?.hash
+}
+
+/**
+ * Requires that what differs can be seen in the transaction itself: a contract sends for its owners, and pays others than the recipient of the
+ * transaction.
+ * @throws DestinationError `ambiguous_claim`
+ */
+async function requirePlain(
+  node: Node,
+  differs: readonly string[],
+  params: Params,
+  recipient: string | undefined,
+  { number }: BlockHead,
+): Promise<void> {
+  const isByContract = differs.includes('sender') && (await node.hasCode(params.sender!, number))
+  const differsInPayment = differs.includes('recipient') || differs.includes('value')
+  const paysByContract = differsInPayment && (recipient === undefined || (await node.hasCode(recipient, number)))
+  if (isByContract || paysByContract) throw new DestinationError('ambiguous_claim')
+}
+
+function isEvent(
+  { contract, topics }: { readonly contract: string; readonly topics: readonly string[] },
+  claimed: NonNullable<Params['event']>,
+): boolean {
+  return contract === claimed.contract && claimed.topics.every((topic, index) => topics[index] === topic)
+}

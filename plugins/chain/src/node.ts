@@ -1,0 +1,157 @@
+/** Reads a node of a chain by JSON-RPC. */
+import {
+  type Auth,
+  credential,
+  DestinationError,
+  type Http,
+  isDestinationError,
+  type JsonValue,
+  type TSchema,
+  Type,
+} from '@claimcheck/core/plugin'
+import type { Options } from './connection.ts'
+
+/** The methods that the plugin calls, for its manifest. */
+export const METHODS = [
+  'eth_chainId',
+  'eth_getBlockByNumber',
+  'eth_getCode',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
+] as const
+
+const Quantity = Type.String({ pattern: '^0x[0-9a-fA-F]{1,64}$' })
+const Word = Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' })
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+const Block = Type.Object({ number: Quantity, hash: Word, timestamp: Quantity })
+const FullBlock = Type.Object({
+  transactions: Type.Array(Type.Object({ hash: Word, from: Address, nonce: Type.Optional(Quantity) })),
+})
+const Transaction = Type.Object({
+  from: Address,
+  nonce: Quantity,
+  to: orNull(Address),
+  value: Quantity,
+  blockHash: orNull(Word),
+})
+const Receipt = Type.Object({
+  transactionHash: Word,
+  blockHash: Word,
+  blockNumber: Quantity,
+  // Blocks before Byzantium have a root in its place.
+  status: Type.Optional(Quantity),
+  logs: Type.Array(Type.Object({ address: Address, topics: Type.Array(Word) })),
+})
+
+/** Code of JSON-RPC for params that a method does not take, such as a tag that the node does not know. */
+const INVALID_PARAMS = -32602
+
+/** A block's number, hash and time. */
+export interface BlockHead {
+  readonly number: number
+  readonly hash: string
+  /** Milliseconds; the chain tells whole seconds. */
+  readonly time: number
+}
+
+export type Node = ReturnType<typeof nodeOf>
+
+export function nodeOf(http: Http, options: Options) {
+  const { url, auth } = endpointOf(options)
+  const call = <T extends TSchema>(method: (typeof METHODS)[number], params: JsonValue, schema: T) =>
+    http.rpc(url, method, params, { schema, auth })
+
+  return {
+    /** @throws DestinationError `misconfigured` for a node of another chain than the connection says */
+    async requireChain(): Promise<void> {
+      const id = await call('eth_chainId', [], Quantity)
+      if (String(BigInt(id)) !== options.chain_id) throw new DestinationError('misconfigured')
+    },
+
+    /** Reads the newest final block. @throws DestinationError `misconfigured` where the node knows none by that name */
+    async finalized(): Promise<BlockHead> {
+      try {
+        const block = await call('eth_getBlockByNumber', ['finalized', false], orNull(Block))
+        if (block === null) throw new DestinationError('unavailable')
+        return headOf(block)
+      } catch (error) {
+        if (isDestinationError(error) && error.rpcCode === INVALID_PARAMS)
+          throw new DestinationError('misconfigured', { cause: error })
+        throw error
+      }
+    },
+
+    async block(number: number): Promise<BlockHead | undefined> {
+      const block = await call('eth_getBlockByNumber', [quantity(number), false], orNull(Block))
+      return block === null ? undefined : headOf(block)
+    },
+
+    async transactionsOf(number: number) {
+      const block = await call('eth_getBlockByNumber', [quantity(number), true], FullBlock)
+      return block.transactions.map(({ hash, from, nonce }) => ({
+        hash: hash.toLowerCase(),
+        from: from.toLowerCase(),
+        nonce: nonce && Number(nonce),
+      }))
+    },
+
+    /** Reads a transaction, in a block or waiting for one; undefined where the node knows none, which is not absence. */
+    async transaction(hash: string) {
+      const found = await call('eth_getTransactionByHash', [hash], orNull(Transaction))
+      return (
+        found && {
+          sender: found.from.toLowerCase(),
+          nonce: Number(found.nonce),
+          recipient: found.to?.toLowerCase(),
+          value: String(BigInt(found.value)),
+          blockHash: found.blockHash?.toLowerCase(),
+        }
+      )
+    },
+
+    /** Reads what became of a transaction in its block; undefined where the node knows of none. */
+    async receipt(hash: string) {
+      const found = await call('eth_getTransactionReceipt', [hash], orNull(Receipt))
+      if (found === null) return undefined
+      const { transactionHash, blockHash, blockNumber, status, logs } = found
+      if (transactionHash.toLowerCase() !== hash) throw new DestinationError('unexpected_response')
+      if (status === undefined) throw new DestinationError('unsupported_target')
+      return {
+        blockHash: blockHash.toLowerCase(),
+        blockNumber: Number(blockNumber),
+        isReverted: BigInt(status) !== 1n,
+        logs: logs.map(({ address, topics }) => ({
+          contract: address.toLowerCase(),
+          topics: topics.map((topic) => topic.toLowerCase()),
+        })),
+      }
+    },
+
+    /** Counts the transactions of an account up to a block. */
+    async count(account: string, number: number): Promise<number> {
+      return Number(await call('eth_getTransactionCount', [account, quantity(number)], Quantity))
+    },
+
+    /** Tells whether an account has code at a block: then what it does cannot be seen in the transaction itself. */
+    async hasCode(account: string, number: number): Promise<boolean> {
+      return (await call('eth_getCode', [account, quantity(number)], Type.String({ pattern: '^0x' }))) !== '0x'
+    },
+  }
+}
+
+/** The address and the credential of a node's calls. */
+function endpointOf({ base_url, key }: Options): { readonly url: string; readonly auth?: Auth } {
+  const url = base_url.replace(/\/+$/, '')
+  return key === undefined ? { url } : { url: `${url}/${key}`, auth: credential('key') }
+}
+
+function headOf({ number, hash, timestamp }: { number: string; hash: string; timestamp: string }): BlockHead {
+  return { number: Number(number), hash: hash.toLowerCase(), time: Number(timestamp) * 1000 }
+}
+
+function quantity(number: number): string {
+  return `0x${number.toString(16)}`
+}
