@@ -1,0 +1,222 @@
+/** Reads a repository of a container registry by the OCI distribution specification: manifests, tags, and the platforms of images. */
+import { createHash } from 'node:crypto'
+import {
+  type Auth,
+  type CheckContext,
+  DestinationError,
+  isDestinationError,
+  isOldCopy,
+  parseUrl,
+  readJson,
+  type Static,
+  statusError,
+  type TSchema,
+  Type,
+  Value,
+} from '@claimcheck/core/plugin'
+import { normalizePlatform } from './platform.ts'
+
+const IMAGES: ReadonlySet<string | undefined> = new Set([
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+])
+const INDEXES: ReadonlySet<string | undefined> = new Set([
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+])
+/** All four types, because registries answer MANIFEST_UNKNOWN for a tag of a type that the request does not name. */
+const ACCEPT = [...IMAGES, ...INDEXES].join(', ')
+/** The types of configurations that tell a platform. Those of charts and other artifacts tell none. */
+const IMAGE_CONFIGS: ReadonlySet<string | undefined> = new Set([
+  'application/vnd.oci.image.config.v1+json',
+  'application/vnd.docker.container.image.v1+json',
+])
+/** The errors of a 404 that says that there is no such manifest. Harbor writes the second. */
+const UNKNOWN: readonly string[] = ['MANIFEST_UNKNOWN', 'NOT_FOUND']
+
+/** The size of the largest manifest that registries have to take, by the specification. */
+export const MOST_BYTES = 4 * 1024 * 1024
+const MOST_AGE_S = 60
+const TAGS_A_PAGE = 1000
+const MOST_PAGES = 40
+const MOST_UNDECLARED = 8
+
+const Digest = Type.String({ pattern: '^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$' })
+const Platform = Type.Object({
+  os: Type.String(),
+  architecture: Type.String(),
+  variant: Type.Optional(Type.String()),
+})
+const Descriptor = Type.Object({
+  mediaType: Type.Optional(Type.String()),
+  digest: Digest,
+  platform: Type.Optional(Platform),
+  annotations: Type.Optional(Type.Object({ 'vnd.docker.reference.type': Type.Optional(Type.String()) })),
+})
+export type Descriptor = Static<typeof Descriptor>
+
+// A document that is an image and an index would be taken for the one by some clients, and for the other by others (CVE-2021-41190).
+const common = { schemaVersion: Type.Literal(2), mediaType: Type.Optional(Type.String()) }
+const Image = Type.Object({ ...common, config: Descriptor, manifests: Type.Optional(Type.Null()) })
+const Index = Type.Object({
+  ...common,
+  manifests: Type.Array(Descriptor),
+  config: Type.Optional(Type.Null()),
+  layers: Type.Optional(Type.Null()),
+})
+const Errors = Type.Object({ errors: Type.Array(Type.Object({ code: Type.String() })) })
+const Tags = Type.Object({ tags: Type.Union([Type.Array(Type.String()), Type.Null()]) })
+
+/** A manifest as the registry answered it: of an image, or an index of them. */
+export interface Manifest {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** The images and other things that an index lists; undefined of an image. */
+  readonly children: readonly Descriptor[] | undefined
+  /** The configuration of an image; undefined of an index. */
+  readonly config: Descriptor | undefined
+  /** Tells that a cache has kept the answer, so that the tag may be another one by now. */
+  readonly isOld: boolean
+}
+
+export type Repository = ReturnType<typeof openRepository>
+
+/** @param url the address of the registry @param name the name of the repository */
+export function openRepository(
+  { url, name, auth }: { readonly url: string; readonly name: string; readonly auth: Auth },
+  { fetch, http, now }: Pick<CheckContext, 'fetch' | 'http' | 'now'>,
+) {
+  const path = `${url}/v2/${name}`
+  const tagsPath = `${path}/tags/list`
+
+  /** Reads a manifest by its tag or digest; undefined where the registry says that it has none. */
+  async function readManifest(reference: string): Promise<Manifest | undefined> {
+    const response = await fetch(`${path}/manifests/${reference}`, { headers: { accept: ACCEPT }, auth })
+    const { status, headers } = response
+    const isOld = isOldCopy(headers, MOST_AGE_S)
+    if (status === 404) {
+      const isUnknown = await saysUnknown(response)
+      if (!isUnknown) throw statusError(response, now())
+      if (isOld) throw unexpected(status)
+      return undefined
+    }
+    const bytes = await readBytes(response)
+    const [type] = (headers.get('content-type') ?? '').toLowerCase().split(/\s*;/)
+    const isIndex = INDEXES.has(type)
+    if (!isIndex && !IMAGES.has(type)) throw unexpected(status)
+    const { mediaType = type, manifests, config } = isIndex ? await parse(bytes, Index) : await parse(bytes, Image)
+    if (mediaType !== type) throw unexpected(status)
+    requireDigest(bytes, headers.get('docker-content-digest'))
+    requireDigest(bytes, reference)
+    return { bytes, isOld, children: manifests ?? undefined, config: config ?? undefined }
+  }
+
+  async function readBytes(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+    if (response.status !== 200) {
+      await response.body?.cancel()
+      throw statusError(response, now())
+    }
+    const body = await response.arrayBuffer().catch((cause: unknown) => {
+      throw isDestinationError(cause) ? cause : new DestinationError('unexpected_response', { status: 200, cause })
+    })
+    return new Uint8Array(body)
+  }
+
+  /** Reads the platform in an image's configuration, which is content of its own; undefined for what is no image. */
+  async function platformIn(config: Descriptor): Promise<string | undefined> {
+    if (!IMAGE_CONFIGS.has(config.mediaType)) return undefined
+    const bytes = await readBytes(await fetch(`${path}/blobs/${config.digest}`, { auth }))
+    requireDigest(bytes, config.digest)
+    return platformName(await parse(bytes, Platform))
+  }
+
+  /** Reads the platform of a child for which its index names none. */
+  async function platformOfChild({ digest }: Descriptor): Promise<string | undefined> {
+    const manifest = await readManifest(digest)
+    // An index within an index is not followed.
+    if (!manifest?.config) throw unexpected()
+    return platformIn(manifest.config)
+  }
+
+  return {
+    readManifest,
+    /**
+     * Requires that the registry shows the repository to these credentials, and does not list the tag: one whose manifest is missing is there.
+     * @throws DestinationError `forbidden` where the repository is hidden
+     */
+    async requireUnlisted(tag: string): Promise<void> {
+      const pages = http.paginate(`${tagsPath}?n=${TAGS_A_PAGE}`, {
+        schema: Tags,
+        auth,
+        most: MOST_PAGES,
+        // A registry behind a proxy links to an address of its own, so the query alone counts.
+        next({ headers }) {
+          const [, link] = /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(headers.get('link') ?? '') ?? []
+          const query = link && parseUrl(link, tagsPath)?.search
+          return query ? tagsPath + query : undefined
+        },
+      })
+      for await (const { value, headers } of pages) {
+        if (value.tags?.includes(tag) || isOldCopy(headers, MOST_AGE_S)) throw unexpected()
+      }
+    },
+    /** Lists the platforms of a manifest. @param wanted those for which it is asked: an index that names all of them is not read further */
+    async platformsOf({ children, config }: Manifest, wanted: readonly string[]): Promise<readonly string[]> {
+      if (!children) return [await platformIn(config!)].filter((one) => one !== undefined)
+      const images = children.filter(isImage)
+      const named = images.flatMap(({ platform }) => (platform ? [platformName(platform)] : []))
+      const unnamed = images.filter(({ platform }) => !platform)
+      if (wanted.every((one) => named.includes(one))) return named
+      if (unnamed.length > MOST_UNDECLARED) throw new DestinationError('too_large')
+      const read = await Promise.all(unnamed.map(platformOfChild))
+      return [...named, ...read.filter((one) => one !== undefined)]
+    },
+  }
+}
+
+/** Tells whether a child of an index is an image, and no attestation of one. */
+function isImage({ platform, annotations }: Descriptor): boolean {
+  const isUnknown = platform?.os === 'unknown' && platform.architecture === 'unknown'
+  return !isUnknown && annotations?.['vnd.docker.reference.type'] !== 'attestation-manifest'
+}
+
+/** The only image of an index; undefined of an index with several or none, and of an image. */
+export function onlyImage({ children = [] }: Manifest): Descriptor | undefined {
+  const [image, ...others] = children.filter(isImage)
+  return others.length === 0 && IMAGES.has(image?.mediaType) ? image : undefined
+}
+
+/** The digest of bytes, by the algorithm of another digest. */
+export function digestLike(other: string, bytes: Uint8Array): string {
+  const algorithm = other.startsWith('sha512:') ? 'sha512' : 'sha256'
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
+}
+
+/** Requires that bytes have a digest, where the text is one: a tag is none, and not every registry names the digest in a header. */
+function requireDigest(bytes: Uint8Array, text: string | null): void {
+  if (Value.Check(Digest, text) && digestLike(text, bytes) !== text) throw unexpected()
+}
+
+function platformName({ os, architecture, variant = '' }: Static<typeof Platform>): string {
+  return normalizePlatform([os, architecture, variant].join('/'))
+}
+
+async function parse<T extends TSchema>(bytes: Uint8Array<ArrayBuffer>, schema: T): Promise<Static<T>> {
+  const value = await readJson(new Response(bytes), MOST_BYTES)
+  if (!Value.Check(schema, value)) throw unexpected()
+  return value as Static<T>
+}
+
+async function saysUnknown(response: Response): Promise<boolean> {
+  try {
+    const value = await readJson(response)
+    return Value.Check(Errors, value) && value.errors.some(({ code }) => UNKNOWN.includes(code))
+  } catch (error) {
+    if (isDestinationError(error) && error.code === 'unexpected_response') return false
+    throw error
+  }
+}
+
+/** The error for an answer that says nothing of the tag. */
+export function unexpected(status = 200): DestinationError {
+  return new DestinationError('unexpected_response', { status })
+}
