@@ -7,21 +7,25 @@ import type { Instant } from '@claimcheck/core/plugin'
 import { type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import type { ClaimedRepository } from './repository.ts'
 
-export interface Chains {
-  /**
-   * Tells whether a chained run is of another commit or of a pull request: it began as no run of this commit ended, and before all of them had ended,
-   * or as a run of another commit did.
-   */
-  isOfAnother(run: WorkflowRun): boolean
-  /** Tells whether a chained run may be of another commit: it began as a run of this commit ended, while others ran, and perhaps as one of another did. */
-  mayBeOfAnother(run: WorkflowRun): boolean
-  /**
-   * Tells a chained run that may be of another commit, while one of this commit may still come.
-   *
-   * @param theirNow by GitHub's clock
-   */
-  isTooEarly(run: WorkflowRun, theirNow: Instant): boolean
+/**
+ * What a run is of.
+ *
+ * - `this`: this commit, as every run that no other one started.
+ * - `another`: another commit or a pull request. It began as no run of this commit ended, and before all of them had ended, or as a run of another
+ *   commit did.
+ * - `either`: it began as a run of this commit ended, while others ran, and perhaps as one of another commit did.
+ */
+export interface Origin {
+  readonly of: 'this' | 'another' | 'either'
+  /** The time until which the commit's own run may still come, by GitHub's clock. */
+  readonly awaitedUntil: Instant
 }
+
+export interface Chains {
+  originOf(run: WorkflowRun): Origin
+}
+
+const THIS: Origin = { of: 'this', awaitedUntil: Number.NEGATIVE_INFINITY }
 
 const CHAINED = 'workflow_run'
 const BEFORE_CHAINED: ReadonlySet<string> = new Set(['push', 'merge_group'])
@@ -53,28 +57,24 @@ export async function readChains(
   const unexplained = chained.filter((run) => own.has(run) === isBeforeEnd(run))
   const ofOthers =
     unexplained.length > 0 ? await readOtherEnds(claimed, sha, Math.max(...unexplained.map(begunAt))) : NOTHING
-  const isAfterAnother = (run: WorkflowRun) => isAmong(ofOthers.ends, begunAt(run))
-  const isOwnAlone = (run: WorkflowRun) => ofOthers.isWhole && own.has(run) && !isAfterAnother(run)
   // A chained run that is known to be the commit's own leaves no room for another run of the same workflow file.
   const isSoonAfterOwn = (run: WorkflowRun) =>
     ![...own].some((other) => other.path === run.path) &&
     ends.some((end) => begunAt(run) >= end && begunAt(run) - end < CHAINED_WITHIN_MS)
-  const isForeign = (run: WorkflowRun) =>
-    chained.includes(run) && !own.has(run) && (isBeforeEnd(run) || isAfterAnother(run))
-  const mayBeOfAnother = (run: WorkflowRun) =>
-    isForeign(run) || (chained.includes(run) && isBeforeEnd(run) && !isOwnAlone(run))
   // A run that waits for somebody to approve it is not awaited.
   const awaitedEnd = Math.max(...starters.filter(({ status }) => status !== 'waiting').map(endOf))
-  return {
-    isOfAnother: isForeign,
-    mayBeOfAnother,
-    isTooEarly(run, theirNow) {
-      if (!mayBeOfAnother(run)) return false
-      const isSinceEnd = isForeign(run) && !isBeforeEnd(run)
-      if (isSinceEnd && !isSoonAfterOwn(run)) return true
-      return theirNow - awaitedEnd < (isSinceEnd ? UNTOLD_MS : CHAINED_WITHIN_MS)
-    },
+  const findOrigin = (run: WorkflowRun): Origin => {
+    const isOwn = own.has(run)
+    const isAfterAnother = isAmong(ofOthers.ends, begunAt(run))
+    if (isBeforeEnd(run)) {
+      if (isOwn && ofOthers.isWhole && !isAfterAnother) return THIS
+      return { of: isOwn ? 'either' : 'another', awaitedUntil: awaitedEnd + CHAINED_WITHIN_MS }
+    }
+    if (isOwn || !isAfterAnother) return THIS
+    return { of: 'another', awaitedUntil: isSoonAfterOwn(run) ? awaitedEnd + UNTOLD_MS : Number.POSITIVE_INFINITY }
   }
+  const origins = new Map(chained.map((run) => [run, findOrigin(run)]))
+  return { originOf: (run) => origins.get(run) ?? THIS }
 }
 
 function begunAt({ created_at }: WorkflowRun): Instant {

@@ -66,7 +66,7 @@ export async function comparableTo(
   const { defaultBranch } = repository
   // Comments and the like list runs with the newest commit of the default branch, whatever they are of.
   const isOwn = (run: WorkflowRun) => EVENTS.has(run.event) && isOfCommits(run)
-  const own = runs.all.filter((run) => isOwn(run) && !runs.chains.isOfAnother(run))
+  const own = runs.all.filter((run) => isOwn(run) && runs.chains.originOf(run).of !== 'another')
   const kinds = new Set(own.map((run) => refKindOf(run, defaultBranch)))
   const isOnDefault = kinds.has('default') && !kinds.has('pull_request')
   const [commit, pulls] = await Promise.all([
@@ -79,12 +79,8 @@ export async function comparableTo(
   const untold: RefKind = isDefault && !isHead ? 'default' : 'branch'
   const tags = await tagsAmong(claimed, own)
   const begun = own.map((run) => reportOf(run, kindOf(run, tags, refKindOf(run, defaultBranch) ?? untold)))
-  const refs = new Set(begun.map(({ ref }) => ref))
   const isOfFork = heads.length > 0 && heads.every(({ head }) => head.repo?.id !== repository.id)
-  if (isDefault) refs.add('default')
-  if (isHead) refs.add('pull_request')
-  // Runs for a fork's branch are the fork's own, and not listed here.
-  if ((isHead || !isDefault) && !isOfFork) refs.add('branch')
+  const refs = new Set([...begun.map(({ ref }) => ref), ...refsListing(isDefault, isHead, isOfFork)])
   const owners = [
     ...own.flatMap(({ actor }) => identify(actor)),
     ...identify(commit?.author),
@@ -117,6 +113,14 @@ export async function comparableTo(
   const alike = refs.has('tag') ? [] : tagsAlike(await reader.tags(), sha)
   const ofTags = (await Promise.all(alike.map(({ name }) => reader.ofTag(name)))).flat()
   return { commits: [...ofBranches.flat(), ...ofHeads], begun, refs: [...refs], owners, asksForNone, ofTags }
+}
+
+/** Finds the kinds of refs that GitHub lists runs of a commit for. Runs for a fork's branch are the fork's own, and not listed here. */
+function refsListing(isDefault: boolean, isHead: boolean, isOfFork: boolean): RefKind[] {
+  const ofDefault: RefKind[] = isDefault ? ['default'] : []
+  const ofHead: RefKind[] = isHead ? ['pull_request'] : []
+  const ofBranch: RefKind[] = (isHead || !isDefault) && !isOfFork ? ['branch'] : []
+  return [...ofDefault, ...ofHead, ...ofBranch]
 }
 
 function identify(one: { readonly login?: string; readonly id?: number } | null | undefined): string[] {

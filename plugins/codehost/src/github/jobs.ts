@@ -60,7 +60,9 @@ export async function readJobs(
   const checks = wanted.flatMap((run) => {
     const akin = all.filter((other) => isAkin(run, other)).map((other) => ({ run: other, jobs: jobsIn(other) }))
     const jobs = checksOf(run, jobsIn(run) ?? [], akin, isStoppedDuplicate(run, all))
-    if (!chains.isTooEarly(run, theirNow)) return chains.mayBeOfAnother(run) ? jobs.map(withoutBlame) : jobs
+    const { of, awaitedUntil } = chains.originOf(run)
+    if (of === 'this') return jobs
+    if (theirNow >= awaitedUntil) return jobs.map(withoutBlame)
     return jobs.map((job): JobCheck => withoutBlame(job.outcome === 'passed' ? { ...job, outcome: 'pending' } : job))
   })
   return { checks, unread }

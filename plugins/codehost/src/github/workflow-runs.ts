@@ -70,7 +70,8 @@ export async function readWorkflowRuns(claimed: ClaimedRepository, sha: string):
 }
 
 /** Tells a run that another one of its file and event speaks for: it was skipped, as after a label, or is of another commit. */
-function isBesideThePoint(run: WorkflowRun, all: readonly WorkflowRun[], { isOfAnother }: Chains): boolean {
+function isBesideThePoint(run: WorkflowRun, all: readonly WorkflowRun[], { originOf }: Chains): boolean {
+  const isOfAnother = (one: WorkflowRun) => originOf(one).of === 'another'
   const others = all.filter(
     (other) => other.id !== run.id && other.event === run.event && fileOf(other) === fileOf(run),
   )
