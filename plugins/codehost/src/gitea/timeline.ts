@@ -2,7 +2,7 @@
  * Reads the log that Gitea and Forgejo keep of an issue or a pull request. The server narrows it to what changed since a time. Forgejo lets the
  * administrators of a repository choose some of these times: there the log is read whole.
  */
-import { DestinationError } from '@claimcheck/core/plugin'
+import { DestinationError, type Instant } from '@claimcheck/core/plugin'
 import type { Log, NumberQuery } from '../code-host.ts'
 import { byHostsClock, unlessCut } from '../forgetting.ts'
 import { TimelineAnswer, type TimelineEntry } from './answers.ts'
@@ -19,15 +19,15 @@ const EMPTY_AT_END = 2
  * long.
  */
 export async function readTimeline(
-  { find, found, letsChooseTimes }: Pick<Repository, 'find' | 'found' | 'letsChooseTimes'>,
+  repository: Pick<Repository, 'find' | 'found' | 'letsChooseTimes'>,
   { number, windowFrom }: Pick<NumberQuery, 'number' | 'windowFrom'>,
 ): Promise<Log<TimelineEntry> | undefined> {
   const entries = new Map<number, TimelineEntry>()
-  const since = sinceQuery(letsChooseTimes ? Number.NEGATIVE_INFINITY : byHostsClock(windowFrom, found))
+  const since = sinceQuery(repository, windowFrom)
   let empty = 0
   for (let page = 1; page <= MOST_PAGES; page++) {
     const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}${since}`
-    const read = await unlessCut(() => find(path, TimelineAnswer), ['forbidden'])
+    const read = await unlessCut(() => repository.find(path, TimelineAnswer), ['forbidden'])
     if (read === 'cut') return read
     if (read.status === 404) {
       // The issue itself was shown with the same right.
@@ -44,6 +44,8 @@ export async function readTimeline(
 }
 
 /** The part of the query that leaves out older entries. The server takes whole seconds. */
-function sinceQuery(from: number): string {
-  return Number.isFinite(from) ? `&since=${new Date(from - 1000).toISOString().slice(0, 19)}Z` : ''
+function sinceQuery({ found, letsChooseTimes }: Pick<Repository, 'found' | 'letsChooseTimes'>, windowFrom: Instant) {
+  const from = byHostsClock(windowFrom, found)
+  if (letsChooseTimes || !Number.isFinite(from)) return ''
+  return `&since=${new Date(from - 1000).toISOString().slice(0, 19)}Z`
 }

@@ -51,8 +51,7 @@ export async function findNamedChecks(
   if (wanted.some(isLeftOut) || (reported.isCut && !hasRed)) throw new DestinationError('too_large')
 
   // A list of jobs does not tell whether there is the commit, and neither does a hidden list.
-  const isThere =
-    (asked.length > 0 && runs !== 'hidden') || (posted.length > 0 && statuses !== 'hidden') || checks.length > 0
+  const isThere = checks.length > 0 || [runs, statuses].some((list) => list !== 'hidden' && list !== NONE)
   if (!isThere && !(await lists.hasCommit())) return undefined
   const isHidden = (one: WantedCheck) =>
     (runs === 'hidden' && isOfApp(one)) || (statuses === 'hidden' && isOfAccount(one))
