@@ -3,6 +3,7 @@ import type { DeepReadonly } from '../api/primitives.ts'
 import type { Evidence } from '../api/receipt.ts'
 import {
   type CheckRecord,
+  type Failure,
   type Instant,
   isRead,
   type LogTime,
@@ -23,6 +24,7 @@ export const LARGEST_EVIDENCE_BYTES = 256 * 1024
 
 export type EvidenceDocument = DeepReadonly<Evidence>
 type WireCheck = EvidenceDocument['checks'][number]
+type WireFailure = Extract<WireCheck, { readonly failure: unknown }>['failure']
 type EvidenceRead = Exclude<WireCheck, { readonly failure: unknown }>
 type WireStay = NonNullable<EvidenceRead['stays']>[number]
 type WireLogTime = WireStay['appeared']
@@ -109,16 +111,8 @@ function toWireFreshness(rules: Rules, claim: ClaimTimes) {
 function toWireCheck(check: CheckRecord, version: EvidenceVersion, withFacts: boolean): WireCheck {
   const sentAt = formatInstant(check.sentAt)
   const answeredAt = formatInstant(check.answeredAt)
-  if (!isRead(check)) {
-    const { code, status, retryAt, connectionRemoved } = check.failure
-    const failure = {
-      code,
-      ...(version === 1 || connectionRemoved === undefined ? {} : { connection_removed: true as const }),
-      ...(retryAt === undefined ? {} : { retry_at: formatInstant(retryAt) }),
-      ...(status === undefined ? {} : { status }),
-    }
-    return { answered_at: answeredAt, failure, sent_at: sentAt }
-  }
+  if (!isRead(check))
+    return { answered_at: answeredAt, failure: toWireFailure(check.failure, version), sent_at: sentAt }
   const { observation, clockOffsetMs, dated = false, ageMs = 0, source, answers, clockAheadMs, clockSetMs } = check
   const { kind, facts, mark, stays } = observation
   return {
@@ -136,6 +130,15 @@ function toWireCheck(check: CheckRecord, version: EvidenceVersion, withFacts: bo
     sent_at: sentAt,
     ...(source ? { source: toWireSource(source) } : {}),
     ...(stays === undefined ? {} : { stays: stays.map(toWireStay) }),
+  }
+}
+
+function toWireFailure({ code, status, retryAt, connectionRemoved }: Failure, version: EvidenceVersion): WireFailure {
+  return {
+    code,
+    ...(version === 1 || connectionRemoved === undefined ? {} : { connection_removed: true as const }),
+    ...(retryAt === undefined ? {} : { retry_at: formatInstant(retryAt) }),
+    ...(status === undefined ? {} : { status }),
   }
 }
 
@@ -184,16 +187,7 @@ export function caseOf(document: EvidenceDocument): Case {
 function fromWireCheck(check: WireCheck): CheckRecord {
   const sentAt = instant(check.sent_at)
   const answeredAt = instant(check.answered_at)
-  if ('failure' in check) {
-    const { code, status, retry_at, connection_removed } = check.failure
-    const failure = {
-      code,
-      ...(connection_removed === undefined ? {} : { connectionRemoved: true as const }),
-      ...(status === undefined ? {} : { status }),
-      ...(retry_at === undefined ? {} : { retryAt: instant(retry_at) }),
-    }
-    return { sentAt, answeredAt, failure }
-  }
+  if ('failure' in check) return { sentAt, answeredAt, failure: fromWireFailure(check.failure) }
   const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, facts = {} } = check
   const { answers, clock_ahead_ms, clock_set_ms } = check
   const observed = {
@@ -214,6 +208,15 @@ function fromWireCheck(check: WireCheck): CheckRecord {
     ...(answers === undefined ? {} : { answers }),
     ...(clock_ahead_ms === undefined ? {} : { clockAheadMs: clock_ahead_ms }),
     ...(clock_set_ms === undefined ? {} : { clockSetMs: clock_set_ms }),
+  }
+}
+
+function fromWireFailure({ code, status, retry_at, connection_removed }: WireFailure): Failure {
+  return {
+    code,
+    ...(connection_removed === undefined ? {} : { connectionRemoved: true as const }),
+    ...(status === undefined ? {} : { status }),
+    ...(retry_at === undefined ? {} : { retryAt: instant(retry_at) }),
   }
 }
 

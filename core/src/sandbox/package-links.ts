@@ -70,8 +70,8 @@ export async function* entriesOf(root: string, counts: (name: string) => boolean
   const folders = ['']
   let found = 0
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
-      if (!counts(entry.name)) continue
+    const entries = await readdir(join(root, folder), { withFileTypes: true })
+    for (const entry of entries.filter(({ name }) => counts(name))) {
       if (++found > MOST_ENTRIES) throw new PackageError('too_large', `more than ${MOST_ENTRIES} files are in ${root}`)
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isDirectory()) folders.push(path)

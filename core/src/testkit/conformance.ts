@@ -101,7 +101,8 @@ export async function runConformance<S, P>(given: ConformanceOptions<S, P>): Pro
   removeWatch()
   await stopWatchdog()
   const found = new Set(findings.report().checks.map(({ name }) => name))
-  for (const name of Object.keys(CHECKS)) if (MISUSE.test(name) && !found.has(name)) tell(name, undefined)
+  const unfailed = Object.keys(CHECKS).filter((name) => MISUSE.test(name) && !found.has(name))
+  for (const name of unfailed) tell(name, undefined)
   return findings.report()
 }
 
