@@ -90,22 +90,22 @@ function folderOfPush(commands, start) {
     if (command === '(') outer.push(folder)
     if (command === ')') folder = outer.pop() ?? folder
     if (typeof command === 'string') continue
-    const [program, ...args] = withoutPrefixes(command)
-    if (FOLDER_CHANGES.has(program?.text)) folder = changeFolder(program, args, folder)
-    if (EXPORTS.has(program?.text) && args.some(({ text }) => ELSEWHERE.test(text)))
-      throw new Error('git works elsewhere')
-    const pushed = basename(program?.text ?? '') === 'git' && folderOfGitPush(args, folder)
+    const [{ text: program } = { text: '' }, ...args] = withoutPrefixes(command)
+    if (FOLDER_CHANGES.has(program)) folder = changeFolder(program, args, folder)
+    if (EXPORTS.has(program) && args.some(({ text }) => ELSEWHERE.test(text))) throw new Error('git works elsewhere')
+    const pushed = folderOfGitPush(program, args, folder)
     if (pushed) return pushed
   }
   return undefined
 }
 
 function changeFolder(program, args, folder) {
-  if (program.text !== 'cd' || args.length !== 1 || !isFolder(args[0])) throw new Error('the folder is not known')
+  if (program !== 'cd' || args.length !== 1 || !isFolder(args[0])) throw new Error('the folder is not known')
   return resolve(folder, args[0].text)
 }
 
-function folderOfGitPush(args, start) {
+function folderOfGitPush(program, args, start) {
+  if (basename(program) !== 'git') return undefined
   const rest = [...args]
   let folder = start
   while (rest[0]?.text.startsWith('-')) {
