@@ -23,3 +23,8 @@ export function createProblems(): Problems {
     },
   }
 }
+
+/** Lists the sentences of a table that hold. */
+export function sentencesThatHold(table: Readonly<Record<string, boolean>>): string[] {
+  return Object.keys(table).filter((sentence) => table[sentence])
+}

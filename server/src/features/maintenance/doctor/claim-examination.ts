@@ -3,6 +3,7 @@
 import { claimDigest } from '@claimcheck/core/receipts'
 import type { CheckRecord } from '@claimcheck/core/rules'
 import { instantOf } from '../../../base/ids.ts'
+import { sentencesThatHold } from '../../../base/problems.ts'
 import { sha256Text } from '../../../base/sha256.ts'
 import { content, contentLeft, isClientIdLeft } from '../../../storage/claim-row.ts'
 import type { StoredClaim } from './stored.ts'
@@ -39,44 +40,47 @@ export function examineErasedClaim(claim: StoredClaim): string[] {
   const problems = examineRow(claim)
   const { claimId, row, checks, lastCheck } = claim
   if (!row) return problems
-  const addProblem = (problem: string) => problems.push(`claim ${claimId}: it is erased, and ${problem}`)
   const whole = { ...row, lastCheck: null }
   const [kept, left] = [whole, contentLeft(whole)].map((one) => content.cells(one))
-  for (const [index, { field, name }] of content.columns.entries()) {
-    if (field !== 'clientClaimId' && kept![index] !== left![index]) addProblem(`${name} has content`)
-  }
-  if (lastCheck !== null) addProblem('last_check has content')
-  if (!isClientIdLeft(row.clientClaimId)) addProblem('client_claim_id is not what an erasure leaves of it')
-  if (row.state !== 'decided') addProblem('it is not decided')
-  if (checks.length > 0) addProblem('its checks are there')
-  return problems
+  const full = content.columns.filter(({ field }, index) => field !== 'clientClaimId' && kept![index] !== left![index])
+  const found = [
+    ...full.map(({ name }) => `${name} has content`),
+    ...sentencesThatHold({
+      'last_check has content': lastCheck !== null,
+      'client_claim_id is not what an erasure leaves of it': !isClientIdLeft(row.clientClaimId),
+      'it is not decided': row.state !== 'decided',
+      'its checks are there': checks.length > 0,
+    }),
+  ]
+  return [...problems, ...found.map((problem) => `claim ${claimId}: it is erased, and ${problem}`)]
 }
 
 function examineRow({ claimId, row, malformed, belongs }: StoredClaim): string[] {
-  const problems: string[] = []
-  const addProblem = (problem: string) => problems.push(`claim ${claimId}: ${problem}`)
-  for (const column of malformed) addProblem(`${column} holds what the service never writes`)
-  if (!belongs)
-    addProblem('its workspace_id, payer or connection_id does not exist, or the connection is of another workspace')
-  if (!row) return problems
+  const found = [
+    ...malformed.map((column) => `${column} holds what the service never writes`),
+    ...(belongs
+      ? []
+      : ['its workspace_id, payer or connection_id does not exist, or the connection is of another workspace']),
+    ...(row ? rowProblems(claimId, row) : []),
+  ]
+  return found.map((problem) => `claim ${claimId}: ${problem}`)
+}
 
+function rowProblems(claimId: string, row: Row): string[] {
   const { submittedAt, state, agentBound } = row
-  const madeAt = instantOf(claimId)
-  if (madeAt !== undefined && madeAt !== submittedAt) addProblem('submitted_at is not the time in its id')
-  if (!isConsistentAccess(row)) addProblem('access contradicts connection_id or origin')
-  if (agentBound !== 0 && agentBound !== 1) addProblem('agent_bound is neither 0 nor 1')
-
+  const madeAt = instantOf(claimId) ?? submittedAt
+  const [isQueued, isDecided] = [state === 'queued', state === 'decided']
   const waits = [row.dueAt, row.nextCheckAt, row.momentAt]
-  const outcome = [row.receiptId, row.verdict, row.reasonCode]
-  if (state === 'queued') {
-    if (waits.includes(null)) addProblem('it is queued without due_at, next_check_at or moment_at')
-    if (outcome.some((value) => value !== null)) addProblem('it is queued, and has receipt_id, verdict or reason_code')
-  } else if (state === 'decided') {
-    if (waits.some((at) => at !== null)) addProblem('it is decided, and has due_at, next_check_at or moment_at')
-  } else {
-    addProblem('state is neither queued nor decided')
-  }
-  return problems
+  const hasOutcome = [row.receiptId, row.verdict, row.reasonCode].some((value) => value !== null)
+  return sentencesThatHold({
+    'submitted_at is not the time in its id': madeAt !== submittedAt,
+    'access contradicts connection_id or origin': !isConsistentAccess(row),
+    'agent_bound is neither 0 nor 1': agentBound !== 0 && agentBound !== 1,
+    'it is queued without due_at, next_check_at or moment_at': isQueued && waits.includes(null),
+    'it is queued, and has receipt_id, verdict or reason_code': isQueued && hasOutcome,
+    'it is decided, and has due_at, next_check_at or moment_at': isDecided && waits.some((at) => at !== null),
+    'state is neither queued nor decided': !isQueued && !isDecided,
+  })
 }
 
 function isConsistentAccess({ access, connectionId, origin }: Row): boolean {

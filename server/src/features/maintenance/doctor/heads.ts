@@ -32,7 +32,7 @@ const HEADS_PER_READ = 500
 const LEAVES_PER_CHUNK = 1024
 
 /**
- * Includes heads that a server appends at the same time.
+ * Walks all heads of a log, including those that a server appends at the same time, and yields their leaves in chunks.
  * @param firstHeads takes the first head that each key signed
  * @param onEnd called once, before the last chunk
  */
@@ -43,20 +43,39 @@ export async function* walkHeads(
   firstHeads: Map<string, TreeHeadRow>,
   onEnd: (ending: Ending) => void,
 ): AsyncGenerator<readonly Step[]> {
-  let newest: SoundHead | undefined
-  let first: TreeHeadRow | undefined
-  let last: TreeHeadRow | undefined
+  let newest: TreeHeadRow | undefined
   let steps: Step[] = []
   let leaves = 0
+  for await (const head of soundHeads(log, logId, problems, onEnd)) {
+    const keyId = head.signed.signature.key_id
+    if (!firstHeads.has(keyId)) firstHeads.set(keyId, head.row)
+    for (const step of stepsTo(head, newest)) {
+      steps.push(step)
+      leaves += step.end - step.start
+      if (leaves < LEAVES_PER_CHUNK) continue
+      yield steps
+      steps = []
+      leaves = 0
+    }
+    newest = head.row
+  }
+  if (steps.length > 0) yield steps
+}
+
+/** Reads the heads in order, and yields those whose row is what was signed. */
+async function* soundHeads(
+  log: Reads['log'],
+  logId: string,
+  problems: Problems,
+  onEnd: (ending: Ending) => void,
+): AsyncGenerator<SoundHead> {
+  let first: TreeHeadRow | undefined
+  let last: TreeHeadRow | undefined
   for (;;) {
     // Reads the keys before the heads: when no head follows, the keys and the heads are of the same state.
     const keys = await log.signingKeys()
     const rows = await log.headsAfter(logId, last?.number ?? -1, HEADS_PER_READ)
-    if (rows.length === 0) {
-      onEnd({ keys, first, newest: last })
-      if (steps.length > 0) yield steps
-      return
-    }
+    if (rows.length === 0) return onEnd({ keys, first, newest: last })
     first ??= rows[0]
     for (const row of rows) {
       const due = (last?.number ?? -1) + 1
@@ -64,19 +83,7 @@ export async function* walkHeads(
         problems.add(`tree head ${row.treeSize}: its number is ${row.number}, and should be ${due}`)
       last = row
     }
-    for (const head of await readHeads(log, rows, problems)) {
-      const keyId = head.signed.signature.key_id
-      if (!firstHeads.has(keyId)) firstHeads.set(keyId, head.row)
-      for (const step of stepsTo(head, newest?.row)) {
-        steps.push(step)
-        leaves += step.end - step.start
-        if (leaves < LEAVES_PER_CHUNK) continue
-        yield steps
-        steps = []
-        leaves = 0
-      }
-      newest = head
-    }
+    yield* await readHeads(log, rows, problems)
   }
 }
 

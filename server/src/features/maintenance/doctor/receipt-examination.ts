@@ -20,6 +20,7 @@ import {
   type JsonValue,
   jsonIn,
 } from '@claimcheck/core/rules'
+import { sentencesThatHold } from '../../../base/problems.ts'
 import { LEAF_BEGINNING, sha256 } from '../../../base/sha256.ts'
 import { type Decided, receiptContent } from '../../log/receipt-content.ts'
 import { examineClaim, examineErasedClaim, recordsOf } from './claim-examination.ts'
@@ -45,42 +46,69 @@ export interface Examination {
 export async function examineReceipt(
   receipt: StoredReceipt,
   claim: StoredClaim | undefined,
-  { keyId, notBefore, notAfter }: HeadBounds,
+  bounds: HeadBounds,
   keys?: KeyRing,
 ): Promise<Examination> {
-  const { receiptId, leafIndex, issuedAt, entry, isErased } = receipt
-  const problems = claim ? (isErased ? examineErasedClaim : examineClaim)(claim) : []
-  const addProblem = (problem: string) => problems.push(`receipt ${receiptId} (leaf ${leafIndex}): ${problem}`)
-  if (!claim) addProblem('its claim is missing')
-  if (!(issuedAt >= notBefore && issuedAt <= notAfter))
-    addProblem('issued_at is not between its tree head and the one before')
-  if (claim?.row && (claim.row.receiptId !== receiptId || claim.row.logId !== receipt.logId))
-    addProblem(`claim ${claim.claimId} differs in receipt_id or log_id`)
-  const leafHash = isErased ? erasedLeaf(receipt, addProblem) : sha256(LEAF_BEGINNING + entry)
-  if (isErased) return { leafHash, problems }
-  if (entry === '') addProblem('its content is missing, and no erasure says why')
-  if (Buffer.compare(leafHash, receipt.leafHash) !== 0) addProblem('leaf_hash is not the hash of the entry')
-
-  const made = claim && asMade(receipt, claim)
-  const read = made ?? readEntry(entry)
-  if (!read) {
-    addProblem('the entry is not a receipt in canonical JSON')
-    return { leafHash, problems }
+  const { receiptId, leafIndex, isErased } = receipt
+  const ofClaim = claim ? (isErased ? examineErasedClaim : examineClaim)(claim) : []
+  const { leafHash, problems } = isErased
+    ? examineErasedLeaf(receipt)
+    : await examineEntry(receipt, claim, bounds.keyId, keys)
+  const ofReceipt = [...placeProblems(receipt, claim, bounds), ...problems]
+  return {
+    leafHash,
+    problems: [...ofClaim, ...ofReceipt.map((problem) => `receipt ${receiptId} (leaf ${leafIndex}): ${problem}`)],
   }
-  if (!made) for (const problem of entryProblems(read.body, receipt, claim)) addProblem(problem)
-  const signedBy = read.signature.key_id
-  if (signedBy !== read.body.issuer.key_id) addProblem('its issuer names another key than its signature')
-  if (keyId !== undefined && signedBy !== keyId) addProblem('it is not signed by the key of its tree head')
-  if (keys) for (const problem of await keys.check(DOMAINS.receipt, read, issuedAt)) addProblem(problem)
-  return { leafHash, problems }
 }
 
-/** Of an erased receipt the leaf's hash is left: the tree and the signed roots tell whether it is the right one. */
-function erasedLeaf({ evidence, leafHash }: StoredReceipt, addProblem: (problem: string) => void): Uint8Array {
-  if (evidence !== null) addProblem('it is erased, and its evidence is there')
-  if (leafHash.length === HASH_BYTES) return leafHash
-  addProblem('leaf_hash is not a hash')
-  return sha256(LEAF_BEGINNING)
+/** Finds what is wrong with the claim and the tree head that a receipt belongs to. */
+function placeProblems(
+  { receiptId, logId, issuedAt }: StoredReceipt,
+  claim: StoredClaim | undefined,
+  { notBefore, notAfter }: HeadBounds,
+): string[] {
+  const { claimId, row } = claim ?? {}
+  return sentencesThatHold({
+    'its claim is missing': !claim,
+    'issued_at is not between its tree head and the one before': !(issuedAt >= notBefore && issuedAt <= notAfter),
+    [`claim ${claimId} differs in receipt_id or log_id`]: !!row && (row.receiptId !== receiptId || row.logId !== logId),
+  })
+}
+
+/** Examines what an erasure leaves of a receipt, its leaf's hash: the tree and the signed roots tell whether it is the right one. */
+function examineErasedLeaf({ evidence, leafHash }: StoredReceipt): Examination {
+  const isHash = leafHash.length === HASH_BYTES
+  const problems = sentencesThatHold({
+    'it is erased, and its evidence is there': evidence !== null,
+    'leaf_hash is not a hash': !isHash,
+  })
+  return { leafHash: isHash ? leafHash : sha256(LEAF_BEGINNING), problems }
+}
+
+/** @param keyId the key that signed the tree head; undefined when it is unknown */
+async function examineEntry(
+  receipt: StoredReceipt,
+  claim: StoredClaim | undefined,
+  keyId: string | undefined,
+  keys: KeyRing | undefined,
+): Promise<Examination> {
+  const { entry, issuedAt } = receipt
+  const leafHash = sha256(LEAF_BEGINNING + entry)
+  const ofLeaf = sentencesThatHold({
+    'its content is missing, and no erasure says why': entry === '',
+    'leaf_hash is not the hash of the entry': Buffer.compare(leafHash, receipt.leafHash) !== 0,
+  })
+  const made = claim && asMade(receipt, claim)
+  const read = made ?? readEntry(entry)
+  if (!read) return { leafHash, problems: [...ofLeaf, 'the entry is not a receipt in canonical JSON'] }
+  const signedBy = read.signature.key_id
+  const ofSigner = sentencesThatHold({
+    'its issuer names another key than its signature': signedBy !== read.body.issuer.key_id,
+    'it is not signed by the key of its tree head': keyId !== undefined && signedBy !== keyId,
+  })
+  const ofContent = made ? [] : entryProblems(read.body, receipt, claim)
+  const ofSignature = keys ? await keys.check(DOMAINS.receipt, read, issuedAt) : []
+  return { leafHash, problems: [...ofLeaf, ...ofContent, ...ofSigner, ...ofSignature] }
 }
 
 /** The receipt, where the code that makes receipts makes exactly this entry of the claim and its checks. */
