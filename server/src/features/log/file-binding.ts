@@ -47,18 +47,14 @@ export function createFileBinding(
       // By the inode: some systems give the time of the last change where they know no birth time.
       if (!isSame(inodeOf(identityOf(path)), inodeOf(opened))) return REPLACED
       const before = (await storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem ?? ''
-      const isHere = before === '' || machine === '' || before === machine
-      if (isSame(log.agreedOn, opened) && isHere) {
-        // Now the system says more.
-        if (opened !== UNKNOWN && (log.agreedOn !== opened || (machine !== '' && before === '')))
-          await bind(log, opened)
-        return undefined
-      }
-      // A copy that has all rows of its source, or rows of a server.
-      const isNew = !log.agreedOn.startsWith(UNKNOWN)
-      if (!isNew && !proveNewest) return OTHER_FILE
-      if (!isNew) logger.warn('the database file is another one than before, and has all that was signed')
-      await bind(log, opened)
+      const isBound = isSame(log.agreedOn, opened) && isSame(before, machine, '')
+      // What is bound to no file is a copy that has all rows of its source, or rows of a server.
+      const isOther = !isBound && log.agreedOn.startsWith(UNKNOWN)
+      if (isOther && !proveNewest) return OTHER_FILE
+      if (isOther) logger.warn('the database file is another one than before, and has all that was signed')
+      // The system may say more than it did.
+      const saysMore = opened !== UNKNOWN && (log.agreedOn !== opened || ![before, ''].includes(machine))
+      if (!isBound || saysMore) await bind(log, opened)
       return undefined
     },
     isBound: ({ agreedOn }) => isSame(agreedOn, opened),
@@ -116,6 +112,6 @@ function stat(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })
 }
 
-function isSame(one: string, other: string): boolean {
-  return one === other || one === UNKNOWN || other === UNKNOWN
+function isSame(one: string, other: string, unknown = UNKNOWN): boolean {
+  return one === other || one === unknown || other === unknown
 }

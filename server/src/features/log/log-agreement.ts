@@ -154,28 +154,27 @@ export function createLogAgreement({ storage, hostIdentity, config, logger }: Lo
     log: LogState,
     knowLog: boolean,
   ): Promise<string | undefined> {
-    const compared = others.filter(({ comparedOn }) => comparedOn === log.answersAs)
-    const ids = new Set([...others.filter(({ until }) => until > aliveAfter).map(({ hostId }) => hostId), ...peers])
-    for (const { hostId } of compared) ids.delete(hostId)
+    const compared = new Set(
+      others.filter(({ comparedOn }) => comparedOn === log.answersAs).map(({ hostId }) => hostId),
+    )
+    const ran = [...others.filter(({ until }) => until > aliveAfter).map(({ hostId }) => hostId), ...peers]
+    const silent = [...new Set(ran)].filter((hostId) => !compared.has(hostId))
     const waited = performance.now() - at
-    if (ids.size > 0 && waited < GIVE_UP_MS) {
-      const seconds = Math.ceil((GIVE_UP_MS - waited) / 1000)
-      return `the database was restarted, replaced by a standby, or restored: until ${ids.size === 1 ? 'another host has' : `${ids.size} other hosts have`} compared it with what they remember, or for ${seconds} s, nothing is signed`
-    }
+    if (silent.length > 0 && waited < GIVE_UP_MS) return waitWords(silent.length, GIVE_UP_MS - waited)
     // What was copied with all rows of its source is bound to nothing.
     if (!knowLog && log.agreedOn !== '') return OTHER_DATABASE
     const system = await systemNow()
     const before = await systemBefore(log)
     const sawSynchronous = boundAt - synchronousAt <= SYNCHRONOUS_MS && at - boundAt <= LONGEST_OUTAGE_MS
-    const mayLack = system === '' || system !== before || databaseOf(log.agreedOn) !== databaseOf(log.answersAs)
-    if (ids.size > 0 && mayLack && !sawSynchronous && !isSynchronous) {
+    if (silent.length > 0 && !isSameServer(log, before, system) && !sawSynchronous && !isSynchronous) {
       // This server may lack the very row of a host that had just begun.
-      for (const id of ids) if (!others.some(({ hostId }) => hostId === id)) await logHosts.note(id)
-      return lackWords([...ids])
+      const unlisted = silent.filter((id) => !others.some(({ hostId }) => hostId === id))
+      for (const hostId of unlisted) await logHosts.note(hostId)
+      return lackWords(silent)
     }
     if (!(await bind(log, system))) return 'another host found that something is missing, or has bound the log'
     logger.warn(
-      { before, now: system, compared: compared.length + 1, silent: ids.size, ms: Math.round(waited) },
+      { before, now: system, compared: compared.size + 1, silent: silent.length, ms: Math.round(waited) },
       `${changeWords(before, system)}: all that hosts remember is there, and they sign again`,
     )
     // Asks again as what it is now.
@@ -238,9 +237,18 @@ function hasSynchronous({ synchronous, synchronousCommit }: Durability): boolean
   return synchronous > 0 && synchronousCommit !== 'off' && synchronousCommit !== 'local'
 }
 
+function isSameServer({ agreedOn, answersAs }: LogState, before: string | undefined, system: string): boolean {
+  return system !== '' && system === before && databaseOf(agreedOn) === databaseOf(answersAs)
+}
+
 /** Without the time at which the server was started. */
 function databaseOf(answersAs: string): string {
   return answersAs.split('/').slice(0, 2).join('/')
+}
+
+function waitWords(hosts: number, ms: number): string {
+  const others = hosts === 1 ? 'another host has' : `${hosts} other hosts have`
+  return `the database was restarted, replaced by a standby, or restored: until ${others} compared it with what they remember, or for ${Math.ceil(ms / 1000)} s, nothing is signed`
 }
 
 function lackWords(hosts: readonly string[]): string {

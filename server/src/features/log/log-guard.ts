@@ -114,28 +114,16 @@ export function createLogGuard(options: LogGuardOptions) {
 
   /** @throws ServiceError */
   async function compareOnce(isWhole: boolean): Promise<void> {
-    const rows = storage.read.log
     const round = await logAgreement.begin()
     const { heads, apart, log } = await logMemories.read()
-    const seen = await settle(heads, log)
-    // What this host signed last is in a log that ended, or is lacking.
-    if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
-    clock.logged(seen.issuedAt)
-    const lacking = await lackingOf(heads, seen, rows)
-    if (lacking === undefined && isStoppedByClient(seen)) await writeContradiction(seen.witnessed!)
-    if (lacking === undefined && seen.closedBy?.last === 'made') logMemories.moves.learn(seen)
-    const found = { log: seen, lacking, move: logMemories.moves.elsewhere(seen) }
-    requireStanding(found)
-    const attested = await logMemories.attestedProblem(seen, rows)
-    if (attested !== undefined) await lostReceipts.report()
-    requireStanding({ ...found, attested, isAskingChain: logMemories.isAskingChain() })
-    if (isWhole) await compareStored(log, rows)
-    const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
+    const found = await compareRemembered(heads, log)
+    if (isWhole) await compareStored(log, storage.read.log)
     const isGone = logMemories.isGone(log.logId)
-    const knowNewest = !isGone && heads.some(has)
-    const proveNewest = apart.some(has)
-    const knowLog = !isGone && heads.some(({ logId }) => logId === log.logId)
-    const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
+    const own = isGone ? [] : heads
+    const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
+    const knowLog = own.some(({ logId }) => logId === log.logId)
+    const knowNewest = own.some(has)
+    const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest: apart.some(has) })
     const isKnownElsewhere = round.isKnownElsewhere(log.logId)
     const chainProblem = logMemories.chainProblem()
     const proof = { waitsFor, isGone: isGone && !isKnownElsewhere, knowLog, isKnownElsewhere, chainProblem }
@@ -148,6 +136,27 @@ export function createLogGuard(options: LogGuardOptions) {
     logMemories.moves.learn(log)
     // What was signed meanwhile stays.
     if (newest?.logId !== head.logId || newest.treeSize <= head.treeSize) newest = head
+  }
+
+  /**
+   * Compares the log with the heads that are remembered of it and with what the chain attests, and writes into the database what it lacks.
+   * @throws ServiceError
+   */
+  async function compareRemembered(heads: readonly Head[], log: LogState): Promise<Findings> {
+    const rows = storage.read.log
+    const seen = await settle(heads, log)
+    // What this host signed last is in a log that ended, or is lacking.
+    if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
+    clock.logged(seen.issuedAt)
+    const lacking = await lackingOf(heads, seen, rows)
+    if (lacking === undefined && isStoppedByClient(seen)) await writeContradiction(seen.witnessed!)
+    if (lacking === undefined && seen.closedBy?.last === 'made') logMemories.moves.learn(seen)
+    const found = { log: seen, lacking, move: logMemories.moves.elsewhere(seen) }
+    requireStanding(found)
+    const attested = await logMemories.attestedProblem(seen, rows)
+    if (attested !== undefined) await lostReceipts.report()
+    requireStanding({ ...found, attested, isAskingChain: logMemories.isAskingChain() })
+    return found
   }
 
   /** Writes into the database what it lacks. @returns the log as it is stored then */
@@ -184,32 +193,35 @@ export function createLogGuard(options: LogGuardOptions) {
     return examining
   }
 
-  /** Finds what is remembered or anchored of the log, and is not in the database, or remembered no more: a sentence each. Changes nothing. */
+  /** Finds what is remembered or anchored of the log, and is not in the database, or remembered no more, in words. Changes nothing. */
+  async function findReason(): Promise<string | undefined> {
+    const round = await logAgreement.begin()
+    const remembered = await logMemories.readNow()
+    if (!remembered) return undefined
+    const { heads, log } = remembered
+    const rows = storage.read.log
+    const move = log.closedBy === null ? logMemories.moves.elsewhere(log) : undefined
+    const isGone = logMemories.isGone(log.logId) && !round.isKnownElsewhere(log.logId)
+    const reasons = [
+      await lackingOf(heads, log, rows),
+      move === undefined ? undefined : movedProblem(move),
+      await logMemories.attestedProblem(log, rows),
+      isGone ? MEMORY_GONE : undefined,
+    ]
+    return reasons.find((text) => text !== undefined)
+  }
+
+  /** The same with what cannot be read, and a notice where the chain was not asked: a sentence each. */
   async function findLacking(): Promise<{ readonly lacking: readonly string[]; readonly notices: readonly string[] }> {
-    const lacking: string[] = []
-    try {
-      const round = await logAgreement.begin()
-      const remembered = await logMemories.readNow()
-      if (!remembered) return { lacking, notices: [] }
-      const { heads, log } = remembered
-      const rows = storage.read.log
-      const move = log.closedBy === null ? logMemories.moves.elsewhere(log) : undefined
-      const isGone = logMemories.isGone(log.logId) && !round.isKnownElsewhere(log.logId)
-      const reasons = [
-        await lackingOf(heads, log, rows),
-        move === undefined ? undefined : movedProblem(move),
-        await logMemories.attestedProblem(log, rows),
-        isGone ? MEMORY_GONE : undefined,
-      ]
-      const reason = reasons.find((text) => text !== undefined)
-      if (reason !== undefined) lacking.push(`log: ${reason}`)
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      lacking.push(`log: ${error.message}`)
-    }
+    const reason = await findReason().catch((error: unknown) => {
+      if (error instanceof ServiceError) return error.message
+      throw error
+    })
     const unknown = logMemories.chainProblem()
-    if (unknown === undefined) return { lacking, notices: [] }
-    return { lacking, notices: [`Notice: ${unknown}: the log was not compared with its anchors there.`] }
+    return {
+      lacking: reason === undefined ? [] : [`log: ${reason}`],
+      notices: unknown === undefined ? [] : [`Notice: ${unknown}: the log was not compared with its anchors there.`],
+    }
   }
 
   return {

@@ -25,13 +25,13 @@ export function logMetrics({ storage, logGuard, vault, durabilityWarnings, logWi
     const heard = total('tree_heads_heard_total', 'Heads of the log that clients sent, by what was found', ['outcome'])
     return async () => {
       // First what needs no database.
-      readOnly.set(logGuard.problem() === undefined ? 0 : 1)
+      readOnly.set(Number(logGuard.problem() !== undefined))
       for (const [outcome, count] of logWitness.totals()) heard.set({ outcome }, count)
-      signerAway.set((await vault.problem()) === undefined ? 0 : 1)
+      signerAway.set(Number((await vault.problem()) !== undefined))
       const warnings = await durabilityWarnings.current()
-      for (const reason of DURABILITY_RISKS) atRisk.set({ reason }, warnings.has(reason) ? 1 : 0)
+      for (const reason of DURABILITY_RISKS) atRisk.set({ reason }, Number(warnings.has(reason)))
       const log = await storage.read.log.state()
-      contradicted.set(log && log.contradictedBy !== null ? 1 : 0)
+      contradicted.set(Number(log !== undefined && log.contradictedBy !== null))
       treeSize.set(log?.treeSize ?? 0)
       if (log) lastAppend.set(log.issuedAt / 1000)
     }

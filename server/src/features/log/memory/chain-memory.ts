@@ -46,24 +46,21 @@ export function createChainMemory({ registry: { anchorer }, storage, logger }: C
   let askAgainAt = 0
 
   async function ask(logId: string, limitMs: number): Promise<void> {
-    const from = answer?.logId === logId ? (answer.next ?? undefined) : undefined
+    const start = answer?.logId === logId && answer.next !== null ? { from: answer.next } : {}
     // An anchor of a larger tree is in the block of the newest that the database has, or in a later one.
     const newest = await storage.read.anchors.newestFinalOn(chain, scheme, logId).catch(() => undefined)
-    const range = { ...(from === undefined ? {} : { from }), to: newest?.landing.blockNumber ?? 0 }
+    const range = { limit: NEWEST, ...start, to: newest?.landing.blockNumber ?? 0 }
     const never = new AbortController().signal
-    const read = async (limit: AbortSignal) => readSearch(await attested(logId, { limit: NEWEST, ...range }, limit))
+    const read = async (limit: AbortSignal) => readSearch(await attested(logId, range, limit))
     try {
       const { roots, next } = await callAnchorer(read, { signal: never, limitMs })
       answer = { logId, heads: roots.filter((root) => root.logId === logId).map(toHead), next }
-      problem =
-        next === null
-          ? undefined
-          : `the chain of the anchors has nothing of the log from block ${next + 1} on, and older blocks are not searched yet`
+      problem = searchProblem(next)
       failures = 0
       askAgainAt = performance.now() + RETRY_MS
-      const first = roots[0] && { transaction: roots[0].txHash, treeSize: roots[0].treeSize }
-      const found = { chain, found: roots.length, ...first, ...(next === null ? {} : { searchedBackTo: next + 1 }) }
-      logger.info(found, 'asked the chain of the anchors what it has of the log')
+      const searchedBackTo = next === null ? undefined : next + 1
+      const found = { transaction: roots[0]?.txHash, treeSize: roots[0]?.treeSize, searchedBackTo }
+      logger.info({ chain, found: roots.length, ...found }, 'asked the chain of the anchors what it has of the log')
     } catch (error) {
       if (!(error instanceof AnchoringError)) throw error
       if (failures === 0)
@@ -88,6 +85,11 @@ export function createChainMemory({ registry: { anchorer }, storage, logger }: C
     recall: (logId) => (answer?.logId === logId ? answer.heads : []),
     problem: () => problem,
   }
+}
+
+function searchProblem(next: number | null): string | undefined {
+  if (next === null) return undefined
+  return `the chain of the anchors has nothing of the log from block ${next + 1} on, and older blocks are not searched yet`
 }
 
 function toHead({ logId, treeSize, rootHash, txHash, time }: AttestedRoot): Head {
