@@ -106,9 +106,8 @@ export function createCheckRunner({
       const record = { sentAt, answeredAt: answerTime(sentAt), ...(plugin ? { plugin } : {}), failure }
       return { record, used }
     }
-    // Times by a wrong clock are no evidence.
-    if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
-    if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
+    const hindrance = hindranceOf(claim, earliest - readAt)
+    if (hindrance !== undefined) return failed({ code: hindrance })
     let secrets = NO_SECRETS
     try {
       // Another connection is never tried: it could show another account's view, and its owner did not submit the claim through it.
@@ -126,15 +125,19 @@ export function createCheckRunner({
       const reading = { claim, history, kind, sentAt, reader, source, secrets }
       return { record: { ...(await observe(reading, connection)), plugin }, used }
     } catch (error) {
-      if (error instanceof PluginEndedError) {
-        logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
-        return failed({ code: 'verifier_error', endedProcess: true })
-      }
-      const { failure, problem } = readFailure(error, [...secrets.values()], now())
-      if (problem !== undefined)
-        logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
-      return failed(failure)
+      return failed(failureOf(error, claim, secrets))
     }
+  }
+
+  /** Makes the failure of what a check threw, and logs what is the fault of its plugin. */
+  function failureOf(error: unknown, { action, claimId }: ClaimRow, secrets: SecretValues): Failure {
+    if (error instanceof PluginEndedError) {
+      logger.warn({ action, claimId }, 'the check ended the process of its plugin')
+      return { code: 'verifier_error', endedProcess: true }
+    }
+    const { failure, problem } = readFailure(error, [...secrets.values()], now())
+    if (problem !== undefined) logger.warn({ problem, action, claimId }, 'the verifier failed')
+    return failure
   }
 
   async function observe(reading: Reading, connection: OpenConnection | null): Promise<CheckRecord> {
@@ -213,9 +216,8 @@ export function createCheckRunner({
     const readings = requests.readings()
     const { recorded, baseUrl, hasVoice } = source
     const { ageMs: ownAgeMs = 0, ...observed } = observation
-    const placeAgeMs = Math.max(profile.ageMs ?? 0, ownAgeMs)
-    const mostAgeMs = recorded.listed ? MAX_AGE_MS - placeAgeMs : MAX_UNLISTED_AGE_MS
-    if (readings.ageMs > mostAgeMs && !outlastsAge(observation))
+    const age = ageOf(Math.max(profile.ageMs ?? 0, ownAgeMs), readings.ageMs, recorded)
+    if (age.isTooOld && !outlastsAge(observation))
       return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
     // A cached answer has a `Date` as old as itself.
     if (hasVoice && readings.ageMs === 0) clock.heard(requireOrigin(baseUrl), readings, turn)
@@ -227,7 +229,7 @@ export function createCheckRunner({
       observation: observed,
       ...clockReading(readings),
       ...(setMs > 0 && { clockSetMs: setMs }),
-      ageMs: Math.min(placeAgeMs + Math.min(readings.ageMs, mostAgeMs), MAX_AGE_MS),
+      ageMs: age.ageMs,
       answers,
       source: recorded,
     }
@@ -286,6 +288,22 @@ export function createCheckRunner({
       if (used) activity.connectionRead(used, record)
       return record
     },
+  }
+}
+
+/** Finds the reason for which a check reads nothing, by its failure's code. @param skewMs the time that the clock is behind that of an earlier check */
+function hindranceOf({ access }: ClaimRow, skewMs: number): Failure['code'] | undefined {
+  // Times by a wrong clock are no evidence.
+  if (skewMs > LARGEST_SKEW_MS) return 'verifier_error'
+  return access === 'connection' || access === 'anonymous' ? undefined : access
+}
+
+/** Adds the age of an answer to that of the place that gave it, up to the most that an address may say. */
+function ageOf(placeAgeMs: number, answerAgeMs: number, { listed }: Source) {
+  const mostMs = listed ? MAX_AGE_MS - placeAgeMs : MAX_UNLISTED_AGE_MS
+  return {
+    ageMs: Math.min(placeAgeMs + Math.min(answerAgeMs, mostMs), MAX_AGE_MS),
+    isTooOld: answerAgeMs > mostMs,
   }
 }
 

@@ -117,11 +117,12 @@ export function createClaimService({
     { maxItems: MAX_LOOKUPS },
   )
 
-  function looksFirst(identity: string): boolean {
-    if (recent.has(identity)) return true
-    if (lookupsFirst === 0) return false
+  /** Looks for an earlier claim where a resubmission is likely. */
+  function likelyEarlierClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> | undefined {
+    if (recent.has(identityOf(identity))) return earlierClaim(identity)
+    if (lookupsFirst === 0) return undefined
     lookupsFirst--
-    return true
+    return earlierClaim(identity)
   }
 
   async function earlierClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
@@ -147,6 +148,13 @@ export function createClaimService({
     const check = adjudication.runningCheck(stored.claimId)
     const row = (check && (await settledWithin(check, settings.firstAnswerMs))) ?? stored
     return { claim: await statusOf(row), created: false }
+  }
+
+  /** Answers a submission that is refused: a claim that was stored before has its answer all the same. @throws the refusal */
+  async function answerRefused(clientId: ClaimIdentity, refusal: ServiceError): Promise<SubmittedClaim> {
+    const earlier = await earlierClaim(clientId)
+    if (earlier) return resubmitted(earlier)
+    throw refusal
   }
 
   /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
@@ -191,17 +199,31 @@ export function createClaimService({
     return new ServiceError('forbidden', detail + otherwise)
   }
 
+  /** Finds out why the database refused a claim that nobody else stored: its agent may have been bound, or the key revoked, since the request began. */
+  async function storingRefusal(submitter: Submitter, agentId: string): Promise<ServiceError> {
+    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
+    const refusal = await speakingRefusal({ ...submitter, speaksFor }, agentId)
+    return (
+      refusal ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
+    )
+  }
+
+  /** @throws ServiceError `read_only` while nothing may be signed; `unavailable` while the time is in doubt */
+  function requireOpen(): void {
+    const problem = logGuard.problem()
+    if (problem !== undefined) throw new ServiceError('read_only', problem)
+    const doubt = clock.doubt()
+    if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
+  }
+
   /**
    * Submits a claim, and waits a limited time for the first check. The claim is durable when this returns.
    * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `unavailable` while the time is in doubt; `too_many` beyond a
    * quota of the workspace; `forbidden` where the submitter may not claim for the agent
    */
   async function submit(submitter: Submitter, input: ClaimInput): Promise<SubmittedClaim> {
+    requireOpen()
     const { workspaceId } = submitter
-    const problem = logGuard.problem()
-    if (problem !== undefined) throw new ServiceError('read_only', problem)
-    const doubt = clock.doubt()
-    if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
     const clientId = { workspaceId, clientClaimId: input.clientClaimId }
     const identity = identityOf(clientId)
     const [planned, earlier, overQuota, silence] = await Promise.all([
@@ -212,7 +234,7 @@ export function createClaimService({
         aheadClocks,
         closing: settings,
       }),
-      looksFirst(identity) ? earlierClaim(clientId) : undefined,
+      likelyEarlierClaim(clientId),
       quotas.refusal(submitter),
       speakingRefusal(submitter, input.agentId),
     ])
@@ -220,11 +242,7 @@ export function createClaimService({
     const concurrent = storing.get(identity)
     // A submission of a claim that is being stored gets an answer beyond the quota, too.
     const refusal = silence ?? (concurrent ? undefined : overQuota)
-    if (refusal) {
-      const other = await earlierClaim(clientId)
-      if (other) return resubmitted(other)
-      throw refusal
-    }
+    if (refusal) return answerRefused(clientId, refusal)
     const stored = await (concurrent ?? storeOnce(identity, planned))
     if (stored) return { claim: stored, created: !concurrent }
     const unexpected = await earlierClaim(clientId)
@@ -234,10 +252,7 @@ export function createClaimService({
     }
     // The other request's key may have ended, so this one stores the claim itself.
     if (concurrent) return submit(submitter, input)
-    // The agent may have been bound, or the key revoked, since the request began.
-    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
-    const refused = await speakingRefusal({ ...submitter, speaksFor }, input.agentId)
-    throw refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
+    throw await storingRefusal(submitter, input.agentId)
   }
 
   return {

@@ -4,7 +4,7 @@
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { ClaimRow } from '../../storage/claim-row.ts'
-import type { DueKind } from '../../storage/claims.ts'
+import type { DueClaim, DueKind } from '../../storage/claims.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Admission, Entry } from './admission.ts'
 
@@ -39,22 +39,34 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions) {
     ? leasesInDatabase(storage)
     : leasesInMemory(storage)
 
+  /** Enters claims, each lane until it refuses one, and adds their entries to `found`. @returns the lanes that refused */
+  function enterEach(
+    claims: readonly DueClaim[],
+    kind: DueKind,
+    found: Map<string, Entry>,
+    limit: number,
+  ): ReadonlySet<string> {
+    const refused = new Set<string>()
+    for (const claim of claims) {
+      if (found.size === limit) break
+      if (refused.has(claim.lane)) continue
+      const entry = admission.enter(claim, kind)
+      if (entry) found.set(claim.claimId, entry)
+      else refused.add(claim.lane)
+    }
+    return refused
+  }
+
   /** Finds due claims of one kind that are admitted, and adds them to `found`, by id. */
   async function admit(found: Map<string, Entry>, kind: DueKind, { at, limit }: DueRequest): Promise<void> {
     const { claims } = storage.read
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const asked = limit + leasedCount()
       const due = await claims.due(kind, at, asked, admission.busy(kind))
-      const refused = new Set<string>()
-      for (const one of due) {
-        if (found.size === limit) return
-        if (found.has(one.claimId) || isLeased(one.claimId, at) || refused.has(one.lane)) continue
-        const entry = admission.enter(one, kind)
-        if (entry) found.set(one.claimId, entry)
-        else refused.add(one.lane)
-      }
+      const free = due.filter(({ claimId }) => !found.has(claimId) && !isLeased(claimId, at))
+      const refused = enterEach(free, kind, found, limit)
       // Claims of others may stand behind those of busy payers and destinations.
-      if (refused.size === 0 || due.length < asked) return
+      if (found.size === limit || refused.size === 0 || due.length < asked) return
     }
   }
 

@@ -108,6 +108,7 @@ export async function planClaim(
   const tenant = { workspaceId, payer }
   const registered = registry.verifierFor(input.action)
   const profile = registered?.verifier.profile
+  const rules = profile ?? UNSUPPORTED_RULES
   const deadlineAt = input.deadlineAt ?? input.claimedAt + (profile?.deadlineMs ?? UNSUPPORTED_DEADLINE_MS)
   const issues = [
     ...agentIssues(input),
@@ -131,16 +132,11 @@ export async function planClaim(
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { claimedAt, claimedAgoMs } = input
   const dated = { claimedAt, submittedAt: now, claimedAgoMs }
-  const first = freshnessOf(profile ?? UNSUPPORTED_RULES, dated)
+  const first = freshnessOf(rules, dated)
   // A clock that is ahead counts only where `claimed_at` alone says how long ago the deed was.
   const isClockAhead = first === 'claimed_at' && (await aheadClocks?.has(submittedBy, now)) === true
   const freshBy = isClockAhead ? 'clock_ahead' : first
-  const { at: nextCheckAt, momentAt } = nextCheck(
-    profile ?? UNSUPPORTED_RULES,
-    { ...claim, submittedAt: now },
-    [],
-    closing,
-  )
+  const { at: nextCheckAt, momentAt } = nextCheck(rules, { ...claim, submittedAt: now }, [], closing)
 
   const row: NewClaim = {
     claimId: newId('clm_', now),

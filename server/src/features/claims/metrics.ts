@@ -2,8 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Meters } from '../../base/meters.ts'
 import type { Watch } from '../../host/monitoring.ts'
-import type { CellsState } from '../../plugins/hosted.ts'
-import type { Registry } from '../../plugins/registry.ts'
+import type { LoadedPlugin, Registry } from '../../plugins/registry.ts'
 import type { Admission } from './admission.ts'
 import type { DueClaims } from './due-claims.ts'
 import type { Lateness } from './lateness.ts'
@@ -46,17 +45,10 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
       'How late closing reads were sent: the latest one, and the largest of the last five to ten minutes',
       ['of'],
     )
-    const restarts = total('plugin_restarts_total', 'How often the process of a plugin was started again', ['plugin'])
-    const isRunning = gauge('plugin_running', '1 while a plugin takes checks on this host', ['plugin'])
-    const cells = cellMetrics({ gauge, total })
+    const showPlugin = pluginMetrics({ gauge, total })
 
     return async () => {
-      for (const { name: plugin, parts } of plugins) {
-        const state = parts.state()
-        restarts.set({ plugin }, state.restarts)
-        isRunning.set({ plugin }, state.status === 'running' ? 1 : 0)
-        if (state.cells) cells(plugin, state.cells)
-      }
+      for (const plugin of plugins) showPlugin(plugin)
       const { running: byShare, refused: byKind, openBreakers } = admission.state()
       breakers.set(openBreakers)
       for (const [share, count] of Object.entries(byShare)) running.set({ share }, count)
@@ -67,13 +59,15 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
       const at = now()
       const { decidingSince, ...counts } = await dueClaims.waiting(at)
       for (const [kind, count] of Object.entries(counts)) waiting.set({ kind }, count)
-      deciding.set(decidingSince === null ? 0 : Math.max(0, at - decidingSince) / 1000)
+      deciding.set(Math.max(0, at - (decidingSince ?? at)) / 1000)
     }
   }
 }
 
-/** Makes the metrics of the processes in which an isolated plugin works, one for each workspace. */
-function cellMetrics({ gauge, total }: Pick<Meters, 'gauge' | 'total'>): (plugin: string, state: CellsState) => void {
+/** Makes the metrics of a plugin, and of the processes in which an isolated one works, one for each workspace. */
+function pluginMetrics({ gauge, total }: Pick<Meters, 'gauge' | 'total'>): (plugin: LoadedPlugin) => void {
+  const restarts = total('plugin_restarts_total', 'How often the process of a plugin was started again', ['plugin'])
+  const isRunning = gauge('plugin_running', '1 while a plugin takes checks on this host', ['plugin'])
   const processes = gauge(
     'plugin_processes',
     'Number of processes of an isolated plugin: they take calls, or work on some now',
@@ -86,11 +80,15 @@ function cellMetrics({ gauge, total }: Pick<Meters, 'gauge' | 'total'>): (plugin
     'How many processes of the plugin were ended, as another workspace needed the place, or after long idleness',
     ['plugin'],
   )
-  return (plugin, state) => {
-    processes.set({ plugin, state: 'running' }, state.running)
-    processes.set({ plugin, state: 'working' }, state.working)
-    waiting.set({ plugin }, state.waiting)
-    starts.set({ plugin }, state.starts)
-    evictions.set({ plugin }, state.evictions)
+  return ({ name: plugin, parts }) => {
+    const state = parts.state()
+    restarts.set({ plugin }, state.restarts)
+    isRunning.set({ plugin }, Number(state.status === 'running'))
+    if (!state.cells) return
+    processes.set({ plugin, state: 'running' }, state.cells.running)
+    processes.set({ plugin, state: 'working' }, state.cells.working)
+    waiting.set({ plugin }, state.cells.waiting)
+    starts.set({ plugin }, state.cells.starts)
+    evictions.set({ plugin }, state.cells.evictions)
   }
 }
