@@ -46,10 +46,9 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
           const row = await tx.connections.lock(id)
           const before = row && typedIn(row, option) === typed ? storedIn(row, option) : undefined
           const { stored, result } = await work(before, leasesIn(tx))
-          if (row && stored) {
-            await tx.connections.storeTokens(row, { ...row.sealedTokens, ...seal(id, { [option]: stored }) })
-            if (stored.isRefused && !before?.isRefused) tx.audit.record(refusal(row, option, now()))
-          }
+          if (!row || !stored) return result
+          await tx.connections.storeTokens(row, { ...row.sealedTokens, ...seal(id, { [option]: stored }) })
+          if (stored.isRefused && !before?.isRefused) tx.audit.record(refusal(row, option, now()))
           return result
         }),
     }
