@@ -8,25 +8,28 @@ interface Hit {
   readonly score: number
 }
 
+/** Scores by section, of the sections that have a word with this beginning: more for the whole word, and for one in a heading or a title. */
+function scoreSections({ pages, sections, words }: SearchIndex, part: string): ReadonlyMap<number, number> {
+  const scores = new Map<number, number>()
+  for (const [word, numbers] of Object.entries(words)) {
+    if (!word.startsWith(part)) continue
+    const weight = word === part ? 3 : 1
+    for (const number of numbers) scores.set(number, Math.max(weight, scores.get(number) ?? 0))
+  }
+  const isNamed = (text: string) => text.toLowerCase().includes(part)
+  for (const [number, [page, heading]] of sections.entries()) {
+    const score = scores.get(number)
+    if (isNamed(heading)) scores.set(number, (score ?? 0) + 6)
+    else if (score !== undefined && isNamed(pages[page]![1])) scores.set(number, score + 2)
+  }
+  return scores
+}
+
 /** Sections that have every word of the query, each at least by its beginning. The best come first. */
-function find({ pages, sections, words }: SearchIndex, query: string): Hit[] {
+function find(index: SearchIndex, query: string): Hit[] {
   const wanted = query.toLowerCase().match(/[\p{L}\p{N}._-]+/gu) ?? []
   if (wanted.length === 0) return []
-  const known = Object.entries(words)
-  const scores = wanted.map((part) => {
-    const found = new Map<number, number>()
-    for (const [word, numbers] of known) {
-      if (!word.startsWith(part)) continue
-      const weight = word === part ? 3 : 1
-      for (const number of numbers) found.set(number, Math.max(weight, found.get(number) ?? 0))
-    }
-    for (const [number, [page, heading]] of sections.entries()) {
-      const isNamed = (text: string) => text.toLowerCase().includes(part)
-      if (isNamed(heading)) found.set(number, (found.get(number) ?? 0) + 6)
-      else if (found.has(number) && isNamed(pages[page]![1])) found.set(number, found.get(number)! + 2)
-    }
-    return found
-  })
+  const scores = wanted.map((part) => scoreSections(index, part))
   const [first, ...others] = scores
   return [...first!.keys()]
     .filter((section) => others.every((one) => one.has(section)))

@@ -62,12 +62,20 @@ const LOCAL_ATTRIBUTES: ReadonlySet<string> = new Set(['open', 'hidden'])
 
 /** Changes `old` so that it equals `next`. */
 function update(old: Element, next: Element): void {
+  updateAttributes(old, next)
+  updateChildren(old, next)
+}
+
+function updateAttributes(old: Element, next: Element): void {
   for (const { name } of [...old.attributes]) {
     if (!next.hasAttribute(name) && !LOCAL_ATTRIBUTES.has(name)) old.removeAttribute(name)
   }
   for (const { name, value } of next.attributes) {
     if (old.getAttribute(name) !== value && !LOCAL_ATTRIBUTES.has(name)) old.setAttribute(name, value)
   }
+}
+
+function updateChildren(old: Element, next: Element): void {
   const wanted = [...next.childNodes]
   const ids = new Set(wanted.map(idOf))
   for (const child of [...old.childNodes]) if (idOf(child) && !ids.has(idOf(child))) child.remove()
