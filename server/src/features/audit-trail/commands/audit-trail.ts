@@ -127,13 +127,13 @@ export function addAuditTrailCommand(program: Command, withServices: WithService
       const first = (await storage.read.audit.ends())?.first ?? 1
       const lookUp = async () => {
         const hashes = await storage.read.audit.hashesOf(waiting.map(({ position }) => position))
-        for (const { position, hash } of waiting) {
-          const stored = hashes.get(position)
-          if (stored && toHex(stored) === hash) continue
-          // Retention removed this entry.
-          if (!stored && position < first) removed += 1
-          else differing.push(position)
-        }
+        const isRemovedByRetention = (position: number) => position < first && !hashes.has(position)
+        const hexes = new Map([...hashes].map(([position, hash]) => [position, toHex(hash)]))
+        const unlike = waiting
+          .filter((entry) => hexes.get(entry.position) !== entry.hash)
+          .map(({ position }) => position)
+        removed += unlike.filter(isRemovedByRetention).length
+        differing.push(...unlike.filter((position) => !isRemovedByRetention(position)))
         waiting = []
       }
       const checked = await checkFile(file, async (entry) => {
