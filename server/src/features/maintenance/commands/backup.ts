@@ -74,20 +74,25 @@ export function addBackupCommands(
       )
       const ok = problems.length === 0
       const begun = begin && ok && !goesOn ? await withServices(beginNext) : undefined
-      const closed = `Its log is closed: hosts serve it, answer claims with 503, and check, sign and mail nothing. To take claims: ${typed('log new')}`
-      const going =
-        'Its log goes on here. Where this backup is restored once more, its log is closed. Never restore a copy of it.'
-      const old = `This last backup is more than a day old, and a copy of it may have been restored elsewhere. Where it was not, its log goes on by the same command with --move.`
       const value = { ...summaryOf(manifest), copied, ok, problems, goes_on: goesOn, begun: begun?.value ?? null }
       print(options, value, [
         `Restored ${sentenceOf(manifest)}.`,
         ...(ok ? ['Doctor found no problem.'] : problems),
         `What happened after ${manifest.made_at} is missing: claims and receipts, and that keys were revoked, people removed, contents erased. Do that again.`,
-        ...(begun?.words ?? [goesOn ? going : closed]),
-        ...(isOld && !begun ? [old] : []),
+        ...(begun?.words ?? logSentences(goesOn, isOld)),
       ])
       if (!ok) process.exitCode = 1
     })
+}
+
+/** Says what becomes of the log of a restored backup, unless another one begins. */
+function logSentences(goesOn: boolean, isOld: boolean): string[] {
+  const closed = `Its log is closed: hosts serve it, answer claims with 503, and check, sign and mail nothing. To take claims: ${typed('log new')}`
+  const going =
+    'Its log goes on here. Where this backup is restored once more, its log is closed. Never restore a copy of it.'
+  const old =
+    'This last backup is more than a day old, and a copy of it may have been restored elsewhere. Where it was not, its log goes on by the same command with --move.'
+  return [goesOn ? going : closed, ...(isOld ? [old] : [])]
 }
 
 interface BackupOptions extends OutputOptions {
