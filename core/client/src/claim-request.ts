@@ -45,9 +45,9 @@ export function claimRequest(claim: NewClaim, agentId: string | undefined): Clai
     agent_id,
     action: claim.action,
     target: claim.target,
-    ...(params === undefined ? {} : { params: params as NonNullable<ClaimRequest['params']> }),
+    params: params as ClaimRequest['params'],
     claimed_at: timestamp(claimed_at ?? new Date(Date.now() - (agoMs ?? 0))),
-    ...(deadline_at === undefined ? {} : { deadline_at: timestamp(deadline_at) }),
+    deadline_at: deadline_at && timestamp(deadline_at),
   }
   if (done !== undefined) doneAt.set(request, done)
   return request

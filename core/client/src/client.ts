@@ -23,52 +23,68 @@ export interface ClientOptions extends TransportOptions {
   readonly agentId?: string
 }
 
-/** The calls to the service. Every one throws a ClaimcheckError, or the reason of its signal. */
-export interface Client {
-  /** Makes one claim with one call, however often that has to be sent. */
-  submit(claim: NewClaim, options?: CallOptions): Promise<SubmittedClaim>
-  /** Makes the claim as `submit` sends it: with an id, a time and an agent. Submitting it twice makes one claim. */
-  prepare(claim: NewClaim): ClaimRequest
-  claim(claim: ClaimRef, options?: CallOptions): Promise<ClaimStatus>
-  /** Waits until the claim is decided. */
-  wait(claim: ClaimRef, options?: WaitOptions): Promise<DecidedClaim>
-  /** Yields one claim or many, each as it is now and again whenever it changed, until all are decided. */
-  watch(claims: ClaimRef | readonly ClaimRef[], options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined>
-  /** Lists all claims that fit, newest first, and fetches pages as they are needed. */
-  list(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined>
-  /** Lists the claims in pages, of `limit` claims each. */
-  pages(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimList, void, undefined>
-  /** Fetches a receipt as text. Keep it unchanged: checkers read the text itself. */
-  receipt(receiptId: string, options?: CallOptions): Promise<string>
-  /** Fetches the checks that the verdict follows from, as text; undefined for a receipt that names none. */
-  evidence(receiptId: string, options?: CallOptions): Promise<string | undefined>
-  /** Fetches the issuer's key document, as text. */
-  keys(options?: CallOptions): Promise<string>
-  /** Fetches the receipt and all that it is checked with, as one document that checkers read without a network. */
-  bundle(receiptId: string, options?: CallOptions): Promise<Bundle>
-  /** Fetches a receipt with its keys, evidence, rules and log head, and checks all of it here. */
-  verify(receiptId: string, options?: VerifyOptions): Promise<BundleReport>
-  /** Lists the connections of the workspace, and the actions that can be claimed there. */
-  connections(options?: CallOptions): Promise<ConnectionList>
-  /** Lists the rules by which claims are judged. */
-  profiles(options?: CallOptions): Promise<ProfileList>
-  /** Describes the workspace and the rights of the key. */
-  whoami(options?: CallOptions): Promise<CredentialDescription>
-}
-
 /** Pages in a row without a claim: a service that reads 10,000 claims for a page has looked through ten million. */
 const MOST_EMPTY_PAGES = 1000
 
+/** The calls to the service. Every one throws a ClaimcheckError, or the reason of its signal. */
+export type Client = ReturnType<typeof createClient>
+
 /** Creates a client. @throws TypeError for an address that is none, or that others could listen to */
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions) {
+  const { agentId } = options
   const { text, json, parse } = createTransport(options)
-  const prepare = (claim: NewClaim) => claimRequest(claim, options.agentId)
   const read = (claimId: string, options?: CallOptions) =>
     json(claimAnswer(claimId), `/v1/claims/${encodeURIComponent(claimId)}`, options)
   const fetchBy = (options: CallOptions | undefined) => (path: string) => text(path, options)
 
-  async function* pages(filters: ClaimFilters = {}, options?: CallOptions) {
-    let cursor: string | null | undefined = filters.cursor
+  return {
+    /** Makes the claim as `submit` sends it: with an id, a time and an agent. Submitting it twice makes one claim. */
+    prepare: (claim: NewClaim): ClaimRequest => claimRequest(claim, agentId),
+    /** Makes one claim with one call, however often that has to be sent. */
+    submit(claim: NewClaim, options?: CallOptions): Promise<SubmittedClaim> {
+      const request = claimRequest(claim, agentId)
+      return json(SUBMITTED, '/v1/claims', options, () => measured(request))
+    },
+    claim: (claim: ClaimRef, options?: CallOptions): Promise<ClaimStatus> => read(idOf(claim), options),
+    /** Waits until the claim is decided. */
+    wait: (claim: ClaimRef, options?: WaitOptions): Promise<DecidedClaim> => waitForClaim(read, claim, options),
+    /** Yields one claim or many, each as it is now and again whenever it changed, until all are decided. */
+    watch: (claims: ClaimRef | readonly ClaimRef[], options?: CallOptions) => watchClaims(read, claims, options),
+    /** Lists all claims that fit, newest first, and fetches pages as they are needed. */
+    async *list(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined> {
+      for await (const { claims } of pages(filters, options)) yield* claims
+    },
+    pages,
+    /** Fetches a receipt as text. Keep it unchanged: checkers read the text itself. */
+    receipt: (receiptId: string, options?: CallOptions) => text(receiptPath(receiptId), options),
+    /** Fetches the checks that the verdict follows from, as text; undefined for a receipt that names none. */
+    async evidence(receiptId: string, options?: CallOptions): Promise<string | undefined> {
+      try {
+        return await text(`${receiptPath(receiptId)}/evidence`, options)
+      } catch (error) {
+        if (error instanceof NotFoundError) return undefined
+        throw error
+      }
+    },
+    /** Fetches the issuer's key document, as text. */
+    keys: (options?: CallOptions) => text('/.well-known/poaw-keys.json', options),
+    /** Fetches the receipt and all that it is checked with, as one document that checkers read without a network. */
+    bundle: (receiptId: string, options?: CallOptions): Promise<Bundle> => fetchBundle(fetchBy(options), receiptId),
+    /** Fetches a receipt with its keys, evidence, rules and log head, and checks all of it here. */
+    verify: (receiptId: string, options?: VerifyOptions): Promise<BundleReport> =>
+      verifyReceipt(fetchBy(options), receiptId, options),
+    /** Lists the connections of the workspace, and the actions that can be claimed there. */
+    connections: (options?: CallOptions): Promise<ConnectionList> => json(CONNECTION_LIST, '/v1/connections', options),
+    /** Lists the rules by which claims are judged. */
+    profiles: async (options?: CallOptions): Promise<ProfileList> =>
+      parse(PROFILE_LIST, await text('/v1/profiles', options)),
+    /** Describes the workspace and the rights of the key. */
+    whoami: (options?: CallOptions): Promise<CredentialDescription> => json(CREDENTIAL, '/v1/whoami', options),
+  }
+
+  /** Lists the claims in pages, of `limit` claims each. */
+  async function* pages(filters: ClaimFilters = {}, options?: CallOptions): AsyncGenerator<ClaimList, void, undefined> {
+    let { cursor }: { cursor?: string | null } = filters
     let emptyPages = 0
     do {
       const page: ClaimList = await json(CLAIM_LIST, `/v1/claims${query({ ...filters, cursor })}`, options)
@@ -80,36 +96,6 @@ export function createClient(options: ClientOptions): Client {
       yield page
       cursor = page.next_cursor
     } while (cursor !== null)
-  }
-
-  return {
-    prepare,
-    submit(claim, options) {
-      const request = prepare(claim)
-      return json(SUBMITTED, '/v1/claims', options, () => measured(request))
-    },
-    claim: (claim, options) => read(idOf(claim), options),
-    wait: (claim, options) => waitForClaim(read, claim, options),
-    watch: (claims, options) => watchClaims(read, claims, options),
-    pages,
-    async *list(filters, options) {
-      for await (const { claims } of pages(filters, options)) yield* claims
-    },
-    receipt: (receiptId, options) => text(receiptPath(receiptId), options),
-    async evidence(receiptId, options) {
-      try {
-        return await text(`${receiptPath(receiptId)}/evidence`, options)
-      } catch (error) {
-        if (error instanceof NotFoundError) return undefined
-        throw error
-      }
-    },
-    keys: (options) => text('/.well-known/poaw-keys.json', options),
-    bundle: (receiptId, options) => fetchBundle(fetchBy(options), receiptId),
-    verify: (receiptId, options) => verifyReceipt(fetchBy(options), receiptId, options),
-    connections: (options) => json(CONNECTION_LIST, '/v1/connections', options),
-    profiles: async (options) => parse(PROFILE_LIST, await text('/v1/profiles', options)),
-    whoami: (options) => json(CREDENTIAL, '/v1/whoami', options),
   }
 }
 

@@ -7,19 +7,25 @@ const LONGEST_PAUSE_MS = 8000
 /** Statuses after which the same request may succeed later. Sending it again does no harm: the service knows a claim by its `client_claim_id`. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
-export interface Tried {
-  /** The number of tries so far. */
-  readonly tries: number
-  /** The time since the first try. */
-  readonly elapsedMs: number
-  /** The time after which no request is sent again. */
-  readonly limitMs: number
-  /** A random number, at least 0 and less than 1. */
-  readonly random: number
-}
-
 /** The pause before the request is sent again; undefined if it is not sent again. */
-export function pauseBefore(error: unknown, { tries, elapsedMs, limitMs, random }: Tried): number | undefined {
+export function pauseBefore(
+  error: unknown,
+  {
+    tries,
+    elapsedMs,
+    limitMs,
+    random,
+  }: {
+    /** The number of tries so far. */
+    readonly tries: number
+    /** The time since the first try. */
+    readonly elapsedMs: number
+    /** The time after which no request is sent again. */
+    readonly limitMs: number
+    /** A random number, at least 0 and less than 1. */
+    readonly random: number
+  },
+): number | undefined {
   if (!isTemporary(error)) return undefined
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS)
   // Pauses are partly random, so that clients that failed together do not come back together.

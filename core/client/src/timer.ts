@@ -6,3 +6,22 @@ const LONGEST_MS = 2 ** 31 - 1
 export function startTimer(ms: number, end: () => void): ReturnType<typeof setTimeout> {
   return setTimeout(end, Math.min(ms, LONGEST_MS))
 }
+
+/**
+ * Makes a signal that aborts with another one, or with `late` after a time. AbortSignal.any is not used: in Node 20 a long-lived signal keeps every
+ * signal that is made of it.
+ */
+export function limitedSignal(given: AbortSignal | undefined, ms: number, late: Error) {
+  const controller = new AbortController()
+  const abort = () => controller.abort(given?.reason)
+  if (given?.aborted) abort()
+  given?.addEventListener('abort', abort, { once: true })
+  const timer = startTimer(ms, () => controller.abort(late))
+  return {
+    signal: controller.signal,
+    end() {
+      clearTimeout(timer)
+      given?.removeEventListener('abort', abort)
+    },
+  }
+}

@@ -2,7 +2,7 @@
 import type { Answer } from './answers.ts'
 import { ClaimcheckError, ConnectionError, errorOf, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import { pause, pauseBefore } from './retry.ts'
-import { startTimer } from './timer.ts'
+import { limitedSignal } from './timer.ts'
 import { headerOf, inMemory, keepFrom, type TreeHeadMemory } from './tree-head.ts'
 
 export interface TransportOptions {
@@ -27,21 +27,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface Transport {
-  /** Reads public documents without the key, and returns the text as it was sent. @throws ClaimcheckError, and the signal's reason */
-  text(path: string, options: CallOptions | undefined): Promise<string>
-  /** Sends a request with the key. A body is posted, and made anew for each try. @throws ClaimcheckError, and the signal's reason */
-  json<T>(answer: Answer<T>, path: string, options: CallOptions | undefined, body?: () => unknown): Promise<T>
-  /** Parses an answer. @throws UnexpectedAnswerError for what is no JSON, or another answer */
-  parse<T>(answer: Answer<T>, text: string): T
-}
-
 const TIMEOUT_MS = 30_000
 const RETRY_FOR_MS = 60_000
 const ACCEPT = { accept: 'application/json' }
 const MOST_BYTES = 32 * 1024 * 1024
 
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions) {
   const root = serviceAddress(options.baseUrl, options.allowHttp ?? false)
   const { key, timeoutMs = TIMEOUT_MS, retryForMs = RETRY_FOR_MS, treeHead = inMemory() } = options
   const send = options.fetch ?? globalThis.fetch
@@ -49,14 +40,10 @@ export function createTransport(options: TransportOptions): Transport {
 
   /** Sends a request once, without retries. */
   async function exchange(path: string, init: RequestInit, stop: AbortSignal | undefined): Promise<string> {
-    // AbortSignal.any is not used: in Node 20 a long-lived signal keeps every signal that is made of it.
-    const controller = new AbortController()
-    const abort = () => controller.abort(stop?.reason)
     const late = new TimeoutError(`no answer from ${root} within ${timeoutMs} ms`)
-    const timer = startTimer(timeoutMs, () => controller.abort(late))
-    stop?.addEventListener('abort', abort, { once: true })
+    const { signal, end } = limitedSignal(stop, timeoutMs, late)
     try {
-      const response = await send(root + path, { ...init, redirect: 'manual', signal: controller.signal })
+      const response = await send(root + path, { ...init, redirect: 'manual', signal })
       requireNoRedirect(response, root)
       keepFrom(response, treeHead)
       const text = await readText(response, root)
@@ -64,11 +51,10 @@ export function createTransport(options: TransportOptions): Transport {
       return text
     } catch (error) {
       if (stop?.aborted) throw stop.reason
-      if (controller.signal.aborted) throw late
+      if (signal.aborted) throw late
       throw error instanceof ClaimcheckError ? error : unreachable(root, error)
     } finally {
-      clearTimeout(timer)
-      stop?.removeEventListener('abort', abort)
+      end()
     }
   }
 
@@ -90,6 +76,7 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
+  /** Parses an answer. @throws UnexpectedAnswerError for what is no JSON, or another answer */
   function parse<T>(answer: Answer<T>, text: string): T {
     let value: unknown
     try {
@@ -103,8 +90,10 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     parse,
-    text: (path, options) => request(path, async () => ({ headers: ACCEPT }), options),
-    async json(answer, path, options, body) {
+    /** Reads public documents without the key, and returns the text as it was sent. @throws ClaimcheckError, and the signal's reason */
+    text: (path: string, options?: CallOptions) => request(path, async () => ({ headers: ACCEPT }), options),
+    /** Sends a request with the key. A body is posted, and made anew for each try. @throws ClaimcheckError, and the signal's reason */
+    async json<T>(answer: Answer<T>, path: string, options?: CallOptions, body?: () => unknown): Promise<T> {
       const make = async () => {
         const given = typeof key === 'function' ? await key() : key
         const credentials = given === undefined ? {} : { ...authorization(given), ...headerOf(treeHead) }

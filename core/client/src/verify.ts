@@ -24,7 +24,7 @@ export function receiptPath(receiptId: string): string {
 
 /** Fetches a receipt and what it is checked with. @throws ClaimcheckError without a receipt or keys */
 export async function fetchBundle(fetch: Fetch, receiptId: string): Promise<Bundle> {
-  const [receipt, keys, evidence, profiles, head] = await Promise.all([
+  const [receipt, keys, evidence, profiles, tree_head] = await Promise.all([
     fetch(receiptPath(receiptId)),
     fetch('/.well-known/poaw-keys.json'),
     ifThere(fetch(`${receiptPath(receiptId)}/evidence`)),
@@ -36,16 +36,9 @@ export async function fetchBundle(fetch: Fetch, receiptId: string): Promise<Bund
   if (body?.receipt_id !== receiptId) {
     throw new UnexpectedAnswerError(`the service answered with something else than the receipt ${receiptId}`)
   }
-  const path = consistencyPath(receipt, head)
+  const path = consistencyPath(receipt, tree_head)
   const consistency = path === undefined ? undefined : await ifThere(fetch(path))
-  return {
-    receipt,
-    keys,
-    ...(evidence === undefined ? {} : { evidence }),
-    ...(profiles === undefined ? {} : { profiles }),
-    ...(head === undefined ? {} : { tree_head: head }),
-    ...(consistency === undefined ? {} : { consistency }),
-  }
+  return { receipt, keys, evidence, profiles, tree_head, consistency }
 }
 
 export async function verifyReceipt(

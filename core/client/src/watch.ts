@@ -1,7 +1,7 @@
 /** Follows claims until they are decided. */
 import { TimeoutError } from './errors.ts'
 import { pause } from './retry.ts'
-import { startTimer } from './timer.ts'
+import { limitedSignal } from './timer.ts'
 import type { CallOptions } from './transport.ts'
 import type { ClaimStatus, DecidedClaim } from './wire.ts'
 
@@ -24,6 +24,7 @@ const LONGEST_PAUSE_MS = 2000
 const PAUSE_PER_CLAIM_MS = 150
 /** The time after its deadline by which a claim is decided, even if the service was away meanwhile. */
 const OVERDUE_MS = 3_600_000
+const LATE = new Error('late')
 
 export function idOf(claim: ClaimRef): string {
   return typeof claim === 'string' ? claim : claim.claim_id
@@ -55,7 +56,10 @@ export async function* watchClaims(
     if (seen.size > 0) await pause(Math.max(pauseMs, seen.size * PAUSE_PER_CLAIM_MS), signal)
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
-  if (overdue) throw new TimeoutError(overdueWords(overdue), overdue)
+  if (!overdue) return
+  const { claim_id: id, deadline_at } = overdue
+  const problem = `claim ${id} is still queued, and its deadline was ${deadline_at}: the service does not decide it now`
+  throw new TimeoutError(`${problem}. Ask its operator, or wait for it again later`, overdue)
 }
 
 export async function waitForClaim(
@@ -65,10 +69,10 @@ export async function waitForClaim(
 ): Promise<DecidedClaim> {
   if (typeof claim === 'object' && isDecided(claim as ClaimStatus)) return claim as DecidedClaim
   const id = idOf(claim)
-  const stop = stopAfter(timeoutMs, signal)
+  const limited = timeoutMs === undefined ? { signal, end() {} } : limitedSignal(signal, timeoutMs, LATE)
   let last: ClaimStatus | undefined
   try {
-    for await (const status of watchClaims(read, id, { signal: stop.signal })) last = status
+    for await (const status of watchClaims(read, id, { signal: limited.signal })) last = status
   } catch (error) {
     if (error !== LATE) throw error
     throw new TimeoutError(
@@ -76,7 +80,7 @@ export async function waitForClaim(
       last,
     )
   } finally {
-    stop.end()
+    limited.end()
   }
   return last as DecidedClaim
 }
@@ -87,26 +91,4 @@ function isDecided(claim: ClaimStatus): boolean {
 
 function isOverdue(claim: ClaimStatus): boolean {
   return !isDecided(claim) && Date.now() - Date.parse(claim.deadline_at) > OVERDUE_MS
-}
-
-function overdueWords({ claim_id: id, deadline_at }: ClaimStatus): string {
-  return `claim ${id} is still queued, and its deadline was ${deadline_at}: the service does not decide it now. Ask its operator, or wait for it again later`
-}
-
-const LATE = new Error('late')
-
-function stopAfter(timeoutMs: number | undefined, signal: AbortSignal | undefined) {
-  if (timeoutMs === undefined) return { signal, end() {} }
-  const controller = new AbortController()
-  const abort = () => controller.abort(signal?.reason)
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort, { once: true })
-  const timer = startTimer(timeoutMs, () => controller.abort(LATE))
-  return {
-    signal: controller.signal,
-    end() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    },
-  }
 }
