@@ -49,7 +49,10 @@ export function createClient(options: ClientOptions) {
     /** Waits until the claim is decided. */
     wait: (claim: ClaimRef, options?: WaitOptions): Promise<DecidedClaim> => waitForClaim(read, claim, options),
     /** Yields one claim or many, each as it is now and again whenever it changed, until all are decided. */
-    watch: (claims: ClaimRef | readonly ClaimRef[], options?: CallOptions) => watchClaims(read, claims, options),
+    watch: (
+      claims: ClaimRef | readonly ClaimRef[],
+      options?: CallOptions,
+    ): AsyncGenerator<ClaimStatus, void, undefined> => watchClaims(read, claims, options),
     /** Lists all claims that fit, newest first, and fetches pages as they are needed. */
     async *list(filters?: ClaimFilters, options?: CallOptions): AsyncGenerator<ClaimStatus, void, undefined> {
       for await (const { claims } of pages(filters, options)) yield* claims
