@@ -32,6 +32,11 @@ export class CommandError extends Error {
   }
 }
 
+/** The error of arguments that a command cannot read. */
+export function badArguments(message: string): CommandError {
+  return new CommandError('bad_arguments', message)
+}
+
 export interface Failure {
   readonly exitCode: number
   /** A code of a closed list for each class of errors; `internal_error` for unexpected errors. */

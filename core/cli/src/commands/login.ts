@@ -1,7 +1,7 @@
 /** `claimcheck login`, `logout` and `profiles`: which services this user claims at, and with which keys. */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { CommandError } from '@claimcheck/command-line/errors'
+import { badArguments, CommandError } from '@claimcheck/command-line/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { writeError } from '@claimcheck/command-line/terminal'
 import { typed } from '@claimcheck/command-line/typed'
@@ -10,7 +10,7 @@ import type { Command } from 'commander'
 import { plainAddress } from '../service/access.ts'
 import { openBrowser } from '../service/browser.ts'
 import { asking, clientOf } from '../service/client.ts'
-import { revokeKey, signIn } from '../service/oauth-login.ts'
+import { revokeKey, type SignedIn, signIn } from '../service/oauth-login.ts'
 import {
   askedName,
   type Profile,
@@ -47,9 +47,11 @@ export function addLoginCommands(program: Command): void {
       // Refuses an address that others on the way could listen to, before anything is sent.
       clientOf({ url, key: undefined })
       const { profile, until } =
-        options.key === undefined ? await signedIn(url, options.browser) : await keyed(url, options.key)
-      const { workspace_id, replaced } = await kept(name, profile)
-      await revokeReplaced(replaced, profile)
+        options.key === undefined
+          ? await signInAt(url, options.browser)
+          : { profile: { url, key: await givenKey(options.key) }, until: undefined }
+      const { workspace_id, replaced } = await storeProfile(name, profile)
+      if (replaced !== undefined && replaced.key !== profile.key) await revokeMade(replaced)
       print(options, { profile: name, url, workspace_id, expires_at: until ?? null }, [
         `Logged in at ${url}, to the workspace ${visible(workspace_id)}. Commands use the profile ${name} from now on.`,
         ...(until === undefined ? [] : [`The key of this machine expires at ${visible(until)}: log in again by then.`]),
@@ -94,24 +96,14 @@ export function addLoginCommands(program: Command): void {
     })
 }
 
-interface Obtained {
-  readonly profile: Profile
-  /** The end of the key, where the service says it. */
-  readonly until?: string
-}
-
-async function keyed(url: string, source: string | true): Promise<Obtained> {
-  return { profile: { url, key: await givenKey(source) } }
-}
-
-async function signedIn(url: string, opens: boolean): Promise<Obtained> {
+async function signInAt(url: string, opens: boolean): Promise<{ readonly profile: Profile; readonly until: string }> {
   const name = `command line on ${hostname()}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
-  let obtained: Obtained | undefined
+  let signedIn: SignedIn | undefined
   await untilSignal(async (signal) => {
-    const { key, keyId, expiresAt } = await signIn({ url, name, signal, show: (address) => show(address, opens) })
-    obtained = { profile: { url, key, keyId }, until: expiresAt }
+    signedIn = await signIn({ url, name, signal, show: (address) => show(address, opens) })
   })
-  return obtained!
+  const { key, keyId, expiresAt: until } = signedIn!
+  return { profile: { url, key, keyId }, until }
 }
 
 async function show(address: string, opens: boolean): Promise<void> {
@@ -123,7 +115,7 @@ async function show(address: string, opens: boolean): Promise<void> {
 }
 
 /** Stores the key. One that login made and cannot store is revoked, because nothing else would. */
-async function kept(name: string, profile: Profile) {
+async function storeProfile(name: string, profile: Profile) {
   try {
     const { workspace_id } = await asking(clientOf(profile).whoami())
     const before = readProfiles(process.env)
@@ -133,11 +125,6 @@ async function kept(name: string, profile: Profile) {
     await revokeMade(profile)
     throw error
   }
-}
-
-/** Revokes the key that an earlier login had made, once another one replaces it. */
-async function revokeReplaced(before: Profile | undefined, now: Profile): Promise<void> {
-  if (before !== undefined && before.key !== now.key) await revokeMade(before)
 }
 
 /** Revokes a key that login had made, and leaves any other key alone. */
@@ -151,13 +138,13 @@ function placeOf(address: string | undefined, option: string | undefined, profil
   const asked = askedName(option, process.env)
   const known: Profile | undefined = asked === undefined ? undefined : profiles.profiles[asked]
   const given = address ?? (process.env.CLAIMCHECK_URL || undefined) ?? known?.url
-  if (given === undefined) throw new CommandError('bad_arguments', `Name the service: ${typed('login https://...')}`)
+  if (given === undefined) throw badArguments(`Name the service: ${typed('login https://...')}`)
   const url = plainAddress(given)
   const name = asked ?? new URL(url).host.replace(/[[\]]/g, '')
   const before = Object.hasOwn(profiles.profiles, name) ? profiles.profiles[name] : undefined
   if (before !== undefined && before.url !== url) {
     const detail = `The profile ${name} is of ${before.url}: name another one with --profile, or log out of it first.`
-    throw new CommandError('bad_arguments', detail)
+    throw badArguments(detail)
   }
   return { name, url }
 }
@@ -166,7 +153,7 @@ function placeOf(address: string | undefined, option: string | undefined, profil
 async function givenKey(source: string | true): Promise<string> {
   const key = (await keyFrom(source)).trim()
   if (/^[!-~]{1,200}$/.test(key)) return key
-  throw new CommandError('bad_arguments', 'That is no key: it is empty, or has characters that no key has.')
+  throw badArguments('That is no key: it is empty, or has characters that no key has.')
 }
 
 async function keyFrom(source: string | true): Promise<string> {
@@ -174,11 +161,11 @@ async function keyFrom(source: string | true): Promise<string> {
   if (!source.startsWith('@')) {
     const detail =
       'Do not write the key itself: it would stay in the shell’s history. Write --key alone, --key @FILE or --key -.'
-    throw new CommandError('bad_arguments', detail)
+    throw badArguments(detail)
   }
   try {
     return readFileSync(source.slice(1), 'utf8')
   } catch (error) {
-    throw new CommandError('bad_arguments', `The key cannot be read: ${(error as Error).message}.`)
+    throw badArguments(`The key cannot be read: ${(error as Error).message}.`)
   }
 }

@@ -23,7 +23,7 @@ export function clientBackend({ url, key, agentId, treeHead, fetch: send = globa
     if (Number.isFinite(date)) aheadMs = date - Date.now()
     return response
   }
-  const client = createClient({ baseUrl: url, key, fetch, ...(treeHead ? { treeHead } : {}) })
+  const client = createClient({ baseUrl: url, key, fetch, treeHead })
   let rules: Promise<readonly ActionRules[]> | undefined
 
   async function readRules(): Promise<readonly ActionRules[]> {

@@ -224,10 +224,10 @@ export const TOOLS: readonly Tool[] = [
           verdict,
           checks,
           achieved_trust_level,
-          ...(evidence ? { evidence: evidence.evidence } : {}),
-          ...(tree_head ? { tree_head: tree_head.tree_head } : {}),
+          evidence: evidence?.evidence,
+          tree_head: tree_head?.tree_head,
         },
-        data: source ? { source } : {},
+        data: { source },
       }
     },
   }),
@@ -351,7 +351,7 @@ function receiptAnswer(receipt: Receipt): Answer {
   return {
     words: receiptWords(receipt),
     facts: { receipt_id, verdict: verdict.value, reason_code: verdict.reason_code ?? null, issued_at },
-    data: { agent, claim, observed_at, attempts, facts, ...(source ? { source } : {}) },
+    data: { agent, claim, observed_at, attempts, facts, source },
   }
 }
 
@@ -361,5 +361,5 @@ function factsOf(claim: ClaimStatus) {
 }
 
 function textsOf({ client_claim_id, agent_id, action, target, claimed_at, last_check, erased }: ClaimStatus) {
-  return { client_claim_id, agent_id, action, target, claimed_at, last_check, ...(erased ? { erased } : {}) }
+  return { client_claim_id, agent_id, action, target, claimed_at, last_check, erased }
 }

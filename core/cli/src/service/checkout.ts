@@ -53,14 +53,17 @@ export async function lastPush(folder: string, options: PushOptions): Promise<Pu
   if ((await git('rev-parse', '--git-dir')) === undefined) {
     throw noPush(`This is no git checkout. Go to one, or name what you claim with ${typed('claim --action')}.`)
   }
-  const sha = await commitOf(git, options.commit ?? 'HEAD')
+  const { commit = 'HEAD' } = options
+  const sha = await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`)
+  if (sha === undefined) throw noPush(`There is no commit ${quoted(commit)} here.`)
   const local = await git('symbolic-ref', '--quiet', '--short', 'HEAD')
   if (local === undefined && options.branch === undefined) {
     throw noPush('HEAD is detached, so it has no branch: name the one that you pushed to with --branch.')
   }
   const remote = options.remote ?? (await pushRemote(git, local))
   const branch = options.branch ?? (await pushBranch(git, local!, remote, sha))
-  await requireBranchName(git, branch)
+  const isName = !branch.startsWith('-') && (await git('check-ref-format', `refs/heads/${branch}`)) !== undefined
+  if (!isName) throw noPush(`${quoted(branch)} is no name of a branch.`)
   const repository = await repositoryAt(git, remote, options)
   if (!options.unchecked && !(await isPushed(git, sha, remote, branch))) throw notPushed(sha, remote, [branch])
   return { ...repository, branch, sha, pushedAt: await timeOfPush(git, sha, `refs/remotes/${remote}/${branch}`) }
@@ -81,16 +84,11 @@ function gitIn(folder: string): Git {
       const [, path] =
         /(?:dubious ownership in repository at|unsafe repository \()\s*'([^'\n]*)'/.exec(stderr ?? '') ?? []
       // The owner of such a checkout could have git run programs as its reader.
-      if (path !== undefined) throw noPush(othersCheckout(path))
-      return undefined
+      if (path === undefined) return undefined
+      const trust = `git config --global --add safe.directory ${quoted(path)}`
+      throw noPush(`git reads no checkout of another user. If you trust whoever owns it, run ${trust}.`)
     }
   }
-}
-
-async function commitOf(git: Git, name: string): Promise<string> {
-  const sha = await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`)
-  if (sha === undefined) throw noPush(`There is no commit ${quoted(name)} here.`)
-  return sha
 }
 
 /** Chooses the remote as `git push` does. */
@@ -120,11 +118,6 @@ async function pushBranch(git: Git, local: string, remote: string, sha: string):
   // A branch that began at another one has that as its upstream, whichever of the two it was pushed to.
   for (const branch of [local, upstream]) if (await isPushed(git, sha, remote, branch)) return branch
   throw notPushed(sha, remote, [local, upstream])
-}
-
-async function requireBranchName(git: Git, branch: string): Promise<void> {
-  const isName = !branch.startsWith('-') && (await git('check-ref-format', `refs/heads/${branch}`)) !== undefined
-  if (!isName) throw noPush(`${quoted(branch)} is no name of a branch.`)
 }
 
 async function repositoryAt(
@@ -192,10 +185,6 @@ function notPushed(sha: string, remote: string, branches: readonly string[]): Co
   return noPush(
     `${sha.slice(0, 12)} is not on ${where}, as far as this checkout knows: push it first. If it is there all the same, pass ${name}.`,
   )
-}
-
-function othersCheckout(path: string): string {
-  return `git reads no checkout of another user. If you trust whoever owns it, run git config --global --add safe.directory ${quoted(path)}.`
 }
 
 function quoted(name: string): string {

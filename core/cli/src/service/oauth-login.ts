@@ -16,7 +16,18 @@ export interface SignedIn {
   readonly expiresAt: string
 }
 
-interface SignInOptions {
+const TIMEOUT_MS = 5 * 60_000
+const REQUEST_TIMEOUT_MS = 30_000
+const LONGEST_ANSWER = 64 * 1024
+
+/** Signs in with the browser. @throws CommandError `not_signed_in`, or for what the service answers */
+export async function signIn({
+  url,
+  name,
+  show,
+  signal,
+  timeoutMs = TIMEOUT_MS,
+}: {
   readonly url: string
   /** The name of the new API key, by which people know this machine. */
   readonly name: string
@@ -24,14 +35,7 @@ interface SignInOptions {
   readonly show: (address: string) => Promise<void>
   readonly signal: AbortSignal
   readonly timeoutMs?: number
-}
-
-const TIMEOUT_MS = 5 * 60_000
-const REQUEST_TIMEOUT_MS = 30_000
-const LONGEST_ANSWER = 64 * 1024
-
-/** Signs in with the browser. @throws CommandError `not_signed_in`, or for what the service answers */
-export async function signIn({ url, name, show, signal, timeoutMs = TIMEOUT_MS }: SignInOptions): Promise<SignedIn> {
+}): Promise<SignedIn> {
   const service = await endpointsOf(url)
   const state = randomBytes(32).toString('base64url')
   const verifier = randomBytes(32).toString('base64url')
@@ -49,11 +53,8 @@ export async function signIn({ url, name, show, signal, timeoutMs = TIMEOUT_MS }
     await show(`${service.authorize}?${asked}`)
     const params = await waited(loopback.answer, signal, timeoutMs)
     const code = codeOf(params, service.issuer)
-    const token = await tokenFor(service.token, {
-      code,
-      redirect_uri: loopback.redirectUri,
-      code_verifier: verifier,
-    })
+    const grant = { code, redirect_uri: loopback.redirectUri, code_verifier: verifier }
+    const token = await tokenFor(service.token, grant)
     return await keyFor(url, token, name).catch(async (error) => {
       await giveBack(service.revoke, token)
       throw error
@@ -63,17 +64,10 @@ export async function signIn({ url, name, show, signal, timeoutMs = TIMEOUT_MS }
   }
 }
 
-interface Endpoints {
-  readonly issuer: string
-  readonly authorize: string
-  readonly token: string
-  readonly revoke: string
-}
-
 /** Reads the endpoints from the metadata (RFC 8414), which must be of the service that was named, and lead nowhere else. */
-async function endpointsOf(url: string): Promise<Endpoints> {
+async function endpointsOf(url: string) {
   const { origin } = new URL(url)
-  const { status, body } = await ask(`${origin}/.well-known/oauth-authorization-server`, {})
+  const { status, body } = await ask(`${origin}/.well-known/oauth-authorization-server`)
   if (status !== 200) throw noSignIn(`${url} answered ${status}: it has no sign-in for the command line. Use --key.`)
   const { issuer } = body
   if (typeof issuer === 'string' && issuer !== origin) {
@@ -160,13 +154,8 @@ export async function revokeKey(url: string, key: string): Promise<boolean> {
   return answer !== undefined && [204, 401].includes(answer.status)
 }
 
-interface Answer {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
-
 /** Sends a request without following redirects: the secrets that are sent are for this address alone. */
-async function ask(address: string, init: RequestInit): Promise<Answer> {
+async function ask(address: string, init: RequestInit = {}) {
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
     const response = await fetch(address, { ...init, redirect: 'manual', signal })

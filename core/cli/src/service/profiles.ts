@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
-import { CommandError } from '@claimcheck/command-line/errors'
+import { badArguments, CommandError } from '@claimcheck/command-line/errors'
 import { typed } from '@claimcheck/command-line/typed'
 
 export interface Profile {
@@ -46,15 +46,18 @@ export function readProfiles(env: Env): Profiles {
   return profiles
 }
 
-/** Writes the whole file of profiles or nothing, readable for its owner alone. */
 export function writeProfiles(env: Env, profiles: Profiles): void {
-  const file = profilesFile(env)
+  writePrivateFile(profilesFile(env), profiles)
+}
+
+/** Writes a whole file of JSON or nothing, readable for its owner alone. */
+export function writePrivateFile(file: string, value: object): void {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
   const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
   try {
-    writeFileSync(draft, `${JSON.stringify(profiles, undefined, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
+    writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
     renameSync(draft, file)
   } finally {
     rmSync(draft, { force: true })
@@ -67,7 +70,7 @@ export function withProfile({ profiles }: Profiles, name: string, profile: Profi
 
 export function withoutProfile({ current, profiles }: Profiles, name: string): Profiles {
   const { [name]: _, ...others } = profiles
-  return { ...(current === undefined || current === name ? {} : { current }), profiles: others }
+  return { current: current === name ? undefined : current, profiles: others }
 }
 
 /**
@@ -77,10 +80,7 @@ export function withoutProfile({ current, profiles }: Profiles, name: string): P
 export function askedName(option: string | undefined, env: Env): string | undefined {
   const name = option ?? (env.CLAIMCHECK_PROFILE || undefined)
   if (name === undefined || NAME.test(name)) return name
-  throw new CommandError(
-    'bad_arguments',
-    'The name of a profile has 1 to 100 letters, digits, dots, colons, dashes or _.',
-  )
+  throw badArguments('The name of a profile has 1 to 100 letters, digits, dots, colons, dashes or _.')
 }
 
 /** Finds a profile by its name. @throws CommandError `not_configured` if there is none */

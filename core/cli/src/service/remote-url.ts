@@ -41,13 +41,7 @@ export function firstName(host: string): string {
   return Object.hasOwn(SECOND_NAMES, name) ? SECOND_NAMES[name]! : name
 }
 
-interface RemoteRepository {
-  readonly host: string
-  readonly isSsh: boolean
-  readonly path: string
-}
-
-function ofUrl(text: string): RemoteRepository | undefined {
+function ofUrl(text: string) {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (!url || !SCHEMES.has(url.protocol)) return undefined
   // The port of ssh is dropped, because the web address of the host is at another one.
@@ -55,7 +49,7 @@ function ofUrl(text: string): RemoteRepository | undefined {
   return { host, path: url.pathname, isSsh: url.protocol.includes('ssh') }
 }
 
-function ofScp(text: string): RemoteRepository | undefined {
+function ofScp(text: string) {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return undefined
   const [, host, path] = SCP_LIKE.exec(text) ?? []
   return host === undefined || path === undefined ? undefined : { host, path, isSsh: true }

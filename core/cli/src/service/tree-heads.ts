@@ -1,11 +1,10 @@
 /** The newest signed heads of the logs of services, in a file beside the profiles: commands witness the logs together. */
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TreeHeadMemory } from '@claimcheck/client'
 import { newerHeadField } from '@claimcheck/core/checker'
 import { objectIn } from '@claimcheck/core/rules'
-import { type Env, profilesFile } from './profiles.ts'
+import { type Env, profilesFile, writePrivateFile } from './profiles.ts'
 
 const MOST_SERVICES = 100
 
@@ -29,7 +28,11 @@ export function treeHeadMemory(env: Env, url: string): TreeHeadMemory {
       const heads = readHeads(file)
       known = newerHeadField(heads.get(url), head)!
       heads.delete(url)
-      writeHeads(file, new Map([...heads, [url, known] as const].slice(-MOST_SERVICES)))
+      try {
+        writePrivateFile(file, Object.fromEntries([...heads, [url, known] as const].slice(-MOST_SERVICES)))
+      } catch {
+        // The command has done its work by now, so it does not fail where the head cannot be stored.
+      }
     },
   }
 }
@@ -40,18 +43,5 @@ function readHeads(file: string): Map<string, string> {
     return new Map(heads.filter((head): head is [string, string] => typeof head[1] === 'string'))
   } catch {
     return new Map()
-  }
-}
-
-function writeHeads(file: string, heads: ReadonlyMap<string, string>): void {
-  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    writeFileSync(draft, `${JSON.stringify(Object.fromEntries(heads), undefined, 2)}\n`, { flag: 'wx', mode: 0o600 })
-    renameSync(draft, file)
-  } catch {
-    // The command has done its work by now, so it does not fail where the head cannot be stored.
-  } finally {
-    rmSync(draft, { force: true })
   }
 }
