@@ -1,6 +1,6 @@
 /** `claimcheck claim`: submits a claim to a service, waits for its verdict where asked to, and ends with an exit code by verdict. */
 import type { NewClaim } from '@claimcheck/client'
-import { CommandError } from '@claimcheck/command-line/errors'
+import { badArguments } from '@claimcheck/command-line/errors'
 import { collect, type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
@@ -41,10 +41,7 @@ export function addClaimCommands(program: Command): void {
   ).action(async (options: OwnClaimOptions) => {
     const { action, target, param = [] } = options
     if (action === undefined || target === undefined) {
-      throw new CommandError(
-        'bad_arguments',
-        `Say what was done with --action and --target, or run ${typed('claim push')}.`,
-      )
+      throw badArguments(`Say what was done with --action and --target, or run ${typed('claim push')}.`)
     }
     await submitted(options, { action, target, params: readParams(param) })
   })
@@ -104,5 +101,5 @@ function waitOf(wait: string | true | undefined): number | undefined {
   if (wait === undefined) return undefined
   if (wait === true) return Number.POSITIVE_INFINITY
   if (/^\d{1,6}$/.test(wait)) return Number(wait) * 1000
-  throw new CommandError('bad_arguments', `--wait takes a number of seconds, and not ${JSON.stringify(wait)}.`)
+  throw badArguments(`--wait takes a number of seconds, and not ${JSON.stringify(wait)}.`)
 }

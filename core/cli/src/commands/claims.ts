@@ -77,13 +77,7 @@ export function addClaimsCommands(program: Command): void {
 
 async function listedBy(options: ListOptions): Promise<ClaimStatus[]> {
   const { agent, action, verdict, state, limit } = options
-  const filters: ClaimFilters = {
-    limit: Math.min(limit, PAGE),
-    ...(agent === undefined ? {} : { agent_id: agent }),
-    ...(action === undefined ? {} : { action }),
-    ...(verdict === undefined ? {} : { verdict }),
-    ...(state === undefined ? {} : { state }),
-  }
+  const filters = { limit: Math.min(limit, PAGE), agent_id: agent, action, verdict, state }
   const listed: ClaimStatus[] = []
   for await (const claim of clientOf(keyedAccess(options, process.env)).list(filters)) {
     listed.push(claim)

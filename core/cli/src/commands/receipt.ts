@@ -1,6 +1,6 @@
 /** `claimcheck receipt get`, `verify` and `open`: receipts that a service publishes. No key is needed, and none is sent. */
 
-import { CommandError } from '@claimcheck/command-line/errors'
+import { badArguments } from '@claimcheck/command-line/errors'
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { writeOut } from '@claimcheck/command-line/terminal'
 import { typed } from '@claimcheck/command-line/typed'
@@ -49,8 +49,5 @@ export function addServiceReceiptCommands(receipt: Command): void {
 
 function checkedId(id: string): string {
   if (/^rcpt_[0-9A-Za-z]{1,100}$/.test(id)) return id
-  throw new CommandError(
-    'bad_arguments',
-    `${visible(JSON.stringify(id))} is no id of a receipt: those begin with rcpt_.`,
-  )
+  throw badArguments(`${visible(JSON.stringify(id))} is no id of a receipt: those begin with rcpt_.`)
 }

@@ -13,16 +13,23 @@ import {
 import { type BundleReport, checkBundle, isReceipt, isUnvouched, type Receipt } from '@claimcheck/core/receipts'
 import { type JsonValue, jsonIn, objectIn } from '@claimcheck/core/rules'
 import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
-import { documentProblem, kindOf, notADocument, readBundle, treeHeadText } from '@claimcheck/core/words/document'
+import {
+  type DocumentKind,
+  documentProblem,
+  kindOf,
+  notADocument,
+  readBundle,
+  treeHeadText,
+} from '@claimcheck/core/words/document'
 import type { Command } from 'commander'
 import { type AnchorOptions, anchorCheck } from '../verify/anchor-check.ts'
 import { entryReport } from '../verify/entry-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
 import { type VerifierOptions, verifierProblem } from '../verify/expected-verifier.ts'
 import { type Gathered, type GatherOptions, gather, keysBeside, readKeys } from '../verify/gather.ts'
-import { consistencyReport, contradictionReport, inclusionReport, treeHeadReport } from '../verify/log-report.ts'
+import { contradictionReport, type ProofKind, proofReport, treeHeadReport } from '../verify/log-report.ts'
 import type { IssuerWords } from '../verify/receipt-summary.ts'
-import { isUrl, readSource } from '../verify/source.ts'
+import { isUrl, readSource, uncheckable } from '../verify/source.ts'
 import { paintFor } from '../verify/style.ts'
 
 const EXIT_VALID = 0
@@ -111,16 +118,17 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const issuer = [options.keys, source].find((address) => address !== undefined && isUrl(address))
   const anchors = anchorCheck(options, issuer)
   if (options.pin !== undefined && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(options.pin)) {
-    throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
+    throw uncheckable('--pin takes the id of a key: ed25519: and 43 characters.')
   }
   const text = await readSource(source)
   const kind = kindOf(text)
-  if (kind === 'tree_head' || kind === 'inclusion' || kind === 'consistency' || kind === 'contradiction') {
+  const checkLogDocument = LOG_DOCUMENTS[kind]
+  if (checkLogDocument) {
     refuseOptions(options, kind === 'tree_head' || kind === 'contradiction' ? OF_ENTRIES : OF_SIGNED)
-    return LOG_DOCUMENTS[kind](text, source, options)
+    return checkLogDocument(text, source, options)
   }
   const other = notADocument(readBundle(text)?.receipt ?? text)
-  if (other !== undefined) throw new CommandError('could_not_check', `${source}: ${other}.`)
+  if (other !== undefined) throw uncheckable(`${source}: ${other}.`)
   return checkedEntry(text, source, options, anchors)
 }
 
@@ -171,10 +179,7 @@ function problemsOf(
 ): readonly (string | undefined)[] {
   const evidence = options.evidence === undefined ? undefined : report.evidence
   if (evidence?.evidence === 'not_checked') {
-    throw new CommandError(
-      'could_not_check',
-      `${options.evidence} is of rules that this version of the command does not know.`,
-    )
+    throw uncheckable(`${options.evidence} is of rules that this version of the command does not know.`)
   }
   return [
     evidence && evidenceProblem(evidence),
@@ -222,27 +227,25 @@ function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_SIGNED>)
   const given = Object.entries(names).filter(([name]) => options[name as keyof typeof OF_SIGNED] !== undefined)
   if (given.length === 0) return
   const listed = given.map(([, option]) => option).join(', ')
-  throw new CommandError('could_not_check', `This document has nothing that ${listed} could check: leave it out.`)
+  throw uncheckable(`This document has nothing that ${listed} could check: leave it out.`)
 }
 
-const LOG_DOCUMENTS = {
+type CheckDocument = (text: string, source: string, options: VerifyOptions) => Checked | Promise<Checked>
+
+const LOG_DOCUMENTS: Partial<Record<DocumentKind, CheckDocument>> = {
   tree_head: checkedTreeHead,
-  inclusion: checkedInclusion,
-  consistency: checkedConsistency,
+  inclusion: checkedProof('inclusion', checkInclusion),
+  consistency: checkedProof('consistency', checkConsistency),
   contradiction: checkedContradiction,
-} as const
+}
 
 /** Reports an unsigned proof as unvouched: anyone can make one that holds, and a script must not take it for a receipt. */
-function checkedInclusion(text: string): Checked {
-  const report = checkInclusion(text)
-  const lines = inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout))
-  return { report, isUnvouched: report.valid, lines }
-}
-
-function checkedConsistency(text: string): Checked {
-  const report = checkConsistency(text)
-  const lines = consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout))
-  return { report, isUnvouched: report.valid, lines }
+function checkedProof(kind: ProofKind, check: (text: string) => Checked['report']) {
+  return (text: string): Checked => {
+    const report = check(text)
+    const lines = proofReport(kind, report.valid, JSON.parse(text), paintFor(process.stdout))
+    return { report, isUnvouched: report.valid, lines }
+  }
 }
 
 async function checkedTreeHead(text: string, source: string, options: VerifyOptions): Promise<Checked> {
@@ -270,7 +273,7 @@ async function checkedContradiction(text: string, source: string, { keys: named 
 async function readPipeline(source: string): Promise<string> {
   const text = await readSource(source)
   if (jsonIn(text) !== undefined) return text
-  throw new CommandError('could_not_check', `${source} is not a pipeline document: it is not JSON.`)
+  throw uncheckable(`${source} is not a pipeline document: it is not JSON.`)
 }
 
 function couldNotCheck(error: unknown): never {

@@ -1,6 +1,6 @@
 /** Finds the service of a command and its key: in the options, then in the environment, then in a profile. */
 
-import { CommandError } from '@claimcheck/command-line/errors'
+import { badArguments, CommandError } from '@claimcheck/command-line/errors'
 import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
 import { askedName, type Env, type Profile, profileNamed, readProfiles } from './profiles.ts'
@@ -51,7 +51,7 @@ export function keyedAccess(options: AccessOptions, env: Env): Access & { readon
 export function plainAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new CommandError('bad_arguments', 'The address of a service is like https://claimcheck.example.com.')
+    throw badArguments('The address of a service is like https://claimcheck.example.com.')
   }
   return url.href.replace(/\/+$/, '')
 }

@@ -10,7 +10,7 @@ import {
   RateLimitedError,
   TimeoutError,
 } from '@claimcheck/client'
-import { CommandError, type CommandErrorCode } from '@claimcheck/command-line/errors'
+import { badArguments, CommandError, type CommandErrorCode } from '@claimcheck/command-line/errors'
 import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { Access } from './access.ts'
@@ -21,8 +21,7 @@ const RETRY_FOR_MS = 20_000
 
 export function clientOf({ url, key }: Access): Client {
   try {
-    const own = { baseUrl: url, retryForMs: RETRY_FOR_MS, treeHead: treeHeadMemory(process.env, url) }
-    return createClient({ ...own, ...(key === undefined ? {} : { key }) })
+    return createClient({ baseUrl: url, key, retryForMs: RETRY_FOR_MS, treeHead: treeHeadMemory(process.env, url) })
   } catch (error) {
     throw asCommandError(error)
   }
@@ -46,7 +45,7 @@ const WAYS_ON: Readonly<Partial<Record<CommandErrorCode, () => string>>> = {
 
 export function asCommandError(error: unknown): unknown {
   // The client refuses an address, or a key, before it asks.
-  if (error instanceof TypeError) return new CommandError('bad_arguments', refusalOf(error))
+  if (error instanceof TypeError) return badArguments(refusalOf(error))
   if (!(error instanceof ClaimcheckError)) return error
   const code = codeOf(error)
   const wayOn = WAYS_ON[code]?.()

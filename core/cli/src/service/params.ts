@@ -1,6 +1,6 @@
 /** Reads `--param`: `name=text`, `name:=json` and `name=@file`. */
 import { readFileSync } from 'node:fs'
-import { CommandError } from '@claimcheck/command-line/errors'
+import { badArguments } from '@claimcheck/command-line/errors'
 
 const PARAM = /^([A-Za-z_][A-Za-z0-9_]*)(:?=)([\s\S]*)$/
 
@@ -10,12 +10,9 @@ export function readParams(given: readonly string[]): Readonly<Record<string, un
   for (const text of given) {
     const [, name, sign, value] = PARAM.exec(text) ?? []
     if (name === undefined || value === undefined) {
-      throw new CommandError(
-        'bad_arguments',
-        `${JSON.stringify(text)} is no param: write name=text, name:=json or name=@file.`,
-      )
+      throw badArguments(`${JSON.stringify(text)} is no param: write name=text, name:=json or name=@file.`)
     }
-    if (params.has(name)) throw new CommandError('bad_arguments', `The param ${name} is there twice.`)
+    if (params.has(name)) throw badArguments(`The param ${name} is there twice.`)
     params.set(name, sign === ':=' ? fromJson(name, value) : fromText(name, value))
   }
   return Object.fromEntries(params)
@@ -25,7 +22,7 @@ function fromJson(name: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new CommandError('bad_arguments', `The param ${name} is not JSON: for a text write ${name}=text.`)
+    throw badArguments(`The param ${name} is not JSON: for a text write ${name}=text.`)
   }
 }
 
@@ -36,6 +33,6 @@ function fromText(name: string, text: string): string {
   try {
     return readFileSync(text.slice(1), 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new CommandError('bad_arguments', `The param ${name} cannot be read: ${(error as Error).message}.`)
+    throw badArguments(`The param ${name} cannot be read: ${(error as Error).message}.`)
   }
 }

@@ -1,11 +1,10 @@
 /** The kinds of anchors that commands know, and the check of an anchor as the options of `verify` ask for it. */
 
-import { CommandError } from '@claimcheck/command-line/errors'
 import { writeError } from '@claimcheck/command-line/terminal'
 import type { AnchorChecker, AnchorExaminer } from '@claimcheck/core/plugin'
 import type { CheckOptions } from '@claimcheck/core/receipts'
 import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
-import { isUrl, readSource } from './source.ts'
+import { isUrl, readSource, uncheckable } from './source.ts'
 
 /** Examines an anchor for commands, and for the doctor of a server, too. */
 export const examineAnchor: AnchorExaminer = examineSigned
@@ -26,12 +25,12 @@ export function anchorCheck(
   issuer: string | undefined,
 ): Pick<CheckOptions, 'anchorCheckers' | 'readConsistency'> {
   if (rpc === undefined) return {}
-  if (!isUrl(rpc)) throw wrongOption('--rpc takes the http or https URL of a node')
+  if (!isUrl(rpc)) throw uncheckable('--rpc takes the http or https URL of a node')
   if (eas !== undefined && !/^0x[0-9a-f]{40}$/i.test(eas)) {
-    throw wrongOption('--eas takes an address: 0x and 40 hexadecimal digits')
+    throw uncheckable('--eas takes an address: 0x and 40 hexadecimal digits')
   }
   if (confirmations !== undefined && !/^[1-9]\d{0,8}$/.test(confirmations)) {
-    throw wrongOption('--confirmations takes a number of blocks, 1 or more')
+    throw uncheckable('--confirmations takes a number of blocks, 1 or more')
   }
 
   const blocks = confirmations === undefined ? undefined : Number(confirmations)
@@ -56,8 +55,4 @@ function withReason(checker: AnchorChecker): AnchorChecker {
       return found
     },
   }
-}
-
-function wrongOption(message: string): CommandError {
-  return new CommandError('could_not_check', message)
 }

@@ -1,9 +1,9 @@
 /** Compares the place where a receipt was read with the one that the options of `verify` name. */
 
-import { CommandError } from '@claimcheck/command-line/errors'
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { WireSource } from '@claimcheck/core/receipts'
 import { visible } from '@claimcheck/core/words/plain-text'
+import { uncheckable } from './source.ts'
 
 export interface SourceOptions {
   readonly expectSource?: string
@@ -29,10 +29,7 @@ export function sourceProblem(source: WireSource | undefined, options: SourceOpt
 function placeOf(text: string): string {
   const url = parseUrl(SCHEME.test(text) ? text : `https://${text}`)
   if (!url || /[\s?#@]/.test(text)) {
-    throw new CommandError(
-      'could_not_check',
-      '--expect-source takes a host, such as api.github.com or git.example.com/team.',
-    )
+    throw uncheckable('--expect-source takes a host, such as api.github.com or git.example.com/team.')
   }
   return nameOf(url)
 }

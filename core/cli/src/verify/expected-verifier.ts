@@ -1,9 +1,9 @@
 /** Compares the code that made a receipt's checks with the code that `--expect-verifier` names. */
 
-import { CommandError } from '@claimcheck/command-line/errors'
 import { isExpectedVerifier, type ReceiptObservation, readExpectedVerifier } from '@claimcheck/core/receipts'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
+import { uncheckable } from './source.ts'
 
 export interface VerifierOptions {
   readonly expectVerifier?: string
@@ -20,8 +20,7 @@ export function verifierProblem(
   if (asked === undefined) return undefined
   const expected = readExpectedVerifier(asked)
   if (!expected) {
-    throw new CommandError(
-      'could_not_check',
+    throw uncheckable(
       '--expect-verifier takes the package of a plugin, such as @claimcheck/plugin-codehost, and after it @VERSION, #sha256:DIGEST, or both.',
     )
   }

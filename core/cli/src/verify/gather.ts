@@ -1,10 +1,9 @@
 /** Gathers what `verify` compares a receipt or change entry with: files and URLs that its options name, and what the issuer publishes. */
 
-import { CommandError } from '@claimcheck/command-line/errors'
 import { compareHeads, consistencyPath, headsPath } from '@claimcheck/core/checker'
 import { type Bundle, type KeySet, KeySetError, parseKeySet } from '@claimcheck/core/receipts'
 import { readBundle } from '@claimcheck/core/words/document'
-import { isUrl, type Read, readSource, tryReading } from './source.ts'
+import { isUrl, type Read, readSource, tryReading, uncheckable } from './source.ts'
 
 export interface GatherOptions {
   readonly keys?: string
@@ -104,13 +103,13 @@ export function keysBeside(source: string): string | undefined {
 /** Parses a key document. @throws CommandError `could_not_check` for any other text */
 export function readKeys(text: string | undefined, source: string): KeySet {
   if (text === undefined) {
-    throw new CommandError('could_not_check', "Name the issuer's key document with --keys (a file or a URL).")
+    throw uncheckable("Name the issuer's key document with --keys (a file or a URL).")
   }
   try {
     return parseKeySet(text)
   } catch (error) {
     if (!(error instanceof KeySetError)) throw error
-    throw new CommandError('could_not_check', `${source} is not a key document.`)
+    throw uncheckable(`${source} is not a key document.`)
   }
 }
 

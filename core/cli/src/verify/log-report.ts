@@ -5,7 +5,7 @@ import { isTreeHead } from '@claimcheck/core/receipts'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import { CONTRADICTION_WORDS } from '@claimcheck/core/words/checks'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { factLines } from './facts.ts'
+import { type Fact, factLines } from './facts.ts'
 import type { Paint } from './style.ts'
 
 const HEAD_FAILURES: Readonly<Record<keyof TreeHeadReport['checks'], string>> = {
@@ -33,42 +33,42 @@ export function treeHeadReport(report: TreeHeadReport, head: JsonValue, paint: P
   ]
 }
 
-export function inclusionReport(isValid: boolean, document: JsonValue, paint: Paint): string[] {
-  if (!isValid) {
-    const problem = 'the proof does not lead from the leaf to the root, or a member is missing or malformed'
-    return [paint('bad', `NOT valid, as an inclusion document: ${problem}.`)]
-  }
-  const { log_id, leaf_index, leaf_hash, tree_size, root_hash } = document as JsonObject
-  return [
-    paint('doubtful', `Holds, and nothing signs it: leaf ${leaf_index} is in the tree with ${entries(tree_size)}.`),
-    'Compare the root with a signed tree head of the log.',
-    '',
-    ...factLines([
-      ['log', visible(String(log_id))],
+/** Words for the proofs that nothing signs, by the kind of their document. */
+const PROOFS = {
+  inclusion: {
+    problem: 'an inclusion document: the proof does not lead from the leaf to the root',
+    says: ({ leaf_index, tree_size }: JsonObject) => `leaf ${leaf_index} is in the tree with ${entries(tree_size)}`,
+    next: 'Compare the root with a signed tree head of the log.',
+    facts: ({ leaf_hash, tree_size, root_hash }: JsonObject): Fact[] => [
       ['leaf', visible(String(leaf_hash))],
-      ['root', `${visible(String(root_hash))} (${entries(tree_size)})`],
-    ]),
-  ]
+      ['root', rootWords(root_hash, tree_size)],
+    ],
+  },
+  consistency: {
+    problem: 'a consistency document: the proof does not connect the two roots',
+    says: ({ first, second }: JsonObject) =>
+      `the tree with ${entries(second)} begins with the tree with ${entries(first)}`,
+    next: 'Compare both roots with signed tree heads of the log.',
+    facts: ({ first, first_root, second, second_root }: JsonObject): Fact[] => [
+      ['first root', rootWords(first_root, first)],
+      ['second root', rootWords(second_root, second)],
+    ],
+  },
 }
 
-export function consistencyReport(isValid: boolean, document: JsonValue, paint: Paint): string[] {
+export type ProofKind = keyof typeof PROOFS
+
+export function proofReport(kind: ProofKind, isValid: boolean, document: JsonValue, paint: Paint): string[] {
+  const { problem, says, next, facts } = PROOFS[kind]
   if (!isValid) {
-    const problem = 'the proof does not connect the two roots, or a member is missing or malformed'
-    return [paint('bad', `NOT valid, as a consistency document: ${problem}.`)]
+    return [paint('bad', `NOT valid, as ${problem}, or a member is missing or malformed.`)]
   }
-  const { log_id, first, first_root, second, second_root } = document as JsonObject
+  const members = document as JsonObject
   return [
-    paint(
-      'doubtful',
-      `Holds, and nothing signs it: the tree with ${entries(second)} begins with the tree with ${entries(first)}.`,
-    ),
-    'Compare both roots with signed tree heads of the log.',
+    paint('doubtful', `Holds, and nothing signs it: ${says(members)}.`),
+    next,
     '',
-    ...factLines([
-      ['log', visible(String(log_id))],
-      ['first root', `${visible(String(first_root))} (${entries(first)})`],
-      ['second root', `${visible(String(second_root))} (${entries(second)})`],
-    ]),
+    ...factLines([['log', visible(String(members.log_id))], ...facts(members)]),
   ]
 }
 
@@ -84,7 +84,7 @@ export function contradictionReport(
   const { tree_head_of_client: client, tree_head_of_log: log } = document as JsonObject
   const stated = [client, log].map((head) => {
     const { tree_size, root_hash, issued_at } = (head as JsonObject).body as JsonObject
-    return `${visible(String(root_hash))} (${entries(tree_size)}), issued at ${visible(String(issued_at))}`
+    return `${rootWords(root_hash, tree_size)}, issued at ${visible(String(issued_at))}`
   })
   const unvouched = "The keys are those of the file: name the issuer's key document with --keys."
   return [
@@ -96,6 +96,10 @@ export function contradictionReport(
       ['log has', stated[1]!],
     ]),
   ]
+}
+
+function rootWords(root: JsonValue | undefined, size: JsonValue | undefined): string {
+  return `${visible(String(root))} (${entries(size)})`
 }
 
 function entries(count: JsonValue | undefined): string {

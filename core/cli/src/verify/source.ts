@@ -12,6 +12,11 @@ const LONGEST_DETAIL = 500
 const LARGEST_DOCUMENT_BYTES = 5 * 1024 * 1024
 const MOST_REDIRECTS = 5
 
+/** The error of something that could not be checked, or of an option that asks for no check that there is. */
+export function uncheckable(message: string): CommandError {
+  return new CommandError('could_not_check', message)
+}
+
 export function isUrl(source: string): boolean {
   return /^https?:\/\//i.test(source)
 }
@@ -21,7 +26,7 @@ export async function readSource(source: string): Promise<string> {
   try {
     return textOfFile(await (isUrl(source) ? download(source) : readFile(source)))
   } catch (error) {
-    throw new CommandError('could_not_check', `${source} could not be read: ${reasonOf(error as Error)}`)
+    throw uncheckable(`${source} could not be read: ${reasonOf(error as Error)}`)
   }
 }
 
