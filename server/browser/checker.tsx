@@ -143,12 +143,12 @@ async function pageOf(): Promise<ComponentChildren> {
   const steps = stepsOf(report, proof, ORIGIN)
   return (
     <>
-      {isUnvouched(report) ? (
+      {isUnvouched(report) && (
         <Missing>
           Nothing here shows who holds the key that signed this: give the issuer’s key document or its key above, from a
           person you trust.
         </Missing>
-      ) : null}
+      )}
       {resultOf()}
       <details>
         <summary>The report, as claimcheck verify --json prints it</summary>
@@ -214,11 +214,11 @@ function changeWords(isValid: boolean, fails: boolean): string {
     : `It says that its issuer saw a change at a destination that it watches. ${UNVOUCHED_WORDS}`
 }
 
-function Missing({ children }: { readonly children: ComponentChildren }) {
+function Missing({ children }: { children: ComponentChildren }) {
   return <p class="notice">{children}</p>
 }
 
-function Line({ holds, children }: { readonly holds: boolean; readonly children: ComponentChildren }) {
+function Line({ holds, children }: { holds: boolean; children: ComponentChildren }) {
   return (
     <p class={holds ? 'notice' : 'notice problem'}>
       {children}: <strong>{holds ? 'holds' : 'DOES NOT HOLD'}</strong>.

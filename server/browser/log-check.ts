@@ -6,6 +6,10 @@ interface Step {
   readonly words: string
 }
 
+function stepOf(holds: boolean, ifSo: string, ifNot: string): Step {
+  return { holds, words: holds ? ifSo : ifNot }
+}
+
 interface Root {
   readonly size: number
   readonly hash: string
@@ -25,42 +29,36 @@ interface Head {
   readonly body: { readonly log_id: string; readonly tree_size: number; readonly root_hash: string }
 }
 
-interface SignedHead {
-  readonly logId: string
-  readonly root: Root
-  readonly step: Step
-}
+type SignedHead = Awaited<ReturnType<typeof signedHead>>
 
-async function signedHead(): Promise<SignedHead> {
+async function signedHead() {
   const [keys, answer] = await Promise.all([textOf('/.well-known/poaw-keys.json'), textOf('/v1/log/head')])
   const { tree_head } = JSON.parse(answer) as { tree_head: Head }
   const { valid, checks } = checkTreeHead(JSON.stringify(tree_head), parseKeySet(keys))
   const { log_id, tree_size, root_hash } = tree_head.body
   const why = checks.key ? 'its signature does not fit' : 'no published key signed it'
-  const words = valid
-    ? `A published key signed the newest head, of size ${tree_size}.`
-    : `The newest head, of size ${tree_size}, is not signed as it should be: ${why}.`
-  return { logId: log_id, root: { size: tree_size, hash: root_hash }, step: { holds: valid, words } }
+  const step = stepOf(
+    valid,
+    `A published key signed the newest head, of size ${tree_size}.`,
+    `The newest head, of size ${tree_size}, is not signed as it should be: ${why}.`,
+  )
+  return { logId: log_id, root: { size: tree_size, hash: root_hash }, step }
 }
 
 /** Whether a root is the one of the signed head, or of a tree that the head's tree begins with. */
 async function isOfTheLog({ size, hash }: Root, head: SignedHead): Promise<Step> {
   if (size === head.root.size) {
-    const holds = hash === head.root.hash
-    return {
-      holds,
-      words: holds ? 'Its root is the root of the signed head.' : 'Its root is not the root of the signed head.',
-    }
+    const isRoot = hash === head.root.hash
+    return stepOf(isRoot, 'Its root is the root of the signed head.', 'Its root is not the root of the signed head.')
   }
   const text = await textOf(`/v1/log/consistency?first=${size}&second=${head.root.size}`)
   const { first, first_root, second, second_root } = JSON.parse(text)
   const isAbout = first === size && first_root === hash && second === head.root.size && second_root === head.root.hash
-  const holds = isAbout && checkConsistency(text).valid
-  const tree = `the tree of size ${size}`
-  return {
-    holds,
-    words: holds ? `The signed head continues ${tree}.` : `Nothing shows that the signed head continues ${tree}.`,
-  }
+  return stepOf(
+    isAbout && checkConsistency(text).valid,
+    `The signed head continues the tree of size ${size}.`,
+    `Nothing shows that the signed head continues the tree of size ${size}.`,
+  )
 }
 
 async function inclusionSteps(leaf: number, hash: string, size: number): Promise<Step[]> {
@@ -68,20 +66,13 @@ async function inclusionSteps(leaf: number, hash: string, size: number): Promise
   const head = await signedHead()
   const { log_id, leaf_index, leaf_hash, tree_size, root_hash } = JSON.parse(text)
   const isAbout = log_id === head.logId && leaf_index === leaf && leaf_hash === hash && tree_size === size
-  const holds = checkInclusion(text).valid
   return [
-    {
-      holds: isAbout,
-      words: isAbout
-        ? `The proof is about entry ${leaf}, of this log.`
-        : 'The proof is about another entry, size or log.',
-    },
-    {
-      holds,
-      words: holds
-        ? `The proof leads from the entry to the root of the tree of size ${size}.`
-        : `The proof does not lead from the entry to the root of the tree of size ${size}.`,
-    },
+    stepOf(isAbout, `The proof is about entry ${leaf}, of this log.`, 'The proof is about another entry, size or log.'),
+    stepOf(
+      checkInclusion(text).valid,
+      `The proof leads from the entry to the root of the tree of size ${size}.`,
+      `The proof does not lead from the entry to the root of the tree of size ${size}.`,
+    ),
     head.step,
     await isOfTheLog({ size, hash: root_hash }, head),
   ]
@@ -92,20 +83,17 @@ async function consistencySteps(first: number, second: number): Promise<Step[]> 
   const head = await signedHead()
   const document = JSON.parse(text)
   const isAbout = document.log_id === head.logId && document.first === first && document.second === second
-  const holds = checkConsistency(text).valid
   return [
-    {
-      holds: isAbout,
-      words: isAbout
-        ? 'The proof is about these two sizes, of this log.'
-        : 'The proof is about other sizes or another log.',
-    },
-    {
-      holds,
-      words: holds
-        ? `The tree of size ${second} begins with the tree of size ${first}: nothing in it was changed or removed.`
-        : `The proof does not connect the trees of size ${first} and ${second}.`,
-    },
+    stepOf(
+      isAbout,
+      'The proof is about these two sizes, of this log.',
+      'The proof is about other sizes or another log.',
+    ),
+    stepOf(
+      checkConsistency(text).valid,
+      `The tree of size ${second} begins with the tree of size ${first}: nothing in it was changed or removed.`,
+      `The proof does not connect the trees of size ${first} and ${second}.`,
+    ),
     head.step,
     await isOfTheLog({ size: second, hash: document.second_root }, head),
   ]

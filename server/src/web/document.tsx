@@ -35,7 +35,7 @@ export function renderPage(page: VNode): string {
 export interface DocumentProps {
   readonly title: string
   /** Browser scripts that the page loads. */
-  readonly scripts?: readonly Script[] | undefined
+  readonly scripts?: readonly Script[]
   /** The path of the icon in the page's tab. */
   readonly icon?: string
   /** Further elements of the document's head. */

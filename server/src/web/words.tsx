@@ -6,6 +6,6 @@ export function sentence(text: string): string {
 }
 
 /** A plugin's text, in which parts between backticks are code. */
-export function Prose({ text }: { readonly text: string }) {
+export function Prose({ text }: { text: string }) {
   return <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code>{part}</code>))}</>
 }

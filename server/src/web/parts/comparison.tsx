@@ -32,7 +32,7 @@ export function Comparison({ fields, isMissing = () => false }: ComparisonProps)
             </td>
             <td data-label="Found" title={factTitle && visible(factTitle)}>
               <Value value={found} none={isMissing(name) ? 'not there' : '–'} />
-              {differs ? <Differs /> : null}
+              {differs && <Differs />}
             </td>
           </tr>
         ))}
@@ -41,7 +41,7 @@ export function Comparison({ fields, isMissing = () => false }: ComparisonProps)
   )
 }
 
-function Value({ value, none }: { readonly value: JsonValue | undefined; readonly none: string }) {
+function Value({ value, none }: { value: JsonValue | undefined; none: string }) {
   return value === undefined ? <span class="none">{none}</span> : <code>{visible(written(value))}</code>
 }
 

@@ -1,10 +1,10 @@
-/** Lists of names and values. */
+/** Lists: of names and values, and of sentences. */
 import type { ComponentChildren } from 'preact'
 
 export type FactRows = readonly (readonly [label: string, value: ComponentChildren])[]
 
 /** A list of names and values, without rows that have no value. */
-export function Facts({ rows }: { readonly rows: FactRows }) {
+export function Facts({ rows }: { rows: FactRows }) {
   return (
     <dl class="facts">
       {rows
@@ -16,5 +16,18 @@ export function Facts({ rows }: { readonly rows: FactRows }) {
           </>
         ))}
     </dl>
+  )
+}
+
+/** A list without an order; nothing if it has no items. */
+export function List({ items }: { items: readonly ComponentChildren[] }) {
+  return (
+    items.length > 0 && (
+      <ul>
+        {items.map((item) => (
+          <li>{item}</li>
+        ))}
+      </ul>
+    )
   )
 }

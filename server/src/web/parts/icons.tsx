@@ -1,7 +1,7 @@
 /** Icons. Each stands beside a word that says the same, and is hidden from screen readers. */
 import type { ComponentChildren } from 'preact'
 
-function Icon({ children, class: className }: { readonly children: ComponentChildren; readonly class?: string }) {
+function Icon({ children, class: className }: { children: ComponentChildren; class?: string }) {
   return (
     <svg class={className ? `icon ${className}` : 'icon'} viewBox="0 0 16 16" aria-hidden="true">
       {children}

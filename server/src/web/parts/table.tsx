@@ -52,16 +52,15 @@ export function Table<R>({ label, columns, rows, idOf, stacks = false }: TablePr
 function cellOf<R>([head, cell, markup = {}]: Column<R>, row: R, stacks: boolean) {
   const { isRowHead = false, class: className, titleOf, isLabelled } = markup
   const label = stacks || isLabelled?.(row) ? head : undefined
-  const attributes = { class: className, title: titleOf?.(row), 'data-label': label }
-  if (!isRowHead) return <td {...attributes}>{cell(row)}</td>
+  const Cell = isRowHead ? 'th' : 'td'
   return (
-    <th scope="row" {...attributes}>
+    <Cell scope={isRowHead ? 'row' : undefined} class={className} title={titleOf?.(row)} data-label={label}>
       {cell(row)}
-    </th>
+    </Cell>
   )
 }
 
-export function Empty({ heading, children }: { readonly heading: string; readonly children: ComponentChildren }) {
+export function Empty({ heading, children }: { heading: string; children: ComponentChildren }) {
   return (
     <section class="empty">
       <h2>{heading}</h2>

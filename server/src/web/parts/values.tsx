@@ -4,7 +4,7 @@ import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
-import { createContext } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { MARKS } from './icons.tsx'
 
@@ -13,15 +13,12 @@ const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {
   queued: 'Not decided yet. The destination is checked again until the deadline.',
 }
 
-interface VerdictProps {
-  /** The verdict; null while the claim is not decided. */
-  readonly value: VerdictValue | null
-  /** Leaves out the meaning on hover, for long tables. */
-  readonly bare?: boolean
-}
-
-/** A verdict, shown with its own shape and colour. */
-export function Verdict({ value, bare = false }: VerdictProps) {
+/**
+ * A verdict, shown with its own shape and colour.
+ * @param value null while the claim is not decided
+ * @param bare leaves out the meaning on hover, for long tables
+ */
+export function Verdict({ value, bare = false }: { value: VerdictValue | null; bare?: boolean }) {
   const name = value ?? 'queued'
   const Mark = MARKS[name]
   return (
@@ -37,29 +34,20 @@ export const Now = createContext<Instant>(0)
 
 export const useNow = () => useContext(Now)
 
-interface TimeProps {
-  readonly at: Instant | null
-  /** The text that stands for a missing time. */
-  readonly none?: string
-}
-
-/** A relative time, with the exact UTC time on hover. */
-export function Time({ at, none = '–' }: TimeProps) {
+/**
+ * A relative time, with the exact UTC time on hover.
+ * @param none the text that stands for a missing time
+ */
+export function Time({ at, none = '–' }: { at: Instant | null; none?: string }) {
   const now = useNow()
-  if (at === null) return <span class="none">{none}</span>
-  const exact = formatInstant(at)
-  return (
-    <time dateTime={exact} title={readableUtc(at)}>
-      {relative(at - now)}
-    </time>
-  )
+  return at === null ? <span class="none">{none}</span> : <ExactTime at={at} text={relative(at - now)} />
 }
 
-/** A time to the second, with the exact one on hover. */
-export function ExactTime({ at }: { readonly at: Instant }) {
+/** A time to the second, or in other words, with the exact one on hover. */
+export function ExactTime({ at, text = utc(at) }: { at: Instant; text?: string }) {
   return (
     <time dateTime={formatInstant(at)} title={readableUtc(at)}>
-      {utc(at)}
+      {text}
     </time>
   )
 }
@@ -92,16 +80,12 @@ export function relative(ms: number): string {
   return RELATIVE.format(Math.sign(ms) * Math.round(Math.abs(ms) / size), unit)
 }
 
-interface HashProps {
-  readonly value: string
-  /** The name of the copy button. */
-  readonly label: string
-  /** The number of characters that are shown at each end. */
-  readonly ends?: number
-}
-
-/** A digest that is shortened in the middle, and whole on hover and when copied. */
-export function Hash({ value, label, ends = 8 }: HashProps) {
+/**
+ * A digest that is shortened in the middle, and whole on hover and when copied.
+ * @param label the name of the copy button
+ * @param ends the number of characters that are shown at each end
+ */
+export function Hash({ value, label, ends = 8 }: { value: string; label: string; ends?: number }) {
   const short = value.length > ends * 2 + 1 ? `${value.slice(0, ends)}…${value.slice(-ends)}` : value
   return (
     <span class="hash">
@@ -114,7 +98,7 @@ export function Hash({ value, label, ends = 8 }: HashProps) {
 const DIGEST = /(sha256:[\w-]{43})/
 
 /** A text with shortened digests, which are whole on hover. */
-export function ShortDigests({ text }: { readonly text: string }) {
+export function ShortDigests({ text }: { text: string }) {
   return (
     <>
       {text.split(DIGEST).map((part) =>
@@ -130,15 +114,11 @@ export function ShortDigests({ text }: { readonly text: string }) {
   )
 }
 
-interface CopyProps {
-  readonly value: string
-  /** The name of the button for screen readers. */
-  readonly label: string
-  readonly text?: string
-}
-
-/** A button that copies a value. It stays hidden until its script shows it. */
-export function Copy({ value, label, text = 'Copy' }: CopyProps) {
+/**
+ * A button that copies a value. It stays hidden until its script shows it.
+ * @param label the name of the button for screen readers
+ */
+export function Copy({ value, label, text = 'Copy' }: { value: string; label: string; text?: string }) {
   return (
     <button type="button" class="copy" data-copy={value} aria-label={`Copy ${label}`} hidden>
       {text}
@@ -147,7 +127,7 @@ export function Copy({ value, label, text = 'Copy' }: CopyProps) {
 }
 
 /** A text in a box with a button that copies it. */
-export function Code({ text, label }: { readonly text: string; readonly label: string }) {
+export function Code({ text, label }: { text: string; label: string }) {
   return (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled to, by keyboard too */}
@@ -178,37 +158,27 @@ export function ActionName({ action, title }: ActionNameProps) {
   )
 }
 
-/** A list of actions with commas between them. */
-export function ActionNames({ actions }: { readonly actions: readonly ActionNameProps[] }) {
-  return (
-    <>
-      {actions.map((action, index) => (
-        <>
-          {index === 0 ? null : ', '}
-          <ActionName {...action} />
-        </>
-      ))}
-    </>
-  )
-}
-
 /** A name or an id that people or agents chose. Invisible characters are written out, and it reverses no text around it. */
-export function Name({ of }: { readonly of: string }) {
+export function Name({ of }: { of: string }) {
   return <bdi>{visibleName(of)}</bdi>
 }
 
-/** A list of names with commas between them. */
-export function Codes({ values }: { readonly values: readonly string[] }) {
-  return (
-    <>
-      {values.map((value, index) => (
-        <>
-          {index === 0 ? null : ', '}
-          <code>
-            <Name of={value} />
-          </code>
-        </>
-      ))}
-    </>
+/** Puts commas between the parts of a list. */
+export function withCommas(parts: readonly ComponentChildren[]): ComponentChildren {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [', ', part]))
+}
+
+export function ActionNames({ actions }: { actions: readonly ActionNameProps[] }) {
+  return withCommas(actions.map((action) => <ActionName {...action} />))
+}
+
+/** A list of names as code. */
+export function Codes({ values }: { values: readonly string[] }) {
+  return withCommas(
+    values.map((value) => (
+      <code>
+        <Name of={value} />
+      </code>
+    )),
   )
 }

@@ -20,10 +20,10 @@ export interface Compared {
   readonly facts: JsonObject
   /** The verdict; null while the claim is queued. */
   readonly verdict: VerdictValue | null
-  readonly reason?: ReasonCode | undefined
+  readonly reason?: ReasonCode
   /** The fields in which the check found a difference, where known. A receipt does not hold them: they follow from the values, or from the reason. */
-  readonly differs?: readonly string[] | undefined
-  readonly titles?: Titles | undefined
+  readonly differs?: readonly string[]
+  readonly titles?: Titles
 }
 
 export interface ComparedField {
@@ -76,14 +76,13 @@ function fieldOf(name: string, differing: readonly string[], compared: Compared)
   const claimed = claimedOf(name, compared)
   const fact = factOf(name, compared)
   const factTitle = fact === undefined || fact === name ? undefined : (own(titles.facts, fact) ?? fact)
-  const found = fact === undefined && isMatched(name, differing, compared) ? claimed : fact && facts[fact]
   return {
     name,
     title: name === 'target' ? (titles.target ?? 'Target') : (own(titles.params, name) ?? name),
-    ...(fact === undefined ? {} : { fact }),
-    ...(factTitle === undefined ? {} : { factTitle }),
-    ...(claimed === undefined ? {} : { claimed }),
-    ...(found === undefined ? {} : { found }),
+    fact,
+    factTitle,
+    claimed,
+    found: fact === undefined && isMatched(name, differing, compared) ? claimed : fact && facts[fact],
     differs: differing.includes(name),
   }
 }

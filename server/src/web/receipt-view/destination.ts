@@ -20,36 +20,29 @@ export interface Destination {
 export function destinationOf(source: WireSource | undefined): Destination {
   if (!source) {
     return {
-      isListed: false,
-      short: undefined,
+      ...UNNAMED,
       address: 'The receipt names no destination.',
       chosenBy: 'Nothing was read, or the receipt is older than the rules that record where.',
     }
   }
   if ('source_id' in source) {
     return {
-      isListed: false,
-      short: undefined,
+      ...UNNAMED,
       address: 'A destination with a withheld address',
       chosenBy: 'The workspace chose this destination. Its operator decides what it shows.',
     }
   }
   const { base_url, listed, provider } = source
-  const short = parseUrl(base_url)?.host
   // The format leaves `source` to issuers: another one may have anything there.
-  if (listed === true) {
-    return {
-      isListed: true,
-      short,
-      address: withPunycode(base_url),
-      chosenBy: `The issuer lists this destination as public, as ${withPunycode(provider)}: it is the same for every workspace, and neither the agent nor the workspace chose it.`,
-    }
-  }
+  const isListed = listed === true
   return {
-    isListed: false,
-    short,
+    isListed,
+    short: parseUrl(base_url)?.host,
     address: withPunycode(base_url),
-    chosenBy:
-      'The workspace or the issuer chose this destination, and the issuer does not list it as public. Its operator decides what it shows.',
+    chosenBy: isListed
+      ? `The issuer lists this destination as public, as ${withPunycode(provider)}: it is the same for every workspace, and neither the agent nor the workspace chose it.`
+      : 'The workspace or the issuer chose this destination, and the issuer does not list it as public. Its operator decides what it shows.',
   }
 }
+
+const UNNAMED = { isListed: false, short: undefined } as const

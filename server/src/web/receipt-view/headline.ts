@@ -11,17 +11,17 @@ import type { ComparedField } from './comparison.ts'
 
 export interface Decided {
   readonly verdict: VerdictValue
-  readonly reason?: ReasonCode | undefined
+  readonly reason?: ReasonCode
   readonly named: Named
   /** The compared fields, from `comparisonOf`. */
   readonly fields: readonly ComparedField[]
   /** The words of the action; undefined where they are unknown. */
-  readonly worded?: Worded | undefined
+  readonly worded?: Worded
   /** True if `worded` has the words of a stranger's plugin, which do not speak for the verdict. */
   readonly isForeign?: boolean
   /** The time from `claimed_at` until the outcome had appeared at the latest; undefined where no read showed it. */
-  readonly afterMs?: number | undefined
-  readonly toleranceMs?: number | undefined
+  readonly afterMs?: number
+  readonly toleranceMs?: number
 }
 
 /** Reads the decision from a receipt alone. */

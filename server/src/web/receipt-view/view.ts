@@ -24,7 +24,7 @@ import { type ComparedField, comparisonOf } from './comparison.ts'
 import { type Destination, destinationOf } from './destination.ts'
 import { type Decided, decidedBy, headlineOf, pluginSays, reasonOf } from './headline.ts'
 import { anyFails, type Origin, stepsOf } from './steps.ts'
-import { type Timeline, timelineOf } from './timeline.ts'
+import { timelineOf } from './timeline.ts'
 
 /**
  * The look of a receipt: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never
@@ -43,7 +43,7 @@ const HEADINGS: Readonly<Record<Tone, string>> = {
   unvouched: 'Signed by a key that nothing vouches for',
 }
 
-export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
+export function headingOf({ tone }: { readonly tone: Tone }): string {
   return HEADINGS[tone]
 }
 
@@ -52,44 +52,13 @@ export function soundTone(verdict: VerdictValue, { isListed }: Pick<Destination,
   return verdict === 'verified' && !isListed ? 'unlisted' : verdict
 }
 
-export interface ReceiptView {
-  readonly receiptId: string
-  readonly verdict: VerdictValue
-  readonly tone: Tone
-  /** The outcome, in the words of the action where they are known. */
-  readonly finding: string
-  /** The reason in a sentence; undefined where the finding says it all. */
-  readonly reason: string | undefined
-  /** Sentences on the time and the place of the read. */
-  readonly when: string
-  /** The claim in one sentence; undefined where the words of the action are unknown. */
-  readonly claimed: string | undefined
-  readonly sentences: readonly string[]
-  /** A stranger's words, to stand apart under "The plugin says". */
-  readonly pluginSays: readonly string[]
-  readonly fields: readonly ComparedField[]
-  readonly destination: Destination
-  readonly timeline: Timeline
-  /** The agent's id, and the issuer's name below, as `withPunycode` writes them. */
-  readonly agent: string
-  /** Sentences about the agent beyond its id. */
-  readonly agentSentences: readonly string[]
-  readonly action: string
-  /** The name of the issuer; undefined where it gives none. */
-  readonly issuer: string | undefined
-  readonly keyId: string
-  readonly checkedBy: string | undefined
-  readonly profileVersion: string
-  readonly proof: Proof | undefined
-  /** Sentences about what the receipt does not show. */
-  readonly limits: readonly string[]
-}
+export type ReceiptView = NonNullable<ReturnType<typeof viewOf>>
 
 /**
  * Makes the view of a receipt; undefined for a document that is no receipt.
  * @param report the result of a checker: evidence that does not follow is not shown
  */
-export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}): ReceiptView | undefined {
+export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}) {
   const receipt = readReceipt(bundle.receipt)
   if (!receipt) return undefined
   const { body, proof } = receipt
@@ -111,21 +80,27 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     verdict: verdict.value,
     tone: toneOf(verdict.value, destination, report, anyFails(stepsOf(report, proof, origin))),
     ...findingOf(decided),
+    /** Sentences on the time and the place of the read. */
     when: whenOf(body, destination),
+    /** The claim in one sentence; undefined where the words of the action are unknown. */
     claimed: own && claimSentence(own, named),
     sentences: own ? factSentences(own, named) : [],
+    /** A stranger's words, to stand apart under "The plugin says". */
     pluginSays: pluginSays(decided),
     fields,
     destination,
     timeline: timelineOf(receipt, evidence),
     agent: withPunycode(body.agent.id),
+    /** Sentences about the agent beyond its id. */
     agentSentences: agentSentences(body.agent),
     action: claim.action,
+    /** The name of the issuer; undefined where it gives none. */
     issuer: body.issuer.name === undefined ? undefined : withPunycode(body.issuer.name),
     keyId: body.issuer.key_id,
     checkedBy: pluginWords(observation.verifier),
     profileVersion: `${id}, version ${version}`,
-    proof,
+    proof: proof as Proof | undefined,
+    /** Sentences about what the receipt does not show. */
     limits: [vouchedFor(verdict.value), gapWords(observation.largest_gap_ms), CHECKS_LIMIT, own && WORDS_LIMIT].filter(
       (text) => text !== undefined,
     ),
@@ -167,16 +142,18 @@ function fieldsOf(
     differs: evidence && differsAt(evidence, observation.observed_at),
     titles: {
       ...words?.titles,
-      ...(words ? { target: words.words.target, found: words.words.found ?? {} } : {}),
+      target: words?.words.target,
+      found: words?.words.found,
       required: publishedRules(profiles)(id, version)?.required ?? {},
     },
   })
 }
 
 /**
- * Writes the finding and its reason. The words of the action say the outcome in one sentence; without them, a title of a few words needs its reason.
+ * Writes the finding, in the words of the action where they are known, and its reason. Those words say the outcome in one sentence; without them, a
+ * title of a few words needs its reason.
  */
-function findingOf(decided: Decided): Pick<ReceiptView, 'finding' | 'reason'> {
+function findingOf(decided: Decided): { readonly finding: string; readonly reason: string | undefined } {
   const [title, reason] = [headlineOf(decided), reasonOf(decided)]
   if (decided.verdict === 'verified') return { finding: title, reason: undefined }
   if (decided.verdict === 'unverifiable' || !decided.worded || decided.isForeign) return { finding: title, reason }

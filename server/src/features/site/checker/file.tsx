@@ -19,7 +19,7 @@ function read(path: string): string {
   return readFileSync(new URL(path, import.meta.url), 'utf8')
 }
 
-function CheckerPage({ script, style }: { readonly script: string; readonly style: string }) {
+function CheckerPage({ script, style }: { script: string; style: string }) {
   const allow = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   const policy = `default-src 'none'; script-src ${allow(script)}; style-src ${allow(style)}; base-uri 'none'; form-action 'none'`
   return (

@@ -2,14 +2,13 @@
 import type { ComponentChildren } from 'preact'
 import { publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'
-import type { DocsPage, Documentation, ReadChapter } from './documentation.ts'
+import type { DocsPage, Documentation } from './documentation.ts'
 import { LANGUAGES, type Language } from './markdown.tsx'
 
-interface FrameProps {
+interface FrameProps extends Pick<Documentation, 'chapters'> {
   readonly title: string
-  readonly chapters: readonly ReadChapter[]
-  readonly current?: DocsPage | undefined
-  readonly isOverview?: boolean | undefined
+  readonly current?: DocsPage
+  readonly isOverview?: boolean
   readonly children: ComponentChildren
 }
 
@@ -77,9 +76,9 @@ export function ReadPage({
   page,
   contact,
 }: {
-  readonly documentation: Documentation
-  readonly page: DocsPage
-  readonly contact: string | undefined
+  documentation: Documentation
+  page: DocsPage
+  contact: string | undefined
 }) {
   const all = [...documentation.pages.values()]
   const at = all.indexOf(page)
@@ -89,12 +88,12 @@ export function ReadPage({
       <div class="docs">
         <article class="docs-text">
           {page.heading}
-          {page.path === 'security' ? <SecurityContact contact={contact} /> : null}
-          {page.languages.length > 0 ? <LanguageChoice languages={page.languages} /> : null}
+          {page.path === 'security' && <SecurityContact contact={contact} />}
+          {page.languages.length > 0 && <LanguageChoice languages={page.languages} />}
           {page.body}
           <Neighbours previous={all[at - 1]} next={all[at + 1]} />
         </article>
-        {parts.length > 2 ? (
+        {parts.length > 2 && (
           <nav class="docs-parts" aria-label="On this page">
             <p>On this page</p>
             <ul>
@@ -105,13 +104,13 @@ export function ReadPage({
               ))}
             </ul>
           </nav>
-        ) : null}
+        )}
       </div>
     </Frame>
   )
 }
 
-function SecurityContact({ contact }: { readonly contact: string | undefined }) {
+function SecurityContact({ contact }: { contact: string | undefined }) {
   if (contact === undefined) return <p>The operator of this service names no address for reports of weaknesses.</p>
   return (
     <p>
@@ -121,7 +120,7 @@ function SecurityContact({ contact }: { readonly contact: string | undefined }) 
 }
 
 /** The choice of a language for examples. It works by style alone, without scripts. */
-function LanguageChoice({ languages }: { readonly languages: readonly Language[] }) {
+function LanguageChoice({ languages }: { languages: readonly Language[] }) {
   return (
     <fieldset class="docs-languages">
       <legend>Examples in</legend>
@@ -137,16 +136,16 @@ function LanguageChoice({ languages }: { readonly languages: readonly Language[]
 function Neighbours({ previous, next }: Readonly<Record<'previous' | 'next', DocsPage | undefined>>) {
   return (
     <nav class="docs-neighbours" aria-label="Previous and next page">
-      {previous ? (
+      {previous && (
         <a href={previous.href} rel="prev">
           <small>Previous</small> {previous.title}
         </a>
-      ) : null}
-      {next ? (
+      )}
+      {next && (
         <a href={next.href} rel="next" class="next">
           <small>Next</small> {next.title}
         </a>
-      ) : null}
+      )}
     </nav>
   )
 }

@@ -9,7 +9,7 @@ import { publicPaths } from '../../../web/paths.ts'
 import { apiPages, type OpenApi } from './api/api-pages.ts'
 import { CHAPTERS } from './contents.ts'
 import { type Rendered, renderMarkdown } from './markdown.tsx'
-import { type SearchIndex, searchIndex } from './search-index.ts'
+import { searchIndex } from './search-index.ts'
 
 export interface DocsPage extends Rendered {
   /** The page's path below the documentation, such as `concepts`. */
@@ -17,18 +17,7 @@ export interface DocsPage extends Rendered {
   readonly href: string
 }
 
-export interface ReadChapter {
-  readonly title: string
-  readonly about: string
-  readonly pages: readonly DocsPage[]
-}
-
-export interface Documentation {
-  readonly chapters: readonly ReadChapter[]
-  /** The pages by their path. */
-  readonly pages: ReadonlyMap<string, DocsPage>
-  readonly search: SearchIndex
-}
+export type Documentation = ReturnType<typeof readDocumentation>
 
 /** A page as Markdown. Its links are relative to `file`, which exists in the repository or nowhere. */
 interface Source {
@@ -55,7 +44,7 @@ export function readDocumentation({
   readonly openApi: OpenApi
   readonly config: Pick<HostConfig, 'verifierPackage'>
   readonly pages: readonly Page[]
-}): Documentation {
+}) {
   const made = {
     actions: (): Source[] => [
       { path: 'actions', file: `${ACTIONS}/README.md`, text: actionIndex(actions), isForeign: true },
@@ -82,15 +71,18 @@ export function readDocumentation({
   const paths = new Map([['README.md', ''], ...files])
   const chapters = sources.map((chapter) => ({
     ...chapter,
-    pages: chapter.pages.map((source) => ({
-      path: source.path,
-      href: docsHref(source.path),
-      ...renderMarkdown(source.text, (link) => hrefOf(source, link, paths)),
-    })),
+    pages: chapter.pages.map(
+      (source): DocsPage => ({
+        path: source.path,
+        href: docsHref(source.path),
+        ...renderMarkdown(source.text, (link) => hrefOf(source, link, paths)),
+      }),
+    ),
   }))
   const pages = chapters.flatMap((chapter) => chapter.pages)
   return {
     chapters,
+    /** The pages by their path. */
     pages: new Map(pages.map((page) => [page.path, page])),
     search: searchIndex(explainedFirst(pages)),
   }

@@ -1,7 +1,6 @@
 /** The pages of the log explorer: the log, one entry, and a proof. */
 
 import type { SignedTreeHead } from '@claimcheck/core/log'
-import type { Anchor } from '@claimcheck/core/plugin'
 import { parseInstant } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import type { CommandLine } from '../../../web/command-line.ts'
@@ -14,75 +13,82 @@ import type { EntriesPage, LogEntry } from '../../log/log.ts'
 import { Anchors, type AnchorsProps, counted, Entries, Growth, logPaths, ProofForms } from './parts.tsx'
 import type { Proof, Typed } from './question.ts'
 
-interface FrameProps {
-  readonly title: string
-  readonly checks?: boolean
-  readonly children: ComponentChildren
-}
-
-function Frame({ title, checks = false, children }: FrameProps) {
+/** A page below the log. */
+function Below({ title, checks = false, children }: { title: string; checks?: boolean; children?: ComponentChildren }) {
   return (
     <PublicPage section="log" title={title} scripts={checks ? ['log-check'] : []}>
-      <div class="log">{children}</div>
+      <div class="log">
+        <p>
+          <a href={publicPaths.log}>The log</a>
+        </p>
+        <h1>{title}</h1>
+        {children}
+      </div>
     </PublicPage>
   )
 }
 
-interface LogPageProps {
-  readonly head: SignedTreeHead
-  readonly anchors: AnchorsProps
-  readonly days: readonly Day[]
-  readonly entries: EntriesPage
-}
-
-export function LogPage({ head, anchors, days, entries }: LogPageProps) {
+export function LogPage({
+  head,
+  anchors,
+  days,
+  entries,
+}: {
+  head: SignedTreeHead
+  anchors: AnchorsProps
+  days: readonly Day[]
+  entries: EntriesPage
+}) {
   const { tree_size, root_hash, issued_at, log_id } = head.body
   const signedAt = parseInstant(issued_at)!
   const [newest] = anchors.anchors
   return (
-    <Frame title="Log">
-      <h1>The log has {counted(tree_size, 'entry', 'entries')}</h1>
-      <p>
-        Every receipt of this service is a leaf of this log, which only grows. Its operator signs each state of it.{' '}
-        <a href={`${publicPaths.docs}/concepts#the-log`}>How the log works</a>
-      </p>
-      <div class="columns">
-        <section aria-labelledby="head">
-          <h2 id="head">The newest signed head</h2>
-          <Facts
-            rows={[
-              ['Size', tree_size],
-              ['Root', <Hash value={root_hash} label="the root" ends={12} />],
-              [
-                'Signed',
-                <>
-                  <ExactTime at={signedAt} /> (<Time at={signedAt} />)
-                </>,
-              ],
-              ['Key', <Hash value={head.signature.key_id} label="the key" ends={12} />],
-              ['Log', <Hash value={log_id} label="the id of the log" ends={12} />],
-              ['Anchored', newest === undefined ? 'not yet' : <LandedAt anchor={newest} />],
-            ]}
-          />
-          <p>
-            <a href="/v1/log/head">The signed document</a> and{' '}
-            <a href="/.well-known/poaw-keys.json">the published keys</a>
-          </p>
-        </section>
-        <Growth days={days} />
+    <PublicPage section="log" title="Log">
+      <div class="log">
+        <h1>The log has {counted(tree_size, 'entry', 'entries')}</h1>
+        <p>
+          Every receipt of this service is a leaf of this log, which only grows. Its operator signs each state of it.{' '}
+          <a href={`${publicPaths.docs}/concepts#the-log`}>How the log works</a>
+        </p>
+        <div class="columns">
+          <section aria-labelledby="head">
+            <h2 id="head">The newest signed head</h2>
+            <Facts
+              rows={[
+                ['Size', tree_size],
+                ['Root', <Hash value={root_hash} label="the root" ends={12} />],
+                [
+                  'Signed',
+                  <>
+                    <ExactTime at={signedAt} /> (<Time at={signedAt} />)
+                  </>,
+                ],
+                ['Key', <Hash value={head.signature.key_id} label="the key" ends={12} />],
+                ['Log', <Hash value={log_id} label="the id of the log" ends={12} />],
+                [
+                  'Anchored',
+                  newest === undefined ? (
+                    'not yet'
+                  ) : (
+                    <>
+                      up to size {newest.treeSize}, <ExactTime at={newest.blockTime * 1000} />
+                    </>
+                  ),
+                ],
+              ]}
+            />
+            <p>
+              <a href="/v1/log/head">The signed document</a> and{' '}
+              <a href="/.well-known/poaw-keys.json">the published keys</a>
+            </p>
+          </section>
+          <Growth days={days} />
+        </div>
+        <ProofForms treeSize={tree_size} />
+        <Entries page={entries} />
+        <Anchors {...anchors} />
       </div>
-      <ProofForms treeSize={tree_size} />
-      <Entries page={entries} />
-      <Anchors {...anchors} />
-    </Frame>
-  )
-}
-
-function LandedAt({ anchor: { treeSize, blockTime } }: { readonly anchor: Anchor }) {
-  return (
-    <>
-      up to size {treeSize}, <ExactTime at={blockTime * 1000} />
-    </>
+    </PublicPage>
   )
 }
 
@@ -99,10 +105,8 @@ interface ProofPageProps {
 /** The page of a proof: its documents, with the commands that check them. Its script checks them in the browser. */
 export function ProofPage({ title, proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
   return (
-    <Frame title={title} checks>
-      <Back />
-      <h1>{title}</h1>
-      {entry ? (
+    <Below title={title} checks>
+      {entry && (
         <Facts
           rows={[
             ['Leaf hash', <Hash value={entry.leafHash} label="the leaf hash" ends={12} />],
@@ -110,7 +114,7 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin, comman
             ['Neighbours', <Neighbours of={entry.leafIndex} treeSize={treeSize} />],
           ]}
         />
-      ) : null}
+      )}
       <Checked proof={proof} />
       <h2>The proof</h2>
       <p>{wordsOf(proof)}</p>
@@ -122,11 +126,11 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin, comman
       </p>
       <Code text={commandsFor(proof, origin, commandLine)} label="The commands" />
       <ProofForms typed={typed} treeSize={treeSize} />
-    </Frame>
+    </Below>
   )
 }
 
-function Neighbours({ of, treeSize }: { readonly of: number; readonly treeSize: number }) {
+function Neighbours({ of, treeSize }: { of: number; treeSize: number }) {
   const neighbours = [of - 1, of + 1].filter((index) => index >= 0 && index < treeSize)
   return (
     <span class="pager">
@@ -138,7 +142,7 @@ function Neighbours({ of, treeSize }: { readonly of: number; readonly treeSize: 
 }
 
 /** The result of the check in the browser, which the script fills and shows. */
-function Checked({ proof }: { readonly proof: Proof }) {
+function Checked({ proof }: { proof: Proof }) {
   const asked =
     proof.kind === 'inclusion'
       ? { 'data-leaf': proof.proof.leaf_index, 'data-hash': proof.proof.leaf_hash, 'data-size': proof.proof.tree_size }
@@ -176,22 +180,14 @@ function commandsFor(proof: Proof, origin: string, { program }: CommandLine): st
   ].join('\n')
 }
 
-interface RefusedPageProps {
-  readonly problem: string
-  readonly typed: Typed
-  readonly treeSize: number
-}
-
-export function RefusedPage({ problem, typed, treeSize }: RefusedPageProps) {
+export function RefusedPage({ problem, ...asked }: { problem: string; typed: Typed; treeSize: number }) {
   return (
-    <Frame title="This cannot be proven">
-      <Back />
-      <h1>This cannot be proven</h1>
+    <Below title="This cannot be proven">
       <p class="notice problem" role="alert" id="problem">
         {problem}
       </p>
-      <ProofForms typed={typed} treeSize={treeSize} problem="problem" />
-    </Frame>
+      <ProofForms {...asked} problem="problem" />
+    </Below>
   )
 }
 
@@ -199,22 +195,12 @@ export function RefusedPage({ problem, typed, treeSize }: RefusedPageProps) {
  * The page of a proof that cannot be made.
  * @param detail a sentence that says why
  */
-export function FailedPage({ title, detail }: { readonly title: string; readonly detail: string }) {
+export function FailedPage({ title, detail }: { title: string; detail: string }) {
   return (
-    <Frame title={title}>
-      <Back />
-      <h1>{title}</h1>
+    <Below title={title}>
       <p class="notice problem" role="alert">
         {detail}
       </p>
-    </Frame>
-  )
-}
-
-function Back() {
-  return (
-    <p>
-      <a href={publicPaths.log}>The log</a>
-    </p>
+    </Below>
   )
 }

@@ -20,7 +20,7 @@ const HEIGHT = 96
 /** The least height of a bar, which keeps a small count visible. */
 const LEAST = 3
 
-export function Growth({ days }: { readonly days: readonly Day[] }) {
+export function Growth({ days }: { days: readonly Day[] }) {
   const most = Math.max(1, ...days.map(({ entries }) => entries))
   const all = days.reduce((sum, { entries }) => sum + entries, 0)
   const step = WIDTH / days.length
@@ -66,7 +66,7 @@ export function Growth({ days }: { readonly days: readonly Day[] }) {
 }
 
 /** The entries of a page, the newest first. */
-export function Entries({ page: { treeSize, entries } }: { readonly page: EntriesPage }) {
+export function Entries({ page: { treeSize, entries } }: { page: EntriesPage }) {
   const first = entries[0]?.leafIndex ?? 0
   const last = entries.at(-1)?.leafIndex ?? 0
   const size = entries.length
@@ -96,10 +96,10 @@ export function Entries({ page: { treeSize, entries } }: { readonly page: Entrie
             <span>
               Entries {first} to {last}, of {treeSize.toLocaleString('en')} that begin with 0
             </span>
-            {last < treeSize - 1 ? (
+            {last < treeSize - 1 && (
               <a href={logPaths.entriesBefore(Math.min(treeSize, last + 1 + size))}>Newer entries</a>
-            ) : null}
-            {first > 0 ? <a href={logPaths.entriesBefore(first)}>Older entries</a> : null}
+            )}
+            {first > 0 && <a href={logPaths.entriesBefore(first)}>Older entries</a>}
           </p>
         </>
       )}
@@ -125,7 +125,7 @@ export function Anchors({ anchors, next }: AnchorsProps) {
       ) : (
         <Table label="Landed anchors" columns={ANCHOR_COLUMNS} rows={anchors} />
       )}
-      {next === null ? null : (
+      {next !== null && (
         <p class="pager">
           <a href={logPaths.anchorsBefore(next)}>Older anchors</a>
         </p>
@@ -152,15 +152,12 @@ const ANCHOR_COLUMNS: readonly Column<Anchor>[] = [
   ['root', ({ rootHash, treeSize }) => <Hash value={rootHash} label={`the root at size ${treeSize}`} />],
 ]
 
-interface ProofFormsProps {
-  /** The content of the fields as it was typed. */
-  readonly typed?: Typed
-  readonly treeSize: number
-  /** The id of the element that says why the form was refused; the sent form has the focus. */
-  readonly problem?: string
-}
-
-export function ProofForms({ typed = {}, treeSize, problem }: ProofFormsProps) {
+/**
+ * The forms that ask for proofs.
+ * @param typed the content of the fields as it was typed
+ * @param problem the id of the element that says why the form was refused; the sent form has the focus
+ */
+export function ProofForms({ typed = {}, treeSize, problem }: { typed?: Typed; treeSize: number; problem?: string }) {
   const sent = typed.leaf === undefined ? 'first' : 'leaf'
   const field = (name: keyof Typed) => ({ name, value: typed[name], problem: name === sent ? problem : undefined })
   return (
@@ -188,30 +185,32 @@ export function ProofForms({ typed = {}, treeSize, problem }: ProofFormsProps) {
   )
 }
 
-interface FieldProps {
-  readonly name: keyof Typed
-  readonly label: string
-  readonly help: string
-  readonly value: string | undefined
-  readonly problem: string | undefined
-  readonly required?: boolean
-}
-
-function Field({ name, label, help, value, problem, required }: FieldProps) {
+function Field({
+  label,
+  help,
+  problem,
+  ...input
+}: {
+  name: keyof Typed
+  label: string
+  help: string
+  value: string | undefined
+  problem: string | undefined
+  required?: boolean
+}) {
+  const id = `proof-${input.name}`
   return (
     <div class="field">
-      <label for={`proof-${name}`}>{label}</label>
+      <label for={id}>{label}</label>
       <input
-        id={`proof-${name}`}
+        id={id}
         autofocus={problem !== undefined}
-        name={name}
-        value={value}
-        required={required}
+        {...input}
         maxLength={64}
         autocomplete="off"
-        aria-describedby={problem === undefined ? `proof-${name}-help` : `${problem} proof-${name}-help`}
+        aria-describedby={problem === undefined ? `${id}-help` : `${problem} ${id}-help`}
       />
-      <p class="help" id={`proof-${name}-help`}>
+      <p class="help" id={`${id}-help`}>
         {help}
       </p>
     </div>

@@ -20,16 +20,16 @@ export function Proofs({
   checkedBy,
   command,
 }: {
-  readonly steps: readonly Step[]
-  readonly checkedBy: string | undefined
-  readonly command: string | undefined
+  steps: readonly Step[]
+  checkedBy: string | undefined
+  command: string | undefined
 }) {
   return (
     <>
       <p role="status">
         {checkedBy ?? 'Nothing is checked yet. If this stays so, your browser does not run the script of this page.'}
       </p>
-      {checkedBy === undefined && command !== undefined ? <Code text={command} label="the command" /> : null}
+      {checkedBy === undefined && command !== undefined && <Code text={command} label="the command" />}
       <ul class="steps">
         {steps.map(({ name, title, state, text }) => {
           const [mark, words] = STATES[state]

@@ -5,7 +5,7 @@ import { visible, visibleJson } from '@claimcheck/core/words/plain-text'
 import { utc } from '@claimcheck/core/words/when'
 import type { ComponentChildren } from 'preact'
 import { Comparison } from '../../../web/parts/comparison.tsx'
-import { Facts } from '../../../web/parts/facts.tsx'
+import { Facts, List } from '../../../web/parts/facts.tsx'
 import { MARKS } from '../../../web/parts/icons.tsx'
 import { PluginSays } from '../../../web/parts/plugin-says.tsx'
 import { Code, Hash, ShortDigests } from '../../../web/parts/values.tsx'
@@ -72,19 +72,19 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
   return (
     <article class={`receipt tone-${view.tone}`}>
       <header>
-        {failed.length > 0 ? (
+        {failed.length > 0 && (
           <p class="notice problem" role="alert">
             Do not rely on this receipt. What fails: {failed.map(({ title }) => title).join(', ')}.
           </p>
-        ) : null}
+        )}
         <p class="outcome">
           <Mark /> {headingOf(view)}
         </p>
         <h1>
-          {isUnvouched ? 'It says: ' : null}
+          {isUnvouched && 'It says: '}
           {visible(view.finding)}
         </h1>
-        {isUnvouched ? <p class="lead">{UNVOUCHED_WORDS}</p> : null}
+        {isUnvouched && <p class="lead">{UNVOUCHED_WORDS}</p>}
         {view.reason && <p class="lead">{view.reason}</p>}
         <p class="lead">{view.when}</p>
       </header>
@@ -94,15 +94,9 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
           <bdi>{view.agent}</bdi>
           {view.claimed === undefined ? '.' : ` says: ${visible(view.claimed)}`}
         </p>
-        {view.agentSentences.length > 0 ? <p>{view.agentSentences.join(' ')}</p> : null}
+        {view.agentSentences.length > 0 && <p>{view.agentSentences.join(' ')}</p>}
         <Comparison fields={view.fields} />
-        {view.sentences.length > 0 ? (
-          <ul>
-            {view.sentences.map((sentence) => (
-              <li>{visible(sentence)}</li>
-            ))}
-          </ul>
-        ) : null}
+        <List items={view.sentences.map(visible)} />
         <PluginSays sentences={view.pluginSays} />
       </Part>
       <Part title="Destination">
@@ -136,7 +130,7 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
           {view.limits.map((limit) => (
             <li>{limit}</li>
           ))}
-          {links ? (
+          {links && (
             <li>
               The code that checks on this page comes from the issuer, too. To trust no server, use the{' '}
               <a href={links.checker} download="claimcheck-checker.html">
@@ -144,10 +138,10 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
               </a>{' '}
               or the command line.
             </li>
-          ) : null}
+          )}
         </ul>
       </Part>
-      {links ? <TakeAway view={view} links={links} /> : null}
+      {links && <TakeAway view={view} links={links} />}
       <RawData raw={raw} />
     </article>
   )
@@ -162,7 +156,7 @@ export function NotValid({
   steps,
   checkedBy,
   raw,
-}: Pick<ReceiptArticleProps, 'steps' | 'checkedBy' | 'raw'> & { readonly problem: string }) {
+}: Pick<ReceiptArticleProps, 'steps' | 'checkedBy' | 'raw'> & { problem: string }) {
   return (
     <article class="receipt tone-doubtful">
       <header>
@@ -170,11 +164,11 @@ export function NotValid({
         <h1>{sentence(problem)}</h1>
         <p class="lead">Do not rely on anything in this document. Ask its issuer for the receipt again.</p>
       </header>
-      {steps.length > 0 ? (
+      {steps.length > 0 && (
         <Part title="Proofs">
           <Proofs steps={steps} checkedBy={checkedBy} command={undefined} />
         </Part>
-      ) : null}
+      )}
       <RawData raw={raw} />
     </article>
   )
@@ -211,7 +205,7 @@ function Part({ title, onScreen = false, children }: PartProps) {
   )
 }
 
-function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links: ReceiptLinks }) {
+function TakeAway({ view, links }: { view: ReceiptView; links: ReceiptLinks }) {
   const alt = badgeText(view.tone)
   return (
     <Part title="Take it with you" onScreen>

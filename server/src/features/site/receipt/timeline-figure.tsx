@@ -14,7 +14,7 @@ const SEEN_WORDS: Readonly<Record<Seen, string>> = {
   unreadable: 'nothing could be read',
 }
 
-export function TimelineFigure({ timeline }: { readonly timeline: Timeline }) {
+export function TimelineFigure({ timeline }: { timeline: Timeline }) {
   return (
     <>
       <Strip timeline={timeline} />
@@ -29,7 +29,7 @@ export function TimelineFigure({ timeline }: { readonly timeline: Timeline }) {
   )
 }
 
-function Strip({ timeline }: { readonly timeline: Timeline }) {
+function Strip({ timeline }: { timeline: Timeline }) {
   const { claimedAt, toleranceEnd, deadlineAt, appeared, reads } = timeline
   const times = [claimedAt, deadlineAt, ...reads.flatMap(({ at }) => at)]
   const first = Math.min(...times)
@@ -45,7 +45,7 @@ function Strip({ timeline }: { readonly timeline: Timeline }) {
       role="img"
       aria-label="The time line, which the list below tells in words"
     >
-      {toleranceEnd === undefined ? null : (
+      {toleranceEnd !== undefined && (
         <rect
           class="tolerance"
           x={x(claimedAt)}
@@ -54,7 +54,7 @@ function Strip({ timeline }: { readonly timeline: Timeline }) {
           height="24"
         />
       )}
-      {appeared?.notBefore === undefined ? null : (
+      {appeared?.notBefore !== undefined && (
         <rect
           class="appeared"
           x={x(appeared.notBefore)}

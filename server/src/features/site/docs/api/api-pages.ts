@@ -36,12 +36,6 @@ interface Endpoint extends Operation {
   readonly path: string
 }
 
-interface ApiPage {
-  readonly path: string
-  readonly file: string
-  readonly text: string
-}
-
 /** The introduction to each tag. The page of any other tag has none. */
 const ABOUT: Readonly<Record<string, string>> = {
   Claims: 'An agent submits what it says that it did, and reads what became of it. Every endpoint here needs a key.',
@@ -56,7 +50,7 @@ const ABOUT: Readonly<Record<string, string>> = {
 // Pages link to one another as files next to those of the repository.
 const FOLDER = 'server/docs/api'
 
-export function apiPages(openApi: OpenApi): ApiPage[] {
+export function apiPages(openApi: OpenApi) {
   const endpoints = Object.entries(openApi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
       ([method, operation]): Endpoint => ({ ...operation, method: method.toUpperCase(), path }),

@@ -17,8 +17,12 @@ const FACTS = {
   pushed_at: '2026-09-25T14:02:49.000Z',
 }
 
-/** Facts in the order in which a signed document sorts them. */
-const SORTED_FACTS = Object.fromEntries(Object.entries(FACTS).toSorted())
+/** Sorts members as a signed document does. */
+function sorted(members: object): object {
+  return Object.fromEntries(Object.entries(members).toSorted())
+}
+
+const SEEN_AT = '2026-09-25T14:02:49.495Z'
 
 const CLAIM = {
   claim_id: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
@@ -37,7 +41,7 @@ const CLAIM = {
   verdict: 'verified',
   reason_code: null,
   last_check: {
-    at: '2026-09-25T14:02:49.495Z',
+    at: SEEN_AT,
     result: 'present',
     facts: FACTS,
   },
@@ -45,8 +49,17 @@ const CLAIM = {
 
 const { claim_id, client_claim_id, agent_id, action, target, claimed_at, deadline_at, submitted_at, claim_digest } =
   CLAIM
+const { receipt_id } = CLAIM
+const ISSUED_AT = '2026-09-25T14:02:49.506Z'
+const SIGNED_AT = '2026-09-25T14:02:49.593Z'
+const key_id = 'ed25519:Hv8EgYFYweYlce5rrUlB3dhMXs3sMWxFh124GnN7sP0'
+const log_id = '9VoxANgQvhxIgO7SfZ3RHvxzbwx8eUjrM_rqWzQIhMU'
+const root_hash = 'S5HMUGPGRV5RdlciSU-0lzVyX_mfv5AWj99TaeIn5r8'
+const FIRST_HASH = 'gdUB80tTVv1UFRsn58WeZ3YsbfFVmx8nwoXC2npOh3Y'
+const SECOND_HASH = '-Pwa8ycqXREDlU9a1VJ2IFvUha03YWwD7EpK3ob8-c4'
 const SOURCE = { base_url: 'https://api.github.com', listed: true, provider: 'github' }
-const REQUIRED = { branch: 'target', sha: 'content' }
+const RULES = { required: { branch: 'target', sha: 'content' }, tolerance_ms: 600000 }
+const TIMES = { age_ms: 0, removed_within_ms: 86400000, fresh_ms: 10000, closing_ms: 30000, grace_ms: 120000 }
 const READY = { ok: true, problems: [], warnings: [] }
 
 /** The examples by operation. */
@@ -77,11 +90,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     answer: CLAIM,
   },
   getReceipt: {
-    path: { receipt_id: CLAIM.receipt_id },
+    path: { receipt_id },
     answer: {
       body: {
         agent: {
-          id: 'release-bot',
+          id: agent_id,
         },
         claim: {
           action,
@@ -91,30 +104,30 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           params: { branch: 'main', sha: FACTS.head },
           target,
         },
-        issued_at: '2026-09-25T14:02:49.506Z',
+        issued_at: ISSUED_AT,
         issuer: {
-          key_id: 'ed25519:Hv8EgYFYweYlce5rrUlB3dhMXs3sMWxFh124GnN7sP0',
+          key_id,
         },
         observation: {
           appeared: {
-            not_after: '2026-09-25T14:02:49.495Z',
+            not_after: SEEN_AT,
             source: 'observation',
           },
           attempts: 1,
-          deadline_at: '2026-09-25T14:17:49.064Z',
+          deadline_at,
           evidence_digest: 'Y7wOrrQxfR_Mrmbsr-eNtIWJLK5vvxY6I5WfmBF5ldU',
-          facts: SORTED_FACTS,
-          observed_at: '2026-09-25T14:02:49.495Z',
+          facts: sorted(FACTS),
+          observed_at: SEEN_AT,
           source: SOURCE,
           verifier: {
             code_hash: 'sha256:CHqPhEqWRjLlQkl-J7aUW16C7MCGAxIUPoBD9eLyBIo',
-            id: 'codehost.commit.push',
+            id: action,
             package: '@claimcheck/plugin-codehost',
             package_version: '0.1.0',
             version: '1',
           },
         },
-        receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
+        receipt_id,
         spec_version: 'poaw/0.1',
         trust_level: 2,
         verdict: {
@@ -123,50 +136,42 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       },
       signature: {
         alg: 'Ed25519',
-        key_id: 'ed25519:Hv8EgYFYweYlce5rrUlB3dhMXs3sMWxFh124GnN7sP0',
+        key_id,
         value: 'S1SQsTZzx2ZkO6CLCfXxiwc0TejpoST7inhgui_pUpQhq9I8Uvad5tDnDn3vsucUS-c81dJ16u_82gsaJ2SlCw',
       },
       proof: {
-        log_id: '9VoxANgQvhxIgO7SfZ3RHvxzbwx8eUjrM_rqWzQIhMU',
+        log_id,
         leaf_index: 0,
         tree_size: 2,
-        root_hash: 'S5HMUGPGRV5RdlciSU-0lzVyX_mfv5AWj99TaeIn5r8',
-        inclusion: ['-Pwa8ycqXREDlU9a1VJ2IFvUha03YWwD7EpK3ob8-c4'],
+        root_hash,
+        inclusion: [SECOND_HASH],
       },
     },
   },
   getEvidence: {
-    path: { receipt_id: CLAIM.receipt_id },
+    path: { receipt_id },
     answer: {
       checks: [
         {
           age_ms: 10000,
-          answered_at: '2026-09-25T14:02:49.495Z',
+          answered_at: SEEN_AT,
           clock_offset_ms: 801,
           dated: true,
           differs: [],
-          facts: SORTED_FACTS,
+          facts: sorted(FACTS),
           kind: 'present',
           sent_at: '2026-09-25T14:02:49.198Z',
           source: SOURCE,
         },
       ],
       claim: { claim_digest, claimed_at, deadline_at, submitted_at },
-      decided_at: '2026-09-25T14:02:49.495Z',
+      decided_at: SEEN_AT,
       evidence_version: 1,
       profile: {
-        action: 'codehost.commit.push',
+        action,
         version: '1',
       },
-      rules: {
-        age_ms: 0,
-        closing_ms: 30000,
-        fresh_ms: 10000,
-        grace_ms: 120000,
-        removed_within_ms: 86400000,
-        required: REQUIRED,
-        tolerance_ms: 600000,
-      },
+      rules: sorted({ ...RULES, ...TIMES }),
       rules_version: 1,
     },
   },
@@ -174,19 +179,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     answer: {
       profiles: [
         {
-          action: 'codehost.commit.push',
+          action,
           version: '1',
           rules_version: 1,
           summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
-          required: REQUIRED,
-          tolerance_ms: 600000,
+          ...RULES,
           deadline_ms: 900000,
           max_deadline_ms: 86400000,
-          age_ms: 0,
-          removed_within_ms: 86400000,
-          fresh_ms: 10000,
-          closing_ms: 30000,
-          grace_ms: 120000,
+          ...TIMES,
           words: {
             title: 'Push of a commit',
             target: 'Repository',
@@ -221,14 +221,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     answer: {
       tree_head: {
         body: {
-          log_id: '9VoxANgQvhxIgO7SfZ3RHvxzbwx8eUjrM_rqWzQIhMU',
+          log_id,
           tree_size: 2,
-          root_hash: 'S5HMUGPGRV5RdlciSU-0lzVyX_mfv5AWj99TaeIn5r8',
-          issued_at: '2026-09-25T14:02:49.593Z',
+          root_hash,
+          issued_at: SIGNED_AT,
         },
         signature: {
           alg: 'Ed25519',
-          key_id: 'ed25519:Hv8EgYFYweYlce5rrUlB3dhMXs3sMWxFh124GnN7sP0',
+          key_id,
           value: 'Pw-lEHWkvfISF8QH-C_7Cp5SMBVZlr_W0wpu8x_USm0k_3ASX6bZ3a-wU8MLemLkgf_LuNd6c_LiDo2esc3hBA',
         },
       },
@@ -245,13 +245,13 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       entries: [
         {
           leaf_index: 0,
-          leaf_hash: 'gdUB80tTVv1UFRsn58WeZ3YsbfFVmx8nwoXC2npOh3Y',
-          created_at: '2026-09-25T14:02:49.506Z',
+          leaf_hash: FIRST_HASH,
+          created_at: ISSUED_AT,
         },
         {
           leaf_index: 1,
-          leaf_hash: '-Pwa8ycqXREDlU9a1VJ2IFvUha03YWwD7EpK3ob8-c4',
-          created_at: '2026-09-25T14:02:49.593Z',
+          leaf_hash: SECOND_HASH,
+          created_at: SIGNED_AT,
         },
       ],
       next: null,
@@ -263,12 +263,12 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       tree_size: '2',
     },
     answer: {
-      log_id: '9VoxANgQvhxIgO7SfZ3RHvxzbwx8eUjrM_rqWzQIhMU',
+      log_id,
       leaf_index: 0,
       tree_size: 2,
-      leaf_hash: 'gdUB80tTVv1UFRsn58WeZ3YsbfFVmx8nwoXC2npOh3Y',
-      root_hash: 'S5HMUGPGRV5RdlciSU-0lzVyX_mfv5AWj99TaeIn5r8',
-      inclusion: ['-Pwa8ycqXREDlU9a1VJ2IFvUha03YWwD7EpK3ob8-c4'],
+      leaf_hash: FIRST_HASH,
+      root_hash,
+      inclusion: [SECOND_HASH],
     },
   },
   getConsistencyProof: {
@@ -277,12 +277,12 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       second: '2',
     },
     answer: {
-      log_id: '9VoxANgQvhxIgO7SfZ3RHvxzbwx8eUjrM_rqWzQIhMU',
+      log_id,
       first: 1,
       second: 2,
-      first_root: 'gdUB80tTVv1UFRsn58WeZ3YsbfFVmx8nwoXC2npOh3Y',
-      second_root: 'S5HMUGPGRV5RdlciSU-0lzVyX_mfv5AWj99TaeIn5r8',
-      proof: ['-Pwa8ycqXREDlU9a1VJ2IFvUha03YWwD7EpK3ob8-c4'],
+      first_root: FIRST_HASH,
+      second_root: root_hash,
+      proof: [SECOND_HASH],
     },
   },
   listAnchors: {
@@ -297,7 +297,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           uid: '0x5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f',
           tx_hash: '0xc4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4',
           tree_size: 2,
-          root_hash: 'S5HMUGPGRV5RdlciSU-0lzVyX_mfv5AWj99TaeIn5r8',
+          root_hash,
           block_number: 31415926,
           block_time: 1790345100,
         },
@@ -308,17 +308,17 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   getKeys: {
     answer: {
       issuer: 'claimcheck',
-      log_id: '9VoxANgQvhxIgO7SfZ3RHvxzbwx8eUjrM_rqWzQIhMU',
+      log_id,
       keys: [
         {
-          key_id: 'ed25519:Hv8EgYFYweYlce5rrUlB3dhMXs3sMWxFh124GnN7sP0',
+          key_id,
           public_key: '0qQ1i9sQJt2W9bzMaU91YDlV4o65l341r7MCLY4KF7I',
           valid_from: '2026-09-25T14:02:48.939Z',
           revoked_at: null,
           jwk: {
             kty: 'OKP',
             crv: 'Ed25519',
-            kid: 'ed25519:Hv8EgYFYweYlce5rrUlB3dhMXs3sMWxFh124GnN7sP0',
+            kid: key_id,
             x: '0qQ1i9sQJt2W9bzMaU91YDlV4o65l341r7MCLY4KF7I',
           },
         },
@@ -344,10 +344,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           name: 'GitHub, acme',
           scopes: [],
           connected_at: '2026-09-25T09:00:00.000Z',
-          actions: ['codehost.commit.push'],
+          actions: [action],
         },
       ],
-      public_actions: ['codehost.commit.push'],
+      public_actions: [action],
     },
   },
   getHealth: {
