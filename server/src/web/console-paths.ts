@@ -13,14 +13,6 @@ export function agentOfSegment(segment: string): string {
   return /^~+\.\.?$/.test(segment) ? segment.slice(1) : segment
 }
 
-function inWorkspace(rest: string) {
-  return (workspaceId: string) => `${ROOT}/w/${encodeURIComponent(workspaceId)}/${rest}`
-}
-
-function ofOne(list: string, rest = '') {
-  return (workspaceId: string, id: string) => inWorkspace(`${list}/${encodeURIComponent(id)}${rest}`)(workspaceId)
-}
-
 export const paths = {
   home: ROOT,
   setup: (token: string) => `${ROOT}/setup/${encodeURIComponent(token)}`,
@@ -55,36 +47,52 @@ export const paths = {
   oidcCallback: `${ROOT}/sign-in/outside/callback`,
   accountEvents: `${ROOT}/account/events`,
   newWorkspace: `${ROOT}/workspaces/new`,
-  claims: inWorkspace('claims'),
-  newClaim: inWorkspace('claims/new'),
-  claim: ofOne('claims'),
-  claimsExport: inWorkspace('claims/export'),
-  agents: inWorkspace('agents'),
-  agent: (workspaceId: string, agentId: string) => inWorkspace(`agents/${agentSegment(agentId)}`)(workspaceId),
-  connections: inWorkspace('connections'),
-  developers: inWorkspace('developers'),
-  members: inWorkspace('members'),
-  workspaceName: inWorkspace('name'),
-  retention: inWorkspace('retention'),
-  signInRule: inWorkspace('sign-in-rule'),
-  payer: inWorkspace('payer'),
-  deleteWorkspace: inWorkspace('delete'),
-  plugins: inWorkspace('plugins'),
-  auditTrail: inWorkspace('audit-trail'),
-  auditTrailExport: inWorkspace('audit-trail/export'),
-  keys: inWorkspace('developers/keys'),
-  key: ofOne('developers/keys'),
-  rotateKey: ofOne('developers/keys', '/rotate'),
-  releaseAgent: inWorkspace('developers/agents/release'),
-  sites: inWorkspace('developers/sites'),
-  domain: inWorkspace('developers/domain'),
-  revokeKey: ofOne('developers/keys', '/revoke'),
-  newConnection: ofOne('connections/new'),
-  credentials: ofOne('connections', '/credentials'),
-  connectionName: ofOne('connections', '/name'),
-  testConnection: ofOne('connections', '/test'),
-  disconnect: ofOne('connections', '/disconnect'),
 } as const
+
+export type WorkspacePaths = ReturnType<typeof pathsIn>
+
+/** Makes the paths in a workspace. */
+export function pathsIn(workspaceId: string) {
+  const root = `${ROOT}/w/${encodeURIComponent(workspaceId)}`
+  const ofOne =
+    (list: string, rest = '') =>
+    (id: string) =>
+      `${root}/${list}/${encodeURIComponent(id)}${rest}`
+  return {
+    claims: `${root}/claims`,
+    newClaim: `${root}/claims/new`,
+    claim: ofOne('claims'),
+    claimsExport: `${root}/claims/export`,
+    agents: `${root}/agents`,
+    agent: (agentId: string) => `${root}/agents/${agentSegment(agentId)}`,
+    connections: `${root}/connections`,
+    newConnection: ofOne('connections/new'),
+    credentials: ofOne('connections', '/credentials'),
+    connectionName: ofOne('connections', '/name'),
+    testConnection: ofOne('connections', '/test'),
+    disconnect: ofOne('connections', '/disconnect'),
+    developers: `${root}/developers`,
+    keys: `${root}/developers/keys`,
+    key: ofOne('developers/keys'),
+    rotateKey: ofOne('developers/keys', '/rotate'),
+    revokeKey: ofOne('developers/keys', '/revoke'),
+    releaseAgent: `${root}/developers/agents/release`,
+    sites: `${root}/developers/sites`,
+    domain: `${root}/developers/domain`,
+    members: `${root}/members`,
+    changeRole: ofOne('members', '/role'),
+    removeMember: ofOne('members', '/remove'),
+    invitations: `${root}/members/invitations`,
+    workspaceName: `${root}/name`,
+    retention: `${root}/retention`,
+    signInRule: `${root}/sign-in-rule`,
+    payer: `${root}/payer`,
+    deleteWorkspace: `${root}/delete`,
+    plugins: `${root}/plugins`,
+    auditTrail: `${root}/audit-trail`,
+    auditTrailExport: `${root}/audit-trail/export`,
+  }
+}
 
 /** The prefix of all routes of a workspace. */
 export const WORKSPACE_PREFIX = `${ROOT}/w/:workspace`

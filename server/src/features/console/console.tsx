@@ -36,6 +36,32 @@ import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 import { answerSignedOut, answerStale, confirmRoutes } from './sign-in-again.ts'
 import { answerWeak } from './weak-sign-in.tsx'
 
+const FOR_EVERYBODY = [signInRoutes, forgottenRoutes, passkeySignInRoutes, oidcRoutes]
+const FOR_THE_SIGNED_IN = [
+  homeRoutes,
+  accountRoutes,
+  addressRoutes,
+  passkeyRoutes,
+  secondStepRoutes,
+  confirmRoutes,
+  closingRoutes,
+  applicationRoutes,
+  accountEventRoutes,
+  consentRoutes,
+]
+const IN_A_WORKSPACE = [
+  connectionRoutes,
+  developerRoutes,
+  claimRoutes,
+  newClaimRoutes,
+  agentRoutes,
+  memberRoutes,
+  retentionRoutes,
+  deletionRoutes,
+  pluginRoutes,
+  auditTrailRoutes,
+]
+
 export async function consoleRoutes(app: App, services: ConsoleDependencies, gate: Pick<Gate, 'admit'>): Promise<void> {
   app.get('/', { config: { cost: 'small' }, schema: { hide: true } }, async (_request, reply) =>
     reply.redirect(paths.home, 302),
@@ -57,10 +83,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
     refuseUnclearText(pages)
     readSessions(pages, services, gate, answerStale)
     rememberBrowsers(pages, services)
-    signInRoutes(pages, services)
-    forgottenRoutes(pages, services)
-    passkeySignInRoutes(pages, services)
-    oidcRoutes(pages, services)
+    for (const addRoutes of FOR_EVERYBODY) addRoutes(pages, services)
     pages.get('/console/*', async () => {
       throw new ServiceError('not_found', 'there is no such page')
     })
@@ -77,28 +100,10 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
         answerSignedOut: answerSignedOut(services),
         answerWeak: answerWeak(services),
       })
-      homeRoutes(inside, services)
-      accountRoutes(inside, services)
-      addressRoutes(inside, services)
-      passkeyRoutes(inside, services)
-      secondStepRoutes(inside, services)
-      confirmRoutes(inside, services)
-      closingRoutes(inside, services)
-      applicationRoutes(inside, services)
-      accountEventRoutes(inside, services)
-      consentRoutes(inside, services)
+      for (const addRoutes of FOR_THE_SIGNED_IN) addRoutes(inside, services)
       await inside.register(
         async (workspace: App) => {
-          connectionRoutes(workspace, services)
-          developerRoutes(workspace, services)
-          claimRoutes(workspace, services)
-          newClaimRoutes(workspace, services)
-          agentRoutes(workspace, services)
-          memberRoutes(workspace, services)
-          retentionRoutes(workspace, services)
-          deletionRoutes(workspace, services)
-          pluginRoutes(workspace, services)
-          auditTrailRoutes(workspace, services)
+          for (const addRoutes of IN_A_WORKSPACE) addRoutes(workspace, services)
         },
         { prefix: WORKSPACE_PREFIX },
       )

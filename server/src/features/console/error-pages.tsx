@@ -37,7 +37,18 @@ export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 
 /** The error page for strangers, rendered once: they ask for it as often as they like. */
 const plainPage = renderedOnce((status: number, detail: string) => (
   <PlainPage title={titleOf(status)} problem={detail}>
-    <SignedOutNext status={status} />
+    {status === 404 && <p>Check the address. Links for joining work once, and for some days only.</p>}
+    <ul>
+      <li>
+        <a href={signInPath(paths.home)}>Sign in</a>
+      </li>
+      <li>
+        <a href={publicPaths.docs}>Read the documentation</a>
+      </li>
+      <li>
+        <a href={publicPaths.log}>See the public log</a>
+      </li>
+    </ul>
   </PlainPage>
 ))
 
@@ -71,7 +82,7 @@ async function viewerOf(
   return { user: session.user, csrf: session.csrf, now: Date.now(), workspaces, workspace }
 }
 
-function Next({ status }: { readonly status: number }) {
+function Next({ status }: { status: number }) {
   const { workspace } = useViewer()
   if (!workspace) {
     return (
@@ -82,43 +93,24 @@ function Next({ status }: { readonly status: number }) {
   }
   return (
     <>
-      {status === 404 ? (
+      {status === 404 && (
         <p>
           Check the address. What it names may be gone, or belong to another workspace: choose one in the menu at the
           top. You see only workspaces of which you are a member.
         </p>
-      ) : null}
-      {status === 403 ? (
+      )}
+      {status === 403 && (
         <p>
-          <a href={paths.members(workspace.id)}>
+          <a href={workspace.at.members}>
             See who the owners of <Name of={workspace.name} /> are
           </a>
         </p>
-      ) : null}
+      )}
       <p>
-        <a href={paths.claims(workspace.id)}>
+        <a href={workspace.at.claims}>
           Go to the claims of <Name of={workspace.name} />
         </a>
       </p>
-    </>
-  )
-}
-
-function SignedOutNext({ status }: { readonly status: number }) {
-  return (
-    <>
-      {status === 404 ? <p>Check the address. Links for joining work once, and for some days only.</p> : null}
-      <ul>
-        <li>
-          <a href={signInPath(paths.home)}>Sign in</a>
-        </li>
-        <li>
-          <a href={publicPaths.docs}>Read the documentation</a>
-        </li>
-        <li>
-          <a href={publicPaths.log}>See the public log</a>
-        </li>
-      </ul>
     </>
   )
 }

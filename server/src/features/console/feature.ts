@@ -20,13 +20,8 @@ export const consoleFeature = {
       { scope: 'own', cost: 'page', add: (app, gate) => consoleRoutes(app, services, gate) },
     ]
     const { oauth, config, isActive } = services
-    const { publicUrl } = config
     if (isActive('oauth'))
-      groups.push({
-        scope: 'own',
-        cost: 'oauth',
-        add: (app) => oauthEndpoints(app, { oauth, publicUrl }),
-      })
+      groups.push({ scope: 'own', cost: 'oauth', add: (app) => oauthEndpoints(app, oauth, config.publicUrl) })
     return groups
   },
 } satisfies Feature<ConsoleDependencies>

@@ -22,17 +22,6 @@ export interface ReadFilter<F> {
   readonly problems: readonly string[]
 }
 
-export interface FilterQuery<F> {
-  read(fields: Fields): ReadFilter<F>
-  /** Lists the filters that are set, by the names of their fields. */
-  fieldsOf(filter: F): readonly (readonly [name: string, value: string])[]
-  /**
-   * Makes a path with the filters.
-   * @param more other fields. Undefined ones are left out
-   */
-  path(path: string, filter: F, more?: Fields): string
-}
-
 const LONGEST_SHOWN = 64
 const DAYS = {
   from: { name: 'from', label: 'first day', fits: isDay },
@@ -46,15 +35,16 @@ const DAYS = {
 export function filterQuery<F extends Days>(
   fields: Readonly<Record<Exclude<keyof F, keyof Days>, FilterField>>,
   nothing: string,
-): FilterQuery<F> {
+) {
   const entries = Object.entries({ ...fields, ...DAYS }) as [keyof F & string, FilterField][]
 
-  function fieldsOf(filter: F): [string, string][] {
+  /** Lists the filters that are set, by the names of their fields. */
+  function fieldsOf(filter: F): [name: string, value: string][] {
     return entries.flatMap(([key, { name }]) => (filter[key] === undefined ? [] : [[name, String(filter[key])]]))
   }
 
   return {
-    read(given) {
+    read(given: Fields): ReadFilter<F> {
       const filter: Record<string, string> = {}
       const problems: string[] = []
       for (const [key, { name, label, fits, isExact }] of entries) {
@@ -69,7 +59,11 @@ export function filterQuery<F extends Days>(
       return { filter: others as unknown as F, problems }
     },
     fieldsOf,
-    path(path, filter, more = {}) {
+    /**
+     * Makes a path with the filters.
+     * @param more other fields. Undefined ones are left out
+     */
+    path(path: string, filter: F, more: Fields): string {
       const others = Object.entries(more).filter((entry): entry is [string, string] => entry[1] !== undefined)
       const text = new URLSearchParams([...fieldsOf(filter), ...others]).toString()
       return path + (text && `?${text}`)
@@ -82,7 +76,7 @@ export function ofLength(most: number) {
   return (value: string) => [...value].length <= most && contentIssues(value, []).length === 0
 }
 
-/** Returns the instants that the days span. */
+/** Returns the instants that the days span. Without days it has no members, because a choice without members is all. */
 export function spanOf({ from, to }: Days): { readonly since?: number; readonly until?: number } {
   return {
     ...(from === undefined ? {} : { since: startOf(from) }),

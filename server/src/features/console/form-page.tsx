@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { VNode } from 'preact'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
+import type { WorkspacePaths } from '../../web/console-paths.ts'
 import { sendPage } from '../../web/document.tsx'
 import type { limitAttempts } from './attempts.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
@@ -10,7 +11,7 @@ import { PlainPage, Viewing } from './page.tsx'
 import { type Fields, formOf, queryOf } from './request-fields.ts'
 import { actingOf, optionalSessionOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from './session.ts'
 import { freshSignInOnly, type NeedsFreshSignIn } from './sign-in-again.ts'
-import type { KeepsField } from './unsent.tsx'
+import { KEEPS_ALL, type KeepsField } from './unsent.tsx'
 
 type Param =
   | 'workspace'
@@ -67,7 +68,7 @@ export type Visit = ReturnType<typeof visitOf>
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** True for an action that needs a sign-in of the last ten minutes, for some forms at least. A text is the reason why it needs none. */
-    readonly freshSignIn?: true | string | undefined
+    readonly freshSignIn?: true | string
   }
 }
 
@@ -80,6 +81,9 @@ interface Guard {
   readonly cost?: FastifyContextConfig['cost']
   readonly countAttempt?: ReturnType<typeof limitAttempts>
 }
+
+/** The guard of a form without secrets that needs a sign-in of the last ten minutes. */
+export const FRESH_SIGN_IN = { freshSignIn: true, keepsField: KEEPS_ALL } as const
 
 /** Makes the options of a route that is no form page. Refusals that hold for anybody come before the question who sends the request. */
 export function guarded(services: ConsoleDependencies, guard: Guard) {
@@ -104,24 +108,21 @@ export interface Refused {
 
 type Loaded<L> = Visit & { readonly loaded: L }
 
-interface Saving<L> {
-  readonly save: (visit: Loaded<L>) => Promise<unknown>
-  /** The code of the notice that the form was saved. */
-  readonly done?: string
-  /** The path to which a saved form leads. Defaults to its page. */
-  readonly leadsTo?: string | ((workspaceId: string) => string)
-}
-
-interface Answering<L> {
-  /** Saves the form, and returns a path to lead to, a page to show, or the answer that it has sent. */
-  readonly answer: (visit: Loaded<L>) => Promise<string | Shown | FastifyReply>
-}
-
 export type Form<L> = Guard & {
   readonly freshSignIn: NonNullable<Guard['freshSignIn']>
   /** False if a refused form gets an error page instead of its own. */
   readonly showsRefusal?: false
-} & (Saving<L> | Answering<L>)
+} & (
+    | {
+        readonly save: (visit: Loaded<L>) => Promise<unknown>
+        /** The code of the notice that the form was saved. */
+        readonly done?: string
+        /** The path to which a saved form leads. Defaults to its page. */
+        readonly leadsTo?: string | ((at: WorkspacePaths) => string)
+      }
+    /** Saves the form, and returns a path to lead to, a page to show, or the answer that it has sent. */
+    | { readonly answer: (visit: Loaded<L>) => Promise<string | Shown | FastifyReply> }
+  )
 
 interface FormPage<L> extends Guard {
   /** Loads what the address names, for the page and for each of its forms. */
@@ -140,8 +141,6 @@ export type Forms = Readonly<Record<string, Form<unknown>>>
 /** Registers a page and its forms. A page for owners has forms for owners. */
 export function addPage<L>(app: App, services: ConsoleDependencies, address: string, page: FormPage<L>): void {
   const { load = () => undefined as L, show, form, forms, ...guard } = page
-  const ownPath = (workspaceId: string) => (app.prefix + address).replace(':workspace', workspaceId)
-
   async function visit(request: FastifyRequest, reply: FastifyReply): Promise<Loaded<L>> {
     const visit = visitOf(request, reply)
     return Object.assign(visit, { loaded: await load(visit) })
@@ -167,11 +166,17 @@ export function addPage<L>(app: App, services: ConsoleDependencies, address: str
 
   async function answerOf(form: Form<L>, filled: Loaded<L>): Promise<string | Shown | FastifyReply> {
     if ('answer' in form) return form.answer(filled)
-    const { save, done, leadsTo = ownPath } = form
+    const { save, done, leadsTo = (app.prefix + address).replace(':workspace', filled.params.workspace) } = form
     await save(filled)
-    const path = typeof leadsTo === 'string' ? leadsTo : leadsTo(filled.params.workspace)
+    const path = typeof leadsTo === 'string' ? leadsTo : leadsTo(filled.workspace.at)
     return done === undefined ? path : withNotice(path, done)
   }
+}
+
+/** Returns what an address names. @throws ServiceError `not_found` where there is nothing */
+export function requireFound<T>(thing: T | undefined, problem: string): T {
+  if (thing === undefined) throw new ServiceError('not_found', problem)
+  return thing
 }
 
 /** Makes a path whose page shows the notice of this code. */
@@ -183,7 +188,7 @@ function send(request: FastifyRequest, reply: FastifyReply, shown: Shown): Fasti
   const { page, status } = 'page' in shown ? shown : { page: shown, status: 200 }
   const viewer = viewerOf(request)
   if (!viewer) return sendPage(reply, page, status)
-  const done = queryOf(request).done
+  const { done } = queryOf(request)
   return sendPage(reply, <Viewing.Provider value={{ ...viewer, done }}>{page}</Viewing.Provider>, status)
 }
 

@@ -4,7 +4,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { paths } from '../../web/console-paths.ts'
+import { paths, type WorkspacePaths } from '../../web/console-paths.ts'
 import { Document, type DocumentProps } from '../../web/document.tsx'
 import { Logo } from '../../web/parts/icons.tsx'
 import { Name, Now } from '../../web/parts/values.tsx'
@@ -16,17 +16,21 @@ import { Notice } from './parts/notice.tsx'
 
 interface PageProps extends DocumentProps {
   /** The reason why the form on the page was refused. */
-  readonly problem?: string | undefined
+  readonly problem?: string
 }
 
-interface PlainPageProps extends PageProps {
-  readonly done?: string | undefined
-  /** The token of the session that this browser has. */
-  readonly csrf?: string | undefined
-}
-
-/** A page outside of any workspace. */
-export function PlainPage({ title, problem, done, scripts, csrf, children }: PlainPageProps) {
+/**
+ * A page outside of any workspace.
+ * @param csrf the token of the session that this browser has
+ */
+export function PlainPage({
+  title,
+  problem,
+  done,
+  scripts,
+  csrf,
+  children,
+}: PageProps & { done?: string; csrf?: string }) {
   return (
     <Document title={title} scripts={scripts}>
       <header class="bar">
@@ -44,6 +48,8 @@ export function PlainPage({ title, problem, done, scripts, csrf, children }: Pla
 }
 
 export interface ViewedWorkspace extends WorkspaceOfMember {
+  /** The paths of the workspace's pages. */
+  readonly at: WorkspacePaths
   /** True if the viewer is one of the workspace's owners. */
   readonly isOwner: boolean
   /** True if the viewer signed in as the workspace asks for: otherwise they see and do nothing there. */
@@ -56,9 +62,9 @@ export interface Viewer {
   readonly csrf: string
   readonly now: Instant
   readonly workspaces: readonly ViewedWorkspace[]
-  readonly workspace?: ViewedWorkspace | undefined
+  readonly workspace?: ViewedWorkspace
   /** The code of the notice that the address asks for. */
-  readonly done?: string | undefined
+  readonly done?: string
 }
 
 export const Viewing = createContext<Viewer | undefined>(undefined)
@@ -73,50 +79,45 @@ export function useWorkspace(): ViewedWorkspace {
   return useViewer().workspace!
 }
 
-export type Section =
-  | 'claims'
-  | 'agents'
-  | 'connections'
-  | 'developers'
-  | 'members'
-  | 'plugins'
-  | 'auditTrail'
-  | 'account'
-
-const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
+const SECTIONS = [
   ['claims', 'Claims'],
   ['agents', 'Agents'],
   ['connections', 'Connections'],
   ['developers', 'Developers'],
   ['members', 'Members'],
-]
+] as const
 
-const FOR_OWNERS: typeof SECTIONS = [
+const FOR_OWNERS = [
   ['plugins', 'Plugins'],
   ['auditTrail', 'Audit trail'],
-]
+] as const
 
-interface ConsolePageProps extends PageProps {
-  readonly heading?: ComponentChildren
-  /** The section of the console that the page belongs to; left out on error pages. */
-  readonly section?: Section
-  /** Buttons beside the heading of the page. */
-  readonly actions?: ComponentChildren
-}
+type Section = (typeof SECTIONS | typeof FOR_OWNERS)[number][0] | 'account'
 
 /** The id of the header's list of links. On a narrow screen they are folded behind a button, which needs no script. */
 const WAYS = 'ways'
 
-/** A page for people who are signed in. */
-export function ConsolePage(props: ConsolePageProps) {
-  const { title, heading = title, section, actions, problem, scripts, children } = props
+/**
+ * A page for people who are signed in.
+ * @param section the section of the console that the page belongs to; left out on error pages
+ * @param actions buttons beside the heading of the page
+ */
+export function ConsolePage({
+  title,
+  heading = title,
+  section,
+  actions,
+  problem,
+  scripts,
+  children,
+}: PageProps & { heading?: ComponentChildren; section?: Section; actions?: ComponentChildren }) {
   const { user, csrf, now, workspace, done } = useViewer()
   return (
     <Document title={workspace ? `${title} · ${visibleName(workspace.name)}` : title} scripts={scripts}>
       <Csrf.Provider value={csrf}>
         <Now.Provider value={now}>
           <header class="bar">
-            <a class="brand" href={workspace ? paths.claims(workspace.id) : paths.home}>
+            <a class="brand" href={workspace ? workspace.at.claims : paths.home}>
               <Logo /> Claimcheck
             </a>
             <WorkspaceMenu />
@@ -124,15 +125,15 @@ export function ConsolePage(props: ConsolePageProps) {
               Menu
             </button>
             <div class="ways" id={WAYS} popover="auto">
-              {workspace ? (
+              {workspace && (
                 <nav class="sections" aria-label="Workspace">
                   {[...SECTIONS, ...(workspace.isOwner ? FOR_OWNERS : [])].map(([name, label]) => (
-                    <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
+                    <a href={workspace.at[name]} aria-current={name === section ? 'page' : undefined}>
                       {label}
                     </a>
                   ))}
                 </nav>
-              ) : null}
+              )}
               <nav class="person" aria-label="Account">
                 <a href={publicPaths.docs}>Docs</a>
                 <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
@@ -150,7 +151,7 @@ export function ConsolePage(props: ConsolePageProps) {
           <main id="main" tabIndex={-1}>
             <div class="heading">
               <h1>{heading}</h1>
-              {actions ? <div class="actions">{actions}</div> : null}
+              {actions && <div class="actions">{actions}</div>}
             </div>
             <Notice problem={problem} done={done} />
             {children}
@@ -167,9 +168,9 @@ function WorkspaceMenu() {
     <details class="menu">
       <summary>{workspace ? <Name of={workspace.name} /> : 'Workspaces'}</summary>
       <ul>
-        {workspaces.map(({ id, name, role }) => (
+        {workspaces.map(({ id, at, name, role }) => (
           <li>
-            <a href={paths.claims(id)} aria-current={id === workspace?.id ? 'true' : undefined}>
+            <a href={at.claims} aria-current={id === workspace?.id ? 'true' : undefined}>
               <Name of={name} /> <small>{role}</small>
             </a>
           </li>

@@ -8,7 +8,7 @@ import { HttpError } from '../../http/errors.ts'
 import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
 import { contentIssues } from '../../http/text.ts'
-import { signInPath } from '../../web/console-paths.ts'
+import { pathsIn, signInPath } from '../../web/console-paths.ts'
 import { originOf } from '../../web/origin.ts'
 import type { MemberService } from '../people/members.ts'
 import type { SignedIn, User } from '../people/sessions.ts'
@@ -135,8 +135,13 @@ export async function viewedWorkspaces(
   { user, session }: SignedIn,
 ): Promise<readonly ViewedWorkspace[]> {
   return (await members.workspacesOf(user.id)).map((workspace) => {
-    const { role, signInRule } = workspace
-    return { ...workspace, isOwner: role === 'owner', isOpen: meetsRule(signInRule, session.method) }
+    const { id, role, signInRule } = workspace
+    return {
+      ...workspace,
+      at: pathsIn(id),
+      isOwner: role === 'owner',
+      isOpen: meetsRule(signInRule, session.method),
+    }
   })
 }
 

@@ -15,15 +15,15 @@ export interface Destination {
   /** The path to lead to, one of our own. */
   readonly next: string
   /** The form to show instead of leading to `next`. */
-  readonly unsent?: UnsentForm | undefined
+  readonly unsent?: UnsentForm
 }
 
 export interface SignInProps extends Destination {
   /** The session of this browser, if the person in it is asked once more. */
-  readonly session?: ConsoleSession | undefined
+  readonly session?: ConsoleSession
   readonly email?: string
   readonly problem?: string
-  readonly done?: string | undefined
+  readonly done?: string
 }
 
 /** Sends the page with all ways to sign in; with a problem, as the answer to a form. */
@@ -37,13 +37,13 @@ export function sendSignIn(
   return sendPage(reply, page, status ?? (props.problem === undefined ? 200 : 422))
 }
 
-interface WaysProps extends Destination {
+interface SignInPageProps extends SignInProps {
   readonly oidcName: string | undefined
+  readonly sendsMail: boolean
 }
 
-type SignInPageProps = SignInProps & WaysProps & { readonly sendsMail: boolean }
-
-function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: SignInPageProps) {
+function SignIn(props: SignInPageProps) {
+  const { unsent, email, problem, done, sendsMail } = props
   return (
     <PlainPage
       title={unsent ? 'Sign in to send your form' : 'Sign in'}
@@ -51,14 +51,14 @@ function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: Sig
       done={done}
       scripts={['passkeys']}
     >
-      {unsent ? <UnsentValues unsent={unsent} /> : null}
+      {unsent && <UnsentValues unsent={unsent} />}
       <PostForm action={paths.signIn}>
-        <HiddenFields next={next} unsent={unsent} />
+        <LeadsOn {...props} />
         <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
         <Field name="password" label="Password" type="password" required autocomplete="current-password" />
         <button type="submit">Sign in</button>
       </PostForm>
-      <OtherWays next={next} unsent={unsent} oidcName={oidcName} />
+      <OtherWays {...props} />
       {sendsMail ? (
         <p class="help">
           <a href={paths.forgotten}>Forgotten your password?</a>
@@ -74,7 +74,8 @@ function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: Sig
 }
 
 /** Asks a signed-in person once more. The new session replaces the one that they have. */
-function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) {
+function Confirm(props: SignInPageProps) {
+  const { session, unsent, problem } = props
   const { user, csrf } = session!
   return (
     <PlainPage title="Confirm that it is you" problem={problem} csrf={csrf} scripts={['passkeys']}>
@@ -82,16 +83,16 @@ function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) 
         This changes who can get in or what is trusted, so it needs a sign-in of the last ten minutes. Sign in again as{' '}
         <strong>{user.email}</strong>: you go on where you were.
       </p>
-      {unsent ? <UnsentValues unsent={unsent} /> : null}
-      {user.hasPassword ? (
+      {unsent && <UnsentValues unsent={unsent} />}
+      {user.hasPassword && (
         <PostForm action={paths.signIn}>
-          <HiddenFields next={next} unsent={unsent} />
+          <LeadsOn {...props} />
           <input type="hidden" name="email" value={user.email} autocomplete="username" />
           <Field name="password" label="Password" type="password" required autocomplete="current-password" />
           <button type="submit">Go on</button>
         </PostForm>
-      ) : null}
-      <OtherWays next={next} unsent={unsent} oidcName={oidcName} />
+      )}
+      <OtherWays {...props} />
       <p>
         <a href={paths.account}>Cancel</a>
       </p>
@@ -99,25 +100,25 @@ function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) 
   )
 }
 
-function OtherWays({ next, unsent, oidcName }: WaysProps) {
+function OtherWays({ next, unsent, oidcName }: SignInPageProps) {
   return (
     <>
-      <PasskeySignIn next={next}>
-        <CarriedForm unsent={unsent} />
+      <PasskeySignIn>
+        <LeadsOn next={next} unsent={unsent} />
       </PasskeySignIn>
-      {oidcName === undefined ? null : <OidcSignIn name={oidcName} next={next} inNewTab={unsent !== undefined} />}
-      {unsent ? (
+      {oidcName !== undefined && <OidcSignIn name={oidcName} next={next} inNewTab={unsent !== undefined} />}
+      {unsent && (
         <>
           <p>If you have signed in in another tab, send your form from here:</p>
           <ResendForm unsent={unsent} label="Send it again" />
         </>
-      ) : null}
+      )}
     </>
   )
 }
 
 /** The hidden fields that lead on after a sign-in. */
-function HiddenFields({ next, unsent }: Destination) {
+function LeadsOn({ next, unsent }: Destination) {
   return (
     <>
       <input type="hidden" name="next" value={next} />
@@ -131,16 +132,17 @@ interface CodeProps extends Destination {
   readonly csrf: string | undefined
   readonly problem?: string
   /** The time to wait, for a code that was not compared because of it. */
-  readonly retryAfterMs?: number | undefined
+  readonly retryAfterMs?: number
 }
 
 /** Asks for a code of the authenticator app, after a right password. */
-export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, retryAfterMs }: CodeProps): FastifyReply {
+export function sendCode(reply: FastifyReply, props: CodeProps): FastifyReply {
+  const { csrf, problem, retryAfterMs } = props
   const page = (
     <PlainPage title="Your second step" problem={problem} csrf={csrf}>
       <p>Your password is right. Now type the code that your authenticator app shows for Claimcheck.</p>
       <PostForm action={paths.signInCode}>
-        <HiddenFields next={next} unsent={unsent} />
+        <LeadsOn {...props} />
         <Field
           name="code"
           label="Code"

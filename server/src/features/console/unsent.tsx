@@ -7,7 +7,7 @@ import { paths, returnPath } from '../../web/console-paths.ts'
 import { sendPage } from '../../web/document.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { PlainPage } from './page.tsx'
-import { Csrf, PostForm } from './parts/form.tsx'
+import { Csrf, HiddenFields, PostForm } from './parts/form.tsx'
 import { type Fields, formOf, listOf } from './request-fields.ts'
 
 export interface UnsentForm {
@@ -23,7 +23,7 @@ export type KeepsField = (name: string, request: FastifyRequest) => boolean
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    readonly keepsField?: KeepsField | undefined
+    readonly keepsField?: KeepsField
   }
 }
 
@@ -62,24 +62,20 @@ export function carriedForm(values: Fields): UnsentForm | undefined {
 }
 
 /** The hidden fields of a sign-in form that `carriedForm` reads. */
-export function CarriedForm({ unsent }: { readonly unsent: UnsentForm | undefined }) {
+export function CarriedForm({ unsent }: { unsent: UnsentForm | undefined }) {
   if (!unsent) return null
-  return (
-    <>
-      <input type="hidden" name={ACTION} value={unsent.action} />
-      <input type="hidden" name={FIELDS} value={JSON.stringify(unsent.fields)} />
-      {unsent.lacksSecrets ? <input type="hidden" name={LACKS_SECRETS} value="yes" /> : null}
-    </>
-  )
+  const { action, fields, lacksSecrets } = unsent
+  const hidden = [[ACTION, action] as const, [FIELDS, JSON.stringify(fields)] as const]
+  return <HiddenFields fields={lacksSecrets ? [...hidden, [LACKS_SECRETS, 'yes']] : hidden} />
 }
 
 /** Shows what was typed, for the person to see that it is there. */
-export function UnsentValues({ unsent: { fields, lacksSecrets } }: { readonly unsent: UnsentForm }) {
+export function UnsentValues({ unsent: { fields, lacksSecrets } }: { unsent: UnsentForm }) {
   const rows = fields.filter(([, value]) => value !== '').map(([name, value]) => [name, <code>{value}</code>] as const)
   return (
     <>
-      {rows.length > 0 ? <Facts rows={rows} /> : null}
-      {lacksSecrets ? <p>Secrets are not kept: you will be asked for them again.</p> : null}
+      {rows.length > 0 && <Facts rows={rows} />}
+      {lacksSecrets && <p>Secrets are not kept: you will be asked for them again.</p>}
     </>
   )
 }
@@ -89,9 +85,7 @@ export function ResendForm({ unsent, csrf, label }: { unsent: UnsentForm; csrf?:
   return (
     <Csrf.Provider value={csrf}>
       <PostForm action={unsent.action} class="actions">
-        {unsent.fields.map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
+        <HiddenFields fields={unsent.fields} />
         <button type="submit" class={csrf === undefined ? 'quiet' : undefined}>
           {label}
         </button>

@@ -51,11 +51,11 @@ export function answerWeak({ passkeys, secondSteps }: ConsoleDependencies) {
             <li>
               <a href={paths.account}>Add a passkey</a> to your account, and sign in with it.
             </li>
-            {takesSecondStep ? (
+            {takesSecondStep && (
               <li>
                 Or <a href={paths.secondStep}>set up a second step</a>: codes of an app on your phone.
               </li>
-            ) : null}
+            )}
           </ul>
         )}
         <p>

@@ -31,11 +31,11 @@ function columnsWith(users: AuditTrailPage['users']): readonly Column<ShownEntry
   ]
 }
 
-function What({ words, account }: { readonly words: string; readonly account: string | undefined }) {
+function What({ words, account }: { words: string; account: string | undefined }) {
   return (
     <>
       {words}
-      {account === undefined ? null : (
+      {account !== undefined && (
         <>
           <br />
           <small>account: {visible(account)}</small>
@@ -45,13 +45,13 @@ function What({ words, account }: { readonly words: string; readonly account: st
   )
 }
 
-function Details({ subject, details }: { readonly subject: string | null; readonly details: string }) {
+function Details({ subject, details }: { subject: string | null; details: string }) {
   if (subject === null && details === '') return <span class="none">none</span>
   return (
     <>
-      {subject === null ? null : <code>{visible(subject)}</code>}
-      {subject !== null && details !== '' ? <br /> : null}
-      {details === '' ? null : visible(details)}
+      {subject !== null && <code>{visible(subject)}</code>}
+      {subject !== null && details !== '' && <br />}
+      {visible(details)}
     </>
   )
 }

@@ -1,6 +1,6 @@
 /** The query of the claim list: reads it from an address, and writes it into one. */
 import { VERDICTS } from '@claimcheck/core/rules'
-import { paths } from '../../../web/console-paths.ts'
+import type { WorkspacePaths } from '../../../web/console-paths.ts'
 import type { ClaimChoice } from '../../claims/claim-choice.ts'
 import { SPANS, type Span } from '../../claims/claim-statistics.ts'
 import { type Days, filterQuery, ofLength, type ReadFilter, spanOf } from '../filter-query.ts'
@@ -47,15 +47,12 @@ export function isSifted({ from: _, to: __, agentId: ___, ...others }: TableFilt
   return Object.keys(others).length > 0
 }
 
-export interface ListView {
-  readonly filter?: TableFilter
-  readonly cursor?: string | undefined
-  readonly span?: Span
-}
-
 /** Makes the path of a view of the list, without defaults. */
-export function listPath(workspaceId: string, { filter = {}, cursor, span }: ListView = {}): string {
-  return FILTERS.path(paths.claims(workspaceId), filter, {
+export function listPath(
+  { claims }: Pick<WorkspacePaths, 'claims'>,
+  { filter = {}, cursor, span }: { filter?: TableFilter; cursor?: string; span?: Span },
+): string {
+  return FILTERS.path(claims, filter, {
     span: span === defaultSpan(filter) ? undefined : span,
     cursor,
   })

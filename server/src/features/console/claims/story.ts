@@ -9,7 +9,7 @@ export interface Landing {
   readonly chain: string
   readonly txHash: string
   readonly uid: string
-  readonly block?: { readonly number: number; readonly time: Instant } | undefined
+  readonly block?: { readonly number: number; readonly time: Instant }
 }
 
 export interface NumberedCheck {

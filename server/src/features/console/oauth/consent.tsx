@@ -81,10 +81,10 @@ function Consent({
   viewer,
   problem,
 }: {
-  readonly uid: string
-  readonly asked: ConsentRequest
-  readonly viewer: Viewer
-  readonly problem: string | undefined
+  uid: string
+  asked: ConsentRequest
+  viewer: Viewer
+  problem: string | undefined
 }) {
   const { user } = viewer
   const workspaces = viewer.workspaces.filter(({ isOpen }) => isOpen)
@@ -106,7 +106,7 @@ function Consent({
       <h2>It asks to</h2>
       <Scopes asked={asked} workspaces={workspaces} />
       <h2>The application</h2>
-      {asked.isConfigured ? null : (
+      {!asked.isConfigured && (
         <p>It registered itself, and gave itself this name, as any program may: look at where it leads back to.</p>
       )}
       <Facts
@@ -118,13 +118,17 @@ function Consent({
       />
       <PostForm action={OAUTH_PATHS.consent(uid)}>
         <WorkspaceChoice workspaces={possible} />
-        <Closed workspaces={closed} />
+        {closed.map(({ name, signInRule }) => (
+          <p class="help">
+            <Name of={name} /> is left out: it asks for {RULE_WORDS[signInRule]} at signing in.
+          </p>
+        ))}
         <div class="actions">
-          {possible.length > 0 ? (
+          {possible.length > 0 && (
             <button type="submit" name="decision" value="allow">
               Allow
             </button>
-          ) : null}
+          )}
           <button type="submit" name="decision" value="deny" class="quiet">
             Do not allow
           </button>
@@ -134,20 +138,7 @@ function Consent({
   )
 }
 
-/** A paragraph for each workspace that is left out of the choice, because it asks for another sign-in. */
-function Closed({ workspaces }: Pick<Viewer, 'workspaces'>) {
-  return (
-    <>
-      {workspaces.map(({ name, signInRule }) => (
-        <p class="help">
-          <Name of={name} /> is left out: it asks for {RULE_WORDS[signInRule]} at signing in.
-        </p>
-      ))}
-    </>
-  )
-}
-
-function Scopes({ asked, workspaces }: { readonly asked: ConsentRequest; readonly workspaces: Viewer['workspaces'] }) {
+function Scopes({ asked, workspaces }: { asked: ConsentRequest; workspaces: Viewer['workspaces'] }) {
   return (
     <ul>
       {asked.scopes.map((scope) => {
@@ -175,7 +166,7 @@ function OnlyOwners({ able, workspaces }: Readonly<Record<'able' | 'workspaces',
   return <p class="help">Only where you are an owner: {names}. Elsewhere it is left out.</p>
 }
 
-function WorkspaceChoice({ workspaces }: { readonly workspaces: readonly WorkspaceOfMember[] }) {
+function WorkspaceChoice({ workspaces }: { workspaces: readonly WorkspaceOfMember[] }) {
   const [first, ...others] = workspaces
   if (!first) return <p>You may not allow any of this: ask an owner of a workspace.</p>
   if (others.length > 0) {

@@ -8,12 +8,7 @@ import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { answerErrorsWithPages } from '../error-pages.tsx'
 import { redirectToLocalhost, requireIssuerOrigin } from '../loopback.ts'
 
-interface EndpointOptions {
-  readonly oauth: OAuth
-  readonly publicUrl: string | undefined
-}
-
-export async function oauthEndpoints(app: App, { oauth, publicUrl }: EndpointOptions): Promise<void> {
+export async function oauthEndpoints(app: App, oauth: OAuth, publicUrl: string | undefined): Promise<void> {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true

@@ -1,15 +1,14 @@
 /** Closing one's account: says what is deleted and what stays, and asks for the e-mail address. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { paths } from '../../../web/console-paths.ts'
+import { paths, pathsIn } from '../../../web/console-paths.ts'
 import { Name } from '../../../web/parts/values.tsx'
 import type { OwnedAlone } from '../../people/account-deletion.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage } from '../form-page.tsx'
+import { addPage, FRESH_SIGN_IN } from '../form-page.tsx'
 import { ConsolePage } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
 import { deleteSessionCookie } from '../session.ts'
-import { KEEPS_ALL } from '../unsent.tsx'
 
 export function closingRoutes(app: App, services: ConsoleDependencies): void {
   const { accountDeletion, config } = services
@@ -27,8 +26,7 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
       )
     },
     form: {
-      freshSignIn: true,
-      keepsField: KEEPS_ALL,
+      ...FRESH_SIGN_IN,
       save: async ({ user, form, by, reply }) => {
         if (form.email?.trim().toLowerCase() !== user.email)
           throw new ServiceError('bad_request', `nothing is closed: type ${user.email} to close the account`)
@@ -41,7 +39,7 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-function Closing({ alone, email }: { readonly alone: readonly OwnedAlone[]; readonly email: string }) {
+function Closing({ alone, email }: { alone: readonly OwnedAlone[]; email: string }) {
   return (
     <>
       <p>
@@ -49,12 +47,12 @@ function Closing({ alone, email }: { readonly alone: readonly OwnedAlone[]; read
         of no workspace any more. This cannot be undone. Claims, receipts and what you made for workspaces stay, by a
         “closed account”. API keys that you made go on working: their workspaces own them.
       </p>
-      {alone.length > 0 ? (
+      {alone.length > 0 && (
         <p class="notice warning">
           You are the only member of {alone.map(({ name }) => name).join(', ')}. It is deleted with your account: its
           keys are revoked, and its connections and their credentials are deleted.
         </p>
-      ) : null}
+      )}
       <PostForm action={paths.closeAccount}>
         <Field
           name="email"
@@ -70,7 +68,7 @@ function Closing({ alone, email }: { readonly alone: readonly OwnedAlone[]; read
 }
 
 /** Names the workspaces of others that would have no owner: the account cannot be closed yet. */
-function NotYet({ shared }: { readonly shared: readonly OwnedAlone[] }) {
+function NotYet({ shared }: { shared: readonly OwnedAlone[] }) {
   return (
     <>
       <p>
@@ -80,7 +78,7 @@ function NotYet({ shared }: { readonly shared: readonly OwnedAlone[] }) {
       <ul>
         {shared.map(({ id, name }) => (
           <li>
-            <a href={paths.members(id)}>
+            <a href={pathsIn(id).members}>
               The members of <Name of={name} />
             </a>
           </li>

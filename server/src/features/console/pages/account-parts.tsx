@@ -10,18 +10,17 @@ import type { SecondStep } from '../../people/second-steps.ts'
 import type { Session, User } from '../../people/sessions.ts'
 import type { SignedInBy } from '../../people/sign-in-rules.ts'
 import { browserName } from '../browser-name.ts'
-import { Field, PostForm, RowForm } from '../parts/form.tsx'
+import { ButtonForm, Field, RowForm } from '../parts/form.tsx'
 import { PasskeyForm } from '../parts/sign-in-methods.tsx'
 import type { PasskeyPlace } from '../relying-party.ts'
 import { lengthWords } from '../words.ts'
 
-interface PasskeysProps {
-  readonly passkeys: readonly Passkey[]
+interface NewPasskeyProps {
   readonly place: PasskeyPlace
   readonly isFresh: boolean
 }
 
-export function Passkeys({ passkeys, place, isFresh }: PasskeysProps) {
+export function Passkeys({ passkeys, ...props }: NewPasskeyProps & { passkeys: readonly Passkey[] }) {
   return (
     <>
       <h2>Passkeys</h2>
@@ -29,8 +28,8 @@ export function Passkeys({ passkeys, place, isFresh }: PasskeysProps) {
         A passkey signs you in with the fingerprint, face or PIN of a device. There is no password that others could
         guess or trick you into telling.
       </p>
-      {passkeys.length === 0 ? null : <Table stacks label="Passkeys" columns={PASSKEY_COLUMNS} rows={passkeys} />}
-      <NewPasskey place={place} isFresh={isFresh} />
+      {passkeys.length > 0 && <Table stacks label="Passkeys" columns={PASSKEY_COLUMNS} rows={passkeys} />}
+      <NewPasskey {...props} />
     </>
   )
 }
@@ -49,13 +48,20 @@ const PASSKEY_COLUMNS: readonly Column<Passkey>[] = [
   ],
 ]
 
-function NewPasskey({ place, isFresh }: Pick<PasskeysProps, 'place' | 'isFresh'>) {
-  if ('problem' in place) return <NoPasskeys {...place} />
+function NewPasskey({ place, isFresh }: NewPasskeyProps) {
+  if ('problem' in place) {
+    return (
+      <p class="notice warning">
+        {place.problem} The operator of this service has to set <code>PUBLIC_URL</code> to an https address with a host
+        name.
+      </p>
+    )
+  }
   return isFresh ? <AddPasskey /> : <ConfirmFirst>To add a passkey</ConfirmFirst>
 }
 
 /** A note in place of a form that needs a sign-in of the last ten minutes. */
-export function ConfirmFirst({ children }: { readonly children: string }) {
+export function ConfirmFirst({ children }: { children: string }) {
   return (
     <p>
       {children}, <a href={confirmPath(paths.account)}>confirm that it is you</a>: your sign-in is more than ten minutes
@@ -68,7 +74,7 @@ export function ConfirmFirst({ children }: { readonly children: string }) {
  * The part about the second step.
  * @param secondStep undefined if it is off
  */
-export function SecondStepState({ secondStep }: { readonly secondStep: SecondStep | undefined }) {
+export function SecondStepState({ secondStep }: { secondStep: SecondStep | undefined }) {
   return (
     <>
       <h2>Second step</h2>
@@ -110,14 +116,6 @@ function AddPasskey() {
   )
 }
 
-function NoPasskeys({ problem }: Extract<PasskeyPlace, { problem: string }>) {
-  return (
-    <p class="notice warning">
-      {problem} The operator of this service has to set <code>PUBLIC_URL</code> to an https address with a host name.
-    </p>
-  )
-}
-
 /**
  * The part about the OpenID provider.
  * @param provider the name of the provider
@@ -129,22 +127,17 @@ export function Oidc({ provider, isLinked, isFresh }: { provider: string; isLink
       {isLinked ? (
         <>
           <p>Linked: you can sign in with {provider}.</p>
-          <PostForm action={paths.unlink}>
-            <button type="submit" class="danger quiet">
-              Unlink {provider}
-            </button>
-          </PostForm>
+          <ButtonForm action={paths.unlink} look="danger quiet">
+            Unlink {provider}
+          </ButtonForm>
         </>
       ) : (
         <>
           <p>Not linked. Link it to sign in with {provider}, too.</p>
           {isFresh ? (
-            <PostForm action={paths.oidc}>
-              <input type="hidden" name="purpose" value="link" />
-              <button type="submit" class="quiet">
-                Link {provider}
-              </button>
-            </PostForm>
+            <ButtonForm action={paths.oidc} fields={{ purpose: 'link' }}>
+              Link {provider}
+            </ButtonForm>
           ) : (
             <ConfirmFirst>To link it</ConfirmFirst>
           )}
@@ -154,13 +147,6 @@ export function Oidc({ provider, isLinked, isFresh }: { provider: string; isLink
   )
 }
 
-interface SessionsProps {
-  readonly sessions: readonly Session[]
-  /** The id of the session in which the page is viewed. */
-  readonly sessionId: string
-  readonly sessionEnds: SessionEnds
-}
-
 const METHOD_WORDS: Readonly<Record<SignedInBy, string>> = {
   password: 'password',
   password_and_code: 'password and code',
@@ -168,33 +154,25 @@ const METHOD_WORDS: Readonly<Record<SignedInBy, string>> = {
   outside: 'provider',
 }
 
-export function Sessions({ sessions, sessionId, sessionEnds }: SessionsProps) {
-  return (
-    <>
-      <h2>Sessions</h2>
-      <p>
-        Where you are signed in. A session ends by itself {lengthWords(sessionEnds.idleMs)} after its last request, and{' '}
-        {lengthWords(sessionEnds.longestMs)} after signing in. An ended session is refused at its next request.
-      </p>
-      <Table stacks label="Sessions" columns={sessionColumns(sessionId)} rows={sessions} />
-      {sessions.length > 1 ? (
-        <PostForm action={paths.endOtherSessions}>
-          <button type="submit" class="danger quiet">
-            End all other sessions
-          </button>
-        </PostForm>
-      ) : null}
-    </>
-  )
-}
-
-function sessionColumns(current: string): readonly Column<Session>[] {
-  return [
+/**
+ * The list of sessions.
+ * @param current the id of the session in which the page is viewed
+ */
+export function Sessions({
+  sessions,
+  current,
+  ends,
+}: {
+  sessions: readonly Session[]
+  current: string
+  ends: SessionEnds
+}) {
+  const columns: readonly Column<Session>[] = [
     [
       'Browser',
       ({ id, userAgent }) => (
         <>
-          {browserName(userAgent)} {id === current ? <strong>(this one)</strong> : null}
+          {browserName(userAgent)} {id === current && <strong>(this one)</strong>}
         </>
       ),
       { titleOf: ({ userAgent }) => userAgent },
@@ -215,6 +193,21 @@ function sessionColumns(current: string): readonly Column<Session>[] {
         ),
     ],
   ]
+  return (
+    <>
+      <h2>Sessions</h2>
+      <p>
+        Where you are signed in. A session ends by itself {lengthWords(ends.idleMs)} after its last request, and{' '}
+        {lengthWords(ends.longestMs)} after signing in. An ended session is refused at its next request.
+      </p>
+      <Table stacks label="Sessions" columns={columns} rows={sessions} />
+      {sessions.length > 1 && (
+        <ButtonForm action={paths.endOtherSessions} look="danger quiet">
+          End all other sessions
+        </ButtonForm>
+      )}
+    </>
+  )
 }
 
 /** Warns on the account page that mails do not go to the address. */
@@ -234,11 +227,9 @@ export function UnconfirmedAddress({ email }: Pick<User, 'email'>) {
         Your address is not confirmed: you get no notices, and no link to a new password. Open the link that was mailed
         to {email}.
       </p>
-      <PostForm action={paths.accountAddress} class="inline">
-        <button type="submit" class="quiet">
-          Send the link again
-        </button>
-      </PostForm>
+      <ButtonForm action={paths.accountAddress} class="inline">
+        Send the link again
+      </ButtonForm>
     </>
   )
 }

@@ -5,7 +5,7 @@ import { paths } from '../../../web/console-paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import type { RemainingSignInMethods } from '../../people/new-passwords.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage, type Forms, type Refused, type Visit } from '../form-page.tsx'
+import { addPage, type Refused, type Visit } from '../form-page.tsx'
 import { beginAttempt } from '../known-browser.ts'
 import { ConsolePage, useViewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
@@ -29,50 +29,45 @@ import { linkForms } from './oidc.tsx'
 import { passkeyForms } from './passkeys.tsx'
 
 export function accountRoutes(app: App, services: ConsoleDependencies): void {
+  const { accounts, sessions } = services
+
   addPage(app, services, paths.account, {
     show: (visit) => accountPage(services, visit),
     forms: {
-      ...accountForms(services),
+      [paths.accountName]: {
+        freshSignIn: 'changes words alone',
+        keepsField: KEEPS_ALL,
+        save: ({ user, form, by }) => accounts.rename(user.id, form.name ?? '', by),
+        done: 'name-changed',
+      },
+      [paths.accountPassword]: {
+        // No fresh sign-in is needed to replace a password, which takes the current one.
+        freshSignIn: (request) => !sessionOf(request).user.hasPassword,
+        cost: 'password',
+        save: async ({ request, user, session, form: { current = '', next = '' }, by }) => {
+          const guess = user.hasPassword ? await beginAttempt(services, request, { passwordOf: user.email }) : undefined
+          const change = { current, next, keep: keptIn(request), sessionId: session.id }
+          await accounts.passwords.changePassword(user, change, by)
+          await guess?.succeeded()
+        },
+        done: 'password-changed',
+      },
+      [paths.endSession]: {
+        freshSignIn: true,
+        // An ended session need not be ended.
+        save: ({ user, form, by }) => sessions.end(user.id, form.id ?? '', by),
+        done: 'session-ended',
+      },
+      [paths.endOtherSessions]: {
+        freshSignIn: true,
+        save: ({ user, session, by }) => sessions.endOthers(user.id, session.id, by),
+        done: 'sessions-ended',
+      },
       ...addressForms(services),
       ...passkeyForms(services),
       ...linkForms(services),
     },
   })
-}
-
-function accountForms(services: ConsoleDependencies): Forms {
-  const { accounts, sessions } = services
-  return {
-    [paths.accountName]: {
-      freshSignIn: 'changes words alone',
-      keepsField: KEEPS_ALL,
-      save: ({ user, form, by }) => accounts.rename(user.id, form.name ?? '', by),
-      done: 'name-changed',
-    },
-    [paths.accountPassword]: {
-      // No fresh sign-in is needed to replace a password, which takes the current one.
-      freshSignIn: (request) => !sessionOf(request).user.hasPassword,
-      cost: 'password',
-      save: async ({ request, user, session, form: { current = '', next = '' }, by }) => {
-        const guess = user.hasPassword ? await beginAttempt(services, request, { passwordOf: user.email }) : undefined
-        const change = { current, next, keep: keptIn(request), sessionId: session.id }
-        await accounts.passwords.changePassword(user, change, by)
-        await guess?.succeeded()
-      },
-      done: 'password-changed',
-    },
-    [paths.endSession]: {
-      freshSignIn: true,
-      // An ended session need not be ended.
-      save: ({ user, form, by }) => sessions.end(user.id, form.id ?? '', by),
-      done: 'session-ended',
-    },
-    [paths.endOtherSessions]: {
-      freshSignIn: true,
-      save: ({ user, session, by }) => sessions.endOthers(user.id, session.id, by),
-      done: 'sessions-ended',
-    },
-  }
 }
 
 async function accountPage(
@@ -98,7 +93,7 @@ async function accountPage(
         <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
         <a href={paths.accountEvents}>Events</a>.
       </p>
-      {outbox.isOn && !user.isConfirmed ? <UnconfirmedAddress email={user.email} /> : null}
+      {outbox.isOn && !user.isConfirmed && <UnconfirmedAddress email={user.email} />}
       <div class="columns">
         <div>
           <h2>Name</h2>
@@ -115,16 +110,16 @@ async function accountPage(
             <button type="submit">Change the name</button>
           </PostForm>
           <Passkeys passkeys={ways.passkeys} place={passkeyPlace(request, config.publicUrl)} isFresh={fresh} />
-          {oidcSignIn ? <Oidc provider={oidcSignIn.name} isLinked={isLinked} isFresh={fresh} /> : null}
+          {oidcSignIn && <Oidc provider={oidcSignIn.name} isLinked={isLinked} isFresh={fresh} />}
         </div>
         <div>
           <h2>Password</h2>
           <Password ways={ways} kept={kept} isFresh={fresh} />
-          {user.hasPassword ? <SecondStepState secondStep={await secondSteps.find(user.id)} /> : null}
+          {user.hasPassword && <SecondStepState secondStep={await secondSteps.find(user.id)} />}
         </div>
       </div>
       <Allowance email={user.email} {...(await allowances.sharing(user))} />
-      <Sessions sessions={await sessions.list(user.id)} sessionId={session.id} sessionEnds={config.sessionEnds} />
+      <Sessions sessions={await sessions.list(user.id)} current={session.id} ends={config.sessionEnds} />
       <h2>Closing the account</h2>
       <p>
         <a class="button danger quiet" href={paths.closeAccount}>
@@ -135,15 +130,7 @@ async function accountPage(
   )
 }
 
-function Password({
-  ways,
-  kept,
-  isFresh,
-}: {
-  readonly ways: WaysIn
-  readonly kept: RemainingSignInMethods
-  readonly isFresh: boolean
-}) {
+function Password({ ways, kept, isFresh }: { ways: WaysIn; kept: RemainingSignInMethods; isFresh: boolean }) {
   const { user } = useViewer()
   if (!user.hasPassword && !isFresh) {
     return (

@@ -1,13 +1,13 @@
 /** The page of an agent: how its claims held over time and by action, and the last ones that did not. */
 import { visible, visibleName } from '@claimcheck/core/words/plain-text'
 import { type Column, ROW_HEAD, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
-import { ActionName, dayOf, Time, Verdict } from '../../../web/parts/values.tsx'
+import { ActionName, dayOf, Time, Verdict, withCommas } from '../../../web/parts/values.tsx'
 import { type AgentRecord, MOST_FAILURES } from '../../claims/agents.ts'
 import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import { SPANS, type Stretch, sumOf } from '../../claims/claim-statistics.ts'
 import type { ListedClaim } from '../../claims/claims.ts'
 import { added } from '../../claims/verdict-rate.ts'
-import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
+import type { ProfileOf } from '../claims/claim-words.ts'
 import { listPath } from '../claims/list-query.ts'
 import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Rate, RateCell, RateHelp } from '../parts/rate.tsx'
@@ -23,7 +23,7 @@ interface AgentPageProps {
 
 export function AgentPage(props: AgentPageProps) {
   const { agentId, record } = props
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const { counts, counted, lastClaimAt } = record
   const name = visibleName(agentId)
   return (
@@ -32,7 +32,7 @@ export function AgentPage(props: AgentPageProps) {
       heading={name}
       section="agents"
       actions={
-        <a class="button quiet" id="claims-of-agent" href={listPath(workspaceId, { filter: { agentId } })}>
+        <a class="button quiet" id="claims-of-agent" href={listPath(at, { filter: { agentId } })}>
           All claims of this agent
         </a>
       }
@@ -44,11 +44,11 @@ export function AgentPage(props: AgentPageProps) {
       <p>
         Last claim: <Time at={lastClaimAt} />
       </p>
-      {counted.cutShort ? (
+      {counted.cutShort && (
         <p class="notice warning">
           Only the {MOST_EXAMINED.toLocaleString('en')} newest claims of this agent are counted here.
         </p>
-      ) : null}
+      )}
       <div class="records">
         <h2>Last failures</h2>
         <Failures {...props} />
@@ -63,7 +63,7 @@ export function AgentPage(props: AgentPageProps) {
 }
 
 /** Warns of claims whose connection was removed while they waited: a person can keep claims from being judged so. */
-function Removed({ count }: { readonly count: number }) {
+function Removed({ count }: { count: number }) {
   if (count === 0) return null
   const claims = count === 1 ? '1 claim was' : `${count.toLocaleString('en')} claims were`
   return (
@@ -75,14 +75,14 @@ function Removed({ count }: { readonly count: number }) {
 }
 
 function Failures({ agentId, record: { failures }, profileOf }: AgentPageProps) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   if (failures.length === 0) {
     const most = MOST_EXAMINED.toLocaleString('en')
     return <p>None of its claims, up to the newest {most}, is late, mismatch or failed.</p>
   }
   const columns: readonly Column<ListedClaim>[] = [
     ['Verdict', ({ verdict }) => <Verdict value={verdict} />],
-    ['Claim', (claim) => <ClaimLink claim={claim} words={claimWords(profileOf, claim)} />, WIDE],
+    ['Claim', (claim) => <ClaimLink claim={claim} profileOf={profileOf} />, WIDE],
     ['Submitted, newest first', ({ submittedAt }) => <Time at={submittedAt} />, WHEN],
   ]
   return (
@@ -90,12 +90,11 @@ function Failures({ agentId, record: { failures }, profileOf }: AgentPageProps) 
       <Table label="Last failures" columns={columns} rows={failures} idOf={({ claimId }) => claimId} />
       <p>
         {failures.length === MOST_FAILURES ? `The last ${MOST_FAILURES}. ` : ''}All:{' '}
-        {(['late', 'mismatch', 'failed'] as const).map((verdict, index) => (
-          <>
-            {index === 0 ? '' : ', '}
-            <a href={listPath(workspaceId, { filter: { agentId, verdict } })}>{verdict}</a>
-          </>
-        ))}
+        {withCommas(
+          (['late', 'mismatch', 'failed'] as const).map((verdict) => (
+            <a href={listPath(at, { filter: { agentId, verdict } })}>{verdict}</a>
+          )),
+        )}
       </p>
     </>
   )
@@ -104,7 +103,7 @@ function Failures({ agentId, record: { failures }, profileOf }: AgentPageProps) 
 /** The number of days in one row: a day alone often has too few claims for a rate. */
 const DAYS_TOGETHER = 5
 
-function OverTime({ stretches }: { readonly stretches: readonly Stretch[] }) {
+function OverTime({ stretches }: { stretches: readonly Stretch[] }) {
   const starts = stretches.flatMap((_, index) => (index % DAYS_TOGETHER === 0 ? [index] : []))
   const spans = starts.map((start) => stretches.slice(start, start + DAYS_TOGETHER)).toReversed()
   return (
@@ -127,7 +126,7 @@ function daysOf(days: readonly Stretch[]): string {
 const MOST_ACTIONS = 20
 
 function ByAction({ agentId, record: { byAction }, titleOf }: AgentPageProps) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const { actions } = byAction
   if (actions.length === 0) return <p>It claimed nothing in the last 30 days.</p>
   const others = actions.length - MOST_ACTIONS
@@ -135,7 +134,7 @@ function ByAction({ agentId, record: { byAction }, titleOf }: AgentPageProps) {
     [
       'Action',
       ({ action }) => (
-        <a class="clamp" href={listPath(workspaceId, { filter: { agentId, action } })}>
+        <a class="clamp" href={listPath(at, { filter: { agentId, action } })}>
           <ActionName action={visible(action)} title={titleOf(action)} />
         </a>
       ),
@@ -147,9 +146,7 @@ function ByAction({ agentId, record: { byAction }, titleOf }: AgentPageProps) {
   return (
     <>
       <Table label="By action, in the last 30 days" columns={columns} rows={actions.slice(0, MOST_ACTIONS)} />
-      {others > 0 ? (
-        <p class="help">{others.toLocaleString('en')} other actions, with fewer claims, are left out.</p>
-      ) : null}
+      {others > 0 && <p class="help">{others.toLocaleString('en')} other actions, with fewer claims, are left out.</p>}
     </>
   )
 }

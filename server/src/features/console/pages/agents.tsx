@@ -1,13 +1,13 @@
 /** The list of a workspace's agents by their last claim, and the address of each agent. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { agentOfSegment, paths } from '../../../web/console-paths.ts'
+import { agentOfSegment, type WorkspacePaths } from '../../../web/console-paths.ts'
 import { type Column, Empty, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
 import { Name, Time } from '../../../web/parts/values.tsx'
 import { type AgentSummary, type AgentPage as AgentsPage, MOST_COUNTED_EACH } from '../../claims/agents.ts'
 import { profilesOf } from '../claims/claim-words.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage } from '../form-page.tsx'
+import { addPage, requireFound } from '../form-page.tsx'
 import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { RateCell, RateHelp } from '../parts/rate.tsx'
@@ -27,8 +27,8 @@ export function agentRoutes(app: App, services: ConsoleDependencies): void {
   addPage(app, services, '/agents/:agent_id', {
     show: async ({ workspace, params }) => {
       const agentId = agentOfSegment(params.agent_id)
-      const record = await agents.get(workspace.id, agentId)
-      if (!record) throw new ServiceError('not_found', 'no claim of this workspace is by such an agent')
+      const found = await agents.get(workspace.id, agentId)
+      const record = requireFound(found, 'no claim of this workspace is by such an agent')
       return (
         <AgentPage
           agentId={agentId}
@@ -48,10 +48,9 @@ function refuseLost(error: unknown): never {
   throw new ServiceError('bad_request', message, { cause: error })
 }
 
-function AgentList({ page, isFirst }: { readonly page: AgentsPage; readonly isFirst: boolean }) {
-  const { id: workspaceId } = useWorkspace()
+function AgentList({ page, isFirst }: { page: AgentsPage; isFirst: boolean }) {
+  const { at } = useWorkspace()
   const { agents, nextCursor } = page
-  const list = paths.agents(workspaceId)
   const isCut = agents.some(({ cutShort }) => cutShort)
   return (
     <ConsolePage title={isFirst ? 'Agents' : 'Agents that claimed earlier'} section="agents">
@@ -59,34 +58,34 @@ function AgentList({ page, isFirst }: { readonly page: AgentsPage; readonly isFi
       {agents.length > 0 ? (
         <>
           <div class="records">
-            <Table label="Agents" columns={columnsIn(workspaceId)} rows={agents} />
+            <Table label="Agents" columns={columnsIn(at)} rows={agents} />
           </div>
-          {isCut ? (
+          {isCut && (
             <p class="help">
               Of each agent at most the {MOST_COUNTED_EACH.toLocaleString('en')} newest claims count here.
             </p>
-          ) : null}
+          )}
           <RateHelp />
         </>
       ) : (
-        <NoAgents workspaceId={workspaceId} isFirst={isFirst && nextCursor === null} />
+        <NoAgents isFirst={isFirst && nextCursor === null} />
       )}
       <Pager
         label="Pages of agents"
-        newest={isFirst ? undefined : list}
-        older={nextCursor === null ? undefined : `${list}?${new URLSearchParams({ cursor: nextCursor })}`}
+        newest={isFirst ? undefined : at.agents}
+        older={nextCursor === null ? undefined : `${at.agents}?${new URLSearchParams({ cursor: nextCursor })}`}
         olderText="Agents that claimed earlier"
       />
     </ConsolePage>
   )
 }
 
-function columnsIn(workspaceId: string): readonly Column<AgentSummary>[] {
+function columnsIn(at: WorkspacePaths): readonly Column<AgentSummary>[] {
   return [
     [
       'Agent',
       ({ agentId }) => (
-        <a class="clamp" href={paths.agent(workspaceId, agentId)}>
+        <a class="clamp" href={at.agent(agentId)}>
           <Name of={agentId} />
         </a>
       ),
@@ -102,12 +101,12 @@ function columnsIn(workspaceId: string): readonly Column<AgentSummary>[] {
   ]
 }
 
-function NoAgents({ workspaceId, isFirst }: { readonly workspaceId: string; readonly isFirst: boolean }) {
+function NoAgents({ isFirst }: { isFirst: boolean }) {
   if (!isFirst) return <p>No other agent claimed earlier, among the claims that were searched.</p>
   return (
     <Empty heading="No agents yet">
       <p>
-        An agent is listed here from its first claim on. Go to <a href={paths.claims(workspaceId)}>Claims</a> to see how
+        An agent is listed here from its first claim on. Go to <a href={useWorkspace().at.claims}>Claims</a> to see how
         agents submit them.
       </p>
     </Empty>

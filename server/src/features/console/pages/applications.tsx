@@ -9,7 +9,7 @@ import { scopeWords } from '../../oauth/scopes.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage } from '../form-page.tsx'
 import { ConsolePage } from '../page.tsx'
-import { PostForm } from '../parts/form.tsx'
+import { ButtonForm } from '../parts/form.tsx'
 import { Machines, machineForms, machineRoutes, machinesIn } from './machines.tsx'
 
 export function applicationRoutes(app: App, services: ConsoleDependencies): void {
@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<Application>[] = [
     ({ clientName, clientId }) => (
       <>
         {clientName ?? clientId}
-        {clientName === undefined ? <small> (no longer registered)</small> : null}
+        {clientName === undefined && <small> (no longer registered)</small>}
       </>
     ),
   ],
@@ -68,15 +68,14 @@ const COLUMNS: readonly Column<Application>[] = [
   [
     'Action',
     ({ grantId, clientName, clientId, since }) => (
-      <PostForm action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`} class="inline">
-        <button
-          type="submit"
-          class="danger quiet"
-          aria-label={`Stop ${clientName ?? clientId}, allowed ${formatInstant(since)}`}
-        >
-          Stop
-        </button>
-      </PostForm>
+      <ButtonForm
+        action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`}
+        class="inline"
+        look="danger quiet"
+        label={`Stop ${clientName ?? clientId}, allowed ${formatInstant(since)}`}
+      >
+        Stop
+      </ButtonForm>
     ),
   ],
 ]

@@ -23,7 +23,7 @@ import {
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage, guarded, visitOf } from '../form-page.tsx'
 import { ConsolePage, useWorkspace } from '../page.tsx'
-import { PostForm, Select } from '../parts/form.tsx'
+import { ButtonForm, Select } from '../parts/form.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { SearchForm } from '../parts/search-form.tsx'
 
@@ -35,11 +35,11 @@ export function auditTrailRoutes(app: App, services: ConsoleDependencies): void 
 
   addPage(app, services, '/audit-trail', {
     owners: true,
-    show: async ({ workspace: { id }, query: given }) => {
+    show: async ({ workspace: { id, at }, query: given }) => {
       const query = readTrailQuery(given, groups)
       const listed = await members.list(id)
       const filter = auditFilterOf(id, auditTrail, query.filter, listed)
-      const page = await auditTrail.list(filter, placeBefore(query.before))
+      const page = await auditTrail.list(filter, { before: query.before, limit: PAGE_SIZE })
       const { program, where } = commandLineOf(config)
       const isFiltered = fieldsOf(query.filter).length > 0
       return (
@@ -63,15 +63,10 @@ export function auditTrailRoutes(app: App, services: ConsoleDependencies): void 
               </p>
             </Empty>
           )}
-          <Pages path={paths.auditTrail(id)} query={query} page={page} />
-          <PostForm action={paths.auditTrailExport(id)} class="inline">
-            {fieldsOf(query.filter).map(([name, value]) => (
-              <input type="hidden" name={name} value={value} />
-            ))}
-            <button type="submit" class="quiet">
-              {isFiltered ? 'Export what these filters show' : 'Export all'} as JSON lines
-            </button>
-          </PostForm>
+          <Pages path={at.auditTrail} query={query} page={page} />
+          <ButtonForm action={at.auditTrailExport} class="inline" fields={Object.fromEntries(fieldsOf(query.filter))}>
+            {isFiltered ? 'Export what these filters show' : 'Export all'} as JSON lines
+          </ButtonForm>
           <p class="help">
             The export is recorded here. <code>{program} audit-trail --check FILE</code>, {where}, checks the file on
             any machine.
@@ -102,7 +97,7 @@ export function accountEventRoutes(app: App, services: ConsoleDependencies): voi
   addPage(app, services, paths.accountEvents, {
     show: async ({ user, query }) => {
       const { before } = readTrailQuery({ before: query.before })
-      const page = await services.auditTrail.list({ scope: { userId: user.id } }, placeBefore(before))
+      const page = await services.auditTrail.list({ scope: { userId: user.id } }, { before, limit: PAGE_SIZE })
       return (
         <ConsolePage title="Events on your account" section="account">
           <p>
@@ -117,20 +112,16 @@ export function accountEventRoutes(app: App, services: ConsoleDependencies): voi
   })
 }
 
-function placeBefore(before: number | undefined) {
-  return { ...(before === undefined ? {} : { before }), limit: PAGE_SIZE }
-}
-
 function Filters({
   query: { filter },
   members,
   groups,
 }: {
-  readonly query: TrailQuery
-  readonly members: readonly MemberOfWorkspace[]
-  readonly groups: readonly string[]
+  query: TrailQuery
+  members: readonly MemberOfWorkspace[]
+  groups: readonly string[]
 }) {
-  const list = paths.auditTrail(useWorkspace().id)
+  const list = useWorkspace().at.auditTrail
   const { search, group, who, from, to } = filter
   const people = members.map(({ userId, name, email }) => [userId, `${name} (${email})`] as const)
   const known = [...people, ...Object.entries(OTHER_ACTORS)]
@@ -163,9 +154,9 @@ function Pages({
   query: { filter, before },
   page,
 }: {
-  readonly path: string
-  readonly query: TrailQuery
-  readonly page: Pick<AuditTrailPage, 'before'>
+  path: string
+  query: TrailQuery
+  page: Pick<AuditTrailPage, 'before'>
 }) {
   return (
     <Pager

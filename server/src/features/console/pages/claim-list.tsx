@@ -1,7 +1,6 @@
 /** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
 import { type Instant, VERDICTS } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import { paths } from '../../../web/console-paths.ts'
 import { type Column, Empty, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
 import { readableUtc, Time, Verdict } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
@@ -19,7 +18,7 @@ import {
   type TableFilter,
 } from '../claims/list-query.ts'
 import { ConsolePage, useViewer, useWorkspace } from '../page.tsx'
-import { Field, PostForm, Select } from '../parts/form.tsx'
+import { Field, HiddenFields, PostForm, Select } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { SearchForm } from '../parts/search-form.tsx'
@@ -45,21 +44,20 @@ interface ListProps {
 export function ClaimListPage(props: ListProps) {
   const { query, counted, actions, titleOf, firstSteps } = props
   const { now } = useViewer()
-  const { id: workspaceId, isOwner } = useWorkspace()
+  const { at, isOwner } = useWorkspace()
   const { filter, cursor, span, problems } = query
   const isFirst = cursor === undefined
-  const hasNone = firstSteps !== undefined
   return (
     <ConsolePage
       title={isFirst ? 'Claims' : 'Older claims'}
       section="claims"
       scripts={isFirst ? ['live'] : []}
       actions={
-        isOwner ? (
-          <a class="button" href={paths.newClaim(workspaceId)}>
+        isOwner && (
+          <a class="button" href={at.newClaim}>
             Submit a claim
           </a>
-        ) : undefined
+        )
       }
     >
       {problems.map((problem) => (
@@ -67,23 +65,23 @@ export function ClaimListPage(props: ListProps) {
           {sentence(problem)}
         </p>
       ))}
-      {isFirst ? <LiveStatus /> : null}
-      {counted ? (
+      {isFirst && <LiveStatus />}
+      {counted && (
         <Live id="chart" on>
-          {hasNone ? null : (
+          {!firstSteps && (
             <VerdictChart
               counted={counted}
               most={MOST_EXAMINED}
               span={span}
               lastDay={lastDayOf(filter, now)}
-              path={(standing) => listPath(workspaceId, { filter: filterOf(filter, standing), span })}
+              path={(standing) => listPath(at, { filter: filterOf(filter, standing), span })}
             >
               <Spans query={query} />
             </VerdictChart>
           )}
         </Live>
-      ) : null}
-      {hasNone ? null : <Filters query={query} actions={actions} titleOf={titleOf} />}
+      )}
+      {!firstSteps && <Filters query={query} actions={actions} titleOf={titleOf} />}
       <Live id="claims" on={isFirst}>
         {firstSteps ? <FirstSteps {...firstSteps} /> : <Claims {...props} />}
       </Live>
@@ -103,12 +101,12 @@ function lastDayOf(filter: TableFilter, now: Instant): string | undefined {
 
 /** Answers a cursor that is not one of ours. */
 export function LostPlace({ query }: Pick<ListProps, 'query'>) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const problem = 'this address leads to no page of the list: part of it may be missing'
   return (
     <ConsolePage title="Claims" section="claims" problem={problem}>
       <p>
-        <a href={listPath(workspaceId, { filter: query.filter })}>Go to the newest claims</a>
+        <a href={listPath(at, { filter: query.filter })}>Go to the newest claims</a>
       </p>
     </ConsolePage>
   )
@@ -120,13 +118,13 @@ const SPAN_NAMES: readonly (readonly [Span, string])[] = [
 ]
 
 function Spans({ query }: Pick<ListProps, 'query'>) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   return (
     <nav class="choices" aria-label="Time shown">
       {SPAN_NAMES.map(([span, name]) => (
         <a
           id={`span-${span}`}
-          href={listPath(workspaceId, { filter: query.filter, span })}
+          href={listPath(at, { filter: query.filter, span })}
           aria-current={span === query.span ? 'true' : undefined}
         >
           {name}
@@ -137,7 +135,7 @@ function Spans({ query }: Pick<ListProps, 'query'>) {
 }
 
 function Filters({ query: { filter, span }, actions, titleOf }: Pick<ListProps, 'query' | 'actions' | 'titleOf'>) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const { search, ...folded } = filter
   const { verdict, state, action, agentId, target, from, to } = folded
   const listed = action === undefined || actions.includes(action) ? actions : [...actions, action]
@@ -147,21 +145,21 @@ function Filters({ query: { filter, span }, actions, titleOf }: Pick<ListProps, 
   }
   return (
     <SearchForm
-      action={paths.claims(workspaceId)}
+      action={at.claims}
       label="Search claims by target, agent, params or ID"
       placeholder="Search target, agent, params, ID"
       value={search}
       count={Object.keys(folded).length}
       from={from}
       to={to}
-      clear={Object.keys(filter).length > 0 ? listPath(workspaceId, { span }) : undefined}
+      clear={Object.keys(filter).length > 0 ? listPath(at, { span }) : undefined}
     >
-      {span === defaultSpan(filter) ? null : <input type="hidden" name="span" value={span} />}
+      {span !== defaultSpan(filter) && <input type="hidden" name="span" value={span} />}
       <Select name="verdict" label="Verdict" options={choices(VERDICTS)} value={verdict} />
       <Select name="state" label="State" options={choices(['queued', 'decided'])} value={state} />
       <Select name="action" label="Action" options={[['', 'Any'], ...listed.map(named)]} value={action} />
       <Field name="agent_id" label="Agent" value={agentId} autocomplete="off" spellcheck={false} />
-      {target === undefined ? null : (
+      {target !== undefined && (
         <Field name="target" label="Exact target" value={target} autocomplete="off" spellcheck={false} />
       )}
     </SearchForm>
@@ -174,19 +172,23 @@ function choices(values: readonly string[]): (readonly [string, string])[] {
 
 function Claims(props: ListProps) {
   const { query, page, newerCursor, profileOf } = props
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const { filter, cursor, span } = query
   const isFirst = cursor === undefined
   const most = MOST_EXAMINED.toLocaleString('en')
-  const waits = page.claims.some(isQueued)
-  const columns = columnsWith(profileOf)
   return (
     <>
       {page.claims.length > 0 ? (
         <div class="records">
           <Table
             label="Claims"
-            columns={waits ? [...columns, ...OF_QUEUED] : columns}
+            columns={[
+              ['Verdict', ({ verdict }) => <Verdict value={verdict} bare />],
+              ['Claim', (claim) => <ClaimLink claim={claim} profileOf={profileOf} />, WIDE],
+              ['Agent', ({ agentId }) => <AgentLink agentId={agentId} />],
+              ['Submitted, newest first', ({ submittedAt }) => <Time at={submittedAt} />, WHEN],
+              ...(page.claims.some(isQueued) ? OF_QUEUED : []),
+            ]}
             rows={page.claims}
             idOf={({ claimId }) => claimId}
           />
@@ -194,16 +196,16 @@ function Claims(props: ListProps) {
       ) : (
         <NoMatch {...props} />
       )}
-      {page.cutShort ? (
+      {page.cutShort && (
         <p class="help">
           These filters were applied to {isFirst ? `the ${most} newest` : `${most} older`} claims only.
         </p>
-      ) : null}
+      )}
       <Pager
         label="Pages of claims"
-        newest={isFirst ? undefined : listPath(workspaceId, { filter, span })}
-        newer={isFirst ? undefined : listPath(workspaceId, { filter, span, cursor: newerCursor })}
-        older={page.nextCursor === null ? undefined : listPath(workspaceId, { filter, span, cursor: page.nextCursor })}
+        newest={isFirst ? undefined : listPath(at, { filter, span })}
+        newer={isFirst ? undefined : listPath(at, { filter, span, cursor: newerCursor })}
+        older={page.nextCursor === null ? undefined : listPath(at, { filter, span, cursor: page.nextCursor })}
         olderText={page.cutShort ? 'Search older claims' : 'Older'}
       />
       <Export filter={filter} />
@@ -211,14 +213,11 @@ function Claims(props: ListProps) {
   )
 }
 
-function Export({ filter }: { readonly filter: TableFilter }) {
-  const { id: workspaceId } = useWorkspace()
+function Export({ filter }: { filter: TableFilter }) {
   return (
     <>
-      <PostForm action={paths.claimsExport(workspaceId)} class="inline">
-        {fieldsOf(filter).map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
+      <PostForm action={useWorkspace().at.claimsExport} class="inline">
+        <HiddenFields fields={fieldsOf(filter)} />
         {EXPORT_FORMATS.map((format) => (
           <button type="submit" id={`export-${format}`} name="format" value={format} class="quiet">
             Export {Object.keys(filter).length > 0 ? 'what the filters show' : 'these claims'} as {format.toUpperCase()}
@@ -232,15 +231,6 @@ function Export({ filter }: { readonly filter: TableFilter }) {
   )
 }
 
-function columnsWith(profileOf: ProfileOf): readonly Column<ListedClaim>[] {
-  return [
-    ['Verdict', ({ verdict }) => <Verdict value={verdict} bare />],
-    ['Claim', (claim) => <ClaimLink claim={claim} words={claimWords(profileOf, claim)} />, WIDE],
-    ['Agent', ({ agentId }) => <AgentLink agentId={agentId} />],
-    ['Submitted, newest first', ({ submittedAt }) => <Time at={submittedAt} />, WHEN],
-  ]
-}
-
 /** The columns that are shown while claims of the page are queued. */
 const OF_QUEUED: readonly Column<ListedClaim>[] = [
   ['Checks', (claim) => (isQueued(claim) ? claim.attempts : null), { isLabelled: isQueued }],
@@ -251,17 +241,14 @@ function isQueued({ state }: ListedClaim): boolean {
   return state === 'queued'
 }
 
-/**
- * A link to a claim.
- * @param words the claim in words
- */
-export function ClaimLink({ claim, words }: { readonly claim: ListedClaim; readonly words: string }) {
+/** A link to a claim, which says it in words. */
+export function ClaimLink({ claim, profileOf }: { claim: ListedClaim; profileOf: ProfileOf }) {
   const { claimId, verdict, submittedAt } = claim
-  const { id: workspaceId } = useWorkspace()
+  const words = claimWords(profileOf, claim)
   return (
     <a
       class="clamp"
-      href={paths.claim(workspaceId, claimId)}
+      href={useWorkspace().at.claim(claimId)}
       aria-label={`${words} ${verdict ?? 'queued'}, submitted ${readableUtc(submittedAt)}`}
     >
       {words}
@@ -269,19 +256,18 @@ export function ClaimLink({ claim, words }: { readonly claim: ListedClaim; reado
   )
 }
 
-function AgentLink({ agentId }: { readonly agentId: string }) {
-  const { id: workspaceId } = useWorkspace()
+function AgentLink({ agentId }: { agentId: string }) {
   if (agentId === '') return <span class="none">–</span>
   const agent = visibleName(agentId)
   return (
-    <a class="clip" href={paths.agent(workspaceId, agentId)} title={agent}>
+    <a class="clip" href={useWorkspace().at.agent(agentId)} title={agent}>
       {agent}
     </a>
   )
 }
 
 function NoMatch({ query: { cursor, span, filter }, page }: ListProps) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   if (Object.keys(filter).length === 0) return <p>There are no older claims.</p>
   return (
     <Empty heading="No claim matches">
@@ -291,7 +277,7 @@ function NoMatch({ query: { cursor, span, filter }, page }: ListProps) {
           : 'None of the claims that were searched matches these filters.'}
       </p>
       <p>
-        <a id="clear" href={listPath(workspaceId, { span })}>
+        <a id="clear" href={listPath(at, { span })}>
           Clear the filters
         </a>
       </p>

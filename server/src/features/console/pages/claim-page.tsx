@@ -8,9 +8,8 @@ import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import { ruleWords } from '../../../storage/erasure-rules.ts'
 import type { ErasureRow } from '../../../storage/erasures.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
-import { paths } from '../../../web/console-paths.ts'
 import { Comparison } from '../../../web/parts/comparison.tsx'
-import { Facts } from '../../../web/parts/facts.tsx'
+import { Facts, List } from '../../../web/parts/facts.tsx'
 import { PluginSays } from '../../../web/parts/plugin-says.tsx'
 import {
   ActionName,
@@ -55,7 +54,7 @@ interface ClaimPageProps {
 }
 
 export function ClaimPage(props: ClaimPageProps) {
-  const { detail, profile, choice, receipt, story, origin, commandLine } = props
+  const { detail, profile, choice, receipt, story } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
   const { headline, reason, fields, said } = standingOf(props)
@@ -70,32 +69,32 @@ export function ClaimPage(props: ClaimPageProps) {
       section="claims"
       scripts={isLive ? ['live'] : []}
     >
-      {isLive ? <LiveStatus /> : null}
+      {isLive && <LiveStatus />}
       <Live id="claim" on={isLive}>
         <p class="standing">
           <Verdict value={claim.verdict} /> {reason}
         </p>
-        {claim.nextCheckAt === null ? null : (
+        {claim.nextCheckAt !== null && (
           <p>
             Next check: <Time at={claim.nextCheckAt} />, deadline: <ExactTime at={claim.deadlineAt} />
           </p>
         )}
-        {choice ? <ChooseHost choice={choice} /> : null}
+        {choice && <ChooseHost {...choice} />}
         <div class="columns">
           <div>
             <h2>Claimed and found</h2>
-            {profile ? (
+            {profile && (
               <p>The agent says: {visible(claimSentence(profile, { target: claim.target, params: detail.params }))}</p>
-            ) : null}
+            )}
             <Comparison fields={fields} isMissing={missingBy(detail, profile)} />
             <PluginSays sentences={said} />
-            {receipt ? <WhatWasRead {...props} receipt={receipt} /> : null}
+            {receipt && <WhatWasRead {...props} receipt={receipt} />}
             <h2>What happened</h2>
             <Timeline moments={story} claim={claim} profile={profile} />
           </div>
           <div>
             {receipt ? (
-              <ReceiptCard receipt={receipt} origin={origin} commandLine={commandLine} />
+              <ReceiptCard {...props} receipt={receipt} />
             ) : (
               <section class="card">
                 <h2>Receipt</h2>
@@ -124,25 +123,22 @@ const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
 }
 
 function ClaimFacts({ detail, profile, provider }: ClaimPageProps) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const { claim } = detail
   const { target, action, agentId } = claim
   return (
     <Facts
       rows={[
-        [
-          profile?.words.target ?? 'Target',
-          <a href={listPath(workspaceId, { filter: { target } })}>{visible(target)}</a>,
-        ],
+        [profile?.words.target ?? 'Target', <a href={listPath(at, { filter: { target } })}>{visible(target)}</a>],
         [
           'Action',
-          <a href={listPath(workspaceId, { filter: { action } })}>
+          <a href={listPath(at, { filter: { action } })}>
             <ActionName action={action} title={profile?.words.title} />
           </a>,
         ],
         [
           'Agent',
-          <a href={listPath(workspaceId, { filter: { agentId } })}>
+          <a href={listPath(at, { filter: { agentId } })}>
             <Name of={agentId} />
           </a>,
         ],
@@ -153,20 +149,17 @@ function ClaimFacts({ detail, profile, provider }: ClaimPageProps) {
         ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
         ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
         ['Trace', claim.traceparent && <Hash value={claim.traceparent} label="the traceparent" />],
-        ['Connection, for this workspace alone', provider === undefined ? null : <Through provider={provider} />],
+        [
+          'Connection, for this workspace alone',
+          provider === null ? 'a connection that was removed' : provider && <a href={at.connections}>{provider}</a>,
+        ],
       ]}
     />
   )
 }
 
-function Through({ provider }: { readonly provider: string | null }) {
-  const { id: workspaceId } = useWorkspace()
-  if (provider === null) return <>a connection that was removed</>
-  return <a href={paths.connections(workspaceId)}>{provider}</a>
-}
-
 /** Advises what to do about a claim that several connections fitted. */
-function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice }) {
+function ChooseHost({ hosts, alike }: HostChoice) {
   if (hosts.length + alike < 2) {
     return (
       <p class="notice warning">
@@ -178,20 +171,20 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
   return (
     <p class="notice warning">
       Several connections of the workspace fit this claim.
-      {hosts.length > 0 ? (
+      {hosts.length > 0 && (
         <>
           {' '}
           Submit it again with a new idempotency key (client claim ID), and name the one to read with <code>host</code>{' '}
           in its params: <Codes values={hosts} />.
         </>
-      ) : null}
-      {alike > 0 ? (
+      )}
+      {alike > 0 && (
         <>
           {' '}
           {hosts.length > 0 ? `${alike} others have` : 'They have'} no host that names one of them alone: disconnect
           those that are too many, or give each its own owners.
         </>
-      ) : null}
+      )}
     </p>
   )
 }
@@ -206,7 +199,7 @@ function WhatWasRead({
   isForeign,
   titleOf,
   detail: { access },
-}: ClaimPageProps & { readonly receipt: Receipt }) {
+}: ClaimPageProps & { receipt: Receipt }) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
   const sentences =
@@ -222,34 +215,24 @@ function WhatWasRead({
         <strong>{visible(destination.address)}</strong>
       </p>
       <p>{visible(destination.chosenBy)}</p>
-      {source && !source.listed ? (
+      {source && !source.listed && (
         <p class="help">
           Only this workspace reads here that {access === 'anonymous' ? 'this service' : 'this workspace'} chose it, as{' '}
           {titleOf(source.provider)}.
         </p>
-      ) : null}
-      {checkedBy === undefined ? null : (
+      )}
+      {checkedBy !== undefined && (
         <p>
           Checked by <ShortDigests text={visible(checkedBy)} />.
         </p>
       )}
-      {sentences.length > 0 ? (
-        <ul>
-          {sentences.map((sentence) => (
-            <li>{visible(sentence)}</li>
-          ))}
-        </ul>
-      ) : null}
-      {vouched === undefined ? null : <p>{vouched}</p>}
+      <List items={sentences.map(visible)} />
+      {vouched !== undefined && <p>{vouched}</p>}
     </>
   )
 }
 
-function ReceiptCard({
-  receipt,
-  origin,
-  commandLine,
-}: Pick<ClaimPageProps, 'origin' | 'commandLine'> & { readonly receipt: Receipt }) {
+function ReceiptCard({ receipt, origin, commandLine }: ClaimPageProps & { receipt: Receipt }) {
   const { receipt_id: id, observation, verdict } = receipt.body
   const tone = soundTone(verdict.value, destinationOf(observation.source))
   const document = `/v1/receipts/${encodeURIComponent(id)}`
@@ -275,7 +258,7 @@ function ReceiptCard({
       </p>
       <p>On the command line, {commandLine.where}:</p>
       <Code text={`${commandLine.program} verify ${origin}${document}`} label="the command" />
-      {observation.evidence_digest === undefined ? null : (
+      {observation.evidence_digest !== undefined && (
         <p>
           <a href={`${document}/evidence`}>The evidence</a>: every check, from which anyone can recompute the verdict.
         </p>
@@ -297,9 +280,9 @@ export function ErasedClaim({
   erasure,
   title,
 }: {
-  readonly claim: ClaimStatus
-  readonly erasure: ErasureRow
-  readonly title: string | undefined
+  claim: ClaimStatus
+  erasure: ErasureRow
+  title: string | undefined
 }) {
   const { receiptId, erasedAt, rule, reference } = erasure
   return (

@@ -15,7 +15,7 @@ import { EXPORT_FORMATS, EXPORT_FORMS, exported } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage, guarded, visitOf } from '../form-page.tsx'
+import { addPage, guarded, requireFound, visitOf } from '../form-page.tsx'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage, ErasedClaim } from './claim-page.tsx'
@@ -25,13 +25,7 @@ import { firstStepsOf } from './first-steps.tsx'
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ConsoleDependencies): void {
-  addListPage(app, services)
-  addExport(app, services)
-  addClaimPage(app, services)
-}
-
-function addListPage(app: App, services: ConsoleDependencies): void {
-  const { claims, claimStatistics, registry, ownAddress } = services
+  const { allowances, auditTrail, claims, claimStatistics, registry, ownAddress, config, now } = services
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
   addPage(app, services, '/claims', {
@@ -39,9 +33,9 @@ function addListPage(app: App, services: ConsoleDependencies): void {
       const query = readListQuery(given)
       const { filter, cursor, span } = query
       const choice = claimChoiceOf(filter)
-      const asked = { ...choice, limit: PAGE_SIZE, ...(isSifted(filter) ? { mostExamined: MOST_EXAMINED } : {}) }
+      const asked = { ...choice, limit: PAGE_SIZE, mostExamined: isSifted(filter) ? MOST_EXAMINED : undefined }
       const [page, newerCursor, counted, claimedActions] = await Promise.all([
-        claims.list(workspaceId, { ...asked, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
+        claims.list(workspaceId, { ...asked, cursor }).catch(orLost),
         cursor === undefined ? undefined : claims.newerCursor(workspaceId, { ...asked, cursor }).catch(orLost),
         cursor === undefined ? claimStatistics.count(workspaceId, span, choice) : undefined,
         claimStatistics.actions(workspaceId),
@@ -62,10 +56,7 @@ function addListPage(app: App, services: ConsoleDependencies): void {
       )
     },
   })
-}
 
-function addExport(app: App, services: ConsoleDependencies): void {
-  const { allowances, auditTrail, claims, now, ownAddress } = services
   // Exports have a form and no link, because they are recorded: no other site can have one recorded.
   const exports = guarded(services, { freshSignIn: true, cost: 'export' })
   app.post('/claims/export', exports, async (request, reply) => {
@@ -89,15 +80,11 @@ function addExport(app: App, services: ConsoleDependencies): void {
       .header('content-disposition', `attachment; filename="claims-${dayOf(now())}.${format}"`)
       .send(Readable.from(rows))
   })
-}
-
-function addClaimPage(app: App, services: ConsoleDependencies): void {
-  const { claims, registry, ownAddress, config } = services
 
   addPage(app, services, '/claims/:claim_id', {
     show: async ({ workspace: { id: workspaceId }, params: { claim_id: claimId } }) => {
-      const detail = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
-      if (!detail) throw new ServiceError('not_found', 'there is no such claim')
+      const found = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
+      const detail = requireFound(found, 'there is no such claim')
       const { claim } = detail
       if (claim.erasure)
         return <ErasedClaim claim={claim} erasure={claim.erasure} title={actionTitle(registry, claim.action)} />

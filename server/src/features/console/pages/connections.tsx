@@ -3,13 +3,12 @@ import { ServiceError } from '../../../base/errors.ts'
 import { propertiesOf } from '../../../base/schema-properties.ts'
 import type { App } from '../../../http/instance.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
-import { paths } from '../../../web/console-paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { addressInReceipts } from '../../workspaces/sources.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage, type Visit, withNotice } from '../form-page.tsx'
+import { addPage, requireFound, type Visit, withNotice } from '../form-page.tsx'
 import { problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
 import type { Fields } from '../request-fields.ts'
@@ -56,7 +55,7 @@ export function connectionRoutes(app: App, services: ConsoleDependencies): void 
           const about = { workspaceId: workspace.id, target: form[TRY] }
           const { state, failure } = await connections.test(params.connection, about, by)
           const done = failure === 'forbidden' ? 'hidden' : (state ?? 'failed')
-          return withNotice(paths.connections(workspace.id), `connection-${done}`)
+          return withNotice(workspace.at.connections, `connection-${done}`)
         },
       },
     },
@@ -84,8 +83,8 @@ function connectPage(app: App, services: ConsoleDependencies): void {
       freshSignIn: true,
       showsRefusal: false,
       /** Tells which options a form keeps over a sign-in: those that are not secret. */
-      keepsField: (name, request) => {
-        const type = registry.connectionType((request.params as { readonly provider: string }).provider)
+      keepsField: (name, { params }) => {
+        const type = registry.connectionType((params as { provider: string }).provider)
         const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
         return [NAME, INSIST, PUBLISH, TRY].includes(name) || open.some(([key]) => name === PREFIX + key)
       },
@@ -104,7 +103,7 @@ function connectPage(app: App, services: ConsoleDependencies): void {
         const overlaps = (await connections.overlaps(workspace.id)).get(connected.id) ?? []
         const isAmbiguous = overlaps.some(({ isOnePlace }) => !isOnePlace)
         const done = isAmbiguous ? 'connected-ambiguous' : doneOf('connected', connected)
-        return withNotice(paths.connections(workspace.id), done)
+        return withNotice(workspace.at.connections, done)
       },
     },
   })
@@ -115,9 +114,11 @@ function changePages(app: App, services: ConsoleDependencies): void {
   const { connections, registry } = services
 
   async function load({ workspace, params }: Visit): Promise<ConnectionSummary> {
-    const connection = (await connections.list(workspace.id)).find(({ id }) => id === params.connection)
-    if (!connection) throw new ServiceError('not_found', 'there is no such connection')
-    return connection
+    const listed = await connections.list(workspace.id)
+    return requireFound(
+      listed.find(({ id }) => id === params.connection),
+      'there is no such connection',
+    )
   }
 
   addPage(app, services, '/connections/:connection/credentials', {
@@ -139,7 +140,7 @@ function changePages(app: App, services: ConsoleDependencies): void {
         const trial = { workspaceId: workspace.id, insists: form[INSIST] !== undefined, target: form[TRY] ?? '' }
         const replaced = await outcomeOf(connections.replaceSecrets(loaded.connection.id, secrets, trial, by))
         if ('connection' in replaced)
-          return withNotice(paths.connections(workspace.id), doneOf('replaced', replaced.connection))
+          return withNotice(workspace.at.connections, doneOf('replaced', replaced.connection))
         return { page: <ReplaceForm {...loaded} values={form} outcome={replaced} />, status: 422 }
       },
     },
@@ -154,7 +155,7 @@ function changePages(app: App, services: ConsoleDependencies): void {
       keepsField: (name) => name === NAME,
       save: ({ loaded, workspace, form, by }) => connections.rename(loaded.id, form[NAME] ?? '', workspace.id, by),
       done: 'connection-renamed',
-      leadsTo: paths.connections,
+      leadsTo: (at) => at.connections,
     },
   })
 
@@ -166,15 +167,13 @@ function changePages(app: App, services: ConsoleDependencies): void {
       freshSignIn: 'ends access',
       save: ({ loaded, workspace, by }) => connections.remove(loaded.id, workspace.id, by),
       done: 'disconnected',
-      leadsTo: paths.connections,
+      leadsTo: (at) => at.connections,
     },
   })
 }
 
 function requireType({ registry }: ConsoleDependencies, provider: string): HostedConnectionType {
-  const type = registry.connectionType(provider)
-  if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
-  return type
+  return requireFound(registry.connectionType(provider), 'there is no provider of this name')
 }
 
 /** Waits for a connection. Returns it, or the reasons to show the form again. */

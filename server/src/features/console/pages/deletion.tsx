@@ -6,16 +6,15 @@ import { composed } from '../../../names/names.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { publicPaths } from '../../../web/paths.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage } from '../form-page.tsx'
+import { addPage, FRESH_SIGN_IN } from '../form-page.tsx'
 import { ConsolePage } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
-import { KEEPS_ALL } from '../unsent.tsx'
 
 export function deletionRoutes(app: App, services: ConsoleDependencies): void {
   addPage(app, services, '/delete', {
     owners: true,
     freshSignIn: true,
-    show: ({ workspace: { id, name }, refused }) => (
+    show: ({ workspace: { name, at }, refused }) => (
       <ConsolePage title={`Delete ${visibleName(name)}?`} section="members" problem={refused?.problem}>
         <p>This cannot be undone.</p>
         <ul>
@@ -31,7 +30,7 @@ export function deletionRoutes(app: App, services: ConsoleDependencies): void {
             check it.
           </li>
         </ul>
-        <PostForm action={paths.deleteWorkspace(id)}>
+        <PostForm action={at.deleteWorkspace}>
           <Field
             name="name"
             label="Name of the workspace"
@@ -39,13 +38,12 @@ export function deletionRoutes(app: App, services: ConsoleDependencies): void {
             autocomplete="off"
             help={`Type ${visibleName(name)} to delete the workspace.`}
           />
-          <Actions submit="Delete the workspace" danger cancel="Keep it" href={paths.members(id)} />
+          <Actions submit="Delete the workspace" danger cancel="Keep it" href={at.members} />
         </PostForm>
       </ConsolePage>
     ),
     form: {
-      freshSignIn: true,
-      keepsField: KEEPS_ALL,
+      ...FRESH_SIGN_IN,
       save: async ({ workspace: { id, name }, form, by }) => {
         if (composed(form.name ?? '') !== composed(name))
           throw new ServiceError('bad_request', `nothing is deleted: type ${visibleName(name)} to delete the workspace`)

@@ -1,20 +1,18 @@
 /** The developers page: API keys, the agents that are bound to them, the domain and the sites of the workspace, and its quotas. */
 import type { VNode } from 'preact'
 import { readDuration } from '../../../base/duration.ts'
-import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { paths } from '../../../web/console-paths.ts'
+import { pathsIn } from '../../../web/console-paths.ts'
 import { Empty } from '../../../web/parts/table.tsx'
 import { sentence } from '../../../web/words.tsx'
 import type { QuotaState } from '../../claims/quotas.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
-import { addPage, type Refused, type Visit } from '../form-page.tsx'
+import { addPage, FRESH_SIGN_IN, type Refused, requireFound, type Visit } from '../form-page.tsx'
 import { ConsolePage, useWorkspace, type ViewedWorkspace } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { linesOf } from '../request-fields.ts'
-import { KEEPS_ALL } from '../unsent.tsx'
 import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
 import { Domain } from './developers/domain.tsx'
 import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
@@ -22,14 +20,14 @@ import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.
 import { KeyTable } from './developers/key-table.tsx'
 
 /** The guard of changes that only owners make, after a sign-in of the last ten minutes. */
-const BY_OWNERS_NOW = { owners: true, freshSignIn: true, keepsField: KEEPS_ALL } as const
+const BY_OWNERS_NOW = { owners: true, ...FRESH_SIGN_IN } as const
 
 export function developerRoutes(app: App, services: ConsoleDependencies): void {
   const { keys, allowedOrigins, holders } = services
 
   // Browsers that reload the page of a new key ask for this.
   app.get<{ Params: { workspace: string } }>('/developers/keys', async ({ params }, reply) =>
-    reply.redirect(paths.developers(params.workspace), 303),
+    reply.redirect(pathsIn(params.workspace).developers, 303),
   )
 
   addPage(app, services, '/developers', {
@@ -61,15 +59,18 @@ export function developerRoutes(app: App, services: ConsoleDependencies): void {
     show: async ({ workspace, query, refused }) => {
       if (refused) return <ReleaseAgent agentId={refused.values.agent ?? ''} problem={refused.problem} />
       const { agent = '' } = query
-      const isBound = (await keys.boundAgents(workspace.id)).some(({ agentId }) => agentId === agent)
-      if (!isBound) throw new ServiceError('not_found', 'there is no such bound agent')
-      return <ReleaseAgent agentId={agent} />
+      const bound = await keys.boundAgents(workspace.id)
+      const { agentId } = requireFound(
+        bound.find((one) => one.agentId === agent),
+        'there is no such bound agent',
+      )
+      return <ReleaseAgent agentId={agentId} />
     },
     form: {
       ...BY_OWNERS_NOW,
       save: ({ workspace, form, by }) => keys.releaseAgent(workspace.id, form.agent ?? '', by),
       done: 'agent-released',
-      leadsTo: paths.developers,
+      leadsTo: (at) => at.developers,
     },
   })
 
@@ -81,9 +82,11 @@ function keyRoutes(app: App, services: ConsoleDependencies): void {
   const { keys } = services
 
   async function load({ workspace, params }: Visit): Promise<ApiKey> {
-    const key = (await keys.list(workspace.id)).find(({ id }) => id === params.key)
-    if (!key) throw new ServiceError('not_found', 'there is no such key')
-    return key
+    const listed = await keys.list(workspace.id)
+    return requireFound(
+      listed.find(({ id }) => id === params.key),
+      'there is no such key',
+    )
   }
 
   addPage(app, services, '/developers/keys/:key', {
@@ -101,7 +104,7 @@ function keyRoutes(app: App, services: ConsoleDependencies): void {
       save: async ({ loaded: key, workspace, form, by }) =>
         keys.change(key.id, { name: form.name ?? '', ...readKeyFields(form, key) }, workspace.id, by),
       done: 'key-changed',
-      leadsTo: paths.developers,
+      leadsTo: (at) => at.developers,
     },
   })
 
@@ -128,7 +131,7 @@ function keyRoutes(app: App, services: ConsoleDependencies): void {
       freshSignIn: 'a leaked key ends at once',
       save: ({ loaded: key, workspace, by }) => keys.revoke(key.id, workspace.id, by),
       done: 'key-revoked',
-      leadsTo: paths.developers,
+      leadsTo: (at) => at.developers,
     },
   })
 }
@@ -146,7 +149,7 @@ async function newKeyPage(
 
 async function developersPage(
   { keys, quotas, allowedOrigins, holders, members }: ConsoleDependencies,
-  { id, payer, isOwner }: ViewedWorkspace,
+  { id, payer, isOwner, at }: ViewedWorkspace,
   refused: Refused | undefined,
 ): Promise<VNode> {
   const [listed, bound, quota, sites, domain] = await Promise.all([
@@ -177,10 +180,10 @@ async function developersPage(
       ) : (
         <KeyTable keys={listed} names={names} />
       )}
-      {isOwner ? (
+      {isOwner && (
         <>
           <h2>New key</h2>
-          <PostForm action={paths.keys(id)}>
+          <PostForm action={at.keys}>
             <NewKeyFields
               values={refusedKey?.values ?? {}}
               problem={refusedKey && sentence(`no key was made: ${refusedKey.problem}`)}
@@ -188,7 +191,7 @@ async function developersPage(
             <button type="submit">Make a key</button>
           </PostForm>
         </>
-      ) : null}
+      )}
       <BoundAgents agents={bound.map((agent, index) => ({ ...agent, pseudonym: pseudonyms[index] }))} />
       <Domain domain={domain} refused={refusedAt('/developers/domain')} />
       <Sites sites={sites} refused={refusedAt('/developers/sites')} />
@@ -199,8 +202,8 @@ async function developersPage(
 }
 
 /** The part on allowed origins: the sites from which scripts may submit claims. */
-function Sites({ sites, refused }: { readonly sites: readonly string[]; readonly refused: Refused | undefined }) {
-  const { id: workspaceId, isOwner } = useWorkspace()
+function Sites({ sites, refused }: { sites: readonly string[]; refused: Refused | undefined }) {
+  const { at, isOwner } = useWorkspace()
   return (
     <>
       <h2 id="sites">Scripts in browsers</h2>
@@ -209,8 +212,8 @@ function Sites({ sites, refused }: { readonly sites: readonly string[]; readonly
           ? 'Scripts of no other site may submit claims with the keys of this workspace.'
           : `Scripts of these sites may submit claims with the keys of this workspace: ${sites.join(', ')}`}
       </p>
-      {isOwner ? (
-        <PostForm action={paths.sites(workspaceId)}>
+      {isOwner && (
+        <PostForm action={at.sites}>
           <Field
             name="sites"
             label="Sites"
@@ -221,7 +224,7 @@ function Sites({ sites, refused }: { readonly sites: readonly string[]; readonly
           />
           <button type="submit">Change the sites</button>
         </PostForm>
-      ) : null}
+      )}
     </>
   )
 }

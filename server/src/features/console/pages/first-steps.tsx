@@ -1,7 +1,6 @@
 /** The first steps in a workspace without any claim: what is done, what to do, and a command that can be pasted. */
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { ComponentChildren } from 'preact'
-import { paths } from '../../../web/console-paths.ts'
 import { Code } from '../../../web/parts/values.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { firstClaimCommand, firstProfile } from '../first-claim.ts'
@@ -37,7 +36,7 @@ export async function firstStepsOf(
 
 export function FirstSteps(state: FirstStepsState) {
   const { hasKey, connected, readsPublic, profile, command } = state
-  const { id: workspaceId, isOwner } = useWorkspace()
+  const { at, isOwner } = useWorkspace()
   return (
     <section class="empty first-steps">
       <h2>No claims yet</h2>
@@ -47,21 +46,19 @@ export function FirstSteps(state: FirstStepsState) {
           <p>
             Agents submit claims with it.{' '}
             {isOwner ? (
-              <a href={paths.developers(workspaceId)}>{hasKey ? 'See the keys' : 'Make a key'}</a>
+              <a href={at.developers}>{hasKey ? 'See the keys' : 'Make a key'}</a>
             ) : (
               <>
-                An owner of the workspace makes it under <a href={paths.developers(workspaceId)}>Developers</a>.
+                An owner of the workspace makes it under <a href={at.developers}>Developers</a>.
               </>
             )}
           </p>
         </Step>
         <Step title="Connect a destination" state={stateOfDestinations(state)}>
           <p>
-            {connected.length > 0 ? `Connected: ${connected.join(', ')}. ` : null}
-            {connected.length === 0 && readsPublic ? 'Public destinations need no connection. ' : null}
-            <a href={paths.connections(workspaceId)}>
-              {connected.length > 0 ? 'See the connections' : 'Connect a destination'}
-            </a>
+            {connected.length > 0 && `Connected: ${connected.join(', ')}. `}
+            {connected.length === 0 && readsPublic && 'Public destinations need no connection. '}
+            <a href={at.connections}>{connected.length > 0 ? 'See the connections' : 'Connect a destination'}</a>
           </p>
         </Step>
         <Step title="Submit a claim" state="to do">
@@ -77,13 +74,11 @@ export function FirstSteps(state: FirstStepsState) {
           )}
           <Code text="export KEY=svc_sk_..." label="the line that sets the key" />
           <Code text={command} label="the command" />
-          {isOwner && profile ? (
+          {isOwner && profile && (
             <p>
-              Or{' '}
-              <a href={`${paths.newClaim(workspaceId)}?action=${encodeURIComponent(profile.action)}`}>fill in a form</a>
-              .
+              Or <a href={`${at.newClaim}?action=${encodeURIComponent(profile.action)}`}>fill in a form</a>.
             </p>
-          ) : null}
+          )}
         </Step>
       </ol>
     </section>
@@ -97,13 +92,7 @@ function stateOfDestinations({ connected, readsPublic }: FirstStepsState): StepS
   return readsPublic ? 'optional' : 'to do'
 }
 
-interface StepProps {
-  readonly title: string
-  readonly state: StepState
-  readonly children: ComponentChildren
-}
-
-function Step({ title, state, children }: StepProps) {
+function Step({ title, state, children }: { title: string; state: StepState; children: ComponentChildren }) {
   return (
     <li class={state === 'done' ? 'done' : undefined}>
       <h3>

@@ -29,23 +29,19 @@ export function forgottenRoutes(app: App, services: ConsoleDependencies): void {
       countAttempt: limitAttempts(counters, config.signInLimit),
       answer: async ({ form }) => {
         await outbox.askReset(form.email ?? '')
-        return <OnItsWay />
+        return (
+          <PlainPage title="Look into your mail">
+            <p>
+              If there is an account with this address, a link to a new password is on its way to it. The link works
+              once, for an hour. Asking again within 15 minutes sends nothing more.
+            </p>
+            <p>
+              No mail? Look among unwanted mail, and check that you typed the address that you sign in with.{' '}
+              <a href={paths.signIn}>Back to signing in</a>
+            </p>
+          </PlainPage>
+        )
       },
     },
   })
-}
-
-function OnItsWay() {
-  return (
-    <PlainPage title="Look into your mail">
-      <p>
-        If there is an account with this address, a link to a new password is on its way to it. The link works once, for
-        an hour. Asking again within 15 minutes sends nothing more.
-      </p>
-      <p>
-        No mail? Look among unwanted mail, and check that you typed the address that you sign in with.{' '}
-        <a href={paths.signIn}>Back to signing in</a>
-      </p>
-    </PlainPage>
-  )
 }

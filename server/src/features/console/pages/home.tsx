@@ -1,6 +1,6 @@
 /** The start page, and the form that makes a workspace. */
 import type { App } from '../../../http/instance.ts'
-import { paths } from '../../../web/console-paths.ts'
+import { paths, pathsIn } from '../../../web/console-paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage } from '../form-page.tsx'
@@ -12,7 +12,7 @@ import { KEEPS_ALL } from '../unsent.tsx'
 export function homeRoutes(app: App, services: ConsoleDependencies): void {
   app.get(paths.home, async (request, reply) => {
     const [first] = viewerOf(request)!.workspaces
-    return reply.redirect(first ? paths.claims(first.id) : paths.newWorkspace, 302)
+    return reply.redirect(first ? first.at.claims : paths.newWorkspace, 302)
   })
 
   addPage(app, services, paths.newWorkspace, {
@@ -38,7 +38,7 @@ export function homeRoutes(app: App, services: ConsoleDependencies): void {
       keepsField: KEEPS_ALL,
       answer: async ({ form, user, by }) => {
         const { id } = await services.members.createWorkspace(user.id, form.name?.trim() ?? '', by)
-        return paths.claims(id)
+        return pathsIn(id).claims
       },
     },
   })

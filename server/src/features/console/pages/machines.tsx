@@ -1,8 +1,6 @@
 /** The OAuth clients of machines: owners make them, see them and revoke them. */
 
-import type { Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import { ServiceError } from '../../../base/errors.ts'
 import { HttpError } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
@@ -14,10 +12,9 @@ import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oaut
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { SCOPES, type Scope, scopeWords } from '../../oauth/scopes.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage, type Forms, type Refused } from '../form-page.tsx'
+import { addPage, type Forms, FRESH_SIGN_IN, type Refused, requireFound } from '../form-page.tsx'
 import { ConsolePage, useViewer, type ViewedWorkspace } from '../page.tsx'
 import { AskForm, Field, PostForm, Select } from '../parts/form.tsx'
-import { KEEPS_ALL } from '../unsent.tsx'
 
 /** A machine with the name of its workspace. */
 interface ListedMachine extends Machine {
@@ -29,9 +26,9 @@ export async function machinesIn(
   workspaces: readonly ViewedWorkspace[],
   { machines }: ConsoleDependencies,
 ): Promise<readonly ListedMachine[]> {
-  const lists = ownedAmong(workspaces).map(async ({ id, name: workspaceName }) => {
-    return (await machines.list(id)).map((machine) => ({ ...machine, workspaceName }))
-  })
+  const lists = ownedAmong(workspaces).map(async ({ id, name: workspaceName }) =>
+    (await machines.list(id)).map((machine) => ({ ...machine, workspaceName })),
+  )
   return (await Promise.all(lists)).flat()
 }
 
@@ -39,8 +36,7 @@ export async function machinesIn(
 export function machineForms({ machines, oauth }: ConsoleDependencies): Forms {
   return {
     [paths.machines]: {
-      freshSignIn: true,
-      keepsField: KEEPS_ALL,
+      ...FRESH_SIGN_IN,
       answer: async ({ workspaces, form, by }) => {
         const workspace = ownedAmong(workspaces).find(({ id }) => id === form.workspace)
         if (!workspace) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
@@ -58,14 +54,15 @@ export function machineRoutes(app: App, services: ConsoleDependencies): void {
 
   addPage(app, services, `${paths.machines}/:machine/revoke`, {
     load: async ({ workspaces, params }) => {
-      const machine = (await machinesIn(workspaces, services)).find(({ id }) => id === params.machine)
-      if (!machine) throw new ServiceError('not_found', 'there is no such machine')
-      return machine
+      const listed = await machinesIn(workspaces, services)
+      return requireFound(
+        listed.find(({ id }) => id === params.machine),
+        'there is no such machine',
+      )
     },
     show: ({ loaded: machine }) => <RevokeMachine machine={machine} />,
     form: {
-      freshSignIn: true,
-      keepsField: KEEPS_ALL,
+      ...FRESH_SIGN_IN,
       save: ({ loaded: { id, workspaceId }, by }) => services.machines.revoke(id, workspaceId, by),
       done: 'machine-revoked',
       leadsTo: paths.applications,
@@ -83,13 +80,7 @@ function fieldOf(scope: Scope): string {
 }
 
 /** The part of the applications page about machines. People who own no workspace do not see it. */
-export function Machines({
-  machines,
-  refused,
-}: {
-  readonly machines: readonly ListedMachine[]
-  readonly refused: Refused | undefined
-}) {
+export function Machines({ machines, refused }: { machines: readonly ListedMachine[]; refused: Refused | undefined }) {
   const { values = {}, problem } = refused ?? {}
   const owned = ownedAmong(useViewer().workspaces)
   if (owned.length === 0) return null
@@ -100,7 +91,7 @@ export function Machines({
         A machine gets tokens for a workspace with its own id and secret, without a person. Give it a key instead this
         if it calls this API: a token is for other servers, which ask Claimcheck what it permits.
       </p>
-      {machines.length === 0 ? null : <Table stacks label="Machines" columns={COLUMNS} rows={machines} />}
+      {machines.length > 0 && <Table stacks label="Machines" columns={COLUMNS} rows={machines} />}
       <h3>New machine</h3>
       <PostForm action={paths.machines}>
         <Field
@@ -158,8 +149,8 @@ const COLUMNS: readonly Column<ListedMachine>[] = [
   ],
 ]
 
-function MachineState({ revokedAt }: { readonly revokedAt: Instant | null }) {
-  if (revokedAt === null) return <>active</>
+function MachineState({ revokedAt }: Pick<Machine, 'revokedAt'>) {
+  if (revokedAt === null) return 'active'
   return (
     <span class="none">
       revoked <Time at={revokedAt} />
@@ -167,7 +158,7 @@ function MachineState({ revokedAt }: { readonly revokedAt: Instant | null }) {
   )
 }
 
-function MadeMachine({ made, issuer }: { readonly made: NewMachine; readonly issuer: string }) {
+function MadeMachine({ made, issuer }: { made: NewMachine; issuer: string }) {
   const { clientId, clientSecret } = made
   const command = `curl -s '${issuer}${OAUTH_PATHS.token}' -u '${clientId}:${clientSecret}' -d grant_type=client_credentials`
   return (
@@ -189,7 +180,7 @@ function MadeMachine({ made, issuer }: { readonly made: NewMachine; readonly iss
   )
 }
 
-function RevokeMachine({ machine }: { readonly machine: ListedMachine }) {
+function RevokeMachine({ machine }: { machine: ListedMachine }) {
   const { id, name, workspaceName, scopes, lastFour, lastUsedAt, revokedAt } = machine
   const isRevoked = revokedAt !== null
   return (

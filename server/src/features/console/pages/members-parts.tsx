@@ -1,6 +1,5 @@
 /** The parts of the members page: the name of the workspace, its members and open invitations. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import { paths } from '../../../web/console-paths.ts'
 import { type Column, Table } from '../../../web/parts/table.tsx'
 import { Code, Name, Time } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
@@ -9,34 +8,33 @@ import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
 import type { Refused } from '../form-page.tsx'
 import { useViewer, useWorkspace } from '../page.tsx'
-import { Field, PostForm, RowForm, Select, Tick } from '../parts/form.tsx'
+import { ButtonForm, Field, PostForm, RowForm, Select, Tick } from '../parts/form.tsx'
 import { RULE_WORDS } from '../weak-sign-in.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
 /** An invitation that was just made, and is shown only now. */
 export type Invited = { readonly role: Role } & ({ readonly link: string } | { readonly sentTo: string })
 
-export interface MembersProps {
+interface MembersProps {
   readonly members: readonly MemberOfWorkspace[]
   readonly invitations: readonly Invitation[]
-  readonly invited?: Invited
+  readonly invited: Invited | undefined
   /** True where an invitation can be mailed. */
   readonly sendsMail: boolean
   /** The account that pays for the workspace; undefined if the workspace pays for itself. */
   readonly payer: { readonly id: string; readonly name: string } | undefined
-  readonly refused?: Refused | undefined
 }
 
 /**
  * The form that renames the workspace.
  * @param refused a new name that was not saved
  */
-export function WorkspaceName({ refused }: Pick<MembersProps, 'refused'>) {
-  const { id: workspaceId, name } = useWorkspace()
+export function WorkspaceName({ refused }: { refused: Refused | undefined }) {
+  const { at, name } = useWorkspace()
   return (
     <>
       <h2>Workspace</h2>
-      <PostForm action={paths.workspaceName(workspaceId)} class="inline">
+      <PostForm action={at.workspaceName} class="inline">
         <Field
           name="name"
           label="Name"
@@ -56,27 +54,22 @@ export function WorkspaceName({ refused }: Pick<MembersProps, 'refused'>) {
 
 /** Asks the owners who of them pays, once the payer is no owner any more. */
 export function Payer({ payer, members }: Pick<MembersProps, 'payer' | 'members'>) {
-  const { id: workspaceId } = useWorkspace()
   if (!payer || members.some(({ userId, role }) => userId === payer.id && role === 'owner')) return null
   return (
     <>
       <h2>Who pays</h2>
       <p>What this workspace uses counts for the limits of {visibleName(payer.name)}, who is no owner here any more.</p>
-      <PostForm action={paths.payer(workspaceId)}>
-        <button type="submit" class="quiet">
-          Let it count for mine
-        </button>
-      </PostForm>
+      <ButtonForm action={useWorkspace().at.payer}>Let it count for mine</ButtonForm>
     </>
   )
 }
 
 export function SignInRules() {
-  const { id: workspaceId, signInRule } = useWorkspace()
+  const { at, signInRule } = useWorkspace()
   return (
     <>
       <h2>Sign-in</h2>
-      <PostForm action={paths.signInRule(workspaceId)} class="inline">
+      <PostForm action={at.signInRule} class="inline">
         <Select
           name="rule"
           label="Members need"
@@ -97,12 +90,11 @@ export function SignInRules() {
 }
 
 export function Deletion() {
-  const { id: workspaceId } = useWorkspace()
   return (
     <>
       <h2>Deleting the workspace</h2>
       <p>
-        <a class="button danger quiet" href={paths.deleteWorkspace(workspaceId)}>
+        <a class="button danger quiet" href={useWorkspace().at.deleteWorkspace}>
           Delete the workspace
         </a>
       </p>
@@ -120,7 +112,7 @@ export interface MadeByMember extends Pick<ApiKey, 'id' | 'name' | 'createdAt' |
 }
 
 /** Offers to revoke the keys that a member made: they may have kept a copy of each. */
-export function KeysOfMember({ made, isSelf }: { readonly made: readonly MadeByMember[]; readonly isSelf: boolean }) {
+export function KeysOfMember({ made, isSelf }: { made: readonly MadeByMember[]; isSelf: boolean }) {
   if (made.length === 0) return null
   return (
     <fieldset>
@@ -149,7 +141,7 @@ export function MemberList({ members, sendsMail }: Pick<MembersProps, 'members' 
       'Name',
       ({ name, userId }) => (
         <>
-          <Name of={name} /> {userId === user.id ? <small>(you)</small> : null}
+          <Name of={name} /> {userId === user.id && <small>(you)</small>}
         </>
       ),
     ],
@@ -157,7 +149,7 @@ export function MemberList({ members, sendsMail }: Pick<MembersProps, 'members' 
       'E-mail',
       ({ email, isConfirmed }) => (
         <>
-          {email} {sendsMail && !isConfirmed ? <small>(not confirmed)</small> : null}
+          {email} {sendsMail && !isConfirmed && <small>(not confirmed)</small>}
         </>
       ),
     ],
@@ -167,8 +159,8 @@ export function MemberList({ members, sendsMail }: Pick<MembersProps, 'members' 
       'Change',
       (member) => (
         <div class="actions">
-          {isOwner ? <RoleLink member={member} /> : null}
-          {isOwner || member.userId === user.id ? <RemoveLink member={member} /> : null}
+          {isOwner && <RoleLink member={member} />}
+          {(isOwner || member.userId === user.id) && <RemoveLink member={member} />}
         </div>
       ),
     ],
@@ -176,12 +168,11 @@ export function MemberList({ members, sendsMail }: Pick<MembersProps, 'members' 
   return <Table stacks label="Members" columns={columns} rows={members} />
 }
 
-function RoleLink({ member }: { readonly member: MemberOfWorkspace }) {
-  const { id: workspaceId } = useWorkspace()
+function RoleLink({ member }: { member: MemberOfWorkspace }) {
+  const { at } = useWorkspace()
   const role = otherRole(member)
-  const href = `${paths.members(workspaceId)}/${member.id}/role`
   return (
-    <a class="button quiet" href={href} aria-label={`Make ${role}: ${visibleName(member.name)}`}>
+    <a class="button quiet" href={at.changeRole(member.id)} aria-label={`Make ${role}: ${visibleName(member.name)}`}>
       Make {role}
     </a>
   )
@@ -192,14 +183,13 @@ export function otherRole({ role }: Pick<MemberOfWorkspace, 'role'>): Role {
   return role === 'owner' ? 'member' : 'owner'
 }
 
-function RemoveLink({ member }: { readonly member: MemberOfWorkspace }) {
-  const { user } = useViewer()
-  const { id: workspaceId } = useWorkspace()
-  const isSelf = member.userId === user.id
+function RemoveLink({ member }: { member: MemberOfWorkspace }) {
+  const { at } = useWorkspace()
+  const isSelf = member.userId === useViewer().user.id
   return (
     <a
       class="button danger quiet"
-      href={`${paths.members(workspaceId)}/${member.id}/remove`}
+      href={at.removeMember(member.id)}
       aria-label={isSelf ? 'Leave the workspace' : `Remove ${visibleName(member.name)}`}
     >
       {isSelf ? 'Leave' : 'Remove'}
@@ -212,18 +202,17 @@ export function Invitations({
   invited,
   sendsMail,
 }: Pick<MembersProps, 'invitations' | 'invited' | 'sendsMail'>) {
-  const { id: workspaceId } = useWorkspace()
-  const action = `${paths.members(workspaceId)}/invitations`
+  const { at } = useWorkspace()
   return (
     <>
       <h2>Invite</h2>
-      {invited && 'sentTo' in invited ? (
+      {invited && 'sentTo' in invited && (
         <p class="notice" role="status">
           The invitation as {ROLE_WORDS[invited.role]} is on its way to {invited.sentTo}. It works for 7 days. An
           earlier one for this address has ended.
         </p>
-      ) : null}
-      {invited && 'link' in invited ? (
+      )}
+      {invited && 'link' in invited && (
         <div class="card" role="status">
           <p>
             Copy this link now, and send it to the person that you invite as {ROLE_WORDS[invited.role]}. It lets one
@@ -231,8 +220,8 @@ export function Invitations({
           </p>
           <Code text={invited.link} label="invitation link" />
         </div>
-      ) : null}
-      <PostForm action={action} class="inline">
+      )}
+      <PostForm action={at.invitations} class="inline">
         <Select
           name="role"
           label="Role"
@@ -241,7 +230,7 @@ export function Invitations({
             ['owner', 'Owner'],
           ]}
         />
-        {sendsMail ? (
+        {sendsMail && (
           <Field
             name="email"
             label="Send it to"
@@ -249,15 +238,16 @@ export function Invitations({
             autocomplete="off"
             help="Leave it empty to get a link that you pass on."
           />
-        ) : null}
+        )}
         <button type="submit">{sendsMail ? 'Invite' : 'Make a link'}</button>
       </PostForm>
-      {invitations.length === 0 ? null : <OpenInvitations action={action} invitations={invitations} />}
+      {invitations.length > 0 && <OpenInvitations invitations={invitations} />}
     </>
   )
 }
 
-function OpenInvitations({ action, invitations }: { readonly action: string } & Pick<MembersProps, 'invitations'>) {
+function OpenInvitations({ invitations }: Pick<MembersProps, 'invitations'>) {
+  const { at } = useWorkspace()
   const columns: readonly Column<Invitation>[] = [
     ['For', ({ mail }) => (mail ? <Mailed {...mail} /> : 'whom it was passed on to')],
     ['Role', ({ role }) => role],
@@ -268,7 +258,7 @@ function OpenInvitations({ action, invitations }: { readonly action: string } & 
       'Withdraw',
       ({ id, role, createdBy, mail }) => (
         <RowForm
-          action={`${action}/withdraw`}
+          action={`${at.invitations}/withdraw`}
           id={id}
           label={`Withdraw the invitation for ${mail?.recipient ?? ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
         >
@@ -289,10 +279,10 @@ function Mailed({ recipient, attempts, undelivered }: InvitationMail) {
   return (
     <>
       {recipient}
-      {undelivered === null ? null : (
+      {undelivered !== null && (
         <p class="mistake">The mail could not be delivered. The mail server says: {undelivered}</p>
       )}
-      {attempts === null ? null : (
+      {attempts !== null && (
         <p class="help">
           The mail waits to be sent{attempts > 1 ? `: ${attempts} tries so far. It is tried for a day` : ''}.
         </p>

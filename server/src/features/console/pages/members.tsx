@@ -12,7 +12,7 @@ import type { MemberOfWorkspace, Role } from '../../people/members.ts'
 import { isSignInRule, meetsRule } from '../../people/sign-in-rules.ts'
 import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage, type Form, type Refused, type Visit, withNotice } from '../form-page.tsx'
+import { addPage, type Form, FRESH_SIGN_IN, type Refused, type Visit, withNotice } from '../form-page.tsx'
 import { ConsolePage, useViewer, useWorkspace, type ViewedWorkspace } from '../page.tsx'
 import { Actions, PostForm } from '../parts/form.tsx'
 import { listOf } from '../request-fields.ts'
@@ -27,7 +27,6 @@ import {
   KeysOfMember,
   type MadeByMember,
   MemberList,
-  type MembersProps,
   otherRole,
   Payer,
   REVOKE,
@@ -43,8 +42,6 @@ interface ChangedMember {
   /** True if no other member is an owner, so that the member has to stay. */
   readonly isOnlyOwner: boolean
 }
-
-const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: ConsoleDependencies): void {
   const { members, workspaces } = services
@@ -74,8 +71,7 @@ export function memberRoutes(app: App, services: ConsoleDependencies): void {
       },
       '/sign-in-rule': {
         owners: true,
-        freshSignIn: true,
-        keepsField: KEEPS_ALL,
+        ...FRESH_SIGN_IN,
         save: async ({ workspace, session, form: { rule }, by }) => {
           if (!isSignInRule(rule)) throw new ServiceError('bad_request', 'choose one of the kinds of sign-in')
           if (!meetsRule(rule, session.method)) {
@@ -88,8 +84,7 @@ export function memberRoutes(app: App, services: ConsoleDependencies): void {
       },
       '/members/:member/role': {
         owners: true,
-        freshSignIn: true,
-        keepsField: KEEPS_ALL,
+        ...FRESH_SIGN_IN,
         save: async ({ workspace, params, form, by }) =>
           members.setRole(workspace.id, params.member, readRole(form.role), by),
         done: 'role-changed',
@@ -135,8 +130,7 @@ function invitationForm(services: ConsoleDependencies): Form<unknown> {
 
   return {
     owners: true,
-    freshSignIn: true,
-    keepsField: KEEPS_ALL,
+    ...FRESH_SIGN_IN,
     answer: async (visit) => membersPage(services, visit.workspace, { invited: await invite(visit) }),
   }
 }
@@ -154,7 +148,7 @@ function removalForm(services: ConsoleDependencies): Form<unknown> {
       const { member } = await requireMember(services, request)
       const revoked = workspace.isOwner ? listOf(request, REVOKE) : []
       await services.members.remove(workspace.id, member.id, by, revoked)
-      return member.userId === user.id ? paths.home : withNotice(paths.members(workspace.id), 'member-removed')
+      return member.userId === user.id ? paths.home : withNotice(workspace.at.members, 'member-removed')
     },
   }
 }
@@ -191,84 +185,87 @@ async function madeBy(
  * @throws HttpError 400: no form of ours sends another text
  */
 function readRole(text: string | undefined): Role {
-  if (ROLES.has(text)) return text as Role
+  if (text === 'owner' || text === 'member') return text
   throw new HttpError(400, 'a role is owner or member')
 }
 
 async function membersPage(
   { members, outbox }: ConsoleDependencies,
-  { id, isOwner }: ViewedWorkspace,
-  shown: { readonly refused?: Refused | undefined; readonly invited?: Invited },
+  { id, isOwner, at }: ViewedWorkspace,
+  { refused, invited }: { readonly refused?: Refused; readonly invited?: Invited },
 ): Promise<VNode> {
+  const props = {
+    invited,
+    sendsMail: outbox.isOn,
+    members: await members.list(id),
+    payer: await members.payer(id),
+    invitations: isOwner ? await members.invitations(id) : [],
+  }
+  const refusedName = refused?.form === '/name' ? refused : undefined
   return (
-    <Members
-      {...shown}
-      sendsMail={outbox.isOn}
-      members={await members.list(id)}
-      payer={await members.payer(id)}
-      invitations={isOwner ? await members.invitations(id) : []}
-    />
-  )
-}
-
-function Members(props: MembersProps) {
-  const { id: workspaceId, isOwner } = useWorkspace()
-  const refusedName = props.refused?.form === '/name' ? props.refused : undefined
-  return (
-    <ConsolePage title="Members" section="members" problem={refusedName ? undefined : props.refused?.problem}>
+    <ConsolePage title="Members" section="members" problem={refusedName ? undefined : refused?.problem}>
       <p>
         Members read everything in this workspace. Owners also invite people, connect destinations, make keys and submit
         claims. The account that set this service up owns each workspace that is made on the command line.
       </p>
       <MemberList {...props} />
-      {isOwner ? <Payer {...props} /> : null}
-      {isOwner ? <Invitations {...props} /> : null}
-      {isOwner ? <WorkspaceName refused={refusedName} /> : null}
+      {isOwner && (
+        <>
+          <Payer {...props} />
+          <Invitations {...props} />
+          <WorkspaceName refused={refusedName} />
+        </>
+      )}
       <p>
-        <a href={paths.retention(workspaceId)}>Retention</a>: how long the workspace keeps the content of its receipts.
+        <a href={at.retention}>Retention</a>: how long the workspace keeps the content of its receipts.
       </p>
-      {isOwner ? <SignInRules /> : null}
-      {isOwner ? <Deletion /> : null}
+      {isOwner && (
+        <>
+          <SignInRules />
+          <Deletion />
+        </>
+      )}
     </ConsolePage>
   )
 }
 
-function Remove({ member, isOnlyOwner, pays, made }: ChangedMember & { readonly made: readonly MadeByMember[] }) {
-  const workspace = useWorkspace()
+function Remove({ member, isOnlyOwner, pays, made }: ChangedMember & { made: readonly MadeByMember[] }) {
+  const { name: workspaceName, at } = useWorkspace()
   const isSelf = member.userId === useViewer().user.id
+  const name = visibleName(member.name)
   return (
     <Ask
-      title={isSelf ? `Leave ${visibleName(workspace.name)}?` : `Remove ${visibleName(member.name)}?`}
-      action={`${paths.members(workspace.id)}/${member.id}/remove`}
+      title={isSelf ? `Leave ${visibleName(workspaceName)}?` : `Remove ${name}?`}
+      action={at.removeMember(member.id)}
       button={isSelf ? 'Leave' : 'Remove'}
       isDangerous
       onlyOwner={isOnlyOwner ? member : undefined}
       fields={<KeysOfMember made={made} isSelf={isSelf} />}
     >
-      {isSelf ? 'You lose' : `${visibleName(member.name)} (${member.email}) loses`} access to the workspace at once, and
-      open invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those
-      that you tick below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
-      {pays ? paymentWords(isSelf, member) : null}
+      {isSelf ? 'You lose' : `${name} (${member.email}) loses`} access to the workspace at once, and open invitations
+      that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those that you tick
+      below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
+      {pays ? paymentWords(isSelf, name) : null}
     </Ask>
   )
 }
 
 /** Tells what becomes of the limits that the workspace counts against. */
-function paymentWords(isSelf: boolean, { name }: MemberOfWorkspace): string {
+function paymentWords(isSelf: boolean, name: string): string {
   return isSelf
     ? ' What the workspace uses goes on counting for your limits, until another owner lets it count for theirs.'
-    : ` What the workspace uses counts for your limits from then on, and no more for those of ${visibleName(name)}.`
+    : ` What the workspace uses counts for your limits from then on, and no more for those of ${name}.`
 }
 
 function ChangeRole({ member, isOnlyOwner, pays }: ChangedMember) {
-  const { id } = useWorkspace()
   const role = otherRole(member)
   const isSelf = member.userId === useViewer().user.id
-  const who = isSelf ? 'You' : `${visibleName(member.name)} (${member.email})`
+  const name = visibleName(member.name)
+  const who = isSelf ? 'You' : `${name} (${member.email})`
   return (
     <Ask
-      title={`Make ${isSelf ? 'yourself' : visibleName(member.name)} ${ROLE_WORDS[role]}?`}
-      action={`${paths.members(id)}/${member.id}/role`}
+      title={`Make ${isSelf ? 'yourself' : name} ${ROLE_WORDS[role]}?`}
+      action={useWorkspace().at.changeRole(member.id)}
       button={`Make ${role}`}
       fields={<input type="hidden" name="role" value={role} />}
       isDangerous={role === 'member'}
@@ -276,26 +273,33 @@ function ChangeRole({ member, isOnlyOwner, pays }: ChangedMember) {
     >
       {role === 'owner'
         ? `${who} can then change everything here: invite and remove people, you too, connect and disconnect destinations, make and revoke keys, and submit claims.`
-        : `${who} can then still read everything here, and change nothing. Open invitations that ${isSelf ? 'you' : 'they'} made end.${pays ? paymentWords(isSelf, member) : ''}`}
+        : `${who} can then still read everything here, and change nothing. Open invitations that ${isSelf ? 'you' : 'they'} made end.${pays ? paymentWords(isSelf, name) : ''}`}
     </Ask>
   )
 }
 
-interface QuestionProps {
-  readonly title: string
-  readonly action: string
-  readonly button: string
-  readonly isDangerous: boolean
-  /** The only owner, who has to stay, so that the change is not possible now. */
-  readonly onlyOwner: MemberOfWorkspace | undefined
-  readonly fields: ComponentChildren
-  /** Sentences that tell what the change means. */
-  readonly children: ComponentChildren
-}
-
-/** Asks before a change, and says what it means. */
-function Ask({ title, action, button, isDangerous, onlyOwner, fields, children }: QuestionProps) {
-  const list = paths.members(useWorkspace().id)
+/**
+ * Asks before a change, and says what it means.
+ * @param onlyOwner the only owner, who has to stay, so that the change is not possible now
+ */
+function Ask({
+  title,
+  action,
+  button,
+  isDangerous = false,
+  onlyOwner,
+  fields,
+  children,
+}: {
+  title: string
+  action: string
+  button: string
+  isDangerous?: boolean
+  onlyOwner: MemberOfWorkspace | undefined
+  fields: ComponentChildren
+  children: ComponentChildren
+}) {
+  const { members } = useWorkspace().at
   const { user } = useViewer()
   if (onlyOwner) {
     const who = onlyOwner.userId === user.id ? 'You are' : `${visibleName(onlyOwner.name)} is`
@@ -304,7 +308,7 @@ function Ask({ title, action, button, isDangerous, onlyOwner, fields, children }
       <ConsolePage title={title} section="members" problem={problem}>
         <p>
           Make another member an owner first. If there is no other member, invite one as an owner: both are under{' '}
-          <a href={list}>Members</a>.
+          <a href={members}>Members</a>.
         </p>
       </ConsolePage>
     )
@@ -314,7 +318,7 @@ function Ask({ title, action, button, isDangerous, onlyOwner, fields, children }
       <p>{children}</p>
       <PostForm action={action}>
         {fields}
-        <Actions submit={button} danger={isDangerous} href={list} />
+        <Actions submit={button} danger={isDangerous} href={members} />
       </PostForm>
     </ConsolePage>
   )

@@ -5,7 +5,6 @@ import { formatInstant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
 import { HttpError, prepareRefusal } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { paths } from '../../../web/console-paths.ts'
 import { ActionName } from '../../../web/parts/values.tsx'
 import { Prose } from '../../../web/words.tsx'
 import { claimReader } from '../../claims/wire.ts'
@@ -13,7 +12,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage, withNotice } from '../form-page.tsx'
 import { ConsolePage, useWorkspace } from '../page.tsx'
 import { Field, PostForm, Select } from '../parts/form.tsx'
-import { problemsByField, readSchemaForm, SchemaFields, startingValues } from '../parts/schema-form.tsx'
+import { type Problems, problemsByField, readSchemaForm, SchemaFields, startingValues } from '../parts/schema-form.tsx'
 import { TimeField, utcOf } from '../parts/time-field.tsx'
 import type { Fields } from '../request-fields.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -23,8 +22,6 @@ const PREFIX = 'params.'
 const UNKNOWN_ACTION = 'there is no such action: choose one from the list'
 const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const
 const TIMES: ReadonlySet<string> = new Set(['claimed_at', 'deadline_at'])
-
-type Problems = Readonly<Record<string, string>>
 
 export function newClaimRoutes(app: App, services: ConsoleDependencies): void {
   const { claims, registry, now } = services
@@ -48,13 +45,13 @@ export function newClaimRoutes(app: App, services: ConsoleDependencies): void {
       freshSignIn: 'is checked like every claim',
       keepsField: KEEPS_ALL,
       cost: 'trial',
-      answer: async ({ request, reply, workspace: { id: workspaceId, payer }, user, form }) => {
+      answer: async ({ request, reply, workspace: { id: workspaceId, payer, at }, user, form }) => {
         const profile = profileOf(form.action)
         if (!profile) throw new HttpError(400, UNKNOWN_ACTION)
         try {
           const submitter = { workspaceId, payer, submittedBy: user.id, speaksFor: 'unbound' as const }
           const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, form)))
-          return withNotice(paths.claim(workspaceId, claim.claimId), created ? 'claim-submitted' : 'claim-known')
+          return withNotice(at.claim(claim.claimId), created ? 'claim-submitted' : 'claim-known')
         } catch (error) {
           if (!(error instanceof ServiceError)) throw error
           const page = <NewClaim profile={profile} values={form} problems={problemsOf(error)} />
@@ -73,7 +70,6 @@ function bodyOf({ action, params }: ActionProfile, values: Fields) {
   return { action, params: readSchemaForm(params, values, PREFIX), ...Object.fromEntries(given) }
 }
 
-/** Sorts problems by the names of the fields; the empty name has those that concern no single field. */
 function problemsOf({ code, issues, message }: ServiceError): Problems {
   if (code !== 'invalid') return { '': message }
   const { params: _, ...ofClaim } = problemsByField(issues, ['body'], '')
@@ -85,19 +81,11 @@ function problemsOf({ code, issues, message }: ServiceError): Problems {
  * The page to choose an action.
  * @param action an unknown action that was asked for
  */
-function ChooseAction({
-  profiles,
-  action,
-}: {
-  readonly profiles: readonly ActionProfile[]
-  readonly action: string | undefined
-}) {
-  const { id: workspaceId } = useWorkspace()
-  const problem = action === undefined ? undefined : UNKNOWN_ACTION
+function ChooseAction({ profiles, action }: { profiles: readonly ActionProfile[]; action: string | undefined }) {
   return (
-    <ConsolePage title="Submit a claim" section="claims" problem={problem}>
+    <ConsolePage title="Submit a claim" section="claims" problem={action === undefined ? undefined : UNKNOWN_ACTION}>
       {profiles.length > 0 ? (
-        <form method="get" action={paths.newClaim(workspaceId)} class="form">
+        <form method="get" action={useWorkspace().at.newClaim} class="form">
           <Select
             name="action"
             label="What is claimed"
@@ -114,14 +102,7 @@ function ChooseAction({
   )
 }
 
-interface NewClaimProps {
-  readonly profile: ActionProfile
-  readonly values: Fields
-  readonly problems: Problems
-}
-
-function NewClaim({ profile, values, problems }: NewClaimProps) {
-  const { id: workspaceId } = useWorkspace()
+function NewClaim({ profile, values, problems }: { profile: ActionProfile; values: Fields; problems: Problems }) {
   const { action, words, summary, target, params, deadlineMs, maxDeadlineMs } = profile
   const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: correct the fields below' : undefined
   const text = { autocomplete: 'off', spellcheck: false } as const
@@ -131,7 +112,7 @@ function NewClaim({ profile, values, problems }: NewClaimProps) {
       <p>
         <ActionName action={action} title={words.title} />: {summary}
       </p>
-      <PostForm action={paths.newClaim(workspaceId)}>
+      <PostForm action={useWorkspace().at.newClaim}>
         <input type="hidden" name="action" value={action} />
         <Field
           {...field('target')}

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import { HttpError } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { paths, returnPath } from '../../../web/console-paths.ts'
+import { paths, pathsIn, returnPath } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { HeldAddress, type NewUser } from '../../people/new-accounts.ts'
 import type { ReturnedPerson, SignInPurpose } from '../../people/oidc-sign-in.ts'
@@ -47,7 +47,14 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
     } catch (error) {
       // A link of another site to this address is no sign-in.
       if (ticket !== undefined) await recordRefusal(services, request)
-      return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
+      const page = (
+        <PlainPage title={`Not signed in with ${name}`} problem={refusalOf(error)}>
+          <p>
+            <a href={paths.home}>Go to the console</a>
+          </p>
+        </PlainPage>
+      )
+      return sendPage(reply, page, 422)
     }
   })
 }
@@ -113,7 +120,7 @@ async function arrive(
       if (!joined) return reply.redirect(`${paths.invitation(token)}?${HELD}=on`, 303)
       const { user, workspaceId } = joined
       await askToConfirm(services, user, actingOf(request))
-      return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
+      return enter(entering, { user, method: 'outside' }, pathsIn(workspaceId).claims)
     }
     case 'link': {
       // Only the person who began may come back.
@@ -138,17 +145,7 @@ export function linkForms({ identities, oidcSignIn }: ConsoleDependencies): Form
   }
 }
 
-function NotIn({ name, problem }: { readonly name: string; readonly problem: string }) {
-  return (
-    <PlainPage title={`Not signed in with ${name}`} problem={problem}>
-      <p>
-        <a href={paths.home}>Go to the console</a>
-      </p>
-    </PlainPage>
-  )
-}
-
-function Unknown({ name }: { readonly name: string }) {
+function Unknown({ name }: { name: string }) {
   return (
     <PlainPage title="No account is linked">
       <p>

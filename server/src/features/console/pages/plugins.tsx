@@ -11,7 +11,7 @@ import {
   stateWords,
   tokenHostWords,
 } from '../../../plugins/overview.ts'
-import { Facts } from '../../../web/parts/facts.tsx'
+import { Facts, List } from '../../../web/parts/facts.tsx'
 import { Empty } from '../../../web/parts/table.tsx'
 import { ActionName, Codes, Hash } from '../../../web/parts/values.tsx'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -43,7 +43,7 @@ export function pluginRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-function PluginCard({ plugin }: { readonly plugin: PluginOverview }) {
+function PluginCard({ plugin }: { plugin: PluginOverview }) {
   const { name, version, codeHash, isolation, state, manifest, actions, connections, chain } = plugin
   return (
     <article class="card" aria-labelledby={`plugin-${name}`}>
@@ -69,32 +69,22 @@ function PluginCard({ plugin }: { readonly plugin: PluginOverview }) {
   )
 }
 
-function Lines({ texts, none = 'nothing' }: { readonly texts: readonly string[]; readonly none?: string }) {
+function Lines({ texts, none = 'nothing' }: { texts: readonly string[]; none?: string }) {
   if (texts.length === 0) return <span class="none">{none}</span>
-  if (texts.length === 1) return <>{texts[0]}</>
-  return (
-    <ul>
-      {texts.map((text) => (
-        <li>{text}</li>
-      ))}
-    </ul>
-  )
+  return texts.length === 1 ? texts[0] : <List items={texts} />
 }
 
 /** The actions, each with its versions, which exist side by side. */
 function Actions({ actions }: Pick<PluginOverview, 'actions'>) {
   if (actions.length === 0) return <span class="none">nothing</span>
-  return (
-    <ul>
-      {[...new Set(actions.map(({ action }) => action))].map((name) => {
-        const versions = actions.filter(({ action }) => action === name)
-        return (
-          <li>
-            <ActionName action={name} title={versions[0]!.title} />, {versions.length > 1 ? 'versions' : 'version'}{' '}
-            {versions.map(({ version }) => version).join(', ')}
-          </li>
-        )
-      })}
-    </ul>
-  )
+  const rows = [...new Set(actions.map(({ action }) => action))].map((name) => {
+    const versions = actions.filter(({ action }) => action === name)
+    return (
+      <>
+        <ActionName action={name} title={versions[0]!.title} />, {versions.length > 1 ? 'versions' : 'version'}{' '}
+        {versions.map(({ version }) => version).join(', ')}
+      </>
+    )
+  })
+  return <List items={rows} />
 }

@@ -6,15 +6,13 @@
 import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
-import { paths } from '../../../web/console-paths.ts'
 import { Name } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import { MOST_DAYS } from '../../erasure/retention.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { addPage, refusalOf } from '../form-page.tsx'
+import { addPage, FRESH_SIGN_IN, refusalOf } from '../form-page.tsx'
 import { ConsolePage, useWorkspace, type ViewedWorkspace } from '../page.tsx'
-import { AskForm, Field, PostForm } from '../parts/form.tsx'
-import { KEEPS_ALL } from '../unsent.tsx'
+import { AskForm, ButtonForm, Field } from '../parts/form.tsx'
 
 const MOST_COUNTED = 10_000
 
@@ -34,8 +32,7 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
     form: {
       owners: true,
       // Erasing needs a fresh sign-in, so that a person who finds an open browser erases nothing.
-      freshSignIn: true,
-      keepsField: KEEPS_ALL,
+      ...FRESH_SIGN_IN,
       save: async ({ workspace, form: { days = '' }, by }) => {
         requireByOwners()
         await retention.set(workspace.id, days === 'off' ? null : readDays(days), by)
@@ -75,7 +72,7 @@ function readDays(text: string): number {
  */
 async function retentionPage(
   { retention, config }: ConsoleDependencies,
-  { id, isOwner }: ViewedWorkspace,
+  { id, isOwner, at }: ViewedWorkspace,
   typed: string,
   problem: string | undefined,
 ): Promise<VNode> {
@@ -95,7 +92,7 @@ async function retentionPage(
       </p>
       {isOwner && byOwners ? (
         <>
-          <form method="get" action={`${paths.retention(id)}/change`}>
+          <form method="get" action={`${at.retention}/change`}>
             <Field
               name="days"
               label="Keep for so many days"
@@ -109,13 +106,10 @@ async function retentionPage(
             />
             <button type="submit">Continue</button>
           </form>
-          {days === null ? null : (
-            <PostForm action={paths.retention(id)}>
-              <input type="hidden" name="days" value="off" />
-              <button type="submit" class="quiet">
-                Keep from now on for ever
-              </button>
-            </PostForm>
+          {days !== null && (
+            <ButtonForm action={at.retention} fields={{ days: 'off' }}>
+              Keep from now on for ever
+            </ButtonForm>
           )}
         </>
       ) : (
@@ -129,8 +123,8 @@ async function retentionPage(
  * The page that asks before a shorter time.
  * @param older the number of receipts that are older already
  */
-function Ask({ days, older }: { readonly days: number; readonly older: number }) {
-  const { id, name } = useWorkspace()
+function Ask({ days, older }: { days: number; older: number }) {
+  const { at, name } = useWorkspace()
   const counted = older >= MOST_COUNTED ? `${MOST_COUNTED.toLocaleString('en')} or more` : older.toLocaleString('en')
   return (
     <ConsolePage title={`Erase receipts after ${days} days?`} section="members">
@@ -142,9 +136,13 @@ function Ask({ days, older }: { readonly days: number; readonly older: number })
       <p class="notice warning" id="older">
         Older already, and erased first: {counted} {older === 1 ? 'receipt' : 'receipts'}.
       </p>
-      <AskForm action={paths.retention(id)} submit={`Erase after ${days} days`} danger href={paths.retention(id)}>
-        <input type="hidden" name="days" value={String(days)} />
-      </AskForm>
+      <AskForm
+        action={at.retention}
+        submit={`Erase after ${days} days`}
+        danger
+        href={at.retention}
+        fields={{ days: String(days) }}
+      />
     </ConsolePage>
   )
 }

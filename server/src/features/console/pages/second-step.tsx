@@ -7,7 +7,7 @@ import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage } from '../form-page.tsx'
 import { ConsolePage } from '../page.tsx'
-import { AskForm, Field, PostForm } from '../parts/form.tsx'
+import { AskForm, ButtonForm, Field, PostForm } from '../parts/form.tsx'
 
 export function secondStepRoutes(app: App, services: ConsoleDependencies): void {
   const { secondSteps, counters, config } = services
@@ -115,7 +115,7 @@ function newCodes(codes: readonly string[]) {
   return { page, status: 201 }
 }
 
-function Change({ createdAt, lastUsedAt, codesLeft, problem }: SecondStep & { readonly problem: string | undefined }) {
+function Change({ createdAt, lastUsedAt, codesLeft, problem }: SecondStep & { problem: string | undefined }) {
   return (
     <ConsolePage title="Your second step" section="account" problem={problem}>
       <p>
@@ -123,11 +123,7 @@ function Change({ createdAt, lastUsedAt, codesLeft, problem }: SecondStep & { re
       </p>
       <h2>Recovery codes</h2>
       <p>{codesLeft} of them are left. New ones take the place of all earlier ones.</p>
-      <PostForm action={paths.recoveryCodes}>
-        <button type="submit" class="quiet">
-          Make new recovery codes
-        </button>
-      </PostForm>
+      <ButtonForm action={paths.recoveryCodes}>Make new recovery codes</ButtonForm>
       <h2>Switch it off</h2>
       <p>
         Your password alone signs you in then. Your connected applications end. Workspaces that ask for a second step
@@ -144,7 +140,7 @@ function Change({ createdAt, lastUsedAt, codesLeft, problem }: SecondStep & { re
   )
 }
 
-function NoPassword({ problem }: { readonly problem: string | undefined }) {
+function NoPassword({ problem }: { problem: string | undefined }) {
   return (
     <ConsolePage title="Second step" section="account" problem={problem}>
       <p>

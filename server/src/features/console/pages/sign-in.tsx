@@ -1,22 +1,20 @@
 /** Pages of links and passwords: set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'
-import { paths, returnPath, signInPath } from '../../../web/console-paths.ts'
+import { paths, pathsIn, returnPath, signInPath } from '../../../web/console-paths.ts'
 import { Name, Now } from '../../../web/parts/values.tsx'
 import type { Link } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
 import type { NewUser } from '../../people/new-accounts.ts'
-import type { RemainingSignInMethods } from '../../people/new-passwords.ts'
-import type { User } from '../../people/sessions.ts'
 import { limitAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { addPage, guarded, type Visit, withNotice } from '../form-page.tsx'
 import { beginAttempt } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm, Tick } from '../parts/form.tsx'
-import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
+import { KeptWaysIn, keptIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
 import { OidcEntry } from '../parts/sign-in-methods.tsx'
 import { type Fields, formOf, queryOf } from '../request-fields.ts'
@@ -36,28 +34,20 @@ import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 import { askToConfirm, HELD, TAKES_ADDRESS } from './address.tsx'
 
-export function signInRoutes(app: App, services: ConsoleDependencies): void {
-  passwordRoutes(app, services)
-  linkRoutes(app, services)
-}
-
 /** Leads on after a right password: into the console, or to the second step. */
 async function passPassword(
-  services: ConsoleDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  user: Pick<User, 'id' | 'generation'>,
+  entering: Entering & { readonly services: ConsoleDependencies },
+  user: Arrival['user'],
   destination: Destination,
 ): Promise<FastifyReply> {
+  const { services, request, reply } = entering
   const ticket = await services.secondSteps.ask(user)
-  if (ticket === undefined) {
-    return arrive({ services, request, reply }, { user, method: 'password' }, destination)
-  }
+  if (ticket === undefined) return arrive(entering, { user, method: 'password' }, destination)
   ticketCookie('code', services.config.publicUrl).give(reply, ticket)
   return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
 }
 
-function passwordRoutes(app: App, services: ConsoleDependencies): void {
+export function signInRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, sessions, secondSteps, config } = services
   const cookie = ticketCookie('code', config.publicUrl)
 
@@ -71,14 +61,15 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
   app.post(paths.signIn, hashes, async (request, reply) => {
     const values = formOf(request)
     const { email = '', password = '', next } = values
+    const destination = { next: returnPath(next), unsent: carriedForm(values) }
     const guess = await beginAttempt(services, request, { passwordOf: email })
     const user = await accounts.byPassword(email, password, byNobody(request.ip))
-    if (user) await guess.succeeded()
-    const unsent = carriedForm(values)
-    if (user) return passPassword(services, request, reply, user, { next: returnPath(next), unsent })
+    if (user) {
+      await guess.succeeded()
+      return passPassword({ services, request, reply }, user, destination)
+    }
     const problem = 'the e-mail address or the password is not right'
-    const session = optionalSessionOf(request)
-    return sendSignIn(reply, services, { next: returnPath(next), email, problem, unsent, session })
+    return sendSignIn(reply, services, { ...destination, email, problem, session: optionalSessionOf(request) })
   })
 
   app.post(paths.signOut, guarded(services, { freshSignIn: 'ends access' }), async (request, reply) => {
@@ -92,7 +83,7 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
     const values = formOf(request)
     const { code = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
-    const begin = (user: Pick<User, 'id' | 'generation'>) => beginAttempt(services, request, { codeOf: user })
+    const begin = (user: Arrival['user']) => beginAttempt(services, request, { codeOf: user })
     const outcome = await secondSteps.answer(cookie.take(request, reply), code, byNobody(request.ip), begin)
     if ('user' in outcome) {
       const arrival = { user: outcome.user, method: 'password_and_code' } as const
@@ -104,15 +95,11 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
     cookie.give(reply, again)
     return sendCode(reply, { ...destination, problem, retryAfterMs, csrf: session?.csrf })
   })
+
+  linkRoutes(app, services)
 }
 
 type LinkOf<K extends Link['kind']> = Extract<Link, { kind: K }>
-
-/** Makes the guard of the forms on pages of links, which use the link up. */
-function linkForm({ counters, config }: ConsoleDependencies) {
-  const countAttempt = limitAttempts(counters, config.signInLimit)
-  return { freshSignIn: 'the link is the proof', cost: 'password', countAttempt } as const
-}
 
 async function requireLink<K extends Link['kind']>(
   { accounts }: ConsoleDependencies,
@@ -125,15 +112,42 @@ async function requireLink<K extends Link['kind']>(
 }
 
 function linkRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, secondSteps, oidcSignIn, now } = services
+  const { accounts, secondSteps, oidcSignIn, counters, config, now } = services
+  /** The guard of the forms, which use the link up. */
+  const linkForm = {
+    freshSignIn: 'the link is the proof',
+    cost: 'password',
+    countAttempt: limitAttempts(counters, config.signInLimit),
+  } as const
 
   addPage(app, services, '/console/setup/:token', {
     load: (visit) => requireLink(services, visit, 'setup'),
     show: ({ params, loaded: link, form, refused }) => (
-      <SetUp token={params.token} link={link} values={form} oidcName={oidcSignIn?.name} problem={refused?.problem} />
+      <PlainPage title="Set up Claimcheck" problem={refused?.problem}>
+        <p>
+          You are the first person here. You become the owner of all present workspaces, and of each one that is made on
+          the command line later.
+        </p>
+        <PostForm action={paths.setup(params.token)}>
+          <input type="hidden" name="token" value={params.token} />
+          <NewAccountFields values={form} />
+          {!link.hasWorkspace && (
+            <Field
+              name="workspace"
+              label="Workspace"
+              value={form.workspace}
+              required
+              maxLength={64}
+              help="A workspace owns keys, connections and claims. Name it after your team or company."
+            />
+          )}
+          <button type="submit">Set up</button>
+          <OidcEntry name={oidcSignIn?.name} purpose="setup" />
+        </PostForm>
+      </PlainPage>
     ),
     form: {
-      ...linkForm(services),
+      ...linkForm,
       answer: async ({ request, reply, params, form, by }) => {
         const { user } = await accounts.setUp(params.token, newUserOf(form), form.workspace?.trim() ?? '', by)
         await askToConfirm(services, user, by)
@@ -155,12 +169,12 @@ function linkRoutes(app: App, services: ConsoleDependencies): void {
       />
     ),
     form: {
-      ...linkForm(services),
+      ...linkForm,
       answer: async ({ request, reply, params, loaded: link, form, by }) => {
         const session = optionalSessionOf(request)
         const newUser = session ? { user: session.user } : newUserOf({ ...form, email: link.recipient ?? form.email })
         const { user, workspaceId } = await accounts.join(params.token, newUser, by)
-        const next = paths.claims(workspaceId)
+        const next = pathsIn(workspaceId).claims
         if (session) return next
         await askToConfirm(services, user, by)
         return enter({ services, request, reply }, { user, method: 'password' }, next)
@@ -170,25 +184,33 @@ function linkRoutes(app: App, services: ConsoleDependencies): void {
 
   addPage(app, services, '/console/reset/:token', {
     load: (visit) => requireLink(services, visit, 'reset'),
-    show: async ({ request, params, loaded: link, csrf, refused }) => (
+    show: async ({ request, params, loaded: { email, userId }, csrf, refused }) => (
       <Now.Provider value={now()}>
-        <Reset
-          token={params.token}
-          email={link.email}
-          csrf={csrf}
-          ways={await waysInOf(services, link.userId)}
-          kept={keptIn(request)}
-          hasSecondStep={(await secondSteps.find(link.userId)) !== undefined}
-          problem={refused?.problem}
-        />
+        <PlainPage title="Choose a new password" problem={refused?.problem} csrf={csrf}>
+          <p>
+            For the account <strong>{email}</strong>. All its sessions end, and so do its connected applications, the
+            open links to a new password, and the open invitations that it made.
+          </p>
+          <PostForm action={paths.reset(params.token)}>
+            <PasswordField />
+            <KeptWaysIn ways={await waysInOf(services, userId)} kept={keptIn(request)} />
+            <button type="submit">Save the password</button>
+          </PostForm>
+          {(await secondSteps.find(userId)) && (
+            <p class="help">
+              Your second step stays: you are asked for a code next. If you have lost it, ask the operator of this
+              service for another link (<code>claimcheck user reset EMAIL --without-second-step</code>).
+            </p>
+          )}
+        </PlainPage>
       </Now.Provider>
     ),
     form: {
-      ...linkForm(services),
+      ...linkForm,
       answer: async ({ request, reply, params, form, by }) => {
         const user = await accounts.passwords.reset(params.token, form.password ?? '', keptIn(request), by)
         const next = withNotice(paths.account, 'password-reset')
-        return passPassword(services, request, reply, user, { next })
+        return passPassword({ services, request, reply }, user, { next })
       },
     },
   })
@@ -212,13 +234,7 @@ export async function arrive(
  * The fields for a new account.
  * @param recipient the address of the account, where it is known
  */
-function NewAccountFields({
-  values,
-  recipient = null,
-}: {
-  readonly values: Fields
-  readonly recipient?: string | null
-}) {
+function NewAccountFields({ values, recipient = null }: { values: Fields; recipient?: string | null }) {
   return (
     <>
       <Field name="name" label="Your name" value={values.name} required maxLength={100} autocomplete="name" />
@@ -240,41 +256,6 @@ function PasswordField() {
   return <NewPassword name="password" label="Password" more="You can add a passkey afterwards, which is safer." />
 }
 
-interface LinkPageProps<K extends Link['kind']> {
-  readonly token: string
-  readonly link: LinkOf<K>
-  readonly values: Fields
-  readonly oidcName: string | undefined
-  readonly problem: string | undefined
-}
-
-function SetUp({ token, link, values, oidcName, problem }: LinkPageProps<'setup'>) {
-  return (
-    <PlainPage title="Set up Claimcheck" problem={problem}>
-      <p>
-        You are the first person here. You become the owner of all present workspaces, and of each one that is made on
-        the command line later.
-      </p>
-      <PostForm action={paths.setup(token)}>
-        <input type="hidden" name="token" value={token} />
-        <NewAccountFields values={values} />
-        {link.hasWorkspace ? null : (
-          <Field
-            name="workspace"
-            label="Workspace"
-            value={values.workspace}
-            required
-            maxLength={64}
-            help="A workspace owns keys, connections and claims. Name it after your team or company."
-          />
-        )}
-        <button type="submit">Set up</button>
-        <OidcEntry name={oidcName} purpose="setup" />
-      </PostForm>
-    </PlainPage>
-  )
-}
-
 function Join({
   token,
   link,
@@ -282,7 +263,14 @@ function Join({
   session,
   oidcName,
   problem,
-}: LinkPageProps<'invitation'> & { readonly session: ConsoleSession | undefined }) {
+}: {
+  token: string
+  link: LinkOf<'invitation'>
+  values: Fields
+  session: ConsoleSession | undefined
+  oidcName: string | undefined
+  problem: string | undefined
+}) {
   const action = paths.invitation(token)
   return (
     <PlainPage title={`Join ${visibleName(link.workspaceName)}`} problem={problem} csrf={session?.csrf}>
@@ -304,7 +292,7 @@ function Join({
           <PostForm action={action}>
             <input type="hidden" name="token" value={token} />
             <NewAccountFields values={values} recipient={link.recipient} />
-            {link.isHeld ? <TakesAddress isTicked={values[TAKES_ADDRESS] !== undefined} /> : null}
+            {link.isHeld && <TakesAddress isTicked={values[TAKES_ADDRESS] !== undefined} />}
             <button type="submit">Join</button>
             <OidcEntry name={oidcName} purpose="join" />
           </PostForm>
@@ -318,7 +306,7 @@ function Join({
 }
 
 /** Asks a person who reads the mails of an address before an account that has it, and may be theirs, loses it. */
-function TakesAddress({ isTicked }: { readonly isTicked: boolean }) {
+function TakesAddress({ isTicked }: { isTicked: boolean }) {
   return (
     <fieldset>
       <legend>An account has this address, and never confirmed it</legend>
@@ -327,38 +315,5 @@ function TakesAddress({ isTicked }: { readonly isTicked: boolean }) {
         It is not mine: it loses the address, and I get it
       </Tick>
     </fieldset>
-  )
-}
-
-interface ResetProps {
-  readonly token: string
-  readonly email: string
-  /** The token of the forms; undefined for a person who is signed out. */
-  readonly csrf: string | undefined
-  readonly ways: WaysIn
-  readonly kept: RemainingSignInMethods
-  readonly hasSecondStep: boolean
-  readonly problem: string | undefined
-}
-
-function Reset({ token, email, csrf, ways, kept, hasSecondStep, problem }: ResetProps) {
-  return (
-    <PlainPage title="Choose a new password" problem={problem} csrf={csrf}>
-      <p>
-        For the account <strong>{email}</strong>. All its sessions end, and so do its connected applications, the open
-        links to a new password, and the open invitations that it made.
-      </p>
-      <PostForm action={paths.reset(token)}>
-        <PasswordField />
-        <KeptWaysIn ways={ways} kept={kept} />
-        <button type="submit">Save the password</button>
-      </PostForm>
-      {hasSecondStep ? (
-        <p class="help">
-          Your second step stays: you are asked for a code next. If you have lost it, ask the operator of this service
-          for another link (<code>claimcheck user reset EMAIL --without-second-step</code>).
-        </p>
-      ) : null}
-    </PlainPage>
   )
 }

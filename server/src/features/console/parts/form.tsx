@@ -11,22 +11,25 @@ export function CsrfField() {
   return csrf === undefined ? null : <input type="hidden" name="_csrf" value={csrf} />
 }
 
-export interface FieldProps {
+interface Notes {
   readonly name: string
-  readonly label: string
-  readonly type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local'
-  readonly value?: string | undefined
   readonly help?: ComponentChildren
   /** The mistake in the field's value. */
-  readonly problem?: string | undefined
+  readonly problem?: string
+}
+
+export interface FieldProps extends Notes {
+  readonly label: string
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local'
+  readonly value?: string
   readonly required?: boolean
   readonly readOnly?: boolean
   readonly autocomplete?: string
-  readonly minLength?: number | undefined
-  readonly maxLength?: number | undefined
-  readonly pattern?: string | undefined
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
   /** A hint that the browser adds to its message when the value does not match the pattern. */
-  readonly title?: string | undefined
+  readonly title?: string
   readonly multiline?: boolean
   readonly spellcheck?: boolean
   readonly inputmode?: 'numeric' | 'decimal'
@@ -40,7 +43,7 @@ export function Field(props: FieldProps) {
     <div class="field">
       <label for={name}>
         {label}
-        {required ? null : <small> optional</small>}
+        {!required && <small> optional</small>}
       </label>
       {multiline ? (
         <textarea {...(common as JSX.IntrinsicElements['textarea'])} rows={3}>
@@ -49,67 +52,53 @@ export function Field(props: FieldProps) {
       ) : (
         <input {...({ ...common, type, value } as JSX.IntrinsicElements['input'])} />
       )}
-      <FieldNotes name={name} help={help} problem={problem} />
+      <FieldNotes {...props} />
     </div>
   )
 }
 
-interface SelectProps {
-  readonly name: string
-  readonly label: string
-  readonly options: readonly (readonly [value: string, label: string])[]
-  readonly value?: string | undefined
-  readonly help?: ComponentChildren
-  readonly problem?: string | undefined
-}
-
-export function Select({ name, label, options, value, help, problem }: SelectProps) {
-  const notes = useNotes({ name, help, problem })
+export function Select({
+  label,
+  options,
+  value,
+  ...notes
+}: Notes & Pick<FieldProps, 'label' | 'value'> & { options: readonly (readonly [value: string, label: string])[] }) {
+  const { name } = notes
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <select id={name} name={name} {...notes}>
+      <select id={name} name={name} {...useNotes(notes)}>
         {options.map(([option, text]) => (
           <option value={option} selected={option === value}>
             {text}
           </option>
         ))}
       </select>
-      <FieldNotes name={name} help={help} problem={problem} />
+      <FieldNotes {...notes} />
     </div>
   )
 }
 
-type Notes = Pick<FieldProps, 'name' | 'help' | 'problem'>
-
-interface CheckboxProps extends Notes {
-  readonly label: string
+interface Ticked {
   readonly value: string
   readonly isTicked: boolean
 }
 
-export function Checkbox({ label, value, isTicked, ...field }: CheckboxProps) {
-  const { name } = field
+export function Checkbox({ label, value, isTicked, ...notes }: Notes & Ticked & { label: string }) {
+  const { name } = notes
   return (
     <div class="field">
       <div class="choice">
-        <input type="checkbox" id={name} name={name} value={value} checked={isTicked} {...useNotes(field)} />
+        <input type="checkbox" id={name} name={name} value={value} checked={isTicked} {...useNotes(notes)} />
         <label for={name}>{label}</label>
       </div>
-      <FieldNotes {...field} />
+      <FieldNotes {...notes} />
     </div>
   )
 }
 
-interface TickProps {
-  readonly field: string
-  readonly value: string
-  readonly isTicked: boolean
-  readonly children: ComponentChildren
-}
-
 /** A checkbox, one of several with one name. */
-export function Tick({ field, value, isTicked, children }: TickProps) {
+export function Tick({ field, value, isTicked, children }: Ticked & { field: string; children: ComponentChildren }) {
   const id = `${field}-${value}`
   return (
     <div class="choice">
@@ -139,16 +128,16 @@ export function useNotes({ name, help, problem }: Notes) {
 export function FieldNotes({ name, help, problem }: Notes) {
   return (
     <>
-      {problem ? (
+      {problem && (
         <p class="mistake" id={`${name}-problem`}>
           <Prose text={problem} />
         </p>
-      ) : null}
-      {help ? (
+      )}
+      {help && (
         <p class="help" id={`${name}-help`}>
           {help}
         </p>
-      ) : null}
+      )}
     </>
   )
 }
@@ -166,6 +155,11 @@ export function PostForm({ action, children, class: className = 'form' }: PostFo
       <Focus.Provider value={{ isGiven: false }}>{children}</Focus.Provider>
     </form>
   )
+}
+
+/** Fields that are sent and not shown. */
+export function HiddenFields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
+  return fields.map(([name, value]) => <input type="hidden" name={name} value={value} />)
 }
 
 interface ActionsProps {
@@ -198,32 +192,47 @@ export function Actions(props: ActionsProps) {
   )
 }
 
-/** A form that asks before a change: its children are hidden fields. */
-export function AskForm({ action, children, ...answers }: Omit<PostFormProps, 'class'> & ActionsProps) {
+interface HiddenProps {
+  readonly action: string
+  /** The hidden fields. */
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+/** A form that asks before a change. */
+export function AskForm({ action, fields = {}, ...answers }: HiddenProps & ActionsProps) {
   return (
     <PostForm action={action} class="actions">
-      {children}
+      <HiddenFields fields={Object.entries(fields)} />
       <Buttons {...answers} />
     </PostForm>
   )
 }
 
-interface RowFormProps {
-  readonly action: string
-  readonly id: string
-  /** The name of the button for screen readers. */
-  readonly label: string
-  readonly children: string
-}
-
-/** A form with one button, which removes the subject of its row in a table. */
-export function RowForm({ action, id, label, children }: RowFormProps) {
+/** A form with one button. */
+export function ButtonForm({
+  action,
+  fields = {},
+  look,
+  label,
+  children,
+  ...form
+}: HiddenProps &
+  PostFormProps & {
+    look?: 'danger quiet'
+    /** The name of the button for screen readers. */
+    label?: string
+  }) {
   return (
-    <PostForm action={action} class="row">
-      <input type="hidden" name="id" value={id} />
-      <button type="submit" class="danger quiet" aria-label={label}>
+    <PostForm action={action} {...form}>
+      <HiddenFields fields={Object.entries(fields)} />
+      <button type="submit" class={look ?? 'quiet'} aria-label={label}>
         {children}
       </button>
     </PostForm>
   )
+}
+
+/** A form with one button, which removes the subject of its row in a table. */
+export function RowForm({ id, ...form }: { action: string; id: string; label: string; children: string }) {
+  return <ButtonForm {...form} class="row" fields={{ id }} look="danger quiet" />
 }

@@ -1,6 +1,5 @@
 /** The choice of the sign-in methods that an account keeps with a new password. Those that are not ticked are removed. */
 import type { FastifyRequest } from 'fastify'
-import type { ComponentChildren } from 'preact'
 import { Name, Time } from '../../../web/parts/values.tsx'
 import type { LinkedIdentity } from '../../people/identities.ts'
 import type { RemainingSignInMethods } from '../../people/new-passwords.ts'
@@ -39,31 +38,20 @@ export function allKept({ passkeys, identities }: WaysIn): RemainingSignInMethod
   return { passkeys: passkeys.map(({ id }) => id), identities: identities.map(({ issuer }) => issuer) }
 }
 
-export function KeptWaysIn({
-  ways: { passkeys, identities },
-  kept,
-}: {
-  readonly ways: WaysIn
-  readonly kept: RemainingSignInMethods
-}) {
+export function KeptWaysIn({ ways: { passkeys, identities }, kept }: { ways: WaysIn; kept: RemainingSignInMethods }) {
   if (passkeys.length + identities.length === 0) return null
   return (
     <fieldset>
       <legend>Which other ways in stay?</legend>
       {passkeys.map((passkey) => (
-        <WayIn {...passkey} field={PASSKEY} value={passkey.id} isKept={kept.passkeys.includes(passkey.id)}>
-          Passkey <Name of={passkey.name} />
-        </WayIn>
+        <Tick field={PASSKEY} value={passkey.id} isTicked={kept.passkeys.includes(passkey.id)}>
+          Passkey <Name of={passkey.name} /> <Dates {...passkey} />
+        </Tick>
       ))}
       {identities.map((identity) => (
-        <WayIn
-          {...identity}
-          field={IDENTITY}
-          value={identity.issuer}
-          isKept={kept.identities.includes(identity.issuer)}
-        >
-          Sign-in with {identity.name}
-        </WayIn>
+        <Tick field={IDENTITY} value={identity.issuer} isTicked={kept.identities.includes(identity.issuer)}>
+          Sign-in with {identity.name} <Dates {...identity} />
+        </Tick>
       ))}
       <p class="help">
         Tick those that are yours. The others are removed: an intruder may have added what you do not know.
@@ -72,20 +60,10 @@ export function KeptWaysIn({
   )
 }
 
-interface WayInProps extends Pick<Passkey, 'createdAt' | 'lastUsedAt'> {
-  readonly field: string
-  readonly value: string
-  readonly isKept: boolean
-  readonly children: ComponentChildren
-}
-
-function WayIn({ field, value, isKept, createdAt, lastUsedAt, children }: WayInProps) {
+function Dates({ createdAt, lastUsedAt }: Pick<Passkey, 'createdAt' | 'lastUsedAt'>) {
   return (
-    <Tick field={field} value={value} isTicked={isKept}>
-      {children}{' '}
-      <small>
-        added <Time at={createdAt} />, last used <Time at={lastUsedAt} none="never" />
-      </small>
-    </Tick>
+    <small>
+      added <Time at={createdAt} />, last used <Time at={lastUsedAt} none="never" />
+    </small>
   )
 }

@@ -1,17 +1,15 @@
-/** The field for a new password. */
+/** The field for a new password, with the lengths that it may have. */
 import { PASSWORD_LENGTH } from '../../people/passwords.ts'
 import { Field, type FieldProps } from './form.tsx'
 
-interface NewPasswordProps extends Pick<FieldProps, 'name' | 'label'> {
-  /** A further sentence of the field's help. */
-  readonly more: string
-}
-
-export function NewPassword({ name, label, more }: NewPasswordProps) {
+/**
+ * The field for a new password.
+ * @param more a further sentence of the field's help
+ */
+export function NewPassword({ more, ...field }: Pick<FieldProps, 'name' | 'label'> & { more: string }) {
   return (
     <Field
-      name={name}
-      label={label}
+      {...field}
       type="password"
       required
       minLength={PASSWORD_LENGTH.least}

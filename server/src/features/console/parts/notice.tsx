@@ -56,13 +56,11 @@ const DONE: Readonly<Record<string, string>> = {
   'invitation-withdrawn': 'The invitation is withdrawn.',
 }
 
-export interface NoticeProps {
-  readonly problem?: string | undefined
-  /** The code of the notice. Values that are not in the table show nothing. */
-  readonly done?: string | undefined
-}
-
-export function Notice({ problem, done }: NoticeProps) {
+/**
+ * The notice.
+ * @param done the code of a notice. Values that are not in the table show nothing
+ */
+export function Notice({ problem, done }: { problem?: string; done?: string }) {
   if (problem !== undefined) {
     return (
       <p class="notice problem" role="alert">

@@ -4,7 +4,7 @@ interface PagerProps {
   readonly label: string
   /** The path of the newest page; undefined if there is no such link. */
   readonly newest: string | undefined
-  readonly newer?: string | undefined
+  readonly newer?: string
   readonly older: string | undefined
   readonly olderText?: string
 }
@@ -12,17 +12,17 @@ interface PagerProps {
 export function Pager({ label, newest, newer, older, olderText = 'Older' }: PagerProps) {
   return (
     <nav class="pager" aria-label={label}>
-      {newest === undefined ? null : (
+      {newest !== undefined && (
         <a id="newest" href={newest}>
           Newest
         </a>
       )}
-      {newer === undefined ? null : (
+      {newer !== undefined && (
         <a id="newer" href={newer} rel="prev">
           Newer
         </a>
       )}
-      {older === undefined ? null : (
+      {older !== undefined && (
         <a id="older" href={older} rel="next">
           {olderText}
         </a>

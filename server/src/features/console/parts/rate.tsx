@@ -2,7 +2,7 @@
 import { type Counts, sumOf } from '../../claims/claim-statistics.ts'
 import { rateOf, rateWords } from '../../claims/verdict-rate.ts'
 
-export function Rate({ counts }: { readonly counts: Counts }) {
+export function Rate({ counts }: { counts: Counts }) {
   if (sumOf(counts) === 0) return <span class="none">no claims</span>
   const rate = rateOf(counts)
   const waiting = rate.queued === 0 ? '' : `; ${rate.queued.toLocaleString('en')} queued`
@@ -12,7 +12,7 @@ export function Rate({ counts }: { readonly counts: Counts }) {
 const WIDTH = 100
 
 /** The rate in a cell of a table, with a bar. */
-export function RateCell({ counts }: { readonly counts: Counts }) {
+export function RateCell({ counts }: { counts: Counts }) {
   return (
     <div class="rate">
       <span>
@@ -24,12 +24,12 @@ export function RateCell({ counts }: { readonly counts: Counts }) {
 }
 
 /** The share of verified claims as a bar; the text next to it says the same. */
-function RateBar({ counts }: { readonly counts: Counts }) {
+function RateBar({ counts }: { counts: Counts }) {
   const { percent } = rateOf(counts)
   return (
     <svg class="rate-bar" viewBox={`0 0 ${WIDTH} 8`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
       <rect class={percent === undefined ? 'rate-none' : 'rate-rest'} width={WIDTH} height="8" />
-      {percent === undefined ? null : <rect class="rate-verified" width={percent} height="8" />}
+      {percent !== undefined && <rect class="rate-verified" width={percent} height="8" />}
     </svg>
   )
 }

@@ -16,41 +16,44 @@ import {
 import { counted, formInWords } from '../../../base/validation-wording.ts'
 import { Prose, sentence } from '../../../web/words.tsx'
 import { type Fields, linesOf } from '../request-fields.ts'
-import { Checkbox, Field, Select } from './form.tsx'
+import { Checkbox, Field, type FieldProps, Select } from './form.tsx'
 import { type Kind, kindOf } from './schema-properties.ts'
 import { TimeField, utcOf } from './time-field.tsx'
 
-interface SchemaFieldsProps {
-  /** An object schema, each property of which becomes a field. */
-  readonly schema: TSchema
-  /** The values by the names of the fields, without secrets, which are never shown. */
-  readonly values: Fields
-  /** The problems by the names of the fields, from `problemsByField`. */
-  readonly problems: Readonly<Record<string, string>>
-  /** The prefix of the fields' names, which no other field of the page has. */
-  readonly prefix: string
-}
+/** Problems by the names of the fields. The empty name has those that concern no single field. */
+export type Problems = Readonly<Record<string, string>>
 
-export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsProps) {
-  return (
-    <>
-      {propertiesOf(schema).map(([key, property]) => {
-        const name = prefix + key
-        const { Shown } = KINDS[kindOf(property)]
-        return (
-          <Shown
-            name={name}
-            label={labelOf(property, key)}
-            help={helpOf(property)}
-            problem={problems[name]}
-            required={isRequired(schema, key)}
-            value={values[name]}
-            property={property}
-          />
-        )
-      })}
-    </>
-  )
+/**
+ * The fields of an object schema, one for each property.
+ * @param values the values by the names of the fields, without secrets, which are never shown
+ * @param prefix the prefix of the fields' names, which no other field of the page has
+ */
+export function SchemaFields({
+  schema,
+  values,
+  problems,
+  prefix,
+}: {
+  schema: TSchema
+  values: Fields
+  problems: Problems
+  prefix: string
+}) {
+  return propertiesOf(schema).map(([key, property]) => {
+    const name = prefix + key
+    const { Shown } = KINDS[kindOf(property)]
+    return (
+      <Shown
+        name={name}
+        label={labelOf(property, key)}
+        help={helpOf(property)}
+        problem={problems[name]}
+        required={isRequired(schema, key)}
+        value={values[name]}
+        property={property}
+      />
+    )
+  })
 }
 
 const WITH_EXAMPLES: ReadonlySet<Kind> = new Set(['text', 'integer', 'number', 'lines', 'json'])
@@ -60,11 +63,11 @@ function helpOf(property: Property): ComponentChildren {
   const { description = '', examples, items } = property
   const [example = items?.examples?.[0]] = kindOf(property) === 'lines' ? (examples?.flat() ?? []) : (examples ?? [])
   const text = example === undefined ? '' : written(example)
-  const isShown = text === '' || description.includes(text) || !WITH_EXAMPLES.has(kindOf(property))
-  if (isShown) return description && <Prose text={description} />
+  if (text === '' || description.includes(text) || !WITH_EXAMPLES.has(kindOf(property)))
+    return description && <Prose text={description} />
   return (
     <>
-      {description === '' ? null : <Prose text={description} />} For example: <code>{text}</code>.
+      {description !== '' && <Prose text={description} />} For example: <code>{text}</code>.
     </>
   )
 }
@@ -94,14 +97,10 @@ export function readSchemaForm(schema: TSchema, form: Fields, prefix: string): J
 }
 
 /**
- * Sorts problems by the names of the fields; the empty name holds those that concern no single field.
+ * Sorts problems by the names of the fields.
  * @param under the location of the object that the form was read into
  */
-export function problemsByField(
-  issues: readonly Issue[],
-  under: Loc,
-  prefix: string,
-): Readonly<Record<string, string>> {
+export function problemsByField(issues: readonly Issue[], under: Loc, prefix: string): Problems {
   const problems: Record<string, string> = {}
   for (const issue of issues) {
     if (under.some((step, index) => issue.loc[index] !== step)) continue
@@ -113,13 +112,7 @@ export function problemsByField(
   return problems
 }
 
-interface ShownProps {
-  readonly name: string
-  readonly label: string
-  readonly help: ComponentChildren
-  readonly problem: string | undefined
-  readonly required: boolean
-  readonly value: string | undefined
+type ShownProps = Pick<FieldProps, 'name' | 'label' | 'help' | 'problem' | 'required' | 'value'> & {
   readonly property: Property
 }
 
@@ -139,12 +132,12 @@ const KINDS: Readonly<Record<Kind, KindOfField>> = {
     Shown: ({ property, ...field }) => (
       <Field {...field} {...TEXT} minLength={property.minLength} {...browserPattern(property)} />
     ),
-    read: asTyped,
+    read: (text) => text,
     write: written,
   },
   secret: {
     Shown: ({ property: _, value: __, ...field }) => <Field {...field} {...TEXT} type="password" />,
-    read: asTyped,
+    read: (text) => text,
     write: () => '',
   },
   time: { Shown: ({ property: _, ...field }) => <TimeField {...field} />, read: utcOf, write: written },
@@ -180,16 +173,12 @@ const KINDS: Readonly<Record<Kind, KindOfField>> = {
     write: written,
   },
   lines: {
-    Shown: ({ property: _, help, ...field }) => (
-      <Field {...field} multiline spellcheck={false} help={withHint(help, 'One on each line.')} />
-    ),
+    Shown: (field) => <Lines {...field} hint="One on each line." />,
     read: linesOf,
     write: (value) => (value as readonly string[]).join('\n'),
   },
   json: {
-    Shown: ({ property: _, help, ...field }) => (
-      <Field {...field} multiline spellcheck={false} help={withHint(help, 'Written as JSON.')} />
-    ),
+    Shown: (field) => <Lines {...field} hint="Written as JSON." />,
     read: (text) => {
       const value = jsonIn(text)
       return value === undefined ? text : value
@@ -198,18 +187,13 @@ const KINDS: Readonly<Record<Kind, KindOfField>> = {
   },
 }
 
-function asTyped(text: string): string {
-  return text
-}
-
-function withHint(help: ComponentChildren, hint: string) {
-  return help ? (
+function Lines({ property: _, help, hint, ...field }: ShownProps & { hint: string }) {
+  const both = (
     <>
       {help} {hint}
     </>
-  ) : (
-    hint
   )
+  return <Field {...field} multiline spellcheck={false} help={help ? both : hint} />
 }
 
 function readNumber(text: string): JsonValue {

@@ -50,7 +50,7 @@ export function SearchForm(props: SearchFormProps) {
             </button>
           </div>
         </details>
-        {clear === undefined ? null : <a href={clear}>Clear the filters</a>}
+        {clear !== undefined && <a href={clear}>Clear the filters</a>}
       </form>
     </search>
   )

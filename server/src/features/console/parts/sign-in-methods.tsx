@@ -3,18 +3,24 @@ import type { ComponentChildren } from 'preact'
 import { paths } from '../../../web/console-paths.ts'
 import { CsrfField, PostForm } from './form.tsx'
 
-interface PasskeyFormProps {
-  readonly action: string
-  readonly class: string
-  /** The call of `navigator.credentials` that the form's script makes. */
-  readonly ceremony: 'get' | 'create'
-  /** The address from which the script gets the options of WebAuthn. */
-  readonly options: string
-  readonly children: ComponentChildren
-}
-
-/** A form for a passkey, hidden until its script finds that the browser has passkeys. */
-export function PasskeyForm({ action, class: className, ceremony, options, children }: PasskeyFormProps) {
+/**
+ * A form for a passkey, hidden until its script finds that the browser has passkeys.
+ * @param ceremony the call of `navigator.credentials` that the script makes
+ * @param options the address from which the script gets the options of WebAuthn
+ */
+export function PasskeyForm({
+  action,
+  class: className,
+  ceremony,
+  options,
+  children,
+}: {
+  action: string
+  class: string
+  ceremony: 'get' | 'create'
+  options: string
+  children: ComponentChildren
+}) {
   return (
     <form method="post" action={action} class={className} data-passkey={ceremony} data-options={options} hidden>
       <CsrfField />
@@ -27,12 +33,11 @@ export function PasskeyForm({ action, class: className, ceremony, options, child
 
 /**
  * The form for signing in with a passkey.
- * @param children more hidden fields
+ * @param children hidden fields
  */
-export function PasskeySignIn({ next, children }: { readonly next: string; readonly children: ComponentChildren }) {
+export function PasskeySignIn({ children }: { children: ComponentChildren }) {
   return (
     <PasskeyForm action={paths.passkeySignIn} class="form way-in" ceremony="get" options={paths.passkeySignInOptions}>
-      <input type="hidden" name="next" value={next} />
       {children}
       <button type="submit" class="quiet">
         Sign in with a passkey
@@ -41,33 +46,25 @@ export function PasskeySignIn({ next, children }: { readonly next: string; reado
   )
 }
 
-interface OidcSignInProps {
-  readonly name: string
-  readonly next: string
-  /** True to sign in in a new tab, so that this page stays, with what was typed in it. */
-  readonly inNewTab: boolean
-}
-
-export function OidcSignIn({ name, next, inNewTab }: OidcSignInProps) {
+/**
+ * The form for signing in with the provider.
+ * @param inNewTab true to sign in in a new tab, so that this page stays, with what was typed in it
+ */
+export function OidcSignIn({ name, next, inNewTab }: { name: string; next: string; inNewTab: boolean }) {
   return (
     <PostForm action={paths.oidc} class="form way-in">
       <input type="hidden" name="purpose" value="sign_in" />
       <input type="hidden" name="next" value={next} />
       <button type="submit" class="quiet" formtarget={inNewTab ? '_blank' : undefined}>
         Continue with {name}
-        {inNewTab ? ' in a new tab' : null}
+        {inNewTab && ' in a new tab'}
       </button>
     </PostForm>
   )
 }
 
-interface OidcEntryProps {
-  readonly name: string | undefined
-  readonly purpose: 'setup' | 'join'
-}
-
 /** The form that makes a new account with the provider instead of a password: the provider gives name and e-mail address. */
-export function OidcEntry({ name, purpose }: OidcEntryProps) {
+export function OidcEntry({ name, purpose }: { name: string | undefined; purpose: 'setup' | 'join' }) {
   if (name === undefined) return null
   return (
     <div class="way-in">

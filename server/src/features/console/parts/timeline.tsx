@@ -20,7 +20,7 @@ interface Around {
   readonly profile: ActionProfile | undefined
 }
 
-export function Timeline({ moments, claim, profile }: Around & { readonly moments: readonly Moment[] }) {
+export function Timeline({ moments, claim, profile }: Around & { moments: readonly Moment[] }) {
   const instants = moments.flatMap(({ at }) => at ?? [])
   const now = useNow()
   return (
@@ -31,10 +31,8 @@ export function Timeline({ moments, claim, profile }: Around & { readonly moment
         return (
           <li class={isToCome ? 'to-come' : undefined}>
             <p class="when">
-              {moment.at === null ? null : (
-                <When at={moment.at} claimedAt={claim.claimedAt} before={instants[index - 1]} />
-              )}
-              {isToCome ? <small> to come</small> : null}
+              {moment.at !== null && <When at={moment.at} claimedAt={claim.claimedAt} before={instants[index - 1]} />}
+              {isToCome && <small> to come</small>}
             </p>
             <div>{render(moment, { claim, profile })}</div>
           </li>
@@ -48,23 +46,15 @@ export function Timeline({ moments, claim, profile }: Around & { readonly moment
  * A moment by the clock, with its distance to the claim: relative times are all alike after a day.
  * @param before the previous moment of the list, whose day is not repeated
  */
-function When({
-  at,
-  claimedAt,
-  before,
-}: {
-  readonly at: Instant
-  readonly claimedAt: Instant
-  readonly before: Instant | undefined
-}) {
+function When({ at, claimedAt, before }: { at: Instant; claimedAt: Instant; before: Instant | undefined }) {
   const day = dayOf(at)
   return (
     <>
-      {before !== undefined && dayOf(before) === day ? null : <span class="day">{day} </span>}
+      {(before === undefined || dayOf(before) !== day) && <span class="day">{day} </span>}
       <time dateTime={formatInstant(at)} title={readableUtc(at)}>
         {formatInstant(at).slice(11, 19)} UTC
       </time>{' '}
-      {at === claimedAt ? null : <small class="offset">{offset(at - claimedAt)}</small>}
+      {at !== claimedAt && <small class="offset">{offset(at - claimedAt)}</small>}
     </>
   )
 }
@@ -87,7 +77,7 @@ const RENDERERS: { readonly [K in MomentKind]: Render<MomentOf<K>> } = {
       <p>
         <strong>Decided</strong>: <Verdict value={verdict} />
       </p>
-      {reasonCode === null ? null : (
+      {reasonCode !== null && (
         <p>
           {REASON_WORDS[reasonCode]} <code>{reasonCode}</code>
         </p>
@@ -102,14 +92,13 @@ const RENDERERS: { readonly [K in MomentKind]: Render<MomentOf<K>> } = {
   anchored: ({ landing: { chain, txHash, block } }) => (
     <p>
       <strong>Anchored</strong> on {chain}
-      {block ? `, in block ${block.number}` : null}, by transaction{' '}
-      <Hash value={txHash} label="the transaction's hash" />
+      {block && `, in block ${block.number}`}, by transaction <Hash value={txHash} label="the transaction's hash" />
     </p>
   ),
   unanchored: ({ isToCome }) => (
     <p>
-      <strong>Not anchored{isToCome ? ' yet' : null}</strong>
-      {isToCome ? null : ': this service does not anchor its log'}
+      <strong>Not anchored{isToCome && ' yet'}</strong>
+      {!isToCome && ': this service does not anchor its log'}
     </p>
   ),
 }
@@ -132,8 +121,8 @@ function checksWithOneResult({ checks }: MomentOf<'checks'>, { profile, claim: {
         <strong>{checks.length === 1 ? `Check ${first.number}` : `Checks ${first.number} to ${last.number}`}</strong>:{' '}
         {shown(record, profile)}
       </p>
-      {isRead(record) ? <ObjectFacts object={record.observation.facts} schema={profile?.facts} /> : null}
-      {checks.length > 1 ? (
+      {isRead(record) && <ObjectFacts object={record.observation.facts} schema={profile?.facts} />}
+      {checks.length > 1 && (
         <details id={`checks-${first.number}`}>
           <summary>
             {checks.length} checks with this result, the last at{' '}
@@ -147,7 +136,7 @@ function checksWithOneResult({ checks }: MomentOf<'checks'>, { profile, claim: {
             ))}
           </ul>
         </details>
-      ) : null}
+      )}
     </>
   )
 }
@@ -158,7 +147,7 @@ function shown(record: CheckRecord, profile: ActionProfile | undefined): Compone
     return (
       <>
         could not read. {sentence(failureInWords(code))} <code>{code}</code>
-        {status === undefined ? null : ` (HTTP ${status})`}
+        {status !== undefined && ` (HTTP ${status})`}
       </>
     )
   }
@@ -175,7 +164,7 @@ function fieldTitle(name: string, profile: ActionProfile | undefined): string {
 }
 
 /** The members of an object, with the titles of its schema; with their names where the plugin is not loaded. */
-function ObjectFacts({ object, schema }: { readonly object: JsonObject; readonly schema: TSchema | undefined }) {
+function ObjectFacts({ object, schema }: { object: JsonObject; schema: TSchema | undefined }) {
   const titles = new Map(schema ? propertiesOf(schema).map(([name, { title }]) => [name, title]) : [])
   const entries = Object.entries(object)
   if (entries.length === 0) return null

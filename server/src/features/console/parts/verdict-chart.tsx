@@ -81,11 +81,11 @@ export function VerdictChart({ counted, most: mostCounted, span, lastDay, path, 
           ))}
         </ul>
       </div>
-      {cutShort ? (
+      {cutShort && (
         <p class="help">
           Counted among the {mostCounted.toLocaleString('en')} newest claims only: older ones are left out.
         </p>
-      ) : null}
+      )}
       <details id="chart-numbers">
         <summary>The numbers as a table</summary>
         <Numbers stretches={stretches} unit={unit} />
@@ -104,11 +104,10 @@ function Bar({
   index,
   of,
   label,
-}: Readonly<Record<'most' | 'index' | 'of', number>> & { readonly stretch: Stretch; readonly label: string }) {
+}: Readonly<Record<'most' | 'index' | 'of', number>> & { stretch: Stretch; label: string }) {
   const slot = WIDTH / of
-  const present = STANDINGS.map((standing) => ({ standing, count: stretch.counts[standing] ?? 0 })).filter(
-    ({ count }) => count > 0,
-  )
+  const counts = STANDINGS.map((standing) => ({ standing, count: stretch.counts[standing] ?? 0 }))
+  const present = counts.filter(({ count }) => count > 0)
   // Bars below LEAST are raised; the room for that is reserved here.
   const room = HEIGHT - LEAST * (STANDINGS.length - 1)
   let top = HEIGHT
@@ -168,7 +167,7 @@ function Patterns() {
   )
 }
 
-function Swatch({ standing }: { readonly standing: Standing }) {
+function Swatch({ standing }: { standing: Standing }) {
   return (
     <svg class={`swatch ${standing}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <rect fill={FILLS[standing]} stroke="currentcolor" x="1" y="1" width="14" height="14" rx="2" />
@@ -176,7 +175,7 @@ function Swatch({ standing }: { readonly standing: Standing }) {
   )
 }
 
-function Numbers({ stretches, unit }: { readonly stretches: readonly Stretch[]; readonly unit: string }) {
+function Numbers({ stretches, unit }: { stretches: readonly Stretch[]; unit: string }) {
   const filled = stretches.filter(({ counts }) => sumOf(counts) > 0)
   if (filled.length === 0) return <p>There are no claims in this time.</p>
   const columns: readonly Column<Stretch>[] = [

@@ -7,7 +7,6 @@ import type { TSchema } from 'typebox'
 import { propertiesOf, propertyLabel } from '../../../../base/schema-properties.ts'
 import { MAX_NAME_LENGTH } from '../../../../names/names.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
-import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Codes } from '../../../../web/parts/values.tsx'
 import { Prose, sentence } from '../../../../web/words.tsx'
@@ -17,7 +16,7 @@ import type { Refused } from '../../form-page.tsx'
 import { ConsolePage, useWorkspace } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
 import { Actions, Checkbox, Field, type FieldProps, PostForm } from '../../parts/form.tsx'
-import { SchemaFields } from '../../parts/schema-form.tsx'
+import { type Problems, SchemaFields } from '../../parts/schema-form.tsx'
 import { secretsIn } from '../../parts/schema-properties.ts'
 import type { Fields } from '../../request-fields.ts'
 import { optionRows } from './list.tsx'
@@ -36,7 +35,7 @@ export const NAME = 'connection_name'
 
 /** The reasons why the form is shown again. */
 export interface Outcome {
-  readonly problems?: Readonly<Record<string, string>>
+  readonly problems?: Problems
   readonly failed?: NotConnected
 }
 
@@ -46,31 +45,27 @@ interface FormProps {
   readonly outcome: Outcome
 }
 
-interface ConnectFormProps extends FormProps {
-  /** The addresses that the operator lists for this provider. */
-  readonly listed: readonly string[]
-}
-
-export function ConnectForm({ type, listed, values, outcome }: ConnectFormProps) {
-  const { id: workspaceId } = useWorkspace()
+/**
+ * The form that connects a destination.
+ * @param listed the addresses that the operator lists for this provider
+ */
+export function ConnectForm({ listed, ...form }: FormProps & { listed: readonly string[] }) {
+  const { type, values, outcome } = form
   return (
     <DestinationForm
-      type={type}
-      values={values}
-      outcome={outcome}
+      {...form}
       title={`Connect ${type.title}`}
-      action={paths.newConnection(workspaceId, type.provider)}
+      action={useWorkspace().at.newConnection(type.provider)}
       schema={type.options}
       words={CONNECT}
       more={
         <>
-          <TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />
           <NameField
             value={values[NAME]}
             problem={outcome.problems?.[NAME]}
             help={`What your team calls it. Leave it empty for a name that is made of the kind and the options, such as “${type.title}, acme”.`}
           />
-          <AddressChoice type={type} listed={listed} ticked={values[PUBLISH] !== undefined} />
+          <AddressChoice type={type} listed={listed} isTicked={values[PUBLISH] !== undefined} />
         </>
       }
     />
@@ -81,62 +76,50 @@ function NameField(props: Pick<FieldProps, 'value' | 'problem' | 'help'>) {
   return <Field name={NAME} label="Name of the connection" autocomplete="off" maxLength={MAX_NAME_LENGTH} {...props} />
 }
 
-export function RenameForm({
-  connection,
-  refused,
-}: {
-  readonly connection: ConnectionSummary
-  readonly refused: Refused | undefined
-}) {
-  const { id: workspaceId } = useWorkspace()
+export function RenameForm({ connection, refused }: { connection: ConnectionSummary; refused: Refused | undefined }) {
+  const { at } = useWorkspace()
   return (
     <ConsolePage title={`Rename ${visibleName(connection.name)}`} section="connections">
-      <PostForm action={paths.connectionName(workspaceId, connection.id)}>
+      <PostForm action={at.connectionName(connection.id)}>
         <NameField
           value={refused?.values[NAME] ?? connection.name}
           problem={refused && sentence(refused.problem)}
           help={`What your team calls it. Leave it empty for the usual name, “${connection.usualName}”.`}
         />
-        <Actions submit="Rename" href={paths.connections(workspaceId)} />
+        <Actions submit="Rename" href={at.connections} />
       </PostForm>
     </ConsolePage>
   )
 }
 
-export function ReplaceForm(props: FormProps & { readonly connection: ConnectionSummary }) {
-  const { connection, type, values, outcome } = props
-  const { id: workspaceId } = useWorkspace()
+export function ReplaceForm({ connection, ...form }: FormProps & { connection: ConnectionSummary }) {
+  const { type } = form
   const schema = secretsIn(type)
   return (
     <DestinationForm
-      type={type}
-      values={values}
-      outcome={outcome}
+      {...form}
       title={`Replace the credentials of ${visibleName(connection.name)}`}
-      action={paths.credentials(workspaceId, connection.id)}
+      action={useWorkspace().at.credentials(connection.id)}
       schema={schema}
       words={REPLACE}
-      more={<TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />}
     >
       <Facts rows={optionRows(connection, type)} />
       <p>
         The new credentials are tried first. Until they work, the present ones are used. Everything else of the
         connection stays, and claims that wait go on.
-        {propertiesOf(schema).length > 1 ? ' Empty fields are not replaced.' : null}
+        {propertiesOf(schema).length > 1 && ' Empty fields are not replaced.'}
       </p>
     </DestinationForm>
   )
 }
 
-type Words = Readonly<Record<'submit' | 'refused' | 'insist' | 'insisted', string>>
-
-const CONNECT: Words = {
+const CONNECT = {
   submit: 'Connect',
   refused: 'Not connected',
   insist: 'Connect anyway',
   insisted: 'The connection is saved untested. Claims wait until it can be read, or until their deadline.',
 }
-const REPLACE: Words = {
+const REPLACE: typeof CONNECT = {
   submit: 'Replace',
   refused: 'Not replaced',
   insist: 'Replace anyway',
@@ -148,24 +131,23 @@ interface DestinationFormProps extends FormProps {
   readonly action: string
   /** The options as a schema, whose properties are the fields. */
   readonly schema: TSchema
-  readonly words: Words
-  /** Fields that follow those of the schema. */
+  readonly words: typeof CONNECT
+  /** Fields that follow the others. */
   readonly more?: ComponentChildren
   readonly children?: ComponentChildren
 }
 
 function DestinationForm(props: DestinationFormProps) {
   const { type, values, outcome, title, action, schema, words, more, children } = props
-  const { id: workspaceId } = useWorkspace()
-  const mayInsist = outcome.failed?.isRefused === false
   return (
-    <ConsolePage title={title} section="connections" problem={problemOf(type, schema, outcome, words)}>
+    <ConsolePage title={title} section="connections" problem={problemOf(props)}>
       {children}
       <div class="columns">
         <PostForm action={action}>
           <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
+          <TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />
           {more}
-          {mayInsist ? (
+          {outcome.failed?.isRefused === false && (
             <Checkbox
               name={INSIST}
               label={words.insist}
@@ -173,8 +155,8 @@ function DestinationForm(props: DestinationFormProps) {
               isTicked={values[INSIST] !== undefined}
               help={words.insisted}
             />
-          ) : null}
-          <Actions submit={words.submit} href={paths.connections(workspaceId)} />
+          )}
+          <Actions submit={words.submit} href={useWorkspace().at.connections} />
         </PostForm>
         <section>
           <h2>Read-only access</h2>
@@ -191,8 +173,11 @@ function DestinationForm(props: DestinationFormProps) {
 }
 
 /** Asks whether receipts may name the address, unless that is always the same and listed. */
-function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' | 'listed'> & { ticked: boolean }) {
-  const only = type.onlyAddress
+function AddressChoice({
+  type: { onlyAddress: only },
+  listed,
+  isTicked,
+}: Pick<FormProps, 'type'> & { listed: readonly string[]; isTicked: boolean }) {
   if (only !== undefined && listed.includes(only)) {
     return (
       <p class="help">
@@ -205,50 +190,41 @@ function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' |
       name={PUBLISH}
       label="Receipts may name the address"
       value="yes"
-      isTicked={ticked}
+      isTicked={isTicked}
       help={<AddressHelp listed={listed} />}
     />
   )
 }
 
-function AddressHelp({ listed }: Pick<ConnectFormProps, 'listed'>) {
+function AddressHelp({ listed }: { listed: readonly string[] }) {
   const isOne = listed.length === 1
   return (
     <>
       Everyone who has a receipt can then read the address of the destination. Without it, receipts say “at a server
       that this workspace chose, address withheld”: their readers cannot tell where a claim was read, and may trust it
       less.
-      {listed.length > 0 ? (
+      {listed.length > 0 && (
         <>
           {' '}
           This makes no difference for {isOne ? 'the address' : 'the addresses'} <Codes values={listed} />, which the
           operator lists as public: receipts always name {isOne ? 'it' : 'them'}.
         </>
-      ) : null}{' '}
+      )}{' '}
       To change it later, disconnect and connect again.
     </>
   )
 }
 
-function problemOf(
-  type: HostedConnectionType,
-  schema: TSchema,
-  { problems, failed }: Outcome,
-  { refused }: Words,
-): string | undefined {
-  const again = secretNames(type).length > 0 ? ' Enter the secrets again.' : ''
+function problemOf(form: DestinationFormProps): string | undefined {
+  const { problems, failed } = form.outcome
+  const { refused } = form.words
+  const again = secretNames(form.type).length > 0 ? ' Enter the secrets again.' : ''
   if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed)}${again}`
-  return (
-    problems && `${refused}: ${problems[''] ?? unshown(type, schema, problems) ?? 'correct the fields below.'}${again}`
-  )
+  return problems && `${refused}: ${problems[''] ?? unshown(form, problems) ?? 'correct the fields below.'}${again}`
 }
 
 /** Finds the problem of an option that the form does not show: the plugin may require more than when the destination was connected. */
-function unshown(
-  type: HostedConnectionType,
-  schema: TSchema,
-  problems: Readonly<Record<string, string>>,
-): string | undefined {
+function unshown({ type, schema }: DestinationFormProps, problems: Problems): string | undefined {
   const shown = new Set([NAME, TRY, ...propertiesOf(schema).map(([key]) => PREFIX + key)])
   const [name, problem] = Object.entries(problems).find(([name]) => !shown.has(name)) ?? []
   return name && `${propertyLabel(type.options, name.slice(PREFIX.length))}: ${problem}`

@@ -6,11 +6,10 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'
-import { paths } from '../../../../web/console-paths.ts'
 import { type FactRows, Facts } from '../../../../web/parts/facts.tsx'
 import { MARKS } from '../../../../web/parts/icons.tsx'
 import { Empty } from '../../../../web/parts/table.tsx'
-import { ActionNames, Codes, Name, Time, useNow } from '../../../../web/parts/values.tsx'
+import { ActionNames, Codes, Name, Time, useNow, withCommas } from '../../../../web/parts/values.tsx'
 import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { Overlap } from '../../../workspaces/overlaps.ts'
@@ -40,7 +39,6 @@ export function Connections(props: ConnectionsProps) {
   const { isOwner } = useWorkspace()
   const publicActions = registry.publicActions()
   const failing = connections.filter((one) => failureOf(one) !== null)
-  const inOrder = [...failing, ...connections.filter((one) => failureOf(one) === null)]
   const named = namesFrom(registry)
   const toConnect = isOwner ? (
     <a class="button" href="#connect">
@@ -52,11 +50,11 @@ export function Connections(props: ConnectionsProps) {
       <Failing connections={failing} />
       <Ending connections={connections} />
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
-      {publicActions.length > 0 ? (
+      {publicActions.length > 0 && (
         <p>
           Public destinations need no connection: <ActionNames actions={publicActions.map(named)} />.
         </p>
-      ) : null}
+      )}
       {connections.length === 0 ? (
         <Empty heading="Nothing is connected">
           <p>{isOwner ? 'Choose a destination below.' : 'Ask an owner of the workspace to connect destinations.'}</p>
@@ -65,7 +63,7 @@ export function Connections(props: ConnectionsProps) {
         <>
           <h2>Connected</h2>
           <div class="cards">
-            {inOrder.map((connection) => (
+            {[...new Set([...failing, ...connections])].map((connection) => (
               <ConnectionCard
                 connection={connection}
                 named={named}
@@ -81,7 +79,7 @@ export function Connections(props: ConnectionsProps) {
           </div>
         </>
       )}
-      {isOwner ? <Providers registry={registry} /> : null}
+      {isOwner && <Providers registry={registry} />}
     </ConsolePage>
   )
 }
@@ -98,17 +96,14 @@ function Failing({ connections }: Pick<ConnectionsProps, 'connections'>) {
         </strong>{' '}
         Claims that need {connections.length === 1 ? 'it' : 'them'} wait until their deadline, and are unverifiable
         then.
-        {isOwner ? null : ' Ask an owner of the workspace to look at this:'}
+        {!isOwner && ' Ask an owner of the workspace to look at this:'}
       </p>
       <ul>
         {connections.map((connection) => {
           const failure = failureOf(connection)!
           return (
             <li>
-              <a href={`#${connection.id}`}>
-                <Name of={connection.name} />
-              </a>
-              : {failureInWords(failure)}.{isOwner ? ` ${failureAdvice(failure)}` : null}
+              <ConnectionLink {...connection} />: {failureInWords(failure)}.{isOwner && ` ${failureAdvice(failure)}`}
             </li>
           )
         })}
@@ -130,11 +125,8 @@ function Ending({ connections }: Pick<ConnectionsProps, 'connections'>) {
       <ul>
         {ending.map(({ id, name, at, isOver }) => (
           <li>
-            The credentials of{' '}
-            <a href={`#${id}`}>
-              <Name of={name} />
-            </a>{' '}
-            {isOver ? 'ended' : 'end'} <Time at={at} />: replace them, or claims that need them stay unverified.
+            The credentials of <ConnectionLink id={id} name={name} /> {isOver ? 'ended' : 'end'} <Time at={at} />:
+            replace them, or claims that need them stay unverified.
           </li>
         ))}
       </ul>
@@ -142,10 +134,8 @@ function Ending({ connections }: Pick<ConnectionsProps, 'connections'>) {
   )
 }
 
-type NameAction = (action: string) => { readonly action: string; readonly title: string | undefined }
-
-function namesFrom(registry: Pick<Registry, 'verifierFor'>): NameAction {
-  return (action) => ({ action, title: actionTitle(registry, action) })
+function namesFrom(registry: Pick<Registry, 'verifierFor'>) {
+  return (action: string) => ({ action, title: actionTitle(registry, action) })
 }
 
 const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
@@ -154,15 +144,13 @@ const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
   withheld: 'withheld: readers see that this workspace chose the destination',
 }
 
-type NamedOverlap = Overlap & { readonly name: string }
-
 interface ConnectionCardProps {
   readonly connection: ConnectionSummary
-  readonly named: NameAction
+  readonly named: ReturnType<typeof namesFrom>
   /** The type of the connection; undefined where its plugin is not loaded. */
   readonly type: HostedConnectionType | undefined
   readonly address: AddressInReceipts
-  readonly overlaps: readonly NamedOverlap[]
+  readonly overlaps: readonly (Overlap & { readonly name: string })[]
   readonly by: string | undefined
 }
 
@@ -200,7 +188,14 @@ function ConnectionCard({ connection, named, type, address, overlaps, by }: Conn
             ),
           ],
           ['Address in receipts', ADDRESS_WORDS[address]],
-          ['Reads the same as', same.length === 0 ? null : <OnePlace overlaps={same} />],
+          [
+            'Reads the same as',
+            same.length === 0 ? null : (
+              <>
+                <ConnectionLinks overlaps={same} />: the oldest that is shown what a claim names reads it
+              </>
+            ),
+          ],
           [
             'Connected',
             <>
@@ -211,7 +206,7 @@ function ConnectionCard({ connection, named, type, address, overlaps, by }: Conn
           ...readRows(connection),
         ]}
       />
-      {useWorkspace().isOwner ? <ConnectionActions connection={connection} type={type} /> : null}
+      {useWorkspace().isOwner && <ConnectionActions connection={connection} type={type} />}
     </article>
   )
 }
@@ -221,73 +216,58 @@ function Ambiguous({ overlaps }: Pick<ConnectionCardProps, 'overlaps'>) {
   return (
     <p class="notice warning">
       Claims that fit this connection can fit <ConnectionLinks overlaps={overlaps} /> too. Such a claim is unverifiable
-      {overlaps.every(({ hasHost }) => hasHost) ? (
+      {overlaps.every(({ hasHost }) => hasHost) && (
         <>
           , unless its <code>host</code> param names one of them
         </>
-      ) : null}
+      )}
       : disconnect those that are too many, or connect each for its own part, such as its owners.
     </p>
   )
 }
 
-function OnePlace({ overlaps }: Pick<ConnectionCardProps, 'overlaps'>) {
+function ConnectionLinks({ overlaps }: Pick<ConnectionCardProps, 'overlaps'>) {
+  return withCommas(overlaps.map((overlap) => <ConnectionLink {...overlap} />))
+}
+
+function ConnectionLink({ id, name }: Pick<ConnectionSummary, 'id' | 'name'>) {
   return (
-    <>
-      <ConnectionLinks overlaps={overlaps} />: the oldest that is shown what a claim names reads it
-    </>
+    <a href={`#${id}`}>
+      <Name of={name} />
+    </a>
   )
 }
 
-function ConnectionLinks({ overlaps }: Pick<ConnectionCardProps, 'overlaps'>) {
-  return overlaps.map(({ id, name }, index) => (
-    <>
-      {index > 0 ? ', ' : null}
-      <a href={`#${id}`}>
-        <Name of={name} />
-      </a>
-    </>
-  ))
-}
-
 function ConnectionActions({ connection, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
-  const { id, name, trialTarget } = connection
-  const { id: workspaceId } = useWorkspace()
-  const hasSecrets = type !== undefined && secretNames(type).length > 0
+  const { id, trialTarget } = connection
+  const name = visibleName(connection.name)
+  const { at } = useWorkspace()
   return (
     <div class="actions">
-      <PostForm action={paths.testConnection(workspaceId, id)} class="row">
-        {type?.trial ? (
+      <PostForm action={at.testConnection(id)} class="row">
+        {type?.trial && (
           <input
             name={TRY}
             value={trialTarget ?? ''}
             placeholder={type.trial.example}
-            aria-label={`${trialLabel(type.trial)} with ${visibleName(name)}`}
+            aria-label={`${trialLabel(type.trial)} with ${name}`}
             autocomplete="off"
             spellcheck={false}
           />
-        ) : null}
-        <button type="submit" class="quiet" aria-label={`Test now: ${visibleName(name)}`}>
+        )}
+        <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
           Test now
         </button>
       </PostForm>
-      <a class="button quiet" href={paths.connectionName(workspaceId, id)} aria-label={`Rename ${visibleName(name)}`}>
+      <a class="button quiet" href={at.connectionName(id)} aria-label={`Rename ${name}`}>
         Rename
       </a>
-      {hasSecrets ? (
-        <a
-          class="button quiet"
-          href={paths.credentials(workspaceId, id)}
-          aria-label={`Replace credentials of ${visibleName(name)}`}
-        >
+      {type && secretNames(type).length > 0 && (
+        <a class="button quiet" href={at.credentials(id)} aria-label={`Replace credentials of ${name}`}>
           Replace credentials
         </a>
-      ) : null}
-      <a
-        class="button danger quiet"
-        href={paths.disconnect(workspaceId, id)}
-        aria-label={`Disconnect ${visibleName(name)}`}
-      >
+      )}
+      <a class="button danger quiet" href={at.disconnect(id)} aria-label={`Disconnect ${name}`}>
         Disconnect
       </a>
     </div>
@@ -338,7 +318,7 @@ function readRows(connection: ConnectionSummary): FactRows {
       'Last failure',
       <>
         <Time at={lastFailureAt} none="none" />
-        {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
+        {lastFailure !== null && `: ${failureInWords(lastFailure)}`}
       </>,
     ],
   ]
@@ -355,22 +335,24 @@ function optionText(value: JsonValue): string {
 }
 
 function Providers({ registry }: Pick<ConnectionsProps, 'registry'>) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const types = registry.connectionTypes()
+  const verifiedWith = (provider: string) => {
+    const actions = registry.actionsFor(provider).map(namesFrom(registry))
+    return actions.length > 0 ? <ActionNames actions={actions} /> : <span class="none">nothing yet</span>
+  }
   return (
     <>
       <h2 id="connect">Connect</h2>
-      {types.length === 0 ? (
+      {types.length === 0 && (
         <p>No plugin with connections is configured: ask the operator of this service to add one.</p>
-      ) : null}
+      )}
       <div class="cards">
         {types.map(({ provider, title }) => (
           <article class="card" aria-labelledby={`new-${provider}`}>
             <h3 id={`new-${provider}`}>{title}</h3>
-            <p>
-              Verifies: <ProviderActions actions={registry.actionsFor(provider).map(namesFrom(registry))} />
-            </p>
-            <a class="button quiet" href={paths.newConnection(workspaceId, provider)} aria-label={`Connect ${title}`}>
+            <p>Verifies: {verifiedWith(provider)}</p>
+            <a class="button quiet" href={at.newConnection(provider)} aria-label={`Connect ${title}`}>
               Connect
             </a>
           </article>
@@ -380,12 +362,8 @@ function Providers({ registry }: Pick<ConnectionsProps, 'registry'>) {
   )
 }
 
-function ProviderActions({ actions }: { readonly actions: readonly ReturnType<NameAction>[] }) {
-  return actions.length > 0 ? <ActionNames actions={actions} /> : <span class="none">nothing yet</span>
-}
-
 export function Disconnect({ connection, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   return (
     <ConsolePage title={`Disconnect ${visibleName(connection.name)}?`} section="connections">
       <Facts rows={[['Kind', type?.title ?? connection.provider], ...optionRows(connection, type)]} />
@@ -394,11 +372,11 @@ export function Disconnect({ connection, type }: Pick<ConnectionCardProps, 'conn
         the destination again, connect it again.
       </p>
       <AskForm
-        action={paths.disconnect(workspaceId, connection.id)}
+        action={at.disconnect(connection.id)}
         submit="Disconnect"
         danger
         cancel="Keep it"
-        href={paths.connections(workspaceId)}
+        href={at.connections}
       />
     </ConsolePage>
   )

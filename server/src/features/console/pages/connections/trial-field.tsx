@@ -11,7 +11,7 @@ export function TrialField({
   type: { trial },
   value,
   problem,
-}: Readonly<Record<'value' | 'problem', string | undefined>> & { readonly type: HostedConnectionType }) {
+}: Readonly<Record<'value' | 'problem', string | undefined>> & { type: HostedConnectionType }) {
   if (!trial) return null
   return (
     <Field

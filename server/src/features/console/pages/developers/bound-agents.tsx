@@ -1,6 +1,5 @@
 /** The agents that are bound to keys, and the page that asks before one is released. */
 import { visible, visibleName } from '@claimcheck/core/words/plain-text'
-import { paths } from '../../../../web/console-paths.ts'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Hash, Name, Time } from '../../../../web/parts/values.tsx'
 import type { BoundAgent } from '../../../workspaces/keys.ts'
@@ -11,8 +10,8 @@ interface NamedAgent extends BoundAgent {
   readonly pseudonym: string | undefined
 }
 
-export function BoundAgents({ agents }: { readonly agents: readonly NamedAgent[] }) {
-  const { id: workspaceId, isOwner } = useWorkspace()
+export function BoundAgents({ agents }: { agents: readonly NamedAgent[] }) {
+  const { at, isOwner } = useWorkspace()
   if (agents.length === 0) return null
   const columns: readonly Column<NamedAgent>[] = [
     ['Agent', ({ agentId }) => <Name of={agentId} />, ROW_HEAD],
@@ -32,7 +31,7 @@ export function BoundAgents({ agents }: { readonly agents: readonly NamedAgent[]
     ({ agentId, keys }) =>
       keys.length === 0 ? (
         <a
-          href={`${paths.releaseAgent(workspaceId)}?${new URLSearchParams({ agent: agentId })}`}
+          href={`${at.releaseAgent}?${new URLSearchParams({ agent: agentId })}`}
           aria-label={`Release ${visibleName(agentId)}`}
         >
           Release
@@ -51,8 +50,8 @@ export function BoundAgents({ agents }: { readonly agents: readonly NamedAgent[]
   )
 }
 
-export function ReleaseAgent({ agentId, problem }: { readonly agentId: string; readonly problem?: string }) {
-  const { id: workspaceId } = useWorkspace()
+export function ReleaseAgent({ agentId, problem }: { agentId: string; problem?: string }) {
+  const { at } = useWorkspace()
   return (
     <ConsolePage title="Release this agent?" section="developers" problem={problem}>
       <p>
@@ -63,14 +62,13 @@ export function ReleaseAgent({ agentId, problem }: { readonly agentId: string; r
         it, and its receipts no longer say that it is bound. To keep it bound, make a new key for it first.
       </p>
       <AskForm
-        action={paths.releaseAgent(workspaceId)}
+        action={at.releaseAgent}
         submit="Release the agent"
         danger
         cancel="Keep it bound"
-        href={paths.developers(workspaceId)}
-      >
-        <input type="hidden" name="agent" value={agentId} />
-      </AskForm>
+        href={at.developers}
+        fields={{ agent: agentId }}
+      />
     </ConsolePage>
   )
 }

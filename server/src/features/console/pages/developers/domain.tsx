@@ -1,19 +1,12 @@
 /** The part of the developers page about the domain of the workspace, which tells readers of receipts whose the bound agents are. */
-import { paths } from '../../../../web/console-paths.ts'
 import { Code, Time } from '../../../../web/parts/values.tsx'
 import type { WorkspaceDomain } from '../../../workspaces/holders.ts'
 import type { Refused } from '../../form-page.tsx'
 import { useWorkspace } from '../../page.tsx'
 import { Field, PostForm } from '../../parts/form.tsx'
 
-export function Domain({
-  domain,
-  refused,
-}: {
-  readonly domain: WorkspaceDomain | undefined
-  readonly refused: Refused | undefined
-}) {
-  const { id: workspaceId, isOwner } = useWorkspace()
+export function Domain({ domain, refused }: { domain: WorkspaceDomain | undefined; refused: Refused | undefined }) {
+  const { at, isOwner } = useWorkspace()
   return (
     <>
       <h2 id="domain">Domain</h2>
@@ -22,8 +15,8 @@ export function Domain({
         every hour.
       </p>
       {domain === undefined ? <p>The workspace has no domain.</p> : <Standing {...domain} />}
-      {isOwner ? (
-        <PostForm action={paths.domain(workspaceId)}>
+      {isOwner && (
+        <PostForm action={at.domain}>
           <Field
             name="domain"
             label="Domain"
@@ -33,7 +26,7 @@ export function Domain({
           />
           <button type="submit">Save and look it up</button>
         </PostForm>
-      ) : null}
+      )}
     </>
   )
 }
@@ -42,12 +35,10 @@ function Standing({ domain, record, isProven, checkedAt }: WorkspaceDomain) {
   return (
     <>
       <p>
-        {isProven ? (
-          <>Receipts of bound agents name {domain}.</>
-        ) : (
-          <>Receipts do not name {domain}: its record was not found.</>
-        )}
-        {checkedAt === null ? null : (
+        {isProven
+          ? `Receipts of bound agents name ${domain}.`
+          : `Receipts do not name ${domain}: its record was not found.`}
+        {checkedAt !== null && (
           <>
             {' '}
             Looked up <Time at={checkedAt} />.

@@ -10,28 +10,28 @@ import { type Fields, linesOf } from '../../request-fields.ts'
 
 interface KeyFieldsProps {
   readonly values: Fields
-  readonly problem?: string | undefined
+  readonly problem?: string
 }
 
 /** The field for the name of a new key, and the fields for its restrictions, which are folded until one has a value. */
-export function NewKeyFields({ values, problem }: KeyFieldsProps) {
-  const { expires = '', networks = '', agents = '' } = values
+export function NewKeyFields(props: KeyFieldsProps) {
+  const { expires = '', networks = '', agents = '' } = props.values
   return (
     <>
-      <NameField values={values} problem={problem} />
+      <NameField {...props} />
       <details open={expires + networks + agents !== ''}>
         <summary>Hold it to a time, to networks or to agents</summary>
-        <LimitFields values={values} />
+        <LimitFields {...props} />
       </details>
     </>
   )
 }
 
-export function KeyFields({ values, problem }: KeyFieldsProps) {
+export function KeyFields(props: KeyFieldsProps) {
   return (
     <>
-      <NameField values={values} problem={problem} />
-      <LimitFields values={values} />
+      <NameField {...props} />
+      <LimitFields {...props} />
     </>
   )
 }
@@ -50,7 +50,7 @@ function NameField({ values, problem }: KeyFieldsProps) {
   )
 }
 
-function LimitFields({ values }: Pick<KeyFieldsProps, 'values'>) {
+function LimitFields({ values }: KeyFieldsProps) {
   return (
     <>
       <Field

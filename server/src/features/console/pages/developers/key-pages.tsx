@@ -1,5 +1,4 @@
 /** The pages about one key: the new one, and those that ask before a change of it. */
-import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Code, Name, Time } from '../../../../web/parts/values.tsx'
 import type { ApiKey } from '../../../workspaces/keys.ts'
@@ -18,27 +17,27 @@ export function NewKey({
   command,
   replaced,
 }: {
-  readonly secret: string
-  readonly command: string
-  readonly replaced: ApiKey | undefined
+  secret: string
+  command: string
+  replaced: ApiKey | undefined
 }) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   return (
     <ConsolePage title="Your new key" section="developers">
       <p class="notice warning">
         <strong>Copy this key now: it is not shown again.</strong> Only its hash is stored.
       </p>
       <Code text={secret} label="the key" />
-      {replaced ? (
+      {replaced && (
         <p>
           Put it where <KeyText apiKey={replaced} /> is used now. That key expires <Time at={replaced.expiresAt} />.
         </p>
-      ) : null}
+      )}
       <h2>{replaced ? 'Try it' : 'Submit a first claim'}</h2>
       <p>Paste this into a shell. Replace the example with what your agent did, and where.</p>
       <Code text={command} label="the command" />
       <p>
-        <a class="button" href={paths.developers(workspaceId)}>
+        <a class="button" href={at.developers}>
           I have copied the key
         </a>
       </p>
@@ -48,21 +47,21 @@ export function NewKey({
 
 interface KeyPageProps {
   readonly apiKey: ApiKey
-  readonly problem?: string | undefined
+  readonly problem?: string
 }
 
-export function ChangeKey({ apiKey, values, problem }: KeyPageProps & { readonly values: Fields }) {
-  const { id: workspaceId } = useWorkspace()
+export function ChangeKey({ apiKey, values, problem }: KeyPageProps & { values: Fields }) {
+  const { at } = useWorkspace()
   return (
     <ConsolePage title="Change a key" section="developers">
       <KeyFacts apiKey={apiKey} />
-      <PostForm action={paths.key(workspaceId, apiKey.id)}>
+      <PostForm action={at.key(apiKey.id)}>
         <KeyFields values={values} problem={problem} />
         <p>
           An agent that you take from the key stays bound, so that no other key claims for it: release it under{' '}
-          <a href={`${paths.developers(workspaceId)}#agents`}>Bound agents</a>.
+          <a href={`${at.developers}#agents`}>Bound agents</a>.
         </p>
-        <Actions submit="Change the key" cancel="Leave it" href={paths.developers(workspaceId)} />
+        <Actions submit="Change the key" cancel="Leave it" href={at.developers} />
       </PostForm>
     </ConsolePage>
   )
@@ -77,7 +76,7 @@ const OVERLAPS = [
 ] as const
 
 export function RotateKey({ apiKey, problem }: KeyPageProps) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   return (
     <ConsolePage title="Replace this key?" section="developers" problem={problem}>
       <KeyFacts apiKey={apiKey} />
@@ -85,36 +84,36 @@ export function RotateKey({ apiKey, problem }: KeyPageProps) {
         You get a new key that is held to the same. The old one goes on for the time that you choose, so that you can
         put the new one in its place. If the old key has leaked, let it go on for no time, or revoke it.
       </p>
-      <PostForm action={paths.rotateKey(workspaceId, apiKey.id)}>
+      <PostForm action={at.rotateKey(apiKey.id)}>
         <Select name="overlap" label="The old key goes on for" options={OVERLAPS} value="24h" />
-        <Actions submit="Make the new key" cancel="Keep it as it is" href={paths.developers(workspaceId)} />
+        <Actions submit="Make the new key" cancel="Keep it as it is" href={at.developers} />
       </PostForm>
     </ConsolePage>
   )
 }
 
 export function RevokeKey({ apiKey }: KeyPageProps) {
-  const { id: workspaceId } = useWorkspace()
+  const { at } = useWorkspace()
   const isRevoked = apiKey.revokedAt !== null
   return (
     <ConsolePage title={isRevoked ? 'This key is revoked' : 'Revoke this key?'} section="developers">
       <KeyFacts apiKey={apiKey} />
       {isRevoked ? (
         <p>
-          Requests with it are refused. <a href={paths.developers(workspaceId)}>Back to the keys</a>
+          Requests with it are refused. <a href={at.developers}>Back to the keys</a>
         </p>
       ) : (
         <>
           <p>
             The next request with this key is refused. This cannot be undone. Claims that were submitted with it stay.
-            {apiKey.agentIds === null ? null : ' Its agents stay bound until you release them.'}
+            {apiKey.agentIds !== null && ' Its agents stay bound until you release them.'}
           </p>
           <AskForm
-            action={paths.revokeKey(workspaceId, apiKey.id)}
+            action={at.revokeKey(apiKey.id)}
             submit="Revoke the key"
             danger
             cancel="Keep it"
-            href={paths.developers(workspaceId)}
+            href={at.developers}
           />
         </>
       )}

@@ -1,13 +1,10 @@
 /** The list of a workspace's keys: the restrictions of each, its state, and when and from where it was last used. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
-import { paths } from '../../../../web/console-paths.ts'
 import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Codes, Name, Time, useNow } from '../../../../web/parts/values.tsx'
 import { hasExpired } from '../../../workspaces/key-settings.ts'
 import { type ApiKey, KEY_PREFIX } from '../../../workspaces/keys.ts'
 import { useWorkspace } from '../../page.tsx'
-
-const COMMAND_LINE = 'command line'
 
 /**
  * The table of keys.
@@ -22,13 +19,13 @@ export function KeyTable({ keys, names }: { keys: readonly ApiKey[]; names: Read
     ['Held to', (key) => <HeldTo apiKey={key} />],
     ['Last used', (key) => <LastUse apiKey={key} />],
     ['Created', ({ createdAt }) => <Time at={createdAt} />],
-    ['Created by', ({ createdBy }) => (createdBy === null ? COMMAND_LINE : names.get(createdBy))],
+    ['Created by', ({ createdBy }) => (createdBy === null ? 'command line' : names.get(createdBy))],
   ]
   const action: Column<ApiKey> = ['Action', (key) => (key.revokedAt === null ? <Actions apiKey={key} /> : null)]
   return <Table stacks label="API keys" columns={isOwner ? [...columns, action] : columns} rows={keys} />
 }
 
-export function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
+export function KeyText({ apiKey }: { apiKey: ApiKey }) {
   return <code>{`${KEY_PREFIX}…${apiKey.lastFour}`}</code>
 }
 
@@ -36,14 +33,14 @@ export function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
  * The state of a key.
  * @param successor the key that replaced it, if one did
  */
-export function KeyState({ apiKey, successor }: { readonly apiKey: ApiKey; readonly successor?: ApiKey | undefined }) {
+export function KeyState({ apiKey, successor }: { apiKey: ApiKey; successor?: ApiKey }) {
   const now = useNow()
   const { expiresAt, revokedAt } = apiKey
-  const replaced = successor ? (
+  const replaced = successor && (
     <>
       , replaced by <KeyText apiKey={successor} />
     </>
-  ) : null
+  )
   if (revokedAt !== null) {
     return (
       <span class="none">
@@ -68,16 +65,16 @@ export function KeyState({ apiKey, successor }: { readonly apiKey: ApiKey; reado
   )
 }
 
-export function HeldTo({ apiKey: { networks, agentIds } }: { readonly apiKey: ApiKey }) {
+export function HeldTo({ apiKey: { networks, agentIds } }: { apiKey: ApiKey }) {
   if (networks.length === 0 && agentIds === null) return <span class="none">nothing</span>
   return (
     <>
-      {agentIds === null ? null : (
+      {agentIds !== null && (
         <>
           agents <Codes values={agentIds} />{' '}
         </>
       )}
-      {networks.length === 0 ? null : (
+      {networks.length > 0 && (
         <>
           networks <Codes values={networks} />
         </>
@@ -86,32 +83,33 @@ export function HeldTo({ apiKey: { networks, agentIds } }: { readonly apiKey: Ap
   )
 }
 
-export function LastUse({ apiKey }: { readonly apiKey: ApiKey }) {
+export function LastUse({ apiKey }: { apiKey: ApiKey }) {
   return (
     <>
       <Time at={apiKey.lastUsedAt} none="never" />
-      {apiKey.lastAddress === null ? null : <> from {apiKey.lastAddress}</>}
+      {apiKey.lastAddress !== null && <> from {apiKey.lastAddress}</>}
     </>
   )
 }
 
-function Actions({ apiKey }: { readonly apiKey: ApiKey }) {
-  const { id, name, replacedBy } = apiKey
-  const { id: workspaceId } = useWorkspace()
+function Actions({ apiKey }: { apiKey: ApiKey }) {
+  const { id, replacedBy } = apiKey
+  const name = visibleName(apiKey.name)
+  const { at } = useWorkspace()
   const isOver = hasExpired(apiKey, useNow())
   return (
     <>
-      {replacedBy === null ? (
-        <a href={paths.key(workspaceId, id)} aria-label={`Change ${visibleName(name)}`}>
+      {replacedBy === null && (
+        <a href={at.key(id)} aria-label={`Change ${name}`}>
           Change
         </a>
-      ) : null}{' '}
-      {replacedBy === null && !isOver ? (
-        <a href={paths.rotateKey(workspaceId, id)} aria-label={`Replace ${visibleName(name)}`}>
+      )}{' '}
+      {replacedBy === null && !isOver && (
+        <a href={at.rotateKey(id)} aria-label={`Replace ${name}`}>
           Replace
         </a>
-      ) : null}{' '}
-      <a href={paths.revokeKey(workspaceId, id)} aria-label={`Revoke ${visibleName(name)}`}>
+      )}{' '}
+      <a href={at.revokeKey(id)} aria-label={`Revoke ${name}`}>
         Revoke
       </a>
     </>
