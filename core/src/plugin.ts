@@ -76,6 +76,7 @@ export {
   type QueryAnswer,
   type Socket,
   type SocketGrant,
+  type SocketPort,
   type Statement,
   type StatementGrant,
 } from './contract/socket.ts'

@@ -37,7 +37,7 @@ export interface Manifest {
   }
   /**
    * The TCP ports at which the plugin speaks another protocol than HTTP, and everything that it may say there. One entry for a port with, and
-   * without, TLS.
+   * without, TLS; and one each for `connection`, the port that a workspace typed.
    */
   readonly sockets?: readonly SocketGrant[]
   /** The programs that the plugin starts, such as `git`. Only a plugin that the operator trusts may start any. */

@@ -4,9 +4,15 @@ import type { Instant } from '../evidence.ts'
 /** One entry of a manifest's `sockets`. */
 export type SocketGrant = CommandGrant | LineGrant | StatementGrant
 
+/**
+ * A port of the destination; `connection` for the one in the address that the workspace typed. An entry for that number itself comes before
+ * it.
+ */
+export type SocketPort = number | 'connection'
+
 /** A port with a protocol of which core knows the commands that only read. The host starts TLS and logs in. */
 export interface CommandGrant {
-  readonly port: number
+  readonly port: SocketPort
   /**
    * Tells whether the connection has TLS. With `starttls` it begins in plain, and the host starts TLS before anything else; its address is
    * `tls://host:port`, too.
@@ -32,7 +38,7 @@ export interface LineGrant {
 
 /** A database. The host connects, logs in, and runs a declared statement in a transaction that only reads. */
 export interface StatementGrant {
-  readonly port: number
+  readonly port: SocketPort
   readonly tls: boolean
   readonly protocol: 'postgres' | 'mysql'
   readonly statements: readonly Statement[]

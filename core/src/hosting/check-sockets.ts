@@ -1,13 +1,12 @@
 /** Lets a check open the connections and run the statements that its manifest declares. */
 import type { SecretValues } from '../contract/auth.ts'
-import type { Manifest } from '../contract/plugin.ts'
 import type { ConnectInit, Query, QueryAnswer, Socket, SocketGrant } from '../contract/socket.ts'
-import { requireOrigin, type SocketAddress, socketAddress } from './base-address.ts'
+import { requireOrigin, socketAddress } from './base-address.ts'
 import type { RequestGuard, Transport } from './check-guard.ts'
 import type { CheckUsage } from './check-usage.ts'
 import { unboundSecrets } from './credentials.ts'
-import { BreachError } from './failures.ts'
 import { NO_READINGS, readTime } from './readings.ts'
+import { socketGrant } from './sockets/grants.ts'
 import { connectionRequest, openSocket } from './sockets/open.ts'
 import { MOST_QUERY_BYTES, queryRequest } from './sockets/query.ts'
 
@@ -23,9 +22,9 @@ export function guardSockets<A>(guard: RequestGuard, transport: Transport<A>, us
     if (address.hostname !== new URL(origin).hostname)
       throw usage.refuse('sockets', 'connects to another host than that of its base address')
     // Another port of the host may belong to somebody else: a workspace types a port, or leaves it to the manifest.
-    const isPublicOnly = usage.under('hosts', () => usage.grant(requireOrigin(text))) === 'target'
-    const grant = usage.under('sockets', () => socketGrant(address, manifest))
-    const admitted = transport.admitSocket(address, isPublicOnly)
+    const named = usage.under('hosts', () => usage.grant(requireOrigin(text)))
+    const grant = usage.under('sockets', () => socketGrant(address, manifest, named === 'connection'))
+    const admitted = transport.admitSocket(address, named === 'target')
     const asked = usage.under('sockets', () => read(grant, unboundSecrets(secrets, connected)))
     if (usage.count('sockets') > MAX_SOCKETS)
       throw usage.refuse('sockets', `opens more than ${MAX_SOCKETS} connections in a check`)
@@ -82,13 +81,4 @@ export function guardSockets<A>(guard: RequestGuard, transport: Transport<A>, us
       })
     },
   }
-}
-
-/** Finds the manifest's entry for a port with, or without, TLS. @throws BreachError if the manifest has none */
-function socketGrant({ port, isTls }: SocketAddress, { sockets = [] }: Pick<Manifest, 'sockets'>): SocketGrant {
-  const grant = sockets.find((declared) => declared.port === port && (declared.tls !== false) === isTls)
-  if (grant) return grant
-  throw new BreachError(
-    `the manifest of this plugin does not declare the port ${port} ${isTls ? 'with' : 'without'} TLS`,
-  )
 }

@@ -25,8 +25,9 @@ export function grantOf(
   }: { readonly origin: string; readonly typed?: TypedOptions | undefined; readonly hasSecrets: boolean },
 ): Grant | undefined {
   const place = placeOf(origin)
-  if (hosts.some((entry) => isNamed(entry, place))) return 'named'
+  // What was typed comes first, because the port may be the workspace's, which no other entry knows.
   if (hosts.some((entry) => typedOrigins(entry, typed, sockets).includes(origin))) return 'connection'
+  if (hosts.some((entry) => isNamed(entry, place))) return 'named'
   return hosts.includes('target') && !hasSecrets ? 'target' : undefined
 }
 
@@ -39,7 +40,7 @@ export function optionOfConnection(entry: string): string | undefined {
 
 /**
  * Origins that the workspace typed, and not what the plugin makes of them: a plugin that moves the port would get the credentials there. A
- * host without a scheme means https, and the sockets that the manifest declares.
+ * host without a scheme means https, and the sockets that the manifest declares: at their ports, or at the one that is typed behind it.
  */
 function typedOrigins(
   entry: string,
@@ -51,7 +52,12 @@ function typedOrigins(
   if (typeof value !== 'string') return []
   const texts = value.includes('://')
     ? [value]
-    : [`https://${value}`, ...sockets.map(({ port, tls }) => `${tls ? 'tls' : 'tcp'}://${value}:${port}`)]
+    : [
+        `https://${value}`,
+        ...sockets.map(
+          ({ port, tls }) => `${tls ? 'tls' : 'tcp'}://${value}${port === 'connection' ? '' : `:${port}`}`,
+        ),
+      ]
   return texts.map(originOf).filter((origin) => origin !== undefined)
 }
 

@@ -91,7 +91,8 @@ export function methodWords({ methods = {} }: Pick<Manifest, 'methods'>): string
 export function socketWords({ sockets = [] }: Pick<Manifest, 'sockets'>): string[] {
   return sockets.map((grant) => {
     const way = grant.tls === 'starttls' ? ', after STARTTLS' : ''
-    return `port ${grant.port}, ${grant.tls === false ? 'without' : 'with'} TLS${way}, ${saysAt(grant)}`
+    const port = grant.port === 'connection' ? 'the port that a workspace types' : `port ${grant.port}`
+    return `${port}, ${grant.tls === false ? 'without' : 'with'} TLS${way}, ${saysAt(grant)}`
   })
 }
 

@@ -22,6 +22,7 @@ import {
   type PluginParts,
   type SigningBackend,
   type SocketGrant,
+  type SocketPort,
   type Statement,
   type StatementGrant,
   type TSchema,
@@ -111,10 +112,18 @@ const DavMethodData = Type.Object(
   { additionalProperties: false },
 )
 const port = Type.Integer({ minimum: 1, maximum: 65_535 })
+/** One schema and no union, so that a wrong port is one problem. */
+const anyPort = Type.Unsafe<SocketPort>({
+  type: ['integer', 'string'],
+  minimum: 1,
+  maximum: 65_535,
+  pattern: '^connection$',
+  [PATTERN_HELP]: 'write the number of a port, or connection',
+})
 const tls = Type.Boolean()
 const Commands = Type.Object(
   {
-    port,
+    port: anyPort,
     tls: Type.Union([Type.Boolean(), Type.Literal('starttls')]),
     protocol: text,
     commands: Type.Array(text),
@@ -134,7 +143,7 @@ const Lines = Type.Object(
 )
 const Statements = Type.Object(
   {
-    port,
+    port: anyPort,
     tls,
     protocol: text,
     statements: Type.Array(

@@ -90,12 +90,16 @@ interface Place {
   readonly name?: string
   readonly tls?: boolean
   readonly port?: number
+  /** The port in the manifest. */
+  readonly declared?: StatementGrant['port']
+  readonly hosts?: readonly string[]
   readonly allowPrivate?: string[]
 }
 
 /** A check that may run the statements above. */
 function checkOf(t: Test, database: Pick<Database, 'protocol' | 'port'>, place: Place = {}) {
   const { over = {}, name = 'inner.example', tls = true, port = database.port } = place
+  const { declared = port, hosts = ['connection.url'] } = place
   const url = `${tls ? 'tls' : 'tcp'}://${name}:${port}`
   const { protocol } = database
   const statements = Object.entries(STATEMENTS).map(
@@ -105,7 +109,7 @@ function checkOf(t: Test, database: Pick<Database, 'protocol' | 'port'>, place: 
       ...(parameters ? { parameters } : {}),
     }),
   )
-  const reach = { hosts: ['connection.url'], sockets: [{ port, tls, protocol, statements }], mayReveal: false }
+  const reach = { hosts, sockets: [{ port: declared, tls, protocol, statements }], mayReveal: false }
   const secrets = new Map([['secret:password', SECRET]])
   const outbound = outboundTo(t, place.allowPrivate ?? [`${name}:${port}`], {
     resolver: resolveTo('127.0.0.1'),
@@ -263,6 +267,15 @@ async function isBounded(t: Test, database: Database): Promise<void> {
 }
 
 async function reachesWhatItMay(t: Test, database: Database): Promise<void> {
+  await t.test('the port that a workspace typed is read, unless it belongs to another protocol', async (t) => {
+    const ask = (place: Place = {}) => code(checkOf(t, database, { declared: 'connection', ...place }).query('hidden'))
+    t.equal(await ask(), 'forbidden', 'the database answers')
+    t.equal(await ask({ hosts: ['inner.example'] }), 'breach', 'a port that only the plugin names')
+    t.equal(await ask({ over: { connected: { id: 'conn_1', options: { url: 'inner.example' } } } }), 'breach')
+    for (const port of [22, 25, 143, 587, 993, 6000]) t.equal(await ask({ port }), 'misconfigured', String(port))
+    t.equal(await ask({ port: 1 + database.port, allowPrivate: [] }), 'unavailable', 'a private address')
+  })
+
   await t.test('private addresses, other names and connections without TLS are not read', async (t) => {
     const ask = (place: Place) => code(checkOf(t, database, place).query('hidden'))
     t.equal(await ask({ allowPrivate: ['elsewhere.example'] }), 'unavailable', 'a private address')

@@ -27,10 +27,10 @@ interface Place extends Pick<CommandGrant, 'tls' | 'protocol' | 'commands'> {
   readonly port: number
 }
 
-function checkAt(t: Test, grant: Place, name = 'inner.example') {
-  const url = `tls://${name}:${grant.port}`
-  const outbound = outboundTo(t, [`${name}:${grant.port}`], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
-  const reach = { hosts: ['connection.url'], sockets: [grant], mayReveal: false }
+function checkAt(t: Test, place: Place, name = 'inner.example', port: CommandGrant['port'] = place.port) {
+  const url = `tls://${name}:${place.port}`
+  const outbound = outboundTo(t, [`${name}:${place.port}`], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
+  const reach = { hosts: ['connection.url'], sockets: [{ ...place, port }], mayReveal: false }
   return { url, check: outbound.forCheck(guardOf(url, { reach, secrets })) }
 }
 
@@ -64,6 +64,27 @@ for (const mechanism of ['login', 'plain', 'scram-sha-256'] as const) {
     )
   }
 }
+
+t.test('a port that the workspace typed is read, and no other one of its host', skip, async (t) => {
+  const { imap, imaps, pop3s } = dovecot!.ports
+  for (const [port, tls] of [
+    [imaps, true],
+    [imap, 'starttls'],
+  ] as const) {
+    const place = { port, tls, protocol: 'imap', commands: READING } as const
+    const { url, check } = checkAt(t, place, 'inner.example', 'connection')
+    const { until, say, close } = talker(await check.connect(url, { login: login('plain') }))
+    await say('a EXAMINE INBOX')
+    t.match(await until('a '), /\[READ-ONLY\]/)
+    await close()
+    t.equal(check.breach(), undefined)
+    t.equal(await code(check.connect(`tls://inner.example:${pop3s}`, { login: login('plain') })), 'breach')
+  }
+  // A server of another protocol greets otherwise, and gets no login.
+  const other = { port: pop3s, tls: true, protocol: 'imap', commands: READING } as const
+  const { url, check } = checkAt(t, other, 'inner.example', 'connection')
+  t.equal(await code(check.connect(url, { login: login('plain') })), 'unexpected_response')
+})
 
 t.test('a certificate of another name gets no login, by either way in', skip, async (t) => {
   const { imap, imaps } = dovecot!.ports

@@ -1,7 +1,7 @@
 // Test run: every-node
 /** What a manifest allows a plugin's checks to ask, and what no manifest allows. Threat P2 of `security.md`. */
 import { grantOf } from '@claimcheck/core/hosting'
-import { basic, bearer, header } from '@claimcheck/core/plugin'
+import { basic, bearer, header, type SocketGrant } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import { anySocket, code, guardOf, outboundTo, resolveTo, serve } from '../support/loopback.ts'
@@ -13,6 +13,8 @@ interface Asked {
 const NAMED: Asked = { hasSecrets: false }
 const NAMED_WITH_SECRETS: Asked = { hasSecrets: true }
 const typed = (url: unknown): Asked => ({ typed: { url }, hasSecrets: true })
+
+const IMAP: SocketGrant = { port: 'connection', tls: true, protocol: 'imap', commands: ['EXAMINE'] }
 
 const grants: [entry: string, origin: string, asked: Asked, expected?: string][] = [
   ['api.example.com', 'https://api.example.com', NAMED, 'named'],
@@ -39,6 +41,10 @@ const grants: [entry: string, origin: string, asked: Asked, expected?: string][]
   ['connection.url', 'https://typed.example:8443', typed('typed.example:8443'), 'connection'],
   ['connection.url', 'tls://typed.example:993', typed('typed.example'), 'connection'],
   ['connection.url', 'tls://typed.example:993', typed('tls://typed.example:993'), 'connection'],
+  ['connection.url', 'tls://typed.example:1993', typed('tls://typed.example:1993'), 'connection'],
+  ['connection.url', 'tls://typed.example:1993', typed('typed.example:1993'), 'connection'],
+  ['connection.url', 'tls://typed.example:1994', typed('typed.example:1993')],
+  ['connection.url', 'tls://typed.example:1993', typed('https://typed.example:1993')],
   ['connection.url', 'https://typed.example:8443', typed('https://typed.example')],
   ['connection.url', 'http://typed.example', typed('https://typed.example')],
   ['connection.url', 'http://typed.example', typed('typed.example')],
@@ -63,7 +69,7 @@ for (const [entry, origin, asked, expected] of grants) {
   t.test(
     `${entry} ${expected ? 'allows' : 'does not allow'} ${origin} ${where}${hasSecrets ? ', with credentials' : ''}`,
     async (t) => {
-      const sockets = [anySocket(993, true)]
+      const sockets: readonly SocketGrant[] = [anySocket(993, true), IMAP]
       t.equal(grantOf({ hosts: [entry], sockets }, { origin, typed, hasSecrets }), expected)
     },
   )

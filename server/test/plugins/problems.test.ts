@@ -40,6 +40,7 @@ t.test('a plugin in order has no problem', async (t) => {
     sockets: [
       { port: 993, tls: true, protocol: 'imap', commands: ['EXAMINE', 'UID FETCH'] },
       { port: 143, tls: 'starttls', protocol: 'imap', commands: ['NOOP'], clock: 'greeting' },
+      { port: 'connection', tls: true, protocol: 'imap', commands: ['NOOP'] },
       { port: 119, tls: false, protocol: 'custom', lines: ['DATE', 'GROUP *'], clock: 'DATE' },
       { port: 119, tls: true, protocol: 'custom', lines: [] },
       {
@@ -56,6 +57,7 @@ t.test('a plugin in order has no problem', async (t) => {
 })
 
 const IMAP = { port: 993, tls: true, protocol: 'imap', commands: ['EXAMINE'] }
+const TYPED = { ...IMAP, port: 'connection' }
 const socket = (over: object) => manifest({ sockets: [{ ...IMAP, ...over }] })
 const lines = (over: object) =>
   manifest({ sockets: [{ port: 119, tls: true, protocol: 'custom', lines: ['GET *'], ...over }] })
@@ -148,11 +150,23 @@ const definitions: readonly (readonly [what: string, over: object, problem: RegE
   ],
   ['with a port that is none', socket({ port: 0 }), /^the plugin\.manifest\.sockets\.0\.port: /],
   ['with a port beyond all', socket({ port: 65_536 }), /sockets\.0\.port: /],
+  [
+    'with a port that is a wrong word',
+    socket({ port: 'any' }),
+    /sockets\.0\.port: Write the number of a port, or connection/,
+  ],
+  ['without a port', socket({ port: undefined }), /sockets\.0\.port: /],
   ['with a socket that says nothing of TLS', socket({ tls: undefined }), /sockets\.0\.tls: /],
   ['with a socket of no protocol', socket({ protocol: undefined }), /sockets\.0\.protocol: /],
   ['with a socket of a protocol that is none', socket({ protocol: 'ftp' }), /sockets\.0\.protocol: /],
   ['with an unknown word on a socket', socket({ host: 'a' }), /sockets\.0\.host: /],
   ['with two sockets at one port', manifest({ sockets: [IMAP, { ...IMAP, tls: 'starttls' }] }), /sockets\.1\.port: /],
+  [
+    'with two sockets at the port that a workspace types',
+    manifest({ sockets: [IMAP, TYPED, { ...TYPED, tls: 'starttls' }] }),
+    /sockets\.2\.port: /,
+  ],
+  ['with a typed port of a protocol that the host does not speak', lines({ port: 'connection' }), /sockets\.0\.port: /],
   ...['SELECT', 'STORE', 'APPEND', 'COPY', 'MOVE', 'EXPUNGE', 'LOGIN', 'examine', 'constructor'].map(
     (command) =>
       [

@@ -1,6 +1,8 @@
-/** Finds problems of the sockets that a manifest declares. */
+/** Finds problems of the sockets that a manifest declares, and the one that is for an address. */
 import type { Manifest } from '../../contract/plugin.ts'
 import type { SocketGrant } from '../../contract/socket.ts'
+import type { SocketAddress } from '../base-address.ts'
+import { BreachError, refusal } from '../failures.ts'
 import { PROTOCOLS } from './lines.ts'
 import { statementProblem } from './statements.ts'
 
@@ -41,4 +43,46 @@ function grantProblems(grant: SocketGrant): string[] {
       )
     }
   }
+}
+
+/**
+ * Finds the entry for an address.
+ * @param isTyped tells whether the workspace typed the address, and with it the port
+ * @throws BreachError if the manifest has none
+ * @throws DestinationError `misconfigured` for a typed port that belongs to another protocol
+ */
+export function socketGrant(
+  { port, isTls }: SocketAddress,
+  { sockets = [] }: Pick<Manifest, 'sockets'>,
+  isTyped: boolean,
+): SocketGrant {
+  const entries = sockets.filter(({ tls }) => (tls !== false) === isTls)
+  const fixed = entries.find((entry) => entry.port === port)
+  if (fixed) return fixed
+  const typed = isTyped ? entries.find((entry) => entry.port === 'connection') : undefined
+  if (!typed)
+    throw new BreachError(
+      `the manifest of this plugin does not declare the port ${port} ${isTls ? 'with' : 'without'} TLS`,
+    )
+  if (OTHERS_PORTS.has(port) && !OWN_PORTS[typed.protocol].includes(port))
+    throw refusal(`${typed.protocol} is not spoken at the port ${port} of another protocol`, 'misconfigured')
+  return typed
+}
+
+/** The ports that `fetch` speaks to no server (WHATWG, port blocking): old protocols there could take a client's first bytes for commands. */
+const OTHERS_PORTS: ReadonlySet<number> = new Set(
+  [
+    '1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 161 179',
+    '389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060',
+    '5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080',
+  ].flatMap((line) => line.split(' ').map(Number)),
+)
+
+const OWN_PORTS: Readonly<Record<SocketGrant['protocol'], readonly number[]>> = {
+  imap: [143, 993],
+  pop3: [110, 995],
+  smtp: [25, 465, 587],
+  custom: [],
+  postgres: [],
+  mysql: [],
 }
