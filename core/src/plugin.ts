@@ -22,6 +22,7 @@ export {
   basic,
   bearer,
   credential,
+  type DeclaredCredential,
   header,
   secret,
 } from './contract/auth.ts'

@@ -22,6 +22,8 @@ export interface DovecotOptions {
   readonly users: Readonly<Record<string, string>>
   /** What is in the inbox of each. */
   readonly messages: readonly string[]
+  /** The address that says of a bearer token whose it is (RFC 7662). Left out, there is no XOAUTH2. */
+  readonly introspection?: string
   readonly key: string
   readonly cert: string
 }
@@ -36,7 +38,7 @@ export function dovecotProblem(): string | undefined {
 const START_MS = 10_000
 const BEGUN_AT = 'Thu, 26 Nov 2026 10:00:00 +0000'
 
-export async function startDovecot({ users, messages, key, cert }: DovecotOptions): Promise<Dovecot> {
+export async function startDovecot({ users, messages, introspection, key, cert }: DovecotOptions): Promise<Dovecot> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-dovecot-'))
   // Dovecot's processes are other users.
   await chmod(folder, 0o755)
@@ -55,7 +57,13 @@ export async function startDovecot({ users, messages, key, cert }: DovecotOption
     for (const [index, text] of messages.entries())
       await writeFile(at('mail', user, 'Maildir', 'new', `1795687200.${index}.host`), `Date: ${BEGUN_AT}\r\n${text}`)
   }
-  await writeFile(at('dovecot.conf'), configuration(folder, { imap, imaps, pop3, pop3s }))
+  const hasTokens = introspection !== undefined
+  await writeFile(at('dovecot.conf'), configuration(folder, { imap, imaps, pop3, pop3s }, hasTokens))
+  if (hasTokens)
+    await writeFile(
+      at('oauth2'),
+      `introspection_mode = auth\nintrospection_url = ${introspection}\nusername_attribute = sub\nactive_attribute = active\nactive_value = true\n`,
+    )
   const child = spawn('chown', ['-R', 'nobody:nogroup', at('mail')])
   await once(child, 'exit')
   await writeFile(at('log'), '')
@@ -82,7 +90,7 @@ export async function startDovecot({ users, messages, key, cert }: DovecotOption
   }
 }
 
-function configuration(folder: string, ports: Dovecot['ports']): string {
+function configuration(folder: string, ports: Dovecot['ports'], hasTokens: boolean): string {
   const listener = (name: string, port: number, ssl: boolean) =>
     `inet_listener ${name} {\n address = 127.0.0.1\n port = ${port}\n ssl = ${ssl ? 'yes' : 'no'}\n}\n`
   return `base_dir = ${folder}/run
@@ -92,10 +100,10 @@ protocols = imap pop3
 ssl = yes
 ssl_cert = <${folder}/cert.pem
 ssl_key = <${folder}/key.pem
-auth_mechanisms = plain login scram-sha-256
+auth_mechanisms = plain login scram-sha-256${hasTokens ? ' xoauth2' : ''}
 auth_failure_delay = 0
 mail_location = maildir:~/Maildir
-passdb {
+${hasTokens ? `passdb {\n driver = oauth2\n mechanisms = xoauth2\n args = ${folder}/oauth2\n}\n` : ''}passdb {
  driver = passwd-file
  args = username_format=%u ${folder}/users
 }

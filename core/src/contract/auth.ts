@@ -9,8 +9,13 @@ export type Auth =
   | { readonly scheme: 'bearer'; readonly token: string }
   | { readonly scheme: 'basic'; readonly username: string; readonly password: string }
   | { readonly scheme: 'header'; readonly name: string; readonly prefix: string; readonly value: string }
-  /** A credential that the connection type declares, and the host spends. */
-  | { readonly scheme: 'credential'; readonly name: string }
+  | DeclaredCredential
+
+/** A credential that the connection type declares, and the host spends. */
+export interface DeclaredCredential {
+  readonly scheme: 'credential'
+  readonly name: string
+}
 
 /** Sends `Authorization: Bearer <token>`. Without a token the request carries no credential. */
 export function bearer(token: string): Auth
@@ -30,7 +35,7 @@ export function header(name: string, value: string, prefix = ''): Auth {
 }
 
 /** A credential that the connection type declares. @param name its name among the type's `credentials` */
-export function credential(name: string): Auth {
+export function credential(name: string): DeclaredCredential {
   return { scheme: 'credential', name }
 }
 

@@ -1,5 +1,6 @@
 /** The contract of other protocols than HTTP. A plugin only reads: the manifest declares each command, line and statement. */
 import type { Instant } from '../evidence.ts'
+import type { DeclaredCredential } from './auth.ts'
 
 /** One entry of a manifest's `sockets`. */
 export type SocketGrant = CommandGrant | LineGrant | StatementGrant
@@ -63,8 +64,11 @@ export interface Login {
   readonly mechanism: LoginMechanism
   /** The user's name: a text, or the handle of a secret option. */
   readonly user: string
-  /** The handle of a secret option: a password, or an access token for `xoauth2`. */
-  readonly secret: string
+  /**
+   * The handle of a secret option: a password, or an access token for `xoauth2`. A declared credential of the scheme `oauth2` stands for its
+   * access token, which the host gets, and replaces where the server refuses it.
+   */
+  readonly secret: string | DeclaredCredential
 }
 
 export interface ConnectInit {

@@ -10,11 +10,11 @@ import { guardSockets } from './check-sockets.ts'
 import { CheckUsage, type Use } from './check-usage.ts'
 import { certificateOf, declaredSpend, type Spend, unboundSecrets } from './credentials.ts'
 import { digestAnswer, digestHeaders } from './digest.ts'
-import { BreachError, toDestinationError } from './failures.ts'
+import { BreachError, untilAborted } from './failures.ts'
 import { requestHeaders } from './headers.ts'
 import { NO_READINGS, type Readings } from './readings.ts'
-import { schemeHost } from './scheme-host.ts'
-import type { Outgoing } from './schemes/scheme.ts'
+import { tokenHost } from './scheme-host.ts'
+import type { Outgoing, SchemeHost } from './schemes/scheme.ts'
 
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -25,6 +25,23 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
   type AdmittedUrl = A & { readonly url: URL }
   const { connected, origin, now, timer } = guard
   const usage = new CheckUsage(guard)
+  const tokens =
+    connected &&
+    tokenHost({
+      connected,
+      now,
+      origin,
+      exchange(request, { mostBytes, ...own }) {
+        const admittedHost = transport.admitUrl(request.url.href, false)
+        const counted = guard.spend?.() ?? (() => {})
+        // An exchange that outlives the check does not count towards the check's bytes: their limit must not cost a refresh token that is used up by
+        // now.
+        const bounds = own.outlives ? own : { ...own, received: (bytes: number) => usage.received(bytes, 'body') }
+        return transport
+          .send(admittedHost, { ...request, signal: timer.signal, ...bounds }, mostBytes)
+          .finally(() => counted())
+      },
+    })
 
   /** Applies the rules to what a check asks for, before anything is sent. */
   function prepare(text: string, init: FetchInit, use: Use) {
@@ -96,26 +113,14 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
   ): Promise<Response> {
     const sendTo = (request: Omit<Outgoing, 'url'>, url: URL) =>
       send({ ...admitted, url }, { ...request, clientCertificate: certificateOf(connected) }, use)
-    if (!spend || !connected) return sendTo(init, admitted.url)
-    const host = schemeHost({
-      connected,
-      now,
-      origin,
+    if (!spend || !tokens) return sendTo(init, admitted.url)
+    const host: SchemeHost = {
+      ...tokens,
       send({ url, ...request }) {
-        usage.noteToken(request)
+        usage.noteToken(bearerOf(request))
         return sendTo(request, url)
       },
-      exchange(request, { mostBytes, ...own }) {
-        const admittedHost = transport.admitUrl(request.url.href, false)
-        const counted = guard.spend?.() ?? (() => {})
-        // An exchange that outlives the check does not count towards the check's bytes: their limit must not cost a refresh token that is used up by
-        // now.
-        const bounds = own.outlives ? own : { ...own, received: (bytes: number) => usage.received(bytes, 'body') }
-        return transport
-          .send(admittedHost, { ...request, signal: timer.signal, ...bounds }, mostBytes)
-          .finally(() => counted())
-      },
-    })
+    }
     // Stops waiting when the check's time is over, because an exchange can outlive the check.
     return untilAborted(timer.signal, spend({ ...init, url: admitted.url }, host))
   }
@@ -145,7 +150,7 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>) {
         return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: usage.most.bodyBytes })
       })
     },
-    ...guardSockets(guard, transport, usage),
+    ...guardSockets(guard, { transport, usage, tokens }),
     async resolve(text: string): Promise<ResolvedAddress> {
       const admitted = admit(text)
       const { requests: most } = usage.most
@@ -204,14 +209,8 @@ function redirectWithin(url: URL, location: string): string | undefined {
   return next.href
 }
 
-/** Waits for work until a signal ends the waiting. @throws DestinationError once the signal is aborted */
-function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = () => reject(toDestinationError(signal.reason, signal))
-    if (signal.aborted) end()
-    signal.addEventListener('abort', end, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
-  })
+function bearerOf({ headers }: Pick<Outgoing, 'headers'>): string | undefined {
+  return /^bearer (\S+)$/i.exec(headers.get('authorization') ?? '')?.[1]
 }
 
 function pathOf({ pathname, search }: URL): string {

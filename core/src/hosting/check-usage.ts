@@ -107,9 +107,8 @@ export class CheckUsage {
     return error
   }
 
-  /** Notes the access token of a request, because a destination may repeat it in its answer. */
-  noteToken({ headers }: { readonly headers: Headers }): void {
-    const [, token] = /^bearer (\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
+  /** Notes an access token that is sent, because a destination may repeat it in its answer. */
+  noteToken(token: string | undefined): void {
     if (token !== undefined) this.read({ ...NO_READINGS, tokens: [token] })
   }
 

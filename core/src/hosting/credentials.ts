@@ -1,12 +1,12 @@
 /** Credentials that connection types declare: their problems, the secrets that they bind, and how a request spends one. */
-import { type Auth, isSecret, type SecretValues, secretHandle } from '../contract/auth.ts'
+import { type Auth, type DeclaredCredential, isSecret, type SecretValues, secretHandle } from '../contract/auth.ts'
 import type { ConnectionType } from '../contract/connection.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import { BreachError } from './failures.ts'
 import { optionOfConnection, type TypedOptions } from './grants.ts'
 import type { CertificateCredential } from './schemes/client-certificate.ts'
-import type { CredentialMemory, Outgoing, Refreshes, SchemeHost } from './schemes/scheme.ts'
+import type { AccessToken, CredentialMemory, Outgoing, Refreshes, SchemeHost, TokenHost } from './schemes/scheme.ts'
 import { type Credential, schemeOf } from './schemes/schemes.ts'
 
 /** The connection that a check reads through, as the host knows it. */
@@ -89,14 +89,29 @@ export type Spend = (request: Outgoing, host: SchemeHost) => Promise<Response>
  */
 export function declaredSpend(auth: Auth | undefined, connected: Connected | undefined): Spend | undefined {
   if (auth?.scheme !== 'credential') return undefined
+  const { scheme, credential, memoryIn } = declaredScheme(auth, connected)
+  return (request, host) => scheme.spend(credential, request, { ...host, memory: memoryIn(host) })
+}
+
+/** Gets an access token of a credential. @param refused a token that the destination refused */
+export type GetToken = (host: TokenHost, refused?: AccessToken) => Promise<AccessToken>
+
+/** Finds the declared credential of a login. @throws BreachError for one that is not declared, or has no access tokens */
+export function declaredToken(secret: DeclaredCredential, connected: Connected | undefined): GetToken {
+  const { scheme, credential, memoryIn } = declaredScheme(secret, connected)
+  const { token } = scheme
+  if (!token) throw new BreachError(`a login shows access tokens, and the scheme ${credential.scheme} has none`)
+  return (host, refused) => token(credential, { ...host, memory: memoryIn(host) }, refused)
+}
+
+function declaredScheme({ name }: DeclaredCredential, connected: Connected | undefined) {
   const { credentials = {} } = connected ?? {}
-  const { name } = auth
   const credential = typeof name === 'string' && Object.hasOwn(credentials, name) ? credentials[name]! : undefined
   if (credential === undefined)
     throw new BreachError('auth names no credential that the type of the connection declares')
   const scheme = schemeOf(credential)
   if (typeof scheme === 'string') throw new BreachError(scheme)
-  return (request, host) => scheme.spend(credential, request, { ...host, memory: memoryOf(host.memory, name) })
+  return { scheme, credential, memoryIn: ({ memory }: TokenHost) => memoryOf(memory, name) }
 }
 
 /** The memory of one declaration, because the token of another was given for other credentials. */
@@ -111,7 +126,7 @@ function memoryOf(memory: CredentialMemory, name: string): CredentialMemory {
 }
 
 /** Reads a connection's options for a credential scheme. */
-export function optionReader({ options }: Pick<Connected, 'options'>): Pick<SchemeHost, 'value' | 'required'> {
+export function optionReader({ options }: Pick<Connected, 'options'>): Pick<TokenHost, 'value' | 'required'> {
   function value(option: string | undefined): string | undefined {
     const found = option !== undefined && Object.hasOwn(options, option) ? options[option] : undefined
     return found === undefined || found === '' ? undefined : String(found)

@@ -29,6 +29,16 @@ export function toDestinationError(error: unknown, signal: AbortSignal): Destina
   return new DestinationError(isTimeout ? 'timeout' : 'unavailable', { cause })
 }
 
+/** Waits for work until a signal ends the waiting. @throws DestinationError once the signal is aborted */
+export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(toDestinationError(signal.reason, signal))
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}
+
 /** The code and the cause of an error, for authors and operators only: a workspace could look into the operator's network by it. */
 export function failureWords(error: unknown): string {
   // A plugin can throw any value, also one without a message.

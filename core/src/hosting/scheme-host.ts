@@ -1,4 +1,4 @@
-/** The host's side of a credential scheme for one request: the values of options, and requests to the destination and to token hosts. */
+/** The host's side of a credential scheme: the values of options, and requests to token hosts. */
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { DestinationError } from '../contract/destination-error.ts'
 import type { Instant } from '../evidence.ts'
@@ -6,15 +6,13 @@ import { originOf } from './base-address.ts'
 import { type Connected, optionReader } from './credentials.ts'
 import { refusal } from './failures.ts'
 import { grantOf } from './grants.ts'
-import type { Outgoing, Refreshes, SchemeHost } from './schemes/scheme.ts'
+import type { Outgoing, Refreshes, TokenHost } from './schemes/scheme.ts'
 
-interface SchemeHostOptions {
+interface TokenHostOptions {
   readonly connected: Connected
   readonly now: () => Instant
   /** The destination's origin. */
   readonly origin: string
-  /** Sends a request to the destination. */
-  send(request: Outgoing): Promise<Response>
   /** Sends a request to a token host. The signal defaults to the check's. */
   exchange(
     request: Outgoing,
@@ -27,12 +25,11 @@ const NONCE_BYTES = 16
 /** Time limit of an exchange that does not end with its check. */
 const EXCHANGE_MS = 10_000
 
-export function schemeHost({ connected, now, origin, send, exchange }: SchemeHostOptions): SchemeHost {
+export function tokenHost({ connected, now, origin, exchange }: TokenHostOptions): TokenHost {
   return {
     ...optionReader(connected),
     memory: connected.memory,
     now,
-    send,
     refreshes: connected.refreshes ?? NO_REFRESHES,
     async exchange(request, { outlives } = { outlives: false }) {
       const { options, tokenHosts = [] } = connected

@@ -3,13 +3,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { clockOffset } from '@claimcheck/core/hosting'
-import type { Query, Statement, StatementGrant } from '@claimcheck/core/plugin'
+import { credential, type Query, type Statement, type StatementGrant } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { mariadbProblem, startMariadb } from '../../../test/support/mariadb.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
-import { AUTHORITY, code, guardOf, INNER, outboundTo, resolveTo, serveSockets } from '../support/loopback.ts'
+import { AUTHORITY, code, guardOf, INNER, outboundTo, resolveTo, serve, serveSockets } from '../support/loopback.ts'
 
 const SECRET = 'reader-pass-0123456789'
 
@@ -187,6 +187,21 @@ async function reads(t: Test, database: Database): Promise<void> {
     t.strictSame((await query('by state', { state: "' OR 1 = 1 -- " })).rows, [])
     t.match((await query('encrypted')).rows[0]![0], /^(?:t|1)$/)
     t.equal(check.breach(), undefined)
+  })
+
+  await t.test('an access token is a password, where the database takes it for one', async (t) => {
+    const token = JSON.stringify({ access_token: SECRET })
+    const host = await serve(t, (_, response) => void response.end(token))
+    const url = `tls://inner.example:${database.port}`
+    const account = { scheme: 'oauth2', tokenUrl: `http://${host}/token`, grant: 'clientCredentials' } as const
+    const credentials = { account: { ...account, clientId: 'id', clientSecret: 'secret' } }
+    const options = { url, id: 'reader', secret: 'of-the-client-012345' }
+    const { query } = checkOf(t, database, {
+      over: { secrets: new Map(), connected: { id: 'conn_1', options, credentials, tokenHosts: [host] } },
+      allowPrivate: [`inner.example:${database.port}`, host],
+    })
+    const login = { user: 'reader', secret: credential('account') }
+    t.equal((await query('ticket', { id: 7, state: 'closed' }, { login })).rows.length, 1)
   })
 
   await t.test('what the plugin asks otherwise than declared is its breach', async (t) => {

@@ -1,9 +1,11 @@
 // Test run: every-node
 /** Mailboxes are read at a real Dovecot, by every way in, and nothing is written there. Threat P8 of `security.md`. */
-import type { CommandGrant, LoginMechanism } from '@claimcheck/core/plugin'
+import { createMemoryRefreshes } from '@claimcheck/core/hosting'
+import { type CommandGrant, type Credential, credential, type LoginMechanism } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { type Dovecot, dovecotProblem, startDovecot } from '../../../test/support/dovecot.ts'
-import { AUTHORITY, code, guardOf, INNER, outboundTo, resolveTo } from '../support/loopback.ts'
+import { KEYS } from '../support/authorization-server.ts'
+import { AUTHORITY, code, guardOf, INNER, outboundTo, resolveTo, serve } from '../support/loopback.ts'
 import { talker } from '../support/talker.ts'
 
 const SECRET = 'victim-pass-0123456789'
@@ -95,6 +97,139 @@ t.test('a certificate of another name gets no login, by either way in', skip, as
     const grant = { port, tls, protocol: 'imap', commands: READING } as const
     const { url, check } = checkAt(t, grant, 'other.example')
     t.equal(await code(check.connect(url, { login: login('plain') })), 'unavailable')
+  }
+})
+
+/** A token endpoint, and a Dovecot that takes the tokens which it has not taken back. */
+async function withTokens(t: Test) {
+  const asked: URLSearchParams[] = []
+  const given = new Set<string>()
+  const state = { status: 200 }
+  const host = await serve(t, async (request, response) => {
+    let body = ''
+    for await (const part of request) body += part
+    response.setHeader('content-type', 'application/json')
+    if (request.url === '/token') {
+      asked.push(new URLSearchParams(body))
+      const token = `t0ken-of-the-mailbox-${asked.length}`
+      given.add(token)
+      return response
+        .writeHead(state.status)
+        .end(JSON.stringify({ access_token: token, refresh_token: 'n3xt-refresh' }))
+    }
+    const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
+    response.end(JSON.stringify({ active: given.has(token), sub: 'ann' }))
+  })
+  const server = await startDovecot({
+    users: { ann: SECRET },
+    messages: ['Message-ID: <seven@example.com>\r\n\r\nThe text\r\n'],
+    introspection: `http://${host}/introspect`,
+    ...INNER,
+  })
+  t.teardown(() => server.stop())
+  const port = server.ports.imaps
+  const url = `tls://inner.example:${port}`
+  const outbound = outboundTo(t, [`inner.example:${port}`, host], {
+    resolver: resolveTo('127.0.0.1'),
+    ca: AUTHORITY,
+  })
+  let now = Date.now()
+  const refreshes = createMemoryRefreshes()
+  const reach = {
+    hosts: ['connection.url'],
+    sockets: [{ port, tls: true, protocol: 'imap', commands: READING } as const],
+    mayReveal: false,
+  }
+
+  /** Logs in at the mailbox by a declared credential, in a check of its own. */
+  async function enter(account: object, login: object = {}) {
+    const credentials = { account: account as Credential }
+    const options = {
+      url,
+      token_host: host,
+      id: 'reader',
+      secret: SECRET,
+      key: KEYS.ES256.pem,
+      refresh: 'f1rst-refresh',
+    }
+    const check = outbound.forCheck(
+      guardOf(url, {
+        now: () => now,
+        reach,
+        secrets: new Map([['secret:secret', SECRET]]),
+        connected: { id: 'conn_1', options, credentials, tokenHosts: [host], refreshes },
+      }),
+    )
+    const secret = credential('account')
+    const entering = check.connect(url, { login: { mechanism: 'xoauth2', user: 'ann', secret, ...login } })
+    const entered = await code(entering)
+    if (entered === 'no error') {
+      const { until, say, close } = talker(await entering)
+      await say('a EXAMINE INBOX')
+      t.match(await until('a '), /\[READ-ONLY\]/)
+      await close()
+    }
+    return { entered, check }
+  }
+
+  return {
+    asked,
+    state,
+    enter,
+    takeBack: () => given.clear(),
+    later(ms: number) {
+      now += ms
+    },
+  }
+}
+
+const TOKEN = { scheme: 'oauth2', tokenUrl: 'http://{option.token_host}/token' }
+const BY_CLIENT = { ...TOKEN, grant: 'clientCredentials', clientId: 'id', clientSecret: 'secret' }
+const GRANTS: readonly (readonly [grant: string, account: object])[] = [
+  ['client_credentials', BY_CLIENT],
+  ['refresh_token', { ...TOKEN, grant: 'refreshToken', clientId: 'id', refreshToken: 'refresh' }],
+  ['urn:ietf:params:oauth:grant-type:jwt-bearer', { ...TOKEN, grant: 'jwtBearer', privateKey: 'key', issuer: 'id' }],
+]
+
+t.test('XOAUTH2 by the access token of a declared credential', skip, async (t) => {
+  for (const [grant, account] of GRANTS) {
+    const { asked, enter, takeBack, later } = await withTokens(t)
+    const first = await enter(account)
+    t.equal(first.entered, 'no error', grant)
+    t.equal(first.check.breach(), undefined)
+    t.ok(first.check.leaks().isIn('it said t0ken-of-the-mailbox-1'), 'what the server repeats of it is found')
+    t.equal((await enter(account)).entered, 'no error', 'a stored token')
+    t.equal(asked.length, 1)
+    t.equal(asked[0]!.get('grant_type'), grant)
+    takeBack()
+    t.equal((await enter(account)).entered, 'unauthorized', 'one that was made just now is not made again')
+    t.equal(asked.length, 1)
+    later(61_000)
+    t.equal((await enter(account)).entered, 'no error', 'a refused one is made again')
+    t.equal(asked.length, 2)
+    later(61_000)
+    t.equal((await enter(account, { user: 'mallory' })).entered, 'unauthorized', 'once')
+    t.equal(asked.length, 3)
+  }
+})
+
+t.test('a login by a declared credential that cannot be', skip, async (t) => {
+  const { state, enter } = await withTokens(t)
+  state.status = 401
+  t.match(await enter(BY_CLIENT), { entered: 'unauthorized' }, 'whose token host refuses it')
+  state.status = 200
+  const breaches: readonly (readonly [what: string, account: object, login: object])[] = [
+    ['is not declared', BY_CLIENT, { secret: credential('other') }],
+    ['has no name', BY_CLIENT, { secret: {} }],
+    ['is null', BY_CLIENT, { secret: null }],
+    ['is of a scheme without tokens', { scheme: 'digest', username: 'id', password: 'secret' }, {}],
+    ['is the secret that it binds', BY_CLIENT, { mechanism: 'plain', secret: 'secret:secret' }],
+    ['is of a mechanism that is none', BY_CLIENT, { mechanism: 'oauthbearer' }],
+  ]
+  for (const [what, account, login] of breaches) {
+    const { entered, check } = await enter(account, login)
+    t.equal(entered, 'breach', what)
+    t.ok(check.breach(), what)
   }
 })
 

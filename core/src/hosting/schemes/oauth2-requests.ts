@@ -7,7 +7,7 @@ import { parseUrl } from '../../url.ts'
 import { encodeBytes } from './hashes.ts'
 import { signingKey, signJwt } from './jwt.ts'
 import { isAccessToken, percentEncode } from './messages.ts'
-import type { AccessToken, ExchangeAnswer, NewTokens, Outgoing, RefreshFailure, SchemeHost } from './scheme.ts'
+import type { AccessToken, ExchangeAnswer, NewTokens, Outgoing, RefreshFailure, TokenHost } from './scheme.ts'
 import { fillTemplate, OPTION } from './templates.ts'
 
 /**
@@ -92,7 +92,7 @@ type Fields = Readonly<Record<string, string | undefined>>
  */
 export async function newToken(
   credential: OAuth2Credential,
-  host: SchemeHost,
+  host: TokenHost,
   isUsable: (token: AccessToken) => boolean,
 ): Promise<AccessToken> {
   switch (credential.grant) {
@@ -107,7 +107,7 @@ export async function newToken(
   }
 }
 
-async function exchangeToken(host: SchemeHost, request: Outgoing): Promise<AccessToken> {
+async function exchangeToken(host: TokenHost, request: Outgoing): Promise<AccessToken> {
   const since = host.now()
   const { accessToken, until } = tokenIn(await host.exchange(request, { outlives: true }), since, host)
   return { accessToken, since, until }
@@ -115,7 +115,7 @@ async function exchangeToken(host: SchemeHost, request: Outgoing): Promise<Acces
 
 async function refreshTokenOf(
   credential: RefreshTokenCredential,
-  host: SchemeHost,
+  host: TokenHost,
   isUsable: (token: AccessToken) => boolean,
 ): Promise<AccessToken> {
   const { refreshToken: option } = credential
@@ -146,7 +146,7 @@ function againAfter({ status, text }: ExchangeAnswer): RefreshFailure['again'] {
 
 async function byClient(
   credential: ClientCredentials | RefreshTokenCredential,
-  host: SchemeHost,
+  host: TokenHost,
   grant: Fields,
 ): Promise<Outgoing> {
   const { clientSecret, privateKey, authentication = 'basic' } = credential
@@ -177,7 +177,7 @@ async function byClient(
   return form(url, fields, `Basic ${encodeBytes(utf8(pair), 'base64')}`)
 }
 
-async function byAssertion(credential: JwtBearerCredential, host: SchemeHost): Promise<Outgoing> {
+async function byAssertion(credential: JwtBearerCredential, host: TokenHost): Promise<Outgoing> {
   const url = urlIn(credential.tokenUrl, host)
   const key = await signingKey(host.required(credential.privateKey))
   const issuer = credential.issuer === undefined ? key.issuer : host.required(credential.issuer)
@@ -195,7 +195,7 @@ async function byAssertion(credential: JwtBearerCredential, host: SchemeHost): P
   return form(url, { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion, scope })
 }
 
-async function byApp(credential: GitHubAppCredential, host: SchemeHost): Promise<Outgoing> {
+async function byApp(credential: GitHubAppCredential, host: TokenHost): Promise<Outgoing> {
   const id = host.required(credential.installationId)
   if (!/^[0-9]{1,20}$/.test(id)) throw new DestinationError('misconfigured')
   const api = textIn(credential.apiUrl, host)?.replace(/\/+$/, '')
@@ -221,7 +221,7 @@ async function byApp(credential: GitHubAppCredential, host: SchemeHost): Promise
 const BEFORE_SECONDS = 60
 const AFTER_SECONDS = 300
 
-function lifetime({ now }: SchemeHost): { readonly iat: number; readonly exp: number } {
+function lifetime({ now }: TokenHost): { readonly iat: number; readonly exp: number } {
   const seconds = Math.floor(now() / 1000)
   return { iat: seconds - BEFORE_SECONDS, exp: seconds + AFTER_SECONDS }
 }
@@ -233,12 +233,12 @@ function form(url: URL, fields: Fields, authorization?: string): Outgoing {
   return { url, method: 'POST', headers, body: new URLSearchParams(given).toString() }
 }
 
-function textIn(template: string | undefined, host: SchemeHost): string | undefined {
+function textIn(template: string | undefined, host: TokenHost): string | undefined {
   return template === undefined ? undefined : fillTemplate(template, (part) => host.required(part.slice(OPTION.length)))
 }
 
 /** Fills in a URL. An option at its beginning is a URL, as in `{option.url}/token`; elsewhere it is a host with or without a port, or a segment. */
-function urlIn(template: string, host: SchemeHost): URL {
+function urlIn(template: string, host: TokenHost): URL {
   const text = fillTemplate(template, (part, at) => {
     const value = host.required(part.slice(OPTION.length))
     return at === 0 ? value.replace(/\/+$/, '') : percentEncode(value).replaceAll('%3A', ':')
@@ -267,7 +267,7 @@ const REFUSALS: ReadonlySet<JsonValue | undefined> = new Set([
  * @param since the time of the request
  * @throws DestinationError for an answer without an access token
  */
-function tokenIn(answer: ExchangeAnswer, since: number, { now }: SchemeHost): Omit<NewTokens, 'since'> {
+function tokenIn(answer: ExchangeAnswer, since: number, { now }: TokenHost): Omit<NewTokens, 'since'> {
   const { status, text } = answer
   const given = objectIn(text)
   if (status !== 200 && status !== 201) throw failure(answer, given, now())

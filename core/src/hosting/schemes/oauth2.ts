@@ -3,7 +3,7 @@ import { objectIn } from '../../json.ts'
 import { type TSchema, Type } from '../../typebox.ts'
 import { hideCredentials, withHeaders, withoutStatus } from './messages.ts'
 import { newToken, type OAuth2Credential } from './oauth2-requests.ts'
-import type { AccessToken, NamedOption, Scheme, SchemeHost } from './scheme.ts'
+import { type AccessToken, isFresh, type NamedOption, type Scheme, type TokenHost } from './scheme.ts'
 import { namesIn, OPTION, shownOptionsIn } from './templates.ts'
 
 const name = Type.String({ minLength: 1 })
@@ -87,14 +87,12 @@ export const oauth2: Scheme<OAuth2Credential> = {
     const send = ({ accessToken }: AccessToken) =>
       host.send(withHeaders(request, { authorization: `Bearer ${accessToken}` }))
     const first = await send(token)
-    // A token that was made just now is refused for another reason, so a new one would change nothing.
-    if (first.status !== 401 || host.now() - token.since < FRESH_MS) return hideCredentials(first)
+    if (first.status !== 401 || isFresh(token, host.now())) return hideCredentials(first)
     await first.body?.cancel()
     return hideCredentials(await send(await tokenOf(credential, host, token)))
   },
+  token: tokenOf,
 }
-
-const FRESH_MS = 60_000
 
 function namedBy(credential: OAuth2Credential): NamedOption[] {
   const secret = (option: string | undefined) => (option === undefined ? [] : [{ name: option, isSecret: true }])
@@ -122,12 +120,7 @@ function templatesOf(credential: OAuth2Credential): string[] {
 
 const TOKEN = 'token'
 
-/**
- * Gets a usable access token, a stored or a new one.
- * @param refused a token that the destination refused, so that another one is needed
- * @throws DestinationError where there is none
- */
-async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?: AccessToken): Promise<AccessToken> {
+async function tokenOf(credential: OAuth2Credential, host: TokenHost, refused?: AccessToken): Promise<AccessToken> {
   const { memory, now } = host
   const isUsable = ({ accessToken, until }: AccessToken) => accessToken !== refused?.accessToken && until > now()
   const stored = memory.get(TOKEN)

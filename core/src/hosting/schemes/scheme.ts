@@ -11,14 +11,12 @@ export interface Outgoing {
   readonly body?: string | undefined
 }
 
-/** The host's side of a scheme, for one request of a check. */
-export interface SchemeHost {
+/** The host's side of a scheme, for what gets an access token. */
+export interface TokenHost {
   /** The value that the workspace typed into an option, secrets in clear; undefined where it, or the declaration, has none. */
   value(option: string | undefined): string | undefined
   /** The value of an option. @throws DestinationError `misconfigured` where the workspace left it out */
   required(option: string): string
-  /** Sends a request to the destination, and follows no redirect. A scheme may send a few. @throws DestinationError */
-  send(request: Outgoing): Promise<Response>
   /**
    * Asks a token host, or the destination itself, and reads the answer to its end.
    * @param outlives true to end it by a time limit and not with the check, because its answer is worth more than this check
@@ -32,6 +30,12 @@ export interface SchemeHost {
   readonly now: () => Instant
   /** Makes random bytes, in hexadecimal. */
   nonce(): string
+}
+
+/** The host's side of a scheme, for one request of a check. */
+export interface SchemeHost extends TokenHost {
+  /** Sends a request to the destination, and follows no redirect. A scheme may send a few. @throws DestinationError */
+  send(request: Outgoing): Promise<Response>
 }
 
 export interface ExchangeAnswer {
@@ -54,6 +58,13 @@ export interface AccessToken {
   readonly accessToken: string
   readonly since: Instant
   readonly until: Instant
+}
+
+const FRESH_MS = 60_000
+
+/** Tells whether a token was made just now: it is refused for another reason than its age, so a new one would change nothing. */
+export function isFresh({ since }: AccessToken, now: Instant): boolean {
+  return now - since < FRESH_MS
 }
 
 /** The tokens that a token endpoint gave for a refresh token. */
@@ -108,4 +119,10 @@ export interface Scheme<C extends { readonly scheme: string }> {
    * @throws DestinationError
    */
   spend(credential: C, request: Outgoing, host: SchemeHost): Promise<Response>
+  /**
+   * Gets an access token, a stored or a new one. Left out by schemes that have none.
+   * @param refused a token that the destination refused, so that another one is needed
+   * @throws DestinationError where there is none
+   */
+  token?(credential: C, host: TokenHost, refused?: AccessToken): Promise<AccessToken>
 }

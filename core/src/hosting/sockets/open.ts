@@ -98,6 +98,13 @@ function toSocket({ connection, reader, writer, rest }: Handover, options: OpenO
 // biome-ignore lint/suspicious/noControlCharactersInRegex: one would end a command, or a part of a login, and begin another
 export const CONTROL = /[\u0000-\u001f\u007f]/
 
+/** The values that a login may name. */
+export interface LoginValues {
+  readonly secrets: SecretValues
+  /** The access token for which a declared credential stands. */
+  readonly token?: string
+}
+
 /**
  * Reads what a check asks of a socket.
  * @throws BreachError for a connection that the manifest does not allow
@@ -106,13 +113,13 @@ export const CONTROL = /[\u0000-\u001f\u007f]/
 export function connectionRequest(
   grant: SocketGrant,
   login: Login | undefined,
-  secrets: SecretValues,
+  values: LoginValues,
 ): ConnectionRequest {
   if ('statements' in grant)
     throw new BreachError('a database is read by `query`: the manifest declares statements for this port')
   if (login === undefined) return { grant, login: undefined }
   if (grant.protocol === 'custom') throw new BreachError('no secret is sent in a protocol that the host does not speak')
-  return { grant, login: secretLogin(login, secrets) }
+  return { grant, login: secretLogin(login, values) }
 }
 
 /**
@@ -120,14 +127,14 @@ export function connectionRequest(
  * @throws BreachError for a login that names none, or has another form
  * @throws DestinationError `misconfigured` for a user or a secret that no line can carry
  */
-function secretLogin(login: Login, secrets: SecretValues): SecretLogin {
+function secretLogin(login: Login, values: LoginValues): SecretLogin {
   if (!LOGIN_MECHANISMS.includes(login?.mechanism)) throw new BreachError('login names no mechanism of the contract')
-  return { mechanism: login.mechanism, ...fillSecrets(login, secrets) }
+  return { mechanism: login.mechanism, ...fillSecrets(login, values) }
 }
 
 /** Puts the secrets into a user and a secret. Throws as `secretLogin`. */
-export function fillSecrets({ user, secret }: Pick<Login, 'user' | 'secret'>, secrets: SecretValues) {
-  const value = secrets.get(secret)
+export function fillSecrets({ user, secret }: Pick<Login, 'user' | 'secret'>, { secrets, token }: LoginValues) {
+  const value = typeof secret === 'object' ? token : secrets.get(secret)
   if (value === undefined) throw new BreachError("login names no secret option of this check's connection")
   // A user's name stands in a server's log, and in its refusal.
   if (typeof user !== 'string' || user === secret) throw new BreachError('login has no name of a user')

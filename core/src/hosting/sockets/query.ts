@@ -1,10 +1,9 @@
 /** Reads what a check asks of a database: a declared statement, with its parameters bound. */
-import type { SecretValues } from '../../contract/auth.ts'
 import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../failures.ts'
 import type { ToldTime } from './clock.ts'
-import { CONTROL, fillSecrets } from './open.ts'
+import { CONTROL, fillSecrets, type LoginValues } from './open.ts'
 import { statementProblem } from './statements.ts'
 import type { Pace } from './streams.ts'
 
@@ -41,22 +40,22 @@ export const MOST_QUERY_BYTES = 1024 * 1024
  * @throws BreachError for a query that the manifest does not declare
  * @throws DestinationError as `fillSecrets`
  */
-export function queryRequest(grant: SocketGrant, query: Query, secrets: SecretValues): QueryRequest {
+export function queryRequest(grant: SocketGrant, query: Query, login: LoginValues): QueryRequest {
   if (!('statements' in grant)) throw new BreachError('the manifest declares no statements for this port')
-  const { statement: name, parameters = {}, database, login } = query
+  const { statement: name, parameters = {}, database } = query
   const statement = grant.statements.find((one) => one.name === name)
   if (!statement) throw new BreachError('the manifest does not declare this statement')
   const problem = statementProblem(statement, grant.protocol)
   if (problem !== undefined) throw new BreachError(`the statement ${statement.name} ${problem}`)
   // A name that ends early would be followed by parameters of the session, such as another role.
-  if (typeof database !== 'string' || database === '' || CONTROL.test(database) || secrets.has(database))
+  if (typeof database !== 'string' || database === '' || CONTROL.test(database) || login.secrets.has(database))
     throw new BreachError('query names no database')
   return {
     protocol: grant.protocol,
     database,
     text: statement.text,
     values: valuesOf(statement, parameters),
-    ...fillSecrets(login ?? {}, secrets),
+    ...fillSecrets(query.login ?? {}, login),
   }
 }
 

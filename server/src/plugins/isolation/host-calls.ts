@@ -44,11 +44,12 @@ export function createSharedReadings() {
 
 const text = Type.String({ maxLength: 8192 })
 const json = Type.Unsafe<JsonValue>(Type.Unknown())
+const Declared = Type.Object({ scheme: Type.Literal('credential'), name: text })
 const Auth = Type.Union([
   Type.Object({ scheme: Type.Literal('bearer'), token: text }),
   Type.Object({ scheme: Type.Literal('basic'), username: text, password: text }),
   Type.Object({ scheme: Type.Literal('header'), name: text, prefix: text, value: text }),
-  Type.Object({ scheme: Type.Literal('credential'), name: text }),
+  Declared,
 ])
 const Init = Type.Object({
   method: Type.Optional(Type.Union([Type.Literal('GET'), Type.Literal('HEAD')])),
@@ -71,7 +72,11 @@ const Digest = Type.Object({
 } satisfies Form<DigestInit>)
 
 // The host checks which mechanisms and values there are.
-const Login = Type.Object({ mechanism: Type.Unsafe<LoginMechanism>(text), user: text, secret: text })
+const Login = Type.Object({
+  mechanism: Type.Unsafe<LoginMechanism>(text),
+  user: text,
+  secret: Type.Union([text, Declared]),
+})
 const Connect = Type.Object({ login: Type.Optional(Login) } satisfies Form<ConnectInit>)
 const QueryData = Type.Object({
   statement: text,

@@ -1,5 +1,6 @@
 /** A plugin that reads a maildrop, or a table, at the port that its test writes into a copy of it. */
 import {
+  credential,
   defineConnectionType,
   definePlugin,
   defineVerifier,
@@ -59,6 +60,8 @@ const verifier = defineVerifier<ReturnType<typeof Type.Object>, typeof Facts>({
         (error: Error) => told(error.name),
       )
     if (target === 'odd login') return failing(connect(base_url, { login: { mechanism: 5 } as never }))
+    if (target === 'declared login')
+      return failing(connect(base_url, { login: { ...login, secret: credential('other') } }))
     if (target === 'odd query') return failing(query(base_url, { statement: 5 } as never))
     if (target === 'query') return failing(query(base_url, { statement: 'a', database: 'b', login }))
     const { readable, writable, close } = await connect(base_url, { login })
