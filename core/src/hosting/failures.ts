@@ -22,6 +22,7 @@ const TIMEOUTS: ReadonlySet<unknown> = new Set([
 ])
 
 export function toDestinationError(error: unknown, signal: AbortSignal): DestinationError {
+  if (error instanceof DestinationError) return error
   // fetch throws a TypeError whose cause is the actual error.
   const cause = (error as { cause?: unknown }).cause ?? error
   if (cause instanceof DestinationError) return cause
