@@ -68,6 +68,7 @@ export {
 export {
   type CommandGrant,
   type ConnectInit,
+  type IdentifierKind,
   type LineGrant,
   LOGIN_MECHANISMS,
   type Login,

@@ -53,7 +53,14 @@ export interface Statement {
   readonly text: string
   /** The names of the statement's parameters, in the order of their places. */
   readonly parameters?: readonly string[]
+  /**
+   * The kinds of the names that a check gives for places in braces outside of quotations, such as `{table}`: one base table, and columns of it.
+   * A place of the kind `columns` is a list of them.
+   */
+  readonly identifiers?: Readonly<Record<string, IdentifierKind>>
 }
+
+export type IdentifierKind = 'table' | 'column' | 'columns'
 
 /** Mechanisms of a login. `login` is LOGIN of IMAP and SMTP, and USER and PASS of POP3. */
 export const LOGIN_MECHANISMS = ['login', 'plain', 'scram-sha-256', 'xoauth2'] as const
@@ -80,6 +87,11 @@ export interface Query {
   readonly statement: string
   /** Values of the statement's parameters, by name. */
   readonly parameters?: Readonly<Record<string, string | number | boolean | null>>
+  /**
+   * Names for the statement's identifiers: a table with its schema (in MySQL and MariaDB its database), `public.orders`; a column; a list of
+   * columns. They are taken as the catalogue writes them. One that it does not show there is `unsupported_target`.
+   */
+  readonly identifiers?: Readonly<Record<string, string | readonly string[]>>
   readonly database: string
   readonly login: Pick<Login, 'user' | 'secret'>
 }

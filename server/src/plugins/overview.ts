@@ -1,5 +1,5 @@
 /** Describes a loaded plugin for operators and owners: its package, where it runs, how it fares, what it may reach, what it verifies. */
-import type { Manifest, SocketGrant } from '@claimcheck/core/plugin'
+import type { Manifest, SocketGrant, Statement } from '@claimcheck/core/plugin'
 import type { CellsState, PluginState } from './hosted.ts'
 import { nameInReceipts } from './identity.ts'
 import type { Isolation, LoadedPlugin } from './registry.ts'
@@ -97,10 +97,14 @@ export function socketWords({ sockets = [] }: Pick<Manifest, 'sockets'>): string
 }
 
 function saysAt(grant: SocketGrant): string {
-  if ('statements' in grant)
-    return `${grant.protocol}: ${grant.statements.map(({ text }) => text.replace(/\s+/g, ' ').trim()).join(' | ')}`
+  if ('statements' in grant) return `${grant.protocol}: ${grant.statements.map(statementWords).join(' | ')}`
   if (grant.protocol === 'custom') return `lines: ${grant.lines.join(' | ') || 'none'}`
   return `${grant.protocol}: ${grant.commands.join(', ') || 'no command'}`
+}
+
+function statementWords({ text, identifiers }: Statement): string {
+  const words = text.replace(/\s+/g, ' ').trim()
+  return identifiers ? `${words}, with any base table and its columns in the places` : words
 }
 
 /** Writes one line for each plugin that takes no checks now, without any text of the plugin's own: everybody reads it. */

@@ -147,9 +147,15 @@ const Statements = Type.Object(
     tls,
     protocol: text,
     statements: Type.Array(
-      Type.Object({ name: text, text, parameters: Type.Optional(Type.Array(text)) } satisfies Form<Statement>, {
-        additionalProperties: false,
-      }),
+      Type.Object(
+        {
+          name: text,
+          text,
+          parameters: Type.Optional(Type.Array(text)),
+          identifiers: Type.Optional(Type.Record(Type.String(), Type.Enum(['table', 'column', 'columns']))),
+        } satisfies Form<Statement>,
+        { additionalProperties: false },
+      ),
     ),
   } satisfies Form<StatementGrant>,
   { additionalProperties: false },

@@ -23,38 +23,78 @@ interface Database {
   stop(): Promise<unknown>
 }
 
+type Declared = readonly [
+  postgres: string,
+  mysql: string,
+  parameters?: readonly string[],
+  identifiers?: Statement['identifiers'],
+]
+
+/** What shows a row, and whether rows are hidden or the database is a copy, in one look. */
+const PROOF = `SELECT row_security_active(c.oid), pg_is_in_recovery(), found.*
+  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  LEFT JOIN (SELECT pg_xact_commit_timestamp(xmin) AS at, {columns} FROM {table} WHERE {first} = $3 AND {second} = $4) AS found ON TRUE
+  WHERE n.nspname = $1 AND c.relname = $2`
+
 /** By name: in Postgres, in MariaDB. */
-const STATEMENTS: Readonly<Record<string, readonly [postgres: string, mysql: string, parameters?: readonly string[]]>> =
-  {
-    ticket: [
-      'SELECT id, state, closed_at, note FROM tickets WHERE id = $1 AND state = $2',
-      'SELECT id, state, closed_at, note FROM tickets WHERE id = ? AND state = ?',
-      ['id', 'state'],
-    ],
-    'by state': ['SELECT id FROM tickets WHERE state = $1', 'SELECT id FROM tickets WHERE state = ?', ['state']],
-    encrypted: [
-      'SELECT * FROM own_encryption',
-      "SELECT VARIABLE_VALUE <> '' FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'Ssl_cipher'",
-    ],
-    writes: ['SELECT * FROM writing', 'SELECT * FROM writing'],
-    'turns to writing': ['SELECT * FROM turning', 'SELECT * FROM turning'],
-    sleeps: ['SELECT * FROM sleeping', 'SELECT * FROM sleeping'],
-    wide: ['SELECT text FROM wide', 'SELECT text FROM wide'],
-    endless: ['SELECT text FROM wide, numbers AS two', 'SELECT text FROM wide, numbers AS two'],
-    '1000 rows': ['SELECT 1 FROM numbers LIMIT 1000', 'SELECT 1 FROM numbers LIMIT 1000'],
-    '1001 rows': ['SELECT 1 FROM numbers', 'SELECT 1 FROM numbers'],
-    hidden: ['SELECT id FROM hidden', 'SELECT id FROM hidden'],
-    stacked: ['SELECT 1; DELETE FROM tickets', 'SELECT 1; DELETE FROM tickets'],
-    program: ["COPY (SELECT 1) TO PROGRAM 'touch /tmp/written'", "SELECT 1 INTO OUTFILE '/tmp/written'"],
-  }
+const STATEMENTS: Readonly<Record<string, Declared>> = {
+  ticket: [
+    'SELECT id, state, closed_at, note FROM tickets WHERE id = $1 AND state = $2',
+    'SELECT id, state, closed_at, note FROM tickets WHERE id = ? AND state = ?',
+    ['id', 'state'],
+  ],
+  'by state': ['SELECT id FROM tickets WHERE state = $1', 'SELECT id FROM tickets WHERE state = ?', ['state']],
+  encrypted: [
+    'SELECT * FROM own_encryption',
+    "SELECT VARIABLE_VALUE <> '' FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'Ssl_cipher'",
+  ],
+  writes: ['SELECT * FROM writing', 'SELECT * FROM writing'],
+  'turns to writing': ['SELECT * FROM turning', 'SELECT * FROM turning'],
+  sleeps: ['SELECT * FROM sleeping', 'SELECT * FROM sleeping'],
+  wide: ['SELECT text FROM wide', 'SELECT text FROM wide'],
+  endless: ['SELECT text FROM wide, numbers AS two', 'SELECT text FROM wide, numbers AS two'],
+  '1000 rows': ['SELECT 1 FROM numbers LIMIT 1000', 'SELECT 1 FROM numbers LIMIT 1000'],
+  '1001 rows': ['SELECT 1 FROM numbers', 'SELECT 1 FROM numbers'],
+  hidden: ['SELECT id FROM hidden', 'SELECT id FROM hidden'],
+  'any row': [
+    'SELECT {columns} FROM {table} WHERE {key} = $1',
+    'SELECT {columns} FROM {table} WHERE {key} = ?',
+    ['value'],
+    { table: 'table', key: 'column', columns: 'columns' },
+  ],
+  proof: [
+    PROOF,
+    'SELECT {columns} FROM {table} WHERE ? <> ? AND {first} = ? AND {second} = ?',
+    ['schema', 'name', 'one', 'two'],
+    { table: 'table', first: 'column', second: 'column', columns: 'columns' },
+  ],
+  control: ['SELECT system_identifier, timeline_id FROM pg_control_system(), pg_control_checkpoint()', 'SELECT 1'],
+  stacked: ['SELECT 1; DELETE FROM tickets', 'SELECT 1; DELETE FROM tickets'],
+  program: ["COPY (SELECT 1) TO PROGRAM 'touch /tmp/written'", "SELECT 1 INTO OUTFILE '/tmp/written'"],
+}
+
+/** Tables that a view or a program may be behind, some that are base tables, and rows that are hidden. */
+const ONLY_IN_POSTGRES = `CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER elsewhere FOREIGN DATA WRAPPER nothing;
+  CREATE FOREIGN TABLE far (id int) SERVER elsewhere; CREATE TABLE over_far (id int);
+  CREATE FOREIGN TABLE far_part () INHERITS (over_far) SERVER elsewhere;
+  CREATE MATERIALIZED VIEW copied AS SELECT 1 AS id; CREATE SEQUENCE numbering;
+  CREATE TABLE parted (id int, state text) PARTITION BY LIST (id);
+  CREATE TABLE parted_7 PARTITION OF parted FOR VALUES IN (7); INSERT INTO parted VALUES (7, 'open');
+  CREATE TABLE owned (id int, state text); INSERT INTO owned VALUES (7, 'open');
+  ALTER TABLE owned ENABLE ROW LEVEL SECURITY; CREATE POLICY hides ON owned USING (id <> 7);
+  GRANT SELECT ON far, over_far, copied, numbering, parted, owned TO reader`
 
 async function postgres(): Promise<Database> {
   const server = await startPostgres({ fsync: false })
-  await server.configure(['ssl = on'], { 'server.key': INNER.key, 'server.crt': INNER.cert })
+  await server.configure(['ssl = on', 'track_commit_timestamp = on'], {
+    'server.key': INNER.key,
+    'server.crt': INNER.cert,
+  })
   const admin = new pg.Client(server.url)
   await admin.connect()
   const run = async (sql: string) => void (await admin.query(sql))
   await run(`CREATE ROLE reader LOGIN PASSWORD '${SECRET}'`)
+  await run(ONLY_IN_POSTGRES)
   await run(`CREATE FUNCTION write_ticket() RETURNS int LANGUAGE plpgsql SECURITY DEFINER
     AS 'BEGIN INSERT INTO tickets (id, state) VALUES (99, ''made''); RETURN 1; END'`)
   return {
@@ -103,10 +143,11 @@ function checkOf(t: Test, database: Pick<Database, 'protocol' | 'port'>, place: 
   const url = `${tls ? 'tls' : 'tcp'}://${name}:${port}`
   const { protocol } = database
   const statements = Object.entries(STATEMENTS).map(
-    ([name, [inPostgres, inMysql, parameters]]): Statement => ({
+    ([name, [inPostgres, inMysql, parameters, identifiers]]): Statement => ({
       name,
       text: protocol === 'postgres' ? inPostgres : inMysql,
       ...(parameters ? { parameters } : {}),
+      ...(identifiers ? { identifiers } : {}),
     }),
   )
   const reach = { hosts, sockets: [{ port: declared, tls, protocol, statements }], mayReveal: false }
@@ -168,7 +209,15 @@ for (const [name, start, skip] of [
       await database.run(`CREATE VIEW ${view} AS SELECT ${isMysql ? inMysql : inPostgres}`)
     for (const one of ['numbers', ...VIEWS.map(([view]) => view)])
       await database.run(`GRANT SELECT ON ${one} TO reader`)
+    for (const [table, column] of [ODD, LONG]) {
+      const [left, right] = isMysql ? ['`', '`'] : ['"', '"']
+      const named = `${left}${table}${right}`
+      await database.run(`CREATE TABLE ${named} (id int, ${left}${column}${right} varchar(20))`)
+      await database.run(`INSERT INTO ${named} VALUES (7, 'open')`)
+      await database.run(`GRANT SELECT ON ${named} TO reader`)
+    }
     await reads(t, database)
+    await readsNamedTables(t, database)
     await writesNothing(t, database)
     await isBounded(t, database)
     await reachesWhatItMay(t, database)
@@ -243,6 +292,102 @@ async function reads(t: Test, database: Database): Promise<void> {
     )
     t.equal(check.breach(), undefined)
   })
+}
+
+/** Names that need quotation marks, and the longest that Postgres has. */
+const ODD = ['Übersicht Aufträge-2 $', 'Größe 日本'] as const
+const LONG = ['n'.repeat(63), 'select'] as const
+
+async function readsNamedTables(t: Test, database: Database): Promise<void> {
+  const isMysql = database.protocol === 'mysql'
+  const schema = isMysql ? 'postgres' : 'public'
+  const anyRow = (identifiers: unknown, place: Place = {}) =>
+    checkOf(t, database, place).query('any row', { value: 7 }, { identifiers: identifiers as never })
+  const named = (table: string, columns: unknown = ['id'], key: unknown = 'id') => anyRow({ table, columns, key })
+
+  await t.test('a check names a base table and its columns', async (t) => {
+    t.strictSame((await named(`${schema}.tickets`, ['state', 'note', 'state'])).rows, [['closed', null, 'closed']])
+    for (const [table, column] of [ODD, LONG])
+      t.strictSame((await named(`${schema}.${table}`, [column])).rows, [['open']], table)
+    if (!isMysql) t.strictSame((await named('public.parted', ['state'])).rows, [['open']], 'a table of partitions')
+  })
+
+  await t.test('what is not there, is no base table, or is written otherwise, is no target', async (t) => {
+    const tables = [
+      ...['nowhere', 'Tickets', 'TICKETS', 'tickets ', ' tickets', 'tickets\0', 'tíckets', 't\u0131ckets', 'ｔickets'],
+      ...['tickets"', 'tickets`', "tickets'", 'tickets; DROP TABLE tickets', 'tickets" WHERE true --', 'tickets\\', ''],
+      ...['tickets.id', 'tickets\n', 'tickets/**/', 'tickets\u2029', `${LONG[0]}n`, `${LONG[0]}nn`, 'n'.repeat(500)],
+      ...['writing', 'turning', 'numbers(1)', 'far', 'over_far', 'copied', 'numbering'],
+    ].map((table) => `${schema}.${table}`)
+    const others = ['tickets', '"public"."tickets"', `.${schema}.tickets`, '.tickets', `${schema}.`, 'PUBLIC.tickets']
+    const systems = ['pg_catalog.pg_class', 'information_schema.tables', 'mysql.user', 'pg_toast.a', 'sys.version']
+    for (const table of [...tables, ...others, ...systems])
+      t.equal(await code(named(table)), 'unsupported_target', encodeURIComponent(table))
+    const columns = [
+      'nothing',
+      'STATE',
+      'xmin',
+      'ctid',
+      'state"',
+      'state`, id',
+      'state AS a',
+      'count(*)',
+      '*',
+      '1',
+      '',
+      'a.b',
+    ]
+    for (const column of columns) {
+      t.equal(await code(named(`${schema}.tickets`, ['id', column])), 'unsupported_target', column)
+      t.equal(await code(named(`${schema}.tickets`, ['id'], column)), 'unsupported_target', column)
+    }
+    // MySQL shows a table to those alone who may read of it.
+    t.equal(await code(named(`${schema}.hidden`)), isMysql ? 'unsupported_target' : 'forbidden')
+    t.equal(await database.count(), 2)
+  })
+
+  await t.test('other identifiers than the declared ones are a breach', async (t) => {
+    const table = `${schema}.tickets`
+    for (const identifiers of [
+      undefined,
+      {},
+      { table, key: 'id' },
+      { table, key: 'id', columns: ['id'], more: 'id' },
+      { table, key: 'id', columns: [] },
+      { table, key: 'id', columns: 'id' },
+      { table, key: ['id'], columns: ['id'] },
+      { table: [table], key: 'id', columns: ['id'] },
+      { table: 7, key: 'id', columns: ['id'] },
+      { table, key: 'id', columns: Array.from({ length: 65 }, () => 'id') },
+    ])
+      t.equal(await code(anyRow(identifiers)), 'breach', JSON.stringify(identifiers))
+    const { query } = checkOf(t, database)
+    t.equal(await code(query('hidden', {}, { identifiers: { table } })), 'breach')
+  })
+
+  await t.test('one look shows a row by two columns, and what hides it', async (t) => {
+    const proof = (name: string, one: number | string, two: string) =>
+      checkOf(t, database).query(
+        'proof',
+        { schema, name, one, two },
+        { identifiers: { table: `${schema}.${name}`, first: 'id', second: 'state', columns: ['id', 'state'] } },
+      )
+    const row = async (...asked: Parameters<typeof proof>) => (await proof(...asked)).rows
+    if (isMysql) {
+      t.strictSame(await row('tickets', 7, 'closed'), [['7', 'closed']])
+      t.strictSame(await row('tickets', 7, "' OR ''='"), [])
+      return
+    }
+    t.match(await row('tickets', 7, 'closed'), [['f', 'f', /^2[0-9]{3}-/, '7', 'closed']])
+    t.strictSame(await row('tickets', 7, "' OR ''='"), [['f', 'f', null, null, null]])
+    t.strictSame(await row('owned', 7, 'open'), [['t', 'f', null, null, null]])
+  })
+
+  if (!isMysql)
+    await t.test('the database says which one it is', async (t) => {
+      const { rows } = await checkOf(t, database).query('control')
+      t.match(rows, [[/^[0-9]{10,}$/, '1']])
+    })
 }
 
 async function writesNothing(t: Test, database: Database): Promise<void> {

@@ -391,6 +391,32 @@ t.test('the plugins that come with the server have no problem', async (t) => {
   }
 })
 
+t.test('the places of a statement are its identifiers, one of them a table', async (t) => {
+  const KINDS = { table: 'table', key: 'column' }
+  for (const [text, identifiers, problem] of [
+    ['SELECT {key} FROM {table} WHERE {key} IS NULL', KINDS, undefined],
+    ['SELECT {all}, \'{"a": {key}}\' FROM {table}', { table: 'table', all: 'columns' }, undefined],
+    ["SELECT '{key}'::int[] FROM tickets", undefined, undefined],
+    ['SELECT 1 FROM {table}', undefined, /has a place \{table\} without an identifier$/],
+    ['SELECT {other} FROM {table}', { table: 'table' }, /has a place \{other\} without/],
+    ["SELECT '{key}' FROM {table}", KINDS, /has no place \{key\}$/],
+    ['SELECT "{key}" FROM {table}', KINDS, /has no place \{key\}$/],
+    ['SELECT {key} FROM tickets', { key: 'column' }, /needs one identifier that is a table$/],
+    ['SELECT 1 FROM {a}, {b}', { a: 'table', b: 'table' }, /needs one identifier that is a table$/],
+    ['SELECT 1 FROM {table} (1)', { table: 'table' }, /calls a quoted name/],
+    ['SELECT {table}(1)', { table: 'table' }, /calls a quoted name/],
+    ['DELETE FROM {table}', { table: 'table' }, /does not begin with SELECT/],
+    ['SELECT 1 FROM {table}', { table: 'view' }, /identifiers\.table: /],
+    ['SELECT 1 FROM {table}', { table: 'table', Key: 'column' }, /has no place \{Key\}$/],
+  ] as const) {
+    const statements = [{ name: 'a', text, identifiers }]
+    const over = manifest({ sockets: [{ port: 5432, tls: true, protocol: 'postgres', statements }] })
+    const problems = definitionProblems({ ...plugin, ...over })
+    t.equal(problems.length, problem === undefined ? 0 : 1, `${text}: ${problems.join()}`)
+    if (problem) t.match(problems[0], problem, text)
+  }
+})
+
 t.test('statements that compute with what they read are declared', async (t) => {
   for (const [protocol, text] of [
     ['postgres', "SELECT count(*) FILTER (WHERE state IN ('a', 'b')), max(round(price::numeric(10, 2))) FROM tickets"],
@@ -398,6 +424,8 @@ t.test('statements that compute with what they read are declared', async (t) => 
       'postgres',
       "WITH one AS (SELECT id, pg_xact_commit_timestamp(xmin) AS at FROM tickets) SELECT to_char(at, '(a') FROM one",
     ],
+    ['postgres', 'SELECT row_security_active(tableoid), pg_is_in_recovery() FROM tickets'],
+    ['postgres', 'SELECT system_identifier, timeline_id FROM pg_control_system(), pg_control_checkpoint()'],
     ['postgres', 'SELECT "state" FROM "tickets" WHERE EXISTS (SELECT 1) AND (id) = ANY (ARRAY(SELECT 1)) OR (1) > (0)'],
     [
       'mysql',

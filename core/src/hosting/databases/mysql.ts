@@ -1,6 +1,7 @@
 /** Runs a declared statement in MySQL or MariaDB, by the driver `mysql2` that the host has. */
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { refusal } from '../failures.ts'
+import { requireNamed } from '../sockets/identifiers.ts'
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
 import { type DatabaseAddress, type DriverSocket, runBounded, STATEMENT_TIMEOUT_MS } from './bounds.ts'
 
@@ -22,13 +23,20 @@ interface Connection {
 
 const NO_SUCH_VARIABLE = 1193
 
+/** Lists the columns of a base table: views can run functions, and tables of these engines are elsewhere. */
+const COLUMNS = `SELECT t.TABLE_SCHEMA, t.TABLE_NAME, c.COLUMN_NAME FROM information_schema.TABLES AS t
+  JOIN information_schema.COLUMNS AS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME
+  WHERE t.TABLE_SCHEMA = ? AND t.TABLE_NAME = ? AND c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ?
+    AND t.TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')
+    AND t.TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND t.ENGINE NOT IN ('FEDERATED', 'CONNECT', 'SPIDER')`
+
 /** Runs a declared statement. @throws DestinationError where the database gives no rows */
 export function queryMysql(
   { createConnection }: MysqlDriver,
   { address, port, tls, createSocket }: DatabaseAddress,
   asked: SecretQuery,
 ): Promise<QueryResult> {
-  const { user, secret, database, text, values, now } = asked
+  const { user, secret, database, text, named, values, now } = asked
   const socket = createSocket()
   return runBounded(socket, asked, codeOf, async () => {
     // Without a name, the driver would take a certificate of `localhost`.
@@ -68,6 +76,11 @@ export function queryMysql(
       `SET max_execution_time = ${STATEMENT_TIMEOUT_MS}`,
     ])
     await run('START TRANSACTION READ ONLY')
+    if (named) {
+      const { schema, table } = named
+      const [shown] = await connection.execute({ sql: COLUMNS, rowsAsArray: true }, [schema, table, schema, table])
+      requireNamed(named, shown as readonly (readonly unknown[])[])
+    }
     const [rows, fields] = await connection.execute({ sql: text, rowsAsArray: true }, values)
     const askedAt = now()
     const [told] = await run('SELECT UNIX_TIMESTAMP(SYSDATE(6)) * 1000')

@@ -1,4 +1,5 @@
 /** Runs a declared statement in Postgres, by the driver `pg` that the host has. */
+import { requireNamed } from '../sockets/identifiers.ts'
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
 import { type DatabaseAddress, runBounded, STATEMENT_TIMEOUT_MS } from './bounds.ts'
 
@@ -41,7 +42,7 @@ export function queryPostgres(
   { address, port, tls, createSocket }: DatabaseAddress,
   asked: SecretQuery,
 ): Promise<QueryResult> {
-  const { user, secret, database, text, values, now } = asked
+  const { user, secret, database, text, named, values, now } = asked
   const socket = createSocket()
   return runBounded(socket, asked, codeOf, async () => {
     const client = new Client({
@@ -61,9 +62,12 @@ export function queryPostgres(
     await client.connect()
     await client.query(BEGIN)
     // The extended protocol takes one statement and no more.
-    const found = (await client.query({ text, values: [...values], rowMode: 'array', queryMode: 'extended' })) as Rows
+    const run = (text: string, values: SecretQuery['values']) =>
+      client.query({ text, values: [...values], rowMode: 'array', queryMode: 'extended' }) as Promise<Rows>
+    if (named) requireNamed(named, (await run(COLUMNS, [named.schema, named.table])).rows)
+    const found = await run(text, values)
     const askedAt = now()
-    const told = (await client.query({ text: CLOCK, rowMode: 'array', queryMode: 'extended' })) as Rows
+    const told = await run(CLOCK, [])
     const answeredAt = now()
     await client.query('ROLLBACK')
     const at = Math.trunc(Number(told.rows[0]?.[0]))
@@ -92,6 +96,21 @@ function catchParser(connection: { attachListeners(stream: Stream): unknown }, f
     })
 }
 
+/**
+ * Lists the columns of a base table: a view, or a foreign table below it, could run functions and programs outside of the transaction. The
+ * names are compared as texts, because a value of the type `name` is cut to 63 bytes.
+ */
+const COLUMNS = `WITH RECURSIVE part AS (
+    SELECT c.oid, c.relkind FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname::text = $1::text AND c.relname::text = $2::text
+      AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+    UNION SELECT c.oid, c.relkind FROM part JOIN pg_catalog.pg_inherits AS i ON i.inhparent = part.oid
+    JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid)
+  SELECT n.nspname::text, c.relname::text, a.attname::text FROM pg_catalog.pg_class AS c
+  JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+  JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE n.nspname::text = $1::text AND c.relname::text = $2::text AND c.oid IN (SELECT oid FROM part)
+    AND NOT EXISTS (SELECT FROM part WHERE relkind NOT IN ('r', 'p'))`
 const CLOCK = 'SELECT extract(epoch FROM clock_timestamp()) * 1000'
 
 /** The meaning of an error, by its SQLSTATE. */

@@ -3,6 +3,7 @@ import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from 
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../failures.ts'
 import type { ToldTime } from './clock.ts'
+import { type NamedTable, nameIdentifiers } from './identifiers.ts'
 import { CONTROL, fillSecrets, type LoginValues } from './open.ts'
 import { statementProblem } from './statements.ts'
 import type { Pace } from './streams.ts'
@@ -14,6 +15,8 @@ interface QueryRequest {
   readonly user: string
   readonly secret: string
   readonly text: string
+  /** The table that the catalogue has to show before the statement is run, if a check named it. */
+  readonly named: NamedTable | undefined
   readonly values: readonly (string | number | boolean | null)[]
 }
 
@@ -38,11 +41,11 @@ export const MOST_QUERY_BYTES = 1024 * 1024
 /**
  * Reads what a check asks of a database.
  * @throws BreachError for a query that the manifest does not declare
- * @throws DestinationError as `fillSecrets`
+ * @throws DestinationError as `fillSecrets` and `nameIdentifiers`
  */
 export function queryRequest(grant: SocketGrant, query: Query, login: LoginValues): QueryRequest {
   if (!('statements' in grant)) throw new BreachError('the manifest declares no statements for this port')
-  const { statement: name, parameters = {}, database } = query
+  const { statement: name, parameters = {}, identifiers = {}, database } = query
   const statement = grant.statements.find((one) => one.name === name)
   if (!statement) throw new BreachError('the manifest does not declare this statement')
   const problem = statementProblem(statement, grant.protocol)
@@ -53,7 +56,7 @@ export function queryRequest(grant: SocketGrant, query: Query, login: LoginValue
   return {
     protocol: grant.protocol,
     database,
-    text: statement.text,
+    ...nameIdentifiers(statement, identifiers, grant.protocol),
     values: valuesOf(statement, parameters),
     ...fillSecrets(query.login ?? {}, login),
   }

@@ -1,5 +1,6 @@
 /** Finds declared statements that could do more than read. */
 import type { Statement, StatementGrant } from '../../contract/socket.ts'
+import { fillPlaces, placesProblem, QUOTED } from './identifiers.ts'
 
 /**
  * Words that may stand before a parenthesis. Even in a transaction that only reads, a function can act outside of it: end sessions, take
@@ -31,6 +32,8 @@ const WORDS: ReadonlySet<string> = new Set(
     'jsonb_build_array json_array_length jsonb_array_length json_array_elements jsonb_array_elements json_array_elements_text',
     'jsonb_array_elements_text json_extract_path jsonb_extract_path json_extract_path_text jsonb_extract_path_text json_typeof',
     'jsonb_typeof jsonb_path_exists jsonb_path_query jsonb_path_query_first to_json to_jsonb row_to_json',
+    // Allowed functions that tell whether rows are hidden, and which database answers: they read the catalogue and the control file
+    'row_security_active pg_is_in_recovery pg_control_system pg_control_checkpoint',
   ].flatMap((line) => line.split(' ')),
 )
 
@@ -43,7 +46,6 @@ function calledIn(text: string): string | undefined {
   return found === "'" ? 'a quoted name' : found
 }
 
-const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`/g
 /** Patterns of statements that could do more than read, even in a transaction that only reads, or that are not what they seem. */
 const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
   [/;/, 'has a semicolon'],
@@ -57,10 +59,9 @@ const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
 ]
 
 /** The reason a statement may not be declared, as the end of a sentence. */
-export function statementProblem(
-  { text, parameters = [] }: Statement,
-  protocol: StatementGrant['protocol'],
-): string | undefined {
+export function statementProblem(statement: Statement, protocol: StatementGrant['protocol']): string | undefined {
+  const { parameters = [] } = statement
+  const text = fillPlaces(statement.text, (place) => `"${place}"`)
   // Backslashes are refused: without them, a quotation ends where it seems to.
   if (text.includes('\\')) return 'has a backslash'
   // A backquote is an operator in Postgres, behind which a quotation would hide what it runs.
@@ -73,6 +74,8 @@ export function statementProblem(
   if (found) return found[1]
   const called = calledIn(text)
   if (called !== undefined) return `calls ${called}, which is no function that only computes: put it into a view`
+  const identifiers = placesProblem(statement)
+  if (identifiers !== undefined) return identifiers
   const places = protocol === 'mysql' ? (bare.match(/\?/g) ?? []).length : mostPlace(bare)
   return places === parameters.length ? undefined : `has ${places} places for ${parameters.length} parameters`
 }

@@ -81,6 +81,7 @@ const Connect = Type.Object({ login: Type.Optional(Login) } satisfies Form<Conne
 const QueryData = Type.Object({
   statement: text,
   parameters: Type.Optional(Type.Record(Type.String(), Type.Unsafe<QueryParameter>(Type.Unknown()))),
+  identifiers: Type.Optional(Type.Record(Type.String(), Type.Union([text, Type.Array(text, { maxItems: 64 })]))),
   database: text,
   login: Type.Pick(Login, ['user', 'secret']),
 } satisfies Form<Query>)
