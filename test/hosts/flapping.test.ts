@@ -2,7 +2,7 @@
 /** A Postgres that goes away again and again while a host starts ends no start; what trying again does not mend ends it at once. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -98,7 +98,7 @@ async function holdingProxy(t: Test, databaseUrl: string, statement: RegExp) {
   return { url: url.href, held, release }
 }
 
-async function serve(t: Test, databaseUrl: string, secretKey = 'a'.repeat(64), port = '') {
+async function serve(t: Test, databaseUrl: string, secretKey = 'a'.repeat(64), port = '', dataDir = 'data') {
   port ||= String(await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-flapping-'))
   writeFileSync(join(folder, 'claimcheck.config.json'), '{"plugins":[]}')
@@ -107,6 +107,7 @@ async function serve(t: Test, databaseUrl: string, secretKey = 'a'.repeat(64), p
     ...process.env,
     PORT: port,
     DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
     SECRET_KEY: secretKey,
     LOG_LEVEL: 'silent',
   }
@@ -219,18 +220,31 @@ t.test('a wrong key and a database that is not there end the start at once', asy
   }
 })
 
-t.test('a host starts as soon as a full disk has room', { skip: CANNOT_MOUNT }, async (t) => {
-  const disk = mountSmallDisk('16m')
-  fill(join(disk.path, 'filler'))
-  const host = await serve(t, `sqlite:${join(disk.path, 'claimcheck.db')}`)
-  t.teardown(() => disk.unmount())
-  while (!/Waiting for the database/.test(host.errors())) {
-    if ((await Promise.race([host.ended, setTimeout(50, 'runs')])) !== 'runs') break
-  }
-  t.match(host.errors(), /disk|ENOSPC|space/i)
-  t.equal((await fetch(`${host.url}/readyz`)).status, 503)
-  rmSync(join(disk.path, 'filler'))
-  t.equal(await Promise.race([host.started, host.ended]), true, host.errors())
-  host.child.kill('SIGTERM')
-  t.equal(await host.ended, 0)
-})
+for (const { isNew } of [{ isNew: true }, { isNew: false }]) {
+  const name = `a host${isNew ? '' : ' that stopped in order'} starts as soon as a full disk has room`
+  t.test(name, { skip: CANNOT_MOUNT }, async (t) => {
+    const disk = mountSmallDisk('16m')
+    const url = `sqlite:${join(disk.path, 'claimcheck.db')}`
+    const dataDir = t.testdir()
+    if (!isNew) {
+      const before = await serve(t, url, undefined, undefined, dataDir)
+      t.equal(await Promise.race([before.started, before.ended]), true, before.errors())
+      before.child.kill('SIGTERM')
+      t.equal(await before.ended, 0)
+      t.strictSame(readdirSync(disk.path), ['claimcheck.db'], 'it took the other files of SQLite along')
+    }
+    fill(join(disk.path, 'filler'))
+    const host = await serve(t, url, undefined, undefined, dataDir)
+    t.teardown(() => disk.unmount())
+    while (!/Waiting for the database/.test(host.errors())) {
+      if ((await Promise.race([host.ended, setTimeout(50, 'runs')])) !== 'runs') break
+    }
+    t.match(host.errors(), /disk|ENOSPC|space/i)
+    t.equal((await fetch(`${host.url}/readyz`)).status, 503)
+    rmSync(join(disk.path, 'filler'))
+    t.equal(await Promise.race([host.started, host.ended]), true, host.errors())
+    host.child.kill('SIGTERM')
+    t.equal(await host.ended, 0)
+    t.strictSame(readdirSync(disk.path), ['claimcheck.db'], 'nothing else is left')
+  })
+}

@@ -1,5 +1,5 @@
 /** SQLite: one writing connection, a few reading ones, write-ahead log, every commit on disk. */
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import knex, { type Knex } from 'knex'
@@ -225,7 +225,27 @@ async function openWith(
     return { ...storage, ...(await prepareSchema(writer, sqlite, schema)) }
   } catch (error) {
     await storage.close()
-    throw error instanceof StorageError ? error : openingError(name, error)
+    if (error instanceof StorageError) throw error
+    throw openingError(name, !asIs && lacksRoom(name, error) ? FULL : error)
+  }
+}
+
+const FULL = Object.assign(new Error(sqlite.reasons.SQLITE_FULL), { code: 'SQLITE_FULL' })
+
+/**
+ * Tells whether an error is one of a full disk. SQLite calls it so where it writes pages, but an error of the disk or of the file where it cannot
+ * make its other files, as after a stop in order, which removes them.
+ */
+function lacksRoom(file: string, error: unknown): boolean {
+  if (!['SQLITE_IOERR', 'SQLITE_CANTOPEN'].includes(codeOf(error))) return false
+  const probe = `${file}.${process.pid}.tmp`
+  try {
+    writeFileSync(probe, Buffer.alloc(SHARED_MEMORY_BYTES))
+    return false
+  } catch (problem) {
+    return ['ENOSPC', 'EDQUOT'].includes(codeOf(problem))
+  } finally {
+    rmSync(probe, { force: true })
   }
 }
 
