@@ -41,14 +41,17 @@ export class NoServerError extends Error {
 }
 
 const ANSWER_MS = 5_000
-/** SQLSTATEs of a server that starts or stops, has too many connections or no room on its disk, or may be promoted. */
-const AWAY = /^(53100|53300|57P0|08|25006)/
+/**
+ * SQLSTATEs of a server that starts or stops, lacks connections, memory or room on its disk, may be promoted, or whose rows or tables another program
+ * holds.
+ */
+const AWAY = /^(53|57P0|08|25006|55P03|40)/
 // Node's codes for errors of the network and of TLS: only the database's answer tells what has happened.
 const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
 const NO_FILE = /^(ENOENT|EACCES|EISDIR)$/
 // The driver and knex give these errors no code. knex writes the statement before the driver's message.
 const LOST =
-  /(?:^| - )(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
+  /(?:^| - )(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended|There was an error est)/
 
 /**
  * Tells whether the network is at fault.

@@ -1,8 +1,12 @@
 // Test run: slow
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { mayReturn } from '@claimcheck/server/storage/postgres-servers'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import { findProgram } from '../../../test/support/programs.ts'
@@ -155,6 +159,34 @@ t.test('TLS with the meanings of libpq', { skip: openssl === undefined && 'opens
   writeFileSync(sslrootcert, ca + readFileSync(other.certificate, 'utf8'))
   t.equal(await storage.read.log.state(), undefined, 'a rotated file holds from the next connection on')
   await storage.close()
+})
+
+t.test('a server that cannot begin a session now may return', async (t) => {
+  // As Postgres answers a request for TLS when it cannot start a process: an error without a code.
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.end('EFATAL:  could not fork new process\n\0'))
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const opening = openStorage({ databaseUrl: `postgres://user:password@127.0.0.1:${port}/database?sslmode=require` })
+  await t.rejects(opening, { code: 'unavailable', mayReturn: true })
+})
+
+t.test('what may return is told by the code of the answer', async (t) => {
+  const answers = {
+    '53200': true,
+    '53300': true,
+    '55P03': true,
+    '57P03': true,
+    '40P01': true,
+    '28P01': false,
+    '3D000': false,
+  }
+  for (const [code, expected] of Object.entries(answers)) {
+    const answer = Object.assign(new pg.DatabaseError('refused', 7, 'error'), { code })
+    t.equal(mayReturn(answer), expected, code)
+  }
 })
 
 t.test('a server without TLS is refused where the URL asks for TLS', async (t) => {
