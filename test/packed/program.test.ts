@@ -2,6 +2,7 @@
 /** The program as its package ships it: it starts in an empty folder, loads whatever it names, and ships each module once. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,6 +10,7 @@ import { promisify } from 'node:util'
 import { writeFirstConfig } from '@claimcheck/server/config/first-config'
 import t from 'tap'
 import { engineProblems } from '../dependencies.ts'
+import { CANNOT_MOUNT, fill, mountSmallDisk } from '../support/small-disk.ts'
 import { installPacked } from './installed.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
@@ -156,4 +158,22 @@ t.test('where the service ran before, or a file is, none is written', async (t) 
   await writeFile(join(other, 'claimcheck.config.json'), '{}')
   t.equal(writeFirstConfig({ DATA_DIR: 'new' }, other), undefined)
   t.equal(await readFile(join(other, 'claimcheck.config.json'), 'utf8'), '{}')
+})
+
+t.test('a full disk leaves no part of one, and no start without plugins', { skip: CANNOT_MOUNT }, (t) => {
+  const disk = mountSmallDisk('64k')
+  try {
+    fill(join(disk.path, 'filler'))
+    t.throws(() => writeFirstConfig({}, disk.path), {
+      code: 'invalid_config',
+      message: /config\.json cannot be written: ENOSPC/,
+    })
+    t.notOk(existsSync(join(disk.path, 'claimcheck.config.json')))
+    rmSync(join(disk.path, 'filler'))
+    t.equal(writeFirstConfig({}, disk.path), 'claimcheck.config.json')
+    rmSync(join(disk.path, 'claimcheck.config.json'))
+  } finally {
+    disk.unmount()
+  }
+  t.end()
 })

@@ -2,9 +2,9 @@
  * The configuration file of a first start in an empty folder, as `claimcheck serve` makes one: it names the plugins that came with the
  * server, because without plugins nothing can be claimed.
  */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DEFAULT_FILE, dataDirOf } from './config.ts'
+import { ConfigError, DEFAULT_FILE, dataDirOf } from './config.ts'
 import type { Env } from './section.ts'
 
 const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimcheck/plugin-${name}` }))
@@ -13,13 +13,19 @@ const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimch
  * Writes the configuration file of a first start. Writes nothing where there is a file, where CONFIG names one, and where the service ran before or
  * keeps its data elsewhere: whoever runs it without plugins, or from a folder that cannot be written, has a reason.
  * @returns the name of the file, if it was written
+ * @throws ConfigError where the disk is full
  */
 export function writeFirstConfig(env: Env, cwd: string): string | undefined {
   if (env.CONFIG || env.DATABASE_URL || existsSync(dataDirOf(env, cwd))) return undefined
+  const file = resolve(cwd, DEFAULT_FILE)
   try {
-    writeFileSync(resolve(cwd, DEFAULT_FILE), `${JSON.stringify({ plugins: PLUGINS }, undefined, 2)}\n`, { flag: 'wx' })
+    writeFileSync(file, `${JSON.stringify({ plugins: PLUGINS }, undefined, 2)}\n`, { flag: 'wx' })
     return DEFAULT_FILE
-  } catch {
-    return undefined
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') return undefined
+    // A file that is cut off would end every later start, and after a start without it there would never be plugins.
+    rmSync(file, { force: true })
+    throw new ConfigError([`${DEFAULT_FILE} cannot be written: ${message}`])
   }
 }
