@@ -21,6 +21,7 @@ const SEEN: Readonly<Record<string, readonly string[]>> = {
     'time -p /usr/bin/git push',
     'git push >/tmp/log 2>&1',
     'git commit -m "it\'s; done" && git push',
+    "git commit -m $'it\\'s\\n\\ndone' && git push",
     'git commit -m "$(cat <<\'EOF\'\nsay "hello" (or don\'t)\n\nCo-Authored-By: An Agent\nEOF\n)" && git push',
     'git commit -F - <<EOF\ndon\'t "quote\nEOF\ngit push',
     'for remote in origin backup; do git push "$remote"; done',
@@ -69,6 +70,8 @@ const NOT_SEEN = [
   'declare -x GIT_WORK_TREE=/elsewhere && git push',
   'GIT_TRACE=1 git push --dry-run',
   'git push -qn',
+  'env --chdir=sub git push',
+  'env -C sub git push',
   'git push "unended',
   'git push $(unended',
 ]

@@ -46,6 +46,7 @@ const EXPANSIONS = [/\$\(/y, /`(?:[^`\\]|\\[\s\S])*`/y, /\$\{[^}]*\}/y, /\$/y]
 const QUOTED_PARTS = [/\\([$`"\\\n])/y, /([^"$`])/y, ...EXPANSIONS]
 const BARE_PARTS = [
   /'([^']*)'/y,
+  /\$'(?:[^'\\]|\\[\s\S])*'/y,
   /\\\n()/y,
   /\\([\s\S])/y,
   /([^\s'"\\$`;&|<>()*?[\]{}~]+)|([*?[\]{}~]+)/y,
@@ -133,7 +134,11 @@ function withoutPrefixes(command) {
 }
 
 function dropArguments(words, { operands = 0, taking = [] }) {
-  while (words[0]?.text.startsWith('-')) if (taking.includes(words.shift().text)) words.shift()
+  while (words[0]?.text.startsWith('-')) {
+    const { text: option } = words.shift()
+    if (/^(?:-C|--chdir)/.test(option)) throw new Error('the folder is not known')
+    if (taking.includes(option)) words.shift()
+  }
   words.splice(0, operands)
 }
 
