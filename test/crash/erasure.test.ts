@@ -28,7 +28,7 @@ async function eraseUntil(databaseUrl: string, receiptId: string, statement: num
     let left = Infinity
     const beforeStatement = () => { if (--left === 0) process.kill(process.pid, 'SIGKILL') }
     const storage = await openStorage({ databaseUrl: ${JSON.stringify(databaseUrl)} }, { schema: SCHEMA, beforeStatement })
-    const erasure = createErasureService({ storage, archives: { erase: async () => undefined }, logGuard: { checkOpen() {} }, now: Date.now })
+    const erasure = createErasureService({ storage, archives: { erase: async () => undefined, has: () => false }, logGuard: { checkOpen() {} }, now: Date.now })
     left = ${statement}
     await erasure.erase(${JSON.stringify(receiptId)}, { rule: 'secret', reference: '' }, BY_SERVICE)
     await storage.close()`

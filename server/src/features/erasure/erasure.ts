@@ -38,7 +38,7 @@ const LONGEST_REFERENCE = 200
 
 /** The parts of the log that an erasure needs. */
 export interface ErasableLog {
-  readonly archives: Pick<LogArchives, 'erase'>
+  readonly archives: Pick<LogArchives, 'erase' | 'has'>
   readonly logGuard: Pick<LogGuard, 'checkOpen'>
 }
 
@@ -103,7 +103,7 @@ export function createErasureService({ storage, archives, logGuard, now }: Erasu
 /**
  * Erases those of these receipts that are not erased yet, and returns their claims as they were.
  * @throws ServiceError `read_only` on a database that lacks what was signed: the newest one, when it is back, would hold the content again;
- *   `unavailable` for a receipt that is in no table, and in no archive of this host
+ *   `unavailable` for a receipt of an archived log whose archive this host does not have: the content would stay there
  */
 export async function eraseIn(
   tx: Pick<Writes, 'erasures' | 'log'>,
@@ -116,12 +116,16 @@ export async function eraseIn(
   if (claims.length === 0) return []
   await logGuard.checkOpen((await tx.log.state())!, tx.log)
   const stored = new Map((await tx.erasures.remains(receiptIds)).map((remains) => [remains.receiptId, remains]))
+  const archivedLogs = new Set(
+    (await tx.log.all()).flatMap(({ logId, archivedAt }) => (archivedAt === null ? [] : logId)),
+  )
   const rows: ErasureRow[] = []
   for (const { receiptId, claimId, logId } of claims) {
+    const isElsewhere = archivedLogs.has(logId!) && !archives.has(logId!)
     // The archive is erased before the transaction ends: if that fails, the next try finds the leaf there.
     const archived = await archives.erase(logId!, receiptId!)
     const remains = stored.get(receiptId!) ?? archived
-    if (!remains) {
+    if (!remains || isElsewhere) {
       const detail = `the receipt ${receiptId} is in the archive of the log ${logId}, which this host does not have: put the archive back to DATA_DIR/logs`
       throw new ServiceError('unavailable', detail)
     }

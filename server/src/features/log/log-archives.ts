@@ -195,17 +195,20 @@ async function writeTiles(archive: Archive, { log }: Reads, treeSize: number): P
 async function writeReceipts(archive: Archive, read: Reads, treeSize: number): Promise<void> {
   for await (const stored of storedReceipts(read, archive.logId, treeSize)) {
     const { receiptId, claimId, leafIndex, leafHash, issuedAt, entry } = stored
+    if (entry === '') {
+      // An earlier archive may still have what was erased.
+      await erase(archive, receiptId)
+      continue
+    }
     const evidence = await read.log.evidenceOf(receiptId)
     const row = { leafIndex, claimId, leafHash: Buffer.from(leafHash).toString('hex'), issuedAt, entry, evidence }
     await put(receiptOf(archive, receiptId), JSON.stringify(row))
   }
 }
 
-/** Those that have their content. */
 async function* storedReceipts({ log }: Reads, logId: string, treeSize: number): AsyncGenerator<ReceiptRow> {
   for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
-    const rows = await log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
-    yield* rows.filter(({ entry }) => entry !== '')
+    yield* await log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
   }
 }
 
@@ -243,7 +246,8 @@ async function verify(archive: Archive, stored: AsyncIterable<ReceiptRow>): Prom
   const { logId } = archive
   for await (const _problem of treeProblems(archive)) throw damaged(logId)
   const { rows } = await open(archive)
-  for await (const { receiptId } of stored) {
+  for await (const { receiptId, entry: content } of stored) {
+    if (content === '') continue
     const { entry, leafIndex } = await receipt(archive, receiptId)
     const [leaf] = await rows.leaves(logId, leafIndex, leafIndex + 1)
     if (!bytesEqual(SHA256_TREE.leaf(Buffer.from(entry)), leaf!.leafHash)) throw damaged(logId)

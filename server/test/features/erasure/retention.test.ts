@@ -13,7 +13,7 @@ import { DIALECTS, newDatabase, opened } from '../../support/databases.ts'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const DAY_MS = 86_400_000
 const HASH = Buffer.alloc(32)
-const NO_ARCHIVES = { erase: async () => undefined }
+const NO_ARCHIVES = { erase: async () => undefined, has: () => false }
 const LOG = { logId: 'log', name: 'log', number: 0, keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
 const RUNNING = new AbortController().signal
 const logGuard = { maySign: async () => true, checkOpen: async () => {} }
