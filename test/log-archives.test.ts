@@ -7,6 +7,8 @@ import { byCommand } from '@claimcheck/server/base/actor'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
+import type { Env } from './support/command.ts'
+import { claimcheck, emptyDatabase, newFolder, startSource } from './support/copies.ts'
 import { createDatabase, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
 import { sqlOfLogsPage } from './support/pages-sql.ts'
@@ -230,3 +232,46 @@ t.test('an archive is not said to be complete when a row of the log is damaged',
   t.match(await query(databaseUrl, 'SELECT archived_at FROM logs WHERE ended_at IS NOT NULL'), [{ archived_at: null }])
   t.ok(existsSync(join(dataDir, 'logs', ended.logId, 'receipts', receipt_id.slice(-2))))
 })
+
+t.test(
+  'a host without the archive backs up and copies what the tables have, and erases nothing of that log',
+  async (t) => {
+    const source = await startSource(t, 'postgres')
+    const client = await source.client('acme')
+    const { receipt_id: receiptId } = await client.decided((await client.submit()).body.claim_id)
+    const begun = await claimcheck(source, ['log', 'new', '--yes', '--json'])
+    const { ended_log_id: logId } = JSON.parse(begun.stdout)
+    t.equal((await claimcheck(source, ['log', 'archive', logId])).code, 0)
+    const other = { DATA_DIR: join(newFolder(t), 'data') }
+    const isSound = async (env: Env) => {
+      const { code, stdout } = await claimcheck(source, ['doctor', '--json'], env)
+      t.match([code, JSON.parse(stdout)], [0, { problems: [], notices: [] }])
+    }
+
+    const erasing = ['receipt', 'erase', receiptId, '--rule', 'personal_data', '--yes', '--json']
+    const refused = await claimcheck(source, erasing, other)
+    t.match([refused.code, JSON.parse(refused.stdout)], [1, { error: { message: /in the archive of the log/ } }])
+    t.equal((await source.request(`/v1/receipts/${receiptId}`)).status, 200, 'its content stays everywhere')
+
+    const backup = join(newFolder(t), 'backup')
+    t.match(await claimcheck(source, ['backup', backup], other), { code: 0 })
+    const restored = { DATABASE_URL: await emptyDatabase(t, 'sqlite'), DATA_DIR: join(newFolder(t), 'data') }
+    t.match(await claimcheck(source, ['restore', backup], restored), { code: 0 })
+    await isSound(restored)
+
+    const file = join(source.config.dataDir, 'logs', logId, 'receipts', receiptId.slice(-2), `${receiptId}.json`)
+    const content = readFileSync(file)
+    t.equal((await claimcheck(source, erasing)).code, 0, 'where the archive is, it is erased')
+    t.equal((await source.request(`/v1/receipts/${receiptId}`)).status, 410)
+    // As an older version left it, which erased on any host.
+    writeFileSync(file, content)
+    t.equal((await claimcheck(source, ['doctor'])).code, 1)
+    t.equal((await claimcheck(source, ['log', 'archive', logId])).code, 0)
+    await isSound({})
+    t.notMatch(readFileSync(file, 'utf8'), /facts/, 'to archive again erases it there, too')
+    const url = await emptyDatabase(t, 'sqlite')
+    const copied = await claimcheck(source, ['copy', '--from', source.config.databaseUrl, '--to', url], other)
+    t.equal(copied.code, 0, copied.stderr)
+    await isSound({ ...other, DATABASE_URL: url })
+  },
+)

@@ -333,6 +333,9 @@ export function logWrites(db: Db) {
       const at = `CAST(${db.dialect.clock} AS bigint)`
       await db.query(`UPDATE logs SET archived_at = ${at} WHERE log_id = ? AND ended_at IS NOT NULL`, [logId])
     },
+    async forgetArchive(logId: string): Promise<void> {
+      await db.query('UPDATE logs SET archived_at = NULL WHERE log_id = ?', [logId])
+    },
     /** Inserts a log that has ended, of which this database may have no rows. */
     async insertEnded({ logId, name }: Pick<LogRow, 'logId' | 'name'>, at: Instant): Promise<void> {
       await insertRows(

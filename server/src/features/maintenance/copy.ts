@@ -14,7 +14,8 @@ import { countRows } from '../../storage/rows.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Storage, writes } from '../../storage/storage.ts'
 import { type LogCloser, movesOfRestored, type Successor } from '../log/closing.ts'
-import { handOver, takeOver, undoClosing, using, withRestored } from './handover.ts'
+import { archivesIn } from '../log/log-archives.ts'
+import { forgetArchives, handOver, takeOver, undoClosing, using, withRestored } from './handover.ts'
 
 export interface CopyOptions {
   /** Must have the same SECRET_KEY as `to`: encrypted credentials are copied unchanged. */
@@ -70,6 +71,7 @@ async function copySnapshot(
     return using(await openTarget(to.databaseUrl, schema), (target) =>
       target.transaction(async (tx) => {
         const copied = await copyRows(rowsOfDatabase(snapshot), tx, schema, onProgress)
+        await forgetArchives(tx, schema, archivesIn(to.dataDir))
         const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
         const { log } = writes(tx, schema)
         const state = await log.state()

@@ -1,4 +1,6 @@
 /** What an installation hands over besides its rows: the key that signs its log. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
@@ -57,6 +59,20 @@ export async function takeOver(
   const at = Math.floor(await databaseClock(db)())
   tx.audit.record({ ...entry, at, by: byCommand() })
   await tx.audit.flush()
+}
+
+/**
+ * Forgets archives that the host of a new file does not have: only hosts that share a database have them elsewhere. Their logs are served from the
+ * tables, if those have their rows.
+ * @param folder the folder of the archives
+ */
+export async function forgetArchives(db: Db, schema: Schema, folder: string): Promise<void> {
+  if (db.dialect.shared) return
+  const { log, doctor } = reads(db)
+  for (const { logId, archivedAt } of await log.all()) {
+    const isMissing = archivedAt !== null && !existsSync(join(folder, logId))
+    if (isMissing && (await doctor.receiptReach(logId)) > 0) await writes(db, schema).log.forgetArchive(logId)
+  }
 }
 
 /** @throws SecretError when the credentials of a connection cannot be decrypted */

@@ -27,7 +27,7 @@ import { sealedKeyFiles } from '../log/signing/key-files.ts'
 import { createSigner } from '../log/signing/signer.ts'
 import { ARCHIVES, checkFiles, type Manifest, RESTORED, readLines, readManifest } from './backup-format.ts'
 import { diagnose } from './doctor.ts'
-import { type SigningKey, takeOver, toFileError, using, withRestored } from './handover.ts'
+import { forgetArchives, type SigningKey, takeOver, toFileError, using, withRestored } from './handover.ts'
 
 /** A backup with sound files. */
 export interface OpenedBackup {
@@ -212,6 +212,7 @@ export async function restoreRows(
   }
   const copied = await copyRows(source, tx, schema, onProgress)
   await draftArchives(backup, dataDir)
+  await forgetArchives(tx, schema, draftOf(dataDir))
   return copied
 }
 
