@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { CommandError } from '@claimcheck/command-line/errors'
 import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { firstName, type Repository, repositoryOf } from './remote-url.ts'
+import { firstName, type Repository, repositoryOf, sshNameOf } from './remote-url.ts'
 
 export interface PushOptions {
   readonly remote?: string
@@ -126,8 +126,8 @@ async function repositoryAt(
   { target, host }: PushOptions,
 ): Promise<Pick<Push, 'host' | 'slug'>> {
   if (target !== undefined && host !== undefined) return { host, slug: target }
-  const { host: written, slug, isSsh } = await repositoryOfRemote(git, remote)
-  const found = host ?? (isSsh ? await hostOfSsh(written) : written)
+  const { host: written, slug, sshName } = await repositoryOfRemote(git, remote)
+  const found = host ?? (sshName === undefined ? written : await hostOfSsh(written, sshName))
   if (host === undefined && !/[.:]|^localhost$/.test(found)) {
     throw noPush(`${quoted(found)} is a name for ssh on this machine: name the code host itself with --host.`)
   }
@@ -135,9 +135,9 @@ async function repositoryAt(
 }
 
 /** Asks the person's own configuration of ssh which host the name in an address stands for, and connects to nothing. */
-async function hostOfSsh(name: string): Promise<string> {
+async function hostOfSsh(name: string, sshName: string): Promise<string> {
   try {
-    const asked = ['-G', '-o', 'CanonicalizeHostname=no', '--', name]
+    const asked = ['-G', '-o', 'CanonicalizeHostname=no', '--', sshName]
     const { stdout } = await run('ssh', asked, { timeout: TIMEOUT_MS, encoding: 'utf8' })
     const host = firstName(/^hostname (\S+)$/m.exec(stdout)?.[1] ?? name)
     // A name says more than the address that it is reached by.
@@ -147,17 +147,21 @@ async function hostOfSsh(name: string): Promise<string> {
   }
 }
 
-async function repositoryOfRemote(git: Git, remote: string): Promise<Repository> {
+async function repositoryOfRemote(
+  git: Git,
+  remote: string,
+): Promise<Repository & { readonly sshName: string | undefined }> {
   // A remote that is configured by its address alone has no name that git could look up.
   const isAddress = /[:/\\]/.test(remote)
   const listed = isAddress ? remote : await git('remote', 'get-url', '--push', '--all', '--', remote)
   if (listed === undefined) throw noPush(`There is no remote ${quoted(remote)}.`)
-  const found = listed.split('\n').map(repositoryOf)
+  const addresses = listed.split('\n')
+  const found = addresses.map(repositoryOf)
   const names = new Set(found.map((repository) => repository && `${repository.host} ${repository.slug}`))
   if (names.size > 1)
     throw noPush(`The remote ${quoted(remote)} is several repositories: claim each with --target and --host.`)
   const [repository] = found
-  if (repository) return repository
+  if (repository) return { ...repository, sshName: sshNameOf(addresses[0]!) }
   // The message does not repeat the remote's address, which may hold a password.
   throw noPush(`The remote ${quoted(remote)} leads to no repository of a code host: name it with --target and --host.`)
 }

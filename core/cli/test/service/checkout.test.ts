@@ -117,6 +117,8 @@ t.test('a host of ssh is the one that the configuration of ssh leads to', async 
       'Host gh\n  HostName ssh.github.com\n  Port 443',
       'Host git.acme.example\n  HostName 192.0.2.7',
       'Host lonely\n  User git',
+      'Host GitHub_Work\n  HostName github.com',
+      'Match host team user acme\n  HostName github.com',
     ].join('\n'),
   )
   // It knows no other place for its configuration than the home folder of the user.
@@ -133,6 +135,9 @@ t.test('a host of ssh is the one that the configuration of ssh leads to', async 
     'git@github.com-work:acme/api.git': 'github.com',
     'ssh://git@github.com-work/acme/api.git': 'github.com',
     'gh:acme/api.git': 'github.com',
+    'git@GitHub_Work:acme/api.git': 'github.com',
+    'ssh://git@GitHub_Work/acme/api.git': 'github.com',
+    'acme@team:acme/api.git': 'github.com',
     'git@github.com:acme/api.git': 'github.com',
     'ssh://git@ssh.github.com:443/acme/api.git': 'github.com',
     'git@git.acme.example:acme/api.git': 'git.acme.example',
