@@ -49,14 +49,8 @@ export const imagePush = defineVerifier({
       return { kind: 'present', differs: ['digest'], facts, ...age, ...(mayHaveBeen && { mark: 'may_have_been' }) }
     }
     const found = platforms && (await repository.platformsOf(manifest, platforms))
-    const missing = platforms?.filter((one) => !found!.includes(one)).length ?? 0
-    const platforms_found = found && platformsFact(found)
-    const all = {
-      ...facts,
-      ...(platforms && { platforms_missing: missing }),
-      ...(platforms_found && { platforms_found }),
-    }
-    if (missing > 0) {
+    const all = { ...facts, ...platformFacts(platforms, found) }
+    if (all.platforms_missing) {
       if (manifest.isOld) throw unexpected()
       // The digest fixes the content, so no later push gives it a platform.
       return { kind: 'present', differs: ['platforms'], facts: all, ...age, mark: 'final' }
@@ -67,6 +61,17 @@ export const imagePush = defineVerifier({
     return { kind: 'present', differs: [], facts: { ...all, ...(isUndated && { undated: true }) }, ...age }
   },
 })
+
+/** Compares the platforms of a manifest with those that are claimed; without any, there are no such facts. */
+function platformFacts(
+  claimed: readonly string[] = [],
+  found: readonly string[] | undefined,
+): Pick<Facts, 'platforms_missing' | 'platforms_found'> {
+  if (!found) return {}
+  const missing = claimed.filter((one) => !found.includes(one))
+  const platforms_found = platformsFact(found)
+  return { platforms_missing: missing.length, ...(platforms_found && { platforms_found }) }
+}
 
 /**
  * Compares a manifest with the claimed digest. An index with one image is built where an attestation goes with an image, and who pulls the tag

@@ -93,12 +93,7 @@ export function openRepository(
     const response = await fetch(`${path}/manifests/${reference}`, { headers: { accept: ACCEPT }, auth })
     const { status, headers } = response
     const isOld = isOldCopy(headers, MOST_AGE_S)
-    if (status === 404) {
-      const isUnknown = await saysUnknown(response)
-      if (!isUnknown) throw statusError(response, now())
-      if (isOld) throw unexpected(status)
-      return undefined
-    }
+    if (status === 404) return requireUnknown(response, isOld)
     const bytes = await readBytes(response)
     const [type] = (headers.get('content-type') ?? '').toLowerCase().split(/\s*;/)
     const isIndex = INDEXES.has(type)
@@ -108,6 +103,12 @@ export function openRepository(
     requireDigest(bytes, headers.get('docker-content-digest'))
     requireDigest(bytes, reference)
     return { bytes, isOld, children: manifests ?? undefined, config: config ?? undefined }
+  }
+
+  /** Requires of a 404 that the registry itself says now that it has no such manifest. */
+  async function requireUnknown(response: Response, isOld: boolean): Promise<undefined> {
+    if (!(await saysUnknown(response))) throw statusError(response, now())
+    if (isOld) throw unexpected(404)
   }
 
   async function readBytes(response: Response): Promise<Uint8Array<ArrayBuffer>> {
